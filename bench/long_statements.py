@@ -1,4 +1,4 @@
-"""What do costly statements cost others? Some 350 shapes of statements, one after the other, while another client asks `SELECT 1`.
+"""What do costly statements cost others? Some 600 shapes of statements, one after the other, while another client asks `SELECT 1`.
 
 Each shape ends in its answer or in an error of the client's, in a time that is bounded by `statement_timeout`, and its session goes on.
 `--scale` makes them smaller, `--only` takes those whose names have a text. Prints those that cost most, and a table with thresholds;

@@ -92,3 +92,37 @@ TABLE.text(
     lambda n: n,
     True,
 )
+TABLE.text(
+    "chain: many OR",
+    10_000,
+    lambda n: f"SELECT count(*) FROM shaped WHERE {listed(lambda i: f'a + b = {i}', n, ' OR ')}",
+    ANY,
+    True,
+)
+TABLE.text(
+    "chain: BETWEEN",
+    2_000,
+    lambda n: f"SELECT count(*) FROM shaped WHERE {listed(lambda i: f'a BETWEEN {i} AND {i + 1}', n, ' OR ')}",
+    ANY,
+    True,
+)
+TABLE.text(
+    "chain: BETWEEN of columns",
+    2_000,
+    lambda n: f"SELECT count(*) FROM shaped WHERE {listed(lambda i: f'a BETWEEN b - {i} AND d + {i}', n, ' AND ')}",
+    ANY,
+    True,
+)
+
+
+def compared(relation: str, column: str, operator: str) -> Make:
+    """Return so many comparisons of a column in a row."""
+    return lambda n: (
+        f"SELECT count(*) FROM {relation} WHERE {listed(lambda i: f'{column} <> {i + 20}', n, f' {operator} ')}"
+    )
+
+
+for relation, column in (("pg_class", "relnatts"), ("shapes", "k"), ("per_k", "n")):
+    TABLE.text(f"chain: + of {relation}", 5_000, chained("+", column, f" FROM {relation} LIMIT 1"), ANY, True)
+    for operator in ("AND", "OR"):
+        TABLE.text(f"chain: {operator} of {relation}", 5_000, compared(relation, column, operator), ANY, True)

@@ -274,3 +274,65 @@ TABLE.text(
     ANY,
     True,
 )
+TABLE.text("list: 1,600 arguments", 1_600, lambda n: f"SELECT concat({listed(str, n)}) IS NULL", False, True)
+TABLE.text(
+    "list: 1,600 arguments of a column",
+    1_600,
+    lambda n: f"SELECT concat({listed(lambda i: 'a', n)}) IS NULL FROM shaped WHERE a = 1",
+    False,
+    True,
+)
+TABLE.text(
+    "list: array of 100,000", 100_000, lambda n: f"SELECT array_length(ARRAY[{listed(str, n)}], 1)", lambda n: n, True
+)
+TABLE.text(
+    "list: array of a column",
+    10_000,
+    lambda n: f"SELECT array_length(ARRAY[{listed(lambda i: f'a + {i}', n)}], 1) FROM shaped WHERE a = 1",
+    lambda n: n,
+    True,
+)
+TABLE.text(
+    "list: json_build_array",
+    1_600,
+    lambda n: f"SELECT json_build_array({listed(str, n)}) IS NULL",
+    ANY,
+    True,
+)
+TABLE.text("list: row", 1_600, lambda n: f"SELECT ROW({listed(str, n)}) IS NULL", False, True)
+TABLE.text("list: rows compared", 1_600, lambda n: f"SELECT ({listed(str, n)}) = ({listed(str, n)})", True, True)
+TABLE.text(
+    "list: rows of columns compared",
+    1_600,
+    lambda n: f"SELECT ({', '.join(['a'] * n)}) < ({', '.join(['b'] * n)}) FROM shaped WHERE a = 1",
+    ANY,
+    True,
+)
+TABLE.text("list: constants", 1_600, lambda n: f"SELECT {listed(lambda i: f'{i} + {i} * {i}', n)}", 0)
+TABLE.text(
+    "list: constant functions",
+    1_600,
+    lambda n: f"SELECT {listed(lambda i: f'abs({i}) + length({chr(39)}x{chr(39)})', n)}",
+    1,
+)
+TABLE.text(
+    "list: constant times",
+    1_600,
+    lambda n: f"SELECT {listed(lambda i: f'now() + interval {chr(39)}{i} days{chr(39)}', n)}",
+    ANY,
+)
+TABLE.text(
+    "list: constant rows",
+    10_000,
+    lambda n: (
+        f"SELECT count(*) FROM (VALUES {listed(lambda i: f'({i} + {i}, abs({i}), {chr(39)}2020-01-01{chr(39)}::date + {i})', n)}) q"
+    ),
+    lambda n: n,
+)
+TABLE.text(
+    "list: FILTER",
+    500,
+    lambda n: f"SELECT {listed(lambda i: f'count(*) FILTER (WHERE a > {i})', n)} FROM shaped",
+    ANY,
+    True,
+)

@@ -54,6 +54,44 @@ TEXTS: dict[str, Make] = {
     "insert": lambda n: "INSERT INTO shaped (a) SELECT " + "(" * n + "1" + ")" * n + " WHERE false",
     "aggregates": lambda n: "SELECT sum(" + "(" * n + "a" + ")" * n + ") FROM shaped",
 }
+# What is computed, by what it is computed of: `x` is the operand.
+COMPUTED: dict[str, tuple[str, str]] = {
+    "abs": ("abs(", ")"),
+    "coalesce": ("coalesce(NULL, ", ")"),
+    "CASE": ("CASE WHEN 1 = 2 THEN 2 ELSE ", " END"),
+    "CASE of it": ("CASE WHEN x = -1 THEN 2 ELSE ", " END"),
+    "nullif": ("nullif(", ", -1)"),
+    "signs": ("- (", ")"),
+    "additions": ("(1 + ", ")"),
+    "casts": ("CAST(", " AS int)"),
+    "arrays": ("array_length(ARRAY[", "], 1)"),
+    "rows": ("(CASE WHEN ROW(", ", 1) IS NULL THEN 1 ELSE 2 END)"),
+    "IN": ("(CASE WHEN (", ") IN (1, 2, 3) THEN 1 ELSE 2 END)"),
+    "BETWEEN": ("(CASE WHEN (", ") BETWEEN 1 AND 3 THEN 1 ELSE 2 END)"),
+    "texts": ("length(('x' || ", ")::text)"),
+    "subqueries": ("(SELECT ", ")"),
+}
+OPERANDS = {
+    "a table": ("a", "shaped WHERE a = 1"),
+    "the catalog": ("oid::int8::int4", "pg_class WHERE relname = 'pg_class'"),
+    "a stream": ("k", "shapes WHERE k = 1"),
+    "a view": ("n::int4", "per_k WHERE k = 1"),
+    "groups": ("count(*)::int4", "shaped"),
+    "groups of a stream": ("count(*)::int4", "shapes"),
+}
+
+
+def computed(what: str, of: str) -> Make:
+    """Return an expression that nests in itself over the rows of a relation."""
+    opening, closing = COMPUTED[what]
+    operand, source = OPERANDS[of]
+    opening, closing = opening.replace("x =", f"{operand} ="), closing
+    return lambda n: f"SELECT {opening * n}{operand}{closing * n} FROM {source}"
+
+
+for what in COMPUTED:
+    for of in OPERANDS:
+        TABLE.text(f"nested: {what} of {of}", 1_000, computed(what, of), ANY, True)
 for name, make in TEXTS.items():
     TABLE.text(f"nested 1,000: {name}", 1_000, make, ANY, True)
     TABLE.text(f"nested deep: {name}", 100_000, make, ANY, True)

@@ -38,10 +38,10 @@ def copied_line(target: str) -> Callable[[Connection, int], object]:
 
     def done(connection: Connection, size: int) -> object:
         piece = b"x" * min(size, MB)
-        with connection.cursor() as cursor:
+        with connection.transaction(force_rollback="k" not in target), connection.cursor() as cursor:
             with cursor.copy(f"COPY {target} FROM STDIN".encode()) as copy:
                 if "k" in target:
-                    copy.write(b"9\t")
+                    copy.write(b"1\t")
                 for _ in range(max(size // MB, 1)):
                     copy.write(piece)
                 copy.write(b"\n")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +26,8 @@ from engine.embedded.result_forms import in_forms
 from engine.embedded.result_rows import DEFAULT_LIMITS, ResultLimits, collected
 from engine.embedded.stopping import Run
 from engine.embedded.value_limits import values_bytes_max
+from sql import interrupts
+from sql.emit.alike_rows import by_kind
 from sql.emit.constant_failures import check_constants, is_one_row
 from sql.emit.duckdb import emit_duckdb
 from sql.emit.layout import laid_out
@@ -233,7 +235,7 @@ class QueryEngine:
         read = list(scans(root))
         if not is_one_row(root):
             # They fail without a row, too; of one row they are computed anyway.
-            check_constants(root, self._constant)
+            check_constants(root, self._constant, self._compute_all)
         names = {scan.name: sources.get(scan.name) or source_name(scan.name) for scan in read}
         text = emit_duckdb(root, names)
         if len(text) > STATEMENT_CHARACTERS_CACHED_MAX:
@@ -251,6 +253,18 @@ class QueryEngine:
         if not value.is_valid:
             return None
         return bool(value.as_py()) if expression.type.family == "bool" else True
+
+    def _compute_all(self, expressions: Sequence[Expression]) -> None:
+        """Compute constants, those of one kind as one column. Raises SqlError where one fails."""
+        for relation in by_kind(expressions):
+            interrupts.check()
+            cursor = self.take_cursor()
+            try:
+                self._execute(cursor, emit_duckdb(relation, {}), relation.schema)
+            except duckdb.Error as error:
+                raise sql_error(error) from error
+            finally:
+                self.give_back(cursor)
 
     @contextmanager
     def _running_on(self, cursor: Cursor, token: Hashable | None) -> Iterator[None]:

@@ -7,9 +7,10 @@ of OR, branches of CASE and arguments of COALESCE that constants before them dec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from sql.emit.failing import fails_by_itself
+from sql.errors import SqlError
 from sql.tree.expressions import Call, Case, Cast, Expression, Literal, Subquery
 from sql.tree.relations import Aggregate, Filter, Join, Limit, Project, Relation, Sort, Values, Window
 from sql.tree.volatility import is_constant, is_fixed
@@ -26,12 +27,70 @@ from sql.tree.walks import (
 
 # Whether a constant is true, or there at all if it is no boolean; None for NULL.
 Evaluate = Callable[[Expression], bool | None]
+# Computes all of some constants. Raises SqlError for whichever fails.
+ComputeAll = Callable[[Sequence[Expression]], None]
+# So many are computed at once, and fewer one by one.
+AT_ONCE_MAX = 10_000
+AT_ONCE_MIN = 4
+# Errors that are no constant's: cancel, timeouts, the end of the server, memory.
+ENDS = ("57014", "57P01", "53200", "53100")
 
 
-def check_constants(root: Relation, evaluate: Evaluate) -> None:
+class Constants:
+    """The constants of one query in PostgreSQL's order: they are computed together, unless what is looked at depends on one."""
+
+    def __init__(self, evaluate: Evaluate, compute_all: ComputeAll) -> None:
+        self._evaluate = evaluate
+        self._compute_all = compute_all
+        self._waiting: list[Expression] = []
+
+    def add(self, node: Expression) -> None:
+        """Compute a constant by and by."""
+        self._waiting.append(node)
+        if len(self._waiting) >= AT_ONCE_MAX:
+            self.compute()
+
+    def value(self, node: Expression) -> bool | None:
+        """Return what decides over others, once those before it are computed."""
+        self.compute()
+        return self._evaluate(node)
+
+    def compute(self) -> None:
+        """Compute those that wait. Raises the error of the first one that fails."""
+        waiting, self._waiting = self._waiting, []
+        if len(waiting) < AT_ONCE_MIN:
+            for node in waiting:
+                self._evaluate(node)
+            return
+        try:
+            self._compute_all(waiting)
+        except SqlError as error:
+            if error.sqlstate in ENDS:
+                raise
+            for node in self._with_first_failure(waiting):
+                self._evaluate(node)
+            raise
+
+    def _with_first_failure(self, waiting: Sequence[Expression]) -> Sequence[Expression]:
+        """Return a few constants, the first that fails among them, by halves."""
+        while len(waiting) > AT_ONCE_MIN:
+            half = len(waiting) // 2
+            try:
+                self._compute_all(waiting[:half])
+                waiting = waiting[half:]
+            except SqlError as error:
+                if error.sqlstate in ENDS:
+                    raise
+                waiting = waiting[:half]
+        return waiting
+
+
+def check_constants(root: Relation, evaluate: Evaluate, compute_all: ComputeAll) -> None:
     """Evaluate the constants of a query that may fail. Raises what `evaluate` does."""
     if any(_has_failing(item) for part in all_relations(root) for item in operator_expressions(part)):
-        _check_relation(root, frozenset(range(len(root.schema))), evaluate)
+        constants = Constants(evaluate, compute_all)
+        _check_relation(root, frozenset(range(len(root.schema))), constants)
+        constants.compute()
 
 
 def is_one_row(root: Relation) -> bool:
@@ -56,89 +115,89 @@ def _has_failing(expression: Expression) -> bool:
     return False
 
 
-def _check_relation(relation: Relation, needed: frozenset[int], evaluate: Evaluate) -> None:
+def _check_relation(relation: Relation, needed: frozenset[int], constants: Constants) -> None:
     """Check what computes the columns `needed` of a relation."""
     match relation:
         case Project():
             items = [item for place, (_, item) in enumerate(relation.items) if place in needed]
-            _check_all(items, evaluate)
-            _check_relation(relation.input, _read(items), evaluate)
+            _check_all(items, constants)
+            _check_relation(relation.input, _read(items), constants)
         case Filter():
-            _check(relation.predicate, evaluate, is_condition=True)
-            _check_relation(relation.input, needed | _read([relation.predicate]), evaluate)
+            _check(relation.predicate, constants, is_condition=True)
+            _check_relation(relation.input, needed | _read([relation.predicate]), constants)
         case Sort() | Limit() | Window():
             expressions = operator_expressions(relation)
-            _check_all(expressions, evaluate)
+            _check_all(expressions, constants)
             width = len(relation.input.schema)
             _check_relation(
-                relation.input, frozenset(place for place in needed if place < width) | _read(expressions), evaluate
+                relation.input, frozenset(place for place in needed if place < width) | _read(expressions), constants
             )
         case Join():
             expressions = operator_expressions(relation)
-            _check_all(expressions, evaluate, is_condition=relation.kind in ("inner", "cross"))
+            _check_all(expressions, constants, is_condition=relation.kind in ("inner", "cross"))
             read, width = needed | _read(expressions), len(relation.left.schema)
-            _check_relation(relation.left, frozenset(place for place in read if place < width), evaluate)
-            _check_relation(relation.right, frozenset(place - width for place in read if place >= width), evaluate)
+            _check_relation(relation.left, frozenset(place for place in read if place < width), constants)
+            _check_relation(relation.right, frozenset(place - width for place in read if place >= width), constants)
         case Aggregate():
             keys = [key for _, key in relation.keys]
             calls = [call for place, (_, call) in enumerate(relation.aggregates, len(keys)) if place in needed]
             expressions = (*keys, *(part for call in calls for part in aggregate_expressions(call)))
-            _check_all(expressions, evaluate)
-            _check_relation(relation.input, _read(expressions), evaluate)
+            _check_all(expressions, constants)
+            _check_relation(relation.input, _read(expressions), constants)
         case _:
-            _check_all(operator_expressions(relation), evaluate)
+            _check_all(operator_expressions(relation), constants)
             for below in inputs(relation):
-                _check_relation(below, frozenset(range(len(below.schema))), evaluate)
+                _check_relation(below, frozenset(range(len(below.schema))), constants)
 
 
 def _read(expressions: Iterable[Expression]) -> frozenset[int]:
     return frozenset(column.index for item in expressions for column in columns_of(item))
 
 
-def _check_all(expressions: Iterable[Expression], evaluate: Evaluate, is_condition: bool = False) -> None:
+def _check_all(expressions: Iterable[Expression], constants: Constants, is_condition: bool = False) -> None:
     for item in expressions:
-        _check(item, evaluate, is_condition)
+        _check(item, constants, is_condition)
 
 
-def _check(node: Expression, evaluate: Evaluate, is_condition: bool = False) -> None:
+def _check(node: Expression, constants: Constants, is_condition: bool = False) -> None:
     """Check an expression. is_condition: rows are chosen by it, for which PostgreSQL computes stable functions, too, to estimate them."""
     if not _has_failing(node) and not any(isinstance(part, Subquery) for part in walk(node)):
         return
     match node:
         case _ if is_constant(node, is_condition):
-            evaluate(node)
+            constants.add(node)
         case Call(function="and" | "or") | Call(function="coalesce"):
-            _check_in_order(node, evaluate, is_condition)
+            _check_in_order(node, constants, is_condition)
         case Case():
-            _check_case(node, evaluate, is_condition)
+            _check_case(node, constants, is_condition)
         case Subquery():
-            _check_all(children(node), evaluate)
+            _check_all(children(node), constants)
             needed = () if node.kind == "exists" else range(len(node.relation.schema))
-            _check_relation(node.relation, frozenset(needed), evaluate)
+            _check_relation(node.relation, frozenset(needed), constants)
         case _:
-            _check_all(children(node), evaluate, is_condition)
+            _check_all(children(node), constants, is_condition)
 
 
-def _check_in_order(node: Call, evaluate: Evaluate, is_condition: bool) -> None:
+def _check_in_order(node: Call, constants: Constants, is_condition: bool) -> None:
     """Check the operands up to a constant that decides the whole."""
     for part in node.arguments:
         if not is_constant(part, is_condition):
-            _check(part, evaluate, is_condition)
+            _check(part, constants, is_condition)
             continue
-        value = part.value if isinstance(part, Literal) else evaluate(part)
+        value = part.value if isinstance(part, Literal) else constants.value(part)
         if value is not None and (node.function == "coalesce" or value == (node.function == "or")):
             return
 
 
-def _check_case(node: Case, evaluate: Evaluate, is_condition: bool) -> None:
+def _check_case(node: Case, constants: Constants, is_condition: bool) -> None:
     """Check the branches that constant conditions leave."""
     for condition, result in node.branches:
         if not is_constant(condition, is_condition):
-            _check(condition, evaluate, is_condition)
-            _check(result, evaluate, is_condition)
+            _check(condition, constants, is_condition)
+            _check(result, constants, is_condition)
             continue
-        value = condition.value if isinstance(condition, Literal) else evaluate(condition)
+        value = condition.value if isinstance(condition, Literal) else constants.value(condition)
         if value is True:
-            _check(result, evaluate, is_condition)
+            _check(result, constants, is_condition)
             return
-    _check(node.default, evaluate, is_condition)
+    _check(node.default, constants, is_condition)

@@ -111,8 +111,13 @@ def unquoted_text(item: LiteralValue, kind: SqlType) -> str | None:
             return str(item)
         case "float4" | "float8":
             return repr(item)
-        case "numeric" if kind.display_scale is not None:
-            return decimal_text(*unscaled_value(item, kind))
+        case "numeric":
+            unscaled, scale = unscaled_value(item, kind)
+            return (
+                decimal_text(unscaled, scale)
+                if kind.display_scale is not None
+                else f"{{unscaled: {unscaled}, scale: {scale}}}"
+            )
         case "date" if isinstance(item, int) and abs(item) != DATE_INFINITY:
             return civil_date(item)
         case "timestamp" if isinstance(item, int) and abs(item) != TIMESTAMP_INFINITY:

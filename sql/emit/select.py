@@ -12,9 +12,11 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from sql.emit.aggregates import aggregate_text, window_text
+from sql.emit.alike_rows import alike_rows
 from sql.emit.block import Block, Dialect, row_count
 from sql.emit.conjuncts import conjunct_texts
 from sql.emit.expressions import ExpressionPrinter
+from sql.emit.laterals import check_laterals, without_lateral
 from sql.emit.names import PrintedQuery, column_names
 from sql.emit.set_operations import every_column, has_own_order, recursive, recursive_scan, set_operation
 from sql.emit.subqueries import subquery_text
@@ -143,6 +145,8 @@ class SelectPrinter:
         printer = self.printer(())
         if not node.schema and len(node.rows) == 1:
             return Block("", (), ())
+        if (alike := alike_rows(node)) is not None:
+            return self.block(alike)
         alias = self.next_alias()
         names = ", ".join(self.dialect.identifier(name) for name in column_names(node.schema))
         if not node.rows:
@@ -322,6 +326,8 @@ class SelectPrinter:
         return replace(block, limit=limit, offset=offset)
 
     def join(self, node: Join) -> Block:
+        if (projected := without_lateral(node)) is not None:
+            return self.block(projected)
         left = self.join_side(node.left)
         if node.lateral is None:
             right = self.join_side(node.right)
@@ -329,6 +335,7 @@ class SelectPrinter:
                 right = self.wrap(right)
         else:
             printer = self.printer(left.columns)
+            check_laterals(node)
             inner = self.inside(tuple(printer.text(item) for item in node.lateral))
             right = inner.wrap(inner.block(node.right))
             right = replace(right, source=f"LATERAL {right.source}", order=())

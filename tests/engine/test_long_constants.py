@@ -22,6 +22,7 @@ ITEMS = {
     "integer": ["1", "-2147483648", "2147483647", "0"],
     "bigint": ["9223372036854775807", "-9223372036854775808", "3"],
     "smallint": ["1::int2", "-32768::int2"],
+    "plain numeric": ["1.5::numeric", "1e30::numeric", "-0.001::numeric", "'NaN'::numeric", "'-Infinity'::numeric"],
     "numeric": ["1.5", "-0.25", "12345678901234567890.123", "7"],
     "float": ["1.5::float8", "'NaN'::float8", "'-Infinity'::float8", "1e-300::float8", "-0.0::float8"],
     "real": ["1.5::real", "'Infinity'::real", "0.1::real"],
@@ -68,6 +69,74 @@ def test_rows_and_arrays(
         if kind not in ("array", "interval", "timestamptz"):
             array = f"ARRAY[{', '.join(items)}]"
             assert failure(oracle, engine, inputs, f"SELECT {array}, array_length({array}, 1)") is None
+
+
+# What rows compute, by their number.
+COMPUTED = [
+    "{i} + 1",
+    "{i} * 3 - ({i} + 2)",
+    "'x' || 'y{i}'",
+    "'x' || {i}",
+    "abs(-{i})",
+    "date '2024-01-01' + {i}",
+    "timestamp '2024-01-01' + interval '{i} days'",
+    "CASE WHEN {i} > 5 THEN {i} ELSE 0 END",
+    "nullif({i}, 7)",
+    "{i}.5::float8 / 2",
+    "{i}.25 + {i}",
+    "round({i}.555, 1)",
+    "upper('a{i}')",
+    "substring('abcdefgh', {i} % 5 + 1)",
+    "'abc' LIKE '%{i}'",
+    "'2024-01-{d}'::date",
+    "extract(year from date '2024-01-01' + {i})",
+    "ARRAY[{i}, {i} + 1]",
+    "({i}, {i} + 1) = ({i}, 5)",
+    "{i} IN (1, 2, {i} + 1)",
+    "{i} BETWEEN 3 AND 50",
+    "(SELECT {i})",
+    "coalesce(NULL, {i})",
+    "1 / (150 - {i})",
+    "2147483500 + {i}",
+    "'{i}'::int4",
+    "'{i}'::int2 * 300::int2",
+]
+
+
+@pytest.mark.parametrize("item", COMPUTED)
+def test_rows_that_compute(
+    item: str, oracle: psycopg.Connection[Any], engine: QueryEngine, inputs: dict[str, pa.Table]
+) -> None:
+    def written(index: int) -> str:
+        return item.replace("{i}", str(index)).replace("{d}", f"{index % 28 + 1:02}")
+
+    for count in (LONG_ITEMS, 2 * LONG_ITEMS):
+        rows = ", ".join(f"({index}, {written(index)})" for index in range(count))
+        assert failure(oracle, engine, inputs, f"SELECT * FROM (VALUES {rows}) v (i, x)") is None
+        # One of another kind among them.
+        odd = f"{rows}, (-1, {written(1)}), (-2, NULL)"
+        assert failure(oracle, engine, inputs, f"SELECT * FROM (VALUES {odd}) v (i, x)") is None
+
+
+@pytest.mark.parametrize("first, second", [(30, 70), (70, 30), (0, 199), (199, 0), (99, 100)])
+def test_the_first_constant_that_fails_is_told(
+    first: int, second: int, oracle: psycopg.Connection[Any], engine: QueryEngine, inputs: dict[str, pa.Table]
+) -> None:
+    items = [f"{index} + 1" for index in range(200)]
+    items[first], items[second] = "1 / 0", "2147483647 + 1"
+    for query in (
+        f"SELECT * FROM (VALUES {', '.join(f'({item})' for item in items)}) v (x)",
+        f"SELECT {', '.join(items)} FROM t",
+    ):
+        assert failure(oracle, engine, inputs, query) is None
+        answer = engine_answer(engine.run, query, inputs)
+        assert ("22012" if first < second else "22003") in str(answer)
+
+
+def test_rows_that_compute_are_planned_once(engine: QueryEngine) -> None:
+    rows = ", ".join(f"({index} + {index} * 2, abs({index}))" for index in range(2 * LONG_ITEMS))
+    text = emit_duckdb(bound_root(f"VALUES {rows}"), {})
+    assert text.count("add") + text.count("+") < LONG_ITEMS / 10
 
 
 @pytest.mark.parametrize("negated", ["", "NOT "])

@@ -34,6 +34,8 @@ from sql.types.datatypes import FAMILIES, SqlType
 
 # What LIMIT takes besides integers.
 COUNTS = frozenset({"numeric", "float4", "float8", "oid", "regclass"})
+# Rows of VALUES that are no longer printed as a SELECT each.
+LONG_VALUES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +183,16 @@ def _values(printing: Printing, body: ValuesBody, outer: Scope) -> tuple[str, tu
     ]
     found = [casts.unified(printing, values, "VALUES", body.position) for values in zip(*rows, strict=True)]
     columns = output_columns([f"column{index + 1}" for index in range(len(found))], [kind for kind, _ in found])
-    lines = []
-    for items in zip(*(values for _, values in found), strict=True):
-        lines.append(
-            "SELECT " + ", ".join(f"{item.text} AS {column.text}" for item, column in zip(items, columns, strict=True))
-        )
-    return " UNION ALL ".join(lines), columns
+    lines = list(zip(*(values for _, values in found), strict=True))
+    if len(lines) >= LONG_VALUES:
+        # Thousands of members of UNION ALL are planned for minutes, in which nothing ends it.
+        texts = ", ".join(f"({', '.join(item.text for item in items)})" for items in lines)
+        return f"SELECT * FROM (VALUES {texts}) AS listed({', '.join(column.text for column in columns)})", columns
+    selects = (
+        "SELECT " + ", ".join(f"{item.text} AS {column.text}" for item, column in zip(items, columns, strict=True))
+        for items in lines
+    )
+    return " UNION ALL ".join(selects), columns
 
 
 def _select(printing: Printing, body: SelectBody, outer: Scope) -> tuple[str, tuple[Column, ...], Scope]:
