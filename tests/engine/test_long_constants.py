@@ -118,7 +118,7 @@ def test_rows_that_compute(
         assert failure(oracle, engine, inputs, f"SELECT * FROM (VALUES {odd}) v (i, x)") is None
 
 
-@pytest.mark.parametrize("first, second", [(30, 70), (70, 30), (0, 199), (199, 0), (99, 100)])
+@pytest.mark.parametrize(("first", "second"), [(30, 70), (70, 30), (0, 199), (199, 0), (99, 100)])
 def test_the_first_constant_that_fails_is_told(
     first: int, second: int, oracle: psycopg.Connection[Any], engine: QueryEngine, inputs: dict[str, pa.Table]
 ) -> None:
