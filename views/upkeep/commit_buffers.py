@@ -1,8 +1,10 @@
-"""What commits write in front of a view's merged groups: tables of their own, which a refresh takes away whole.
+"""The group tables that commits write before a refresh merges them into a view's merged groups.
 
-Enters: rows by way of a kernel, tables of statements. Leaves: tables to merge. A `Feed` is the front of several views whose stream
-pipelines are equal: a row is folded once, and what was folded is handed over to each of them, as a reference, when one of them is read.
-So they may have begun at different times, and end one by one. Must not know views, nor merge into merged groups.
+Enters: rows by way of a kernel, tables of statements. Leaves: tables to merge; a refresh takes all
+of them at once. A `Feed` is the front of several views whose stream pipelines are equal: a row is
+folded once, and the tables are handed over by reference to each of the views when one of them is
+read. So the views may have begun at different times, and end one by one. Must not know views, nor
+merge into merged groups.
 """
 
 from __future__ import annotations
@@ -20,17 +22,25 @@ TABLES_WAITING_MAX = 16
 
 
 def is_large(table: GroupTable) -> bool:
-    """Tell whether a statement's table waits in the queue."""
+    """Tell whether the table of a statement waits in the queue for a refresh."""
     return table.groups_count > MERGED_GROUPS_MAX
 
 
 class Front:
-    """local: what rows are folded into; waiting: tables of statements, in the order of commits; `lock` guards both.
+    """The tables in which the groups of committed rows wait for a refresh.
 
-    drained: what waited before and was merged meanwhile, larger tables first; nobody changes them or those that wait.
-    queue_max: so many may wait; coming: so many will in a moment; queued_most: so many did at once.
-    new_table: makes an empty one. program: int64[n, 3], how to merge.
-    is_ordered: it matters which row came first, so nothing is folded into a table that is older than one that waits.
+    Attributes:
+        lock: guards `local` and `waiting`.
+        local: the table into which rows are folded.
+        waiting: large tables of statements, in the order of commits; no thread changes them.
+        drained: tables merged from those that waited, larger ones first; no thread changes them.
+        queue_max: how many tables may wait.
+        coming: how many more tables are announced by `make_room`.
+        queued_most: how many tables have waited at most.
+        new_table: makes an empty table.
+        program: int64[n, 3], how tables are merged.
+        is_ordered: true where it matters which row came first: then no row is folded into a table
+            that is older than a table that waits.
     """
 
     def __init__(
@@ -58,10 +68,10 @@ class Front:
         return (*self.drained, *self.waiting, self.local)
 
     def absorb(self, table: GroupTable) -> None:
-        """Take a statement's table; it never fails on data.
+        """Take the table of a statement; this never fails on data.
 
-        A small one is merged at once. A large one waits for the next refresh, so that nobody holds the lock for longer than an append;
-        whoever brings it makes room before.
+        A small table is merged at once. A large table waits for the next refresh, so that no commit
+        holds the lock for longer than an append. The statement has called `make_room` before.
         """
         with self.lock:
             if is_large(table):
@@ -70,7 +80,7 @@ class Front:
                 merge_tables(self.local, table, self.program)
 
     def take(self, tables: Sequence[GroupTable]) -> None:
-        """Take tables that others have as well, which nobody changes any more."""
+        """Take tables that other fronts have as well, and that no thread changes any more."""
         with self.lock:
             self._append(tables)
 
@@ -83,31 +93,32 @@ class Front:
 
     @property
     def is_full(self) -> bool:
-        """True when no more tables should come before those that wait are merged."""
+        """True when the tables that wait should be merged before more tables come."""
         return len(self.waiting) + self.coming >= self.queue_max
 
     def drain(self) -> None:
-        """Merge what waits if the queue is full."""
+        """Merge the tables that wait if the queue is full."""
         if self.is_full:
             with self._draining:
                 if self.is_full:
                     self.merge_waiting()
 
     def make_room(self) -> None:
-        """Be ready for one more table, until `leave_room`. The caller holds no lock that others need."""
+        """Announce one more table, until `leave_room`. The caller holds no lock that other commits need."""
         self.drain()
         with self.lock:
             self.coming += 1
 
     def leave_room(self) -> None:
-        """Take back `make_room`: the table has come, or does not."""
+        """Take back `make_room`, after the table has come or has been given up."""
         with self.lock:
             self.coming -= 1
 
     def merge_waiting(self) -> None:
-        """Merge the tables that wait, and what was drained before unless that is much larger.
+        """Merge the tables that wait, and those drained tables that are not much larger.
 
-        The lock is held for the exchange alone, so nobody waits for the merge. What a refresh takes away meanwhile was merged in vain.
+        The lock is held for the exchange of the tables alone, so that no commit waits for the
+        merge. If a refresh takes the tables away meanwhile, the merged table is dropped.
         """
         with self.lock:
             taken, kept = list(self.waiting), len(self.drained)
@@ -127,7 +138,7 @@ class Front:
                 self.drained[kept:] = [merged]
 
     def swap(self) -> tuple[GroupTable, ...]:
-        """Return the tables, in the order of commits, and go on with an empty one."""
+        """Return the tables, in the order of commits, and go on with an empty table."""
         fresh = self.new_table()
         with self.lock:
             tables = self.tables
@@ -136,9 +147,14 @@ class Front:
 
 
 class Groups:
-    """The tables of a view. front: what commits write; merged: what refreshes read, guarded by `refresh_lock`.
+    """The group tables of a view.
 
-    feed: where rows go instead as long as other views take the same ones; written under the commit lock.
+    Attributes:
+        front: the tables that commits write.
+        feed: the front that takes the rows instead, while other views take the same rows; written
+            under the commit lock.
+        refresh_lock: guards `merged`.
+        merged: the table that refreshes read.
     """
 
     def __init__(self, front: Front, merged: GroupTable) -> None:
@@ -149,9 +165,13 @@ class Groups:
 
 
 class Feed(Front):
-    """The front of several views. behind: their own tables, which get what it has before anyone reads one of them.
+    """The common front of several views, whose own fronts get its tables before one of the views is read.
 
-    is_new: something has come since. All but what `lock` guards is guarded by the commit lock.
+    All attributes but those that `lock` guards are guarded by the commit lock.
+
+    Attributes:
+        behind: the groups of the views.
+        is_new: true when rows have come since tables were handed over.
     """
 
     def __init__(self, behind: Sequence[Groups]) -> None:
@@ -164,7 +184,7 @@ class Feed(Front):
             groups.feed = self
 
     def hand_over(self) -> None:
-        """Give all that has come to the views. The caller holds the commit lock."""
+        """Hand all tables over to the views. The caller holds the commit lock."""
         if not self.is_new:
             return
         self.is_new = False
@@ -174,18 +194,22 @@ class Feed(Front):
 
     @property
     def is_full(self) -> bool:
-        """See Front. All that waits here is handed over to views, of which some have a queue of their own, since nobody reads them."""
+        """True when the tables that wait should be merged before more tables come.
+
+        The queues of the views count as well: all tables are handed over to views, and a view that
+        no client reads keeps a queue of its own.
+        """
         longest = max(len(groups.front.waiting) for groups in self.behind)
         return len(self.waiting) + self.coming + longest >= self.queue_max
 
     def merge_waiting(self) -> None:
-        """See Front; in front of each of the views as well."""
+        """Merge the tables that wait here, and those that wait in front of each view."""
         super().merge_waiting()
         for groups in self.behind:
             groups.front.merge_waiting()
 
     def end(self) -> None:
-        """Have each of the views take rows by itself again. The caller holds the commit lock."""
+        """Let each view take rows by itself again. The caller holds the commit lock."""
         self.hand_over()
         for groups in self.behind:
             groups.feed = None

@@ -1,6 +1,7 @@
-"""Finish steps: what is done with rows between two breakers, without one of its own.
+"""Finish steps: the work on rows between two pipeline breakers.
 
-Enters: rows as a morsel or as Arrow. Leaves: Arrow in the forms of the step's output. A step that only picks columns needs no kernel.
+Enters: rows as a morsel or as Arrow. Leaves: Arrow in the forms of the step's output. A step that
+only picks columns needs no kernel.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ ARENA = TableLayout(key_words=1, entry_words=1, row_words=1, text_mask=0)
 
 
 def array_places(schema: Schema) -> list[tuple[int, ...]]:
-    """Return for each column where its arrays are in a morsel: data, nulls (as ~index), scales if they vary."""
+    """Return the places of each column's arrays in a morsel: data, nulls (as ~index), varying scales."""
     places: list[tuple[int, ...]] = []
     for column, place in zip(schema, morsel_places(schema), strict=True):
         places.append((place, ~place, place + 1) if column.type.is_variable_numeric else (place, ~place))
@@ -50,7 +51,7 @@ class CompiledStep:
 
     @property
     def kernel(self) -> CompiledKernel | None:
-        """What the step is compiled to, if it needs that."""
+        """The kernel of the step, None if the step needs none."""
         return self._kernel
 
     def run_table(self, table: pa.Table, now_us: int) -> pa.Table:
@@ -63,7 +64,7 @@ class CompiledStep:
         return to_arrow(rows, self.step.output)
 
     def _pick(self, morsel: Morsel) -> Morsel:
-        """Return the columns that the items name."""
+        """Return the columns that the items of the step name."""
         places = array_places(self.step.input)
         kept: list[int] = []
         for _, item in self.step.items:

@@ -1,7 +1,8 @@
-"""Reading a group table: its rows become columns, keys first, then the results of the aggregates.
+"""Reading of a group table: rows become columns, keys first, then the results of the aggregates.
 
-Enters: a table and the `Grouping` by which it was made. Leaves: a morsel whose texts lie in the table's heap. All aggregates of all groups
-are computed, as PostgreSQL does before HAVING; one that is out of range is the reader's SqlError. Changes nothing in the table.
+Enters: a table and its `Grouping`. Leaves: a morsel whose texts lie in the heap of the table. All
+aggregates of all groups are computed, as PostgreSQL does before HAVING; an aggregate that is out of
+range is the reader's SqlError. Must not change the table.
 """
 
 from __future__ import annotations
@@ -53,9 +54,11 @@ def read_groups(table: GroupTable, grouping: Grouping) -> Morsel:
 
 
 def read_made_groups(table: GroupTable, grouping: Grouping) -> tuple[Morsel, list[int]]:
-    """Return the groups where some have aggregates that are out of range, and which columns of `read_groups` these are.
+    """Return the groups, some of which have aggregates out of range, and the numbers of these columns.
 
-    For each of them a column more, int64, is 1 for these groups, whose aggregate is NULL. Raises SqlError for more than UNMADE_MAX.
+    The columns are those of `read_groups`, and for each column with such an aggregate one more:
+    int64, 1 for the groups in question, whose aggregate is NULL. Raises SqlError for more than
+    UNMADE_MAX groups.
     """
     reader = GroupReader(table.rows, table.groups_count, grouping)
     columns: Columns = []
@@ -78,7 +81,7 @@ def read_made_groups(table: GroupTable, grouping: Grouping) -> tuple[Morsel, lis
 
 
 class GroupReader:
-    """The first `count` rows of a table, while they are read."""
+    """A reader of the first `count` rows of a table."""
 
     def __init__(self, rows: Words, count: int, grouping: Grouping) -> None:
         self.grouping = grouping
@@ -88,7 +91,7 @@ class GroupReader:
         self.rows = self.words[: self.count * self.row_words].reshape(self.count, self.row_words)
 
     def key(self, key: KeySlot) -> Columns:
-        """Return the column of a key, and that of its scales if they vary."""
+        """Return the column of a key, and the column of its scales if they vary."""
         nulls = ((self.rows[:, MASK_AT] >> key.null_bit) & 1).astype(np.uint8)
         at = ENTRY_AT + key.word
         family = key.type.family
@@ -107,9 +110,10 @@ class GroupReader:
         return [(self.rows[:, at].astype(dtype_of(key.type)), nulls)]
 
     def made_aggregate(self, slot: AggregateSlot, start: int, bad: list[int]) -> Columns:
-        """Return the columns of `aggregate`, with NULL for groups that fail; their numbers from `start` on go into `bad`.
+        """Return the columns of `aggregate`, with NULL for the groups that fail.
 
-        Halves of the rows that fail are read by themselves. Raises SqlError for the group after UNMADE_MAX.
+        The numbers of these groups, from `start` on, are added to `bad`. The rows are read in
+        halves to find them. Raises SqlError for the group after UNMADE_MAX groups.
         """
         try:
             return self.aggregate(slot)
@@ -131,7 +135,7 @@ class GroupReader:
         ]
 
     def aggregate(self, slot: AggregateSlot) -> Columns:
-        """Return the column of an aggregate, and that of its scales if they vary."""
+        """Return the column of an aggregate, and the column of its scales if they vary."""
         source = self.grouping.inputs[slot.input]
         nulls = np.zeros(self.count, dtype=np.uint8)
         if slot.state is State.COUNT:
@@ -156,7 +160,7 @@ class GroupReader:
         return [(self.rows[:, at].astype(dtype_of(slot.call.type)), nulls)]
 
     def _of_first_row(self, slot: AggregateSlot) -> Columns:
-        """Return a column of the first rows."""
+        """Return one column of the first rows of the groups."""
         first = self.grouping.first
         assert first is not None
         (argument,) = slot.call.arguments
@@ -218,5 +222,5 @@ def check(error: int, slot: AggregateSlot) -> None:
 
 
 def dtype_of(kind: SqlType) -> str:
-    """Return numpy's name of the type's physical form."""
+    """Return the dtype of the physical form of a type, by numpy's name."""
     return DTYPES[PhysicalType(kind.row.kernel)]

@@ -1,7 +1,9 @@
-"""Static pipelines: the build sides of a view's joins, run once and kept as join tables: in Spark, unless a table's columns are all of it.
+"""Static pipelines: the build sides of a view's joins, run once and kept as join tables.
 
-Enters: the probes of a stream pipeline, and the tables of one consistent read. Leaves: a `JoinTable` per probe, in the form that the
-generated kernel expects, in `Joins` that change where the tables may. Must not know kernels, nor how the tables are read.
+Enters: the probes of a stream pipeline, and the tables of one consistent read. Leaves: a
+`JoinTable` per probe, in the form that the generated kernel expects, in `Joins`, which change where
+the tables may. A static pipeline runs in Spark, unless it is columns of one table. Must not know
+kernels, nor how tables are read.
 """
 
 from __future__ import annotations
@@ -21,9 +23,12 @@ from views.upkeep.to_arrow import from_arrow, morsel_places
 
 
 class Joins:
-    """The join tables of a state, one for each probe, which other states may share. arrays: what kernels take of them.
+    """The join tables of a state, one for each probe; several states may share them.
 
-    rows: what they were made of, where tables may change under the view. version: counts the changes.
+    Attributes:
+        arrays: the arrays of the join tables, as kernels take them.
+        rows: the rows that the join tables were made of, where tables may change under the view.
+        version: how often the join tables have changed.
     """
 
     def __init__(self, tables: Sequence[JoinTable], rows: Sequence[pa.Table] = ()) -> None:
@@ -34,14 +39,14 @@ class Joins:
         self.set(tables, rows)
 
     def set(self, tables: Sequence[JoinTable], rows: Sequence[pa.Table]) -> None:
-        """Join with these from now on; whoever is folding goes on with those that it took."""
+        """Exchange the join tables. A thread that is folding goes on with the tables that it has taken."""
         self.tables, self.rows = tuple(tables), tuple(rows)
         self.arrays = tuple(array for table in tables for array in (table.index, table.rows))
         self.version += 1
 
 
 def rows_to_bytes(rows: pa.Table) -> bytes:
-    """Return a build side's rows as they are kept."""
+    """Return the rows of a build side as the log and checkpoints keep them."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema) as writer:
         writer.write_table(rows)
@@ -49,7 +54,7 @@ def rows_to_bytes(rows: pa.Table) -> bytes:
 
 
 def rows_from_bytes(kept: bytes) -> pa.Table:
-    """Return the rows that `rows_to_bytes` was given. Raises ValueError for anything else."""
+    """Return the rows that `rows_to_bytes` was given. Raises ValueError for other bytes."""
     try:
         return pa.ipc.open_stream(kept).read_all()
     except pa.ArrowException as error:
@@ -57,7 +62,10 @@ def rows_from_bytes(kept: bytes) -> pa.Table:
 
 
 def join_table(probe: Probe, rows: pa.Table) -> JoinTable:
-    """Return the join table of a probe's build side. Raises SqlError 0A000 and 54000 for more columns or rows than it may have."""
+    """Return the join table of a probe's build side.
+
+    Raises SqlError 0A000 for too many columns, and 54000 for too many rows.
+    """
     if probe.kept > COLUMNS_MAX:
         raise not_supported(f"a continuous view that needs more than {COLUMNS_MAX} columns of {probe.name}")
     if rows.num_rows > ROWS_MAX:
@@ -84,16 +92,20 @@ def run_static_pipelines(
     executor: UpperExecutor,
     keeps_rows: bool = False,
 ) -> Joins:
-    """Return the join tables of a stream pipeline. keeps_rows: the tables may change.
+    """Return the join tables of a stream pipeline.
 
-    Raises SqlError for what fails on the tables' rows.
+    keeps_rows: the tables may change, so that the rows are kept. Raises SqlError for what fails on
+    the rows of the tables.
     """
     rows = [_build_rows(view, probe, tables, executor) for probe in stream.probes]
     return Joins(joined(stream, rows), rows if keeps_rows else ())
 
 
 def _build_rows(view: str, probe: Probe, tables: Mapping[str, TableExport], executor: UpperExecutor) -> pa.Table:
-    """Return a build side's rows. A table's own need no engine: starting a JVM for them would take seconds."""
+    """Return the rows of a build side.
+
+    The rows of a table as it is stored need no engine: to start a JVM for them would take seconds.
+    """
     if probe.stored is None:
         return executor.run(view, probe.build, {}, tables)
     name, places = probe.stored
@@ -101,5 +113,5 @@ def _build_rows(view: str, probe: Probe, tables: Mapping[str, TableExport], exec
 
 
 def joined(stream: StreamPipeline, rows: Sequence[pa.Table]) -> tuple[JoinTable, ...]:
-    """Return the join tables of the build sides' rows. Raises SqlError as `join_table`."""
+    """Return the join tables for the rows of the build sides. Raises SqlError as `join_table`."""
     return tuple(join_table(probe, side) for probe, side in zip(stream.probes, rows, strict=True))

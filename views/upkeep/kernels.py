@@ -1,6 +1,7 @@
-"""A compiled kernel with what it needs beside its data: constants, a scratch heap per thread, the SQL of what can fail.
+"""A compiled kernel with its surroundings: constants, a scratch heap per thread, the SQL of its expressions.
 
-Enters: a generated module. Leaves: a callable that picks the arrays of a morsel and goes on after every stop that only asked for room.
+Enters: a generated module. Leaves: a callable that picks the arrays of a morsel and goes on after
+every stop that only asked for room.
 """
 
 from __future__ import annotations
@@ -29,9 +30,11 @@ LAST = 1 << 30
 
 
 class CompiledKernel:
-    """A kernel whose last arguments are columns. places: where in a morsel the arrays of each of its columns are.
+    """A kernel whose last arguments are columns.
 
-    can_fail: there is a row that an expression of it can't be evaluated for.
+    Attributes:
+        places: the places in a morsel of the arrays of each column.
+        can_fail: true if an expression of the kernel may fail for some row.
     """
 
     def __init__(
@@ -48,20 +51,23 @@ class CompiledKernel:
         )
 
     def expression_text(self, index: int) -> str:
-        """Return the SQL of the expression with the number that the kernel reports."""
+        """Return the SQL of the expression whose number the kernel has reported."""
         return self._module.expressions[index]
 
     def constants_with(self, parameters: Sequence[Constant]) -> npt.NDArray[np.uint8]:
-        """Return a block in the place of `constants` that has the values of the parameters; whoever calls the kernel keeps it."""
+        """Return a block like `constants` with the values of the parameters; the kernel's caller keeps it."""
         return np.frombuffer(block_of(self._module.long_texts, parameters) + b"\0", dtype=np.uint8)
 
     @property
     def uses_scratch(self) -> bool:
-        """Tell whether its arguments are others in each thread, and when it needs more room."""
+        """Tell whether the kernel has a scratch heap, which is another one in each thread and after it grows."""
         return self._module.uses_scratch
 
     def arrays(self, morsel: Morsel) -> list[Array]:
-        """Return the kernel's last arguments but the results: scratch heap, heap and columns, as far as it uses them."""
+        """Return the last arguments of the kernel except the results.
+
+        These are the scratch heap, the heap and the columns, as far as the kernel uses them.
+        """
         found: list[Array] = []
         if self._module.uses_scratch:
             found.append(self._scratch().words)
@@ -78,9 +84,9 @@ class CompiledKernel:
         return found
 
     def can_go_on(self, control: Words, row: int) -> bool:
-        """Return whether a kernel that stopped at `row` only needs more room in its output; make room in the scratch heap.
+        """Return whether a kernel that has stopped at `row` only needs more room in its output.
 
-        Raises RowError when the row can't be evaluated.
+        Makes room in the scratch heap. Raises RowError when the row can't be evaluated.
         """
         error = int(control[ERROR])
         if error == OK:
@@ -99,7 +105,7 @@ class CompiledKernel:
 
 
 def needed_bytes(control: Words) -> int:
-    """Return the heap bytes that the row needs at which a kernel stopped; 0: it needs more rows."""
+    """Return the heap bytes needed by the row at which a kernel has stopped; 0: more rows are needed."""
     return int(control[HEAP_NEEDED])
 
 

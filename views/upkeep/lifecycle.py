@@ -1,7 +1,8 @@
 """From a definition to a running view.
 
-Enters: a definition and its bound query. Leaves: a `ContinuousView` whose kernels are generated, imported and warmed up. Must not
-attach a view to anything: the engine's catalog does that (`views.upkeep.phases` holds the moves that follow).
+Enters: a definition and its bound query. Leaves: a `ContinuousView` whose kernels are generated,
+imported and warmed up. Must not attach a view to anything: the engine's catalog does that
+(`views.upkeep.phases` holds the moves that follow).
 """
 
 from __future__ import annotations
@@ -42,14 +43,20 @@ def build_view(
     is_new: bool = True,
     compile_text: Compile = compile_kernel,
 ) -> ContinuousView:
-    """Plan, split, run the static pipelines on one read of their tables, generate and warm up a view.
+    """Plan a view, run its static pipelines on one read of their tables, generate and warm up its kernels.
 
-    places: where the stream's columns, as `bound` has them, are in its morsels; None: in this order, and there are no others.
-    heir_of: the view with whose state it goes on, over the same columns of the same stream.
-    candidates: views of these that it may take rows with (`views.upkeep.twins`). is_new: nothing is stored of what it keeps.
-    compile_text: compiles kernels that are not in `kernels_dir` yet.
-    Raises SqlError: 0A000 for what has no plan, 42701 for two columns of one name, 42601 for too many column names, and what fails
-    on the tables' rows; NotCoveredError when it can't be the heir.
+    Raises SqlError: 0A000 for a query without a plan, 42701 for two columns of one name, 42601 for
+    too many column names, and what fails on the rows of the tables. Raises NotCoveredError when the
+    view can't go on with the state of `heir_of`.
+
+    Arguments:
+        places: the places of the stream's columns, in the order of `bound`, in its morsels; None:
+            in this order, and a morsel has no others.
+        heir_of: the view with whose state the new view goes on, over the same columns of the same
+            stream.
+        candidates: views with which the new view may take rows together (`views.upkeep.twins`).
+        is_new: nothing of the view's groups is stored yet.
+        compile_text: compiles kernels that are not in `kernels_dir` yet.
     """
     planned = planned_over(definition, bound, heir_of, is_new)
     plan = planned.plan
@@ -89,7 +96,10 @@ def build_view(
 def planned_over(
     definition: ViewDefinition, bound: BoundQuery, heir_of: ContinuousView | None, is_new: bool
 ) -> PlannedView:
-    """Return the plan of a view, over the state of `heir_of` if there is one. Raises SqlError and NotCoveredError as `build_view`."""
+    """Return the plan of a view, over the state of `heir_of` if that is given.
+
+    Raises SqlError and NotCoveredError as `build_view`.
+    """
     planned = plan_view(definition, bound)
     if is_new:
         check_sliding(planned.plan.stream)
@@ -103,7 +113,10 @@ def planned_over(
 def _over_kept(
     planned: PlannedView, definition: ViewDefinition, bound: BoundQuery, heir_of: ContinuousView | None
 ) -> PlannedView:
-    """Return the plan over the state that there is. Raises NotCoveredError, and SqlError XX001 for a damaged definition."""
+    """Return the plan over the state of `heir_of`.
+
+    Raises NotCoveredError, and SqlError XX001 for a damaged definition.
+    """
     if heir_of is not None:
         return _covered(planned, definition, bound, heir_of.plan.maintained)
     if definition.kept is None:
@@ -115,7 +128,10 @@ def _over_kept(
 
 
 def _covered(planned: PlannedView, definition: ViewDefinition, bound: BoundQuery, kept: StreamPipeline) -> PlannedView:
-    """Return the plan over what `kept` keeps: as it is, or what it groups more finely added up. Raises NotCoveredError."""
+    """Return the plan over the groups that `kept` keeps, or over a roll-up of these groups.
+
+    Raises NotCoveredError.
+    """
     try:
         return replace(planned, plan=cover(kept, planned.plan))
     except NotCoveredError as error:
@@ -128,12 +144,12 @@ def _covered(planned: PlannedView, definition: ViewDefinition, bound: BoundQuery
 
 
 def renamed_view(view: ContinuousView, definition: ViewDefinition, schema: Schema) -> ContinuousView:
-    """Return what takes the place of a view when only names change: its own, or those of its columns."""
+    """Return the successor of a view of which only the name, or names of columns, change."""
     return _twin(view, view.state, definition, schema, view.upkeep)
 
 
 def emptied_view(view: ContinuousView, definition: ViewDefinition) -> ContinuousView:
-    """Return a view that begins anew. definition: with a state of its own."""
+    """Return a view that begins anew. definition: the view's, with the oid of another state."""
     return _twin(view, view.state.emptied(), definition, view.schema, Upkeep())
 
 
@@ -146,7 +162,10 @@ def _twin(
 
 
 def _warm_up(name: str, plan: ViewPlan, executor: UpperExecutor, tables: Mapping[str, TableExport]) -> None:
-    """Run the upper pipeline over no groups: an unsupported expression fails here, and the first reader finds a prepared plan."""
+    """Run the upper pipeline over no groups.
+
+    An unsupported expression fails here, and the first reader finds a prepared plan.
+    """
     assert plan.upper is not None
     groups = arrow_schema(plan.finish.output).empty_table()
     try:

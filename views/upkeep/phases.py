@@ -1,4 +1,7 @@
-"""The moves that a view may make in its life, as a table; a move that is not in it is a bug of ours and raises with the view's story."""
+"""The moves that a view may make in its life, as a table.
+
+A move that is not in the table is a bug of ours, and raises an error with the story of the view.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ class ViewPhase(StrEnum):
 
 
 class ViewMove(StrEnum):
-    """What can happen to a view."""
+    """A step in the life of a view."""
 
     ATTACH = "attach"  # the COMMIT of its CREATE VIEW
     DROP = "drop"  # the COMMIT of its DROP VIEW, or the ROLLBACK of its CREATE VIEW
@@ -29,19 +32,19 @@ MOVES: dict[tuple[ViewPhase, ViewMove], ViewPhase] = {
 
 
 class IllegalMoveError(AssertionError):
-    """A bug: a view was asked to make a move that its phase does not allow."""
+    """A bug of ours: a view was asked to make a move that its phase does not allow."""
 
 
 @dataclass
 class Lifecycle:
-    """A view's phase, and how it came there. The caller serialises moves (the engine's DDL lock)."""
+    """The phase of a view, and the moves that led there. The engine's DDL lock serialises moves."""
 
     name: str
     phase: ViewPhase = ViewPhase.BUILDING
     story: list[str] = field(default_factory=list)
 
     def move(self, move: ViewMove) -> None:
-        """Make a move, or raise `IllegalMoveError` with the story."""
+        """Make a move. Raises `IllegalMoveError` with the story of the view."""
         target = MOVES.get((self.phase, move))
         if target is None:
             told = ", ".join(self.story) or "nothing yet"

@@ -1,8 +1,9 @@
-"""What a transaction block may read of views: all of them at one position between two commits, of which few will be asked for.
+"""The views that a transaction block may read, all of them at one position between two commits.
 
-Enters: the commit lock, the views, the transaction's now(). Leaves: a `Version` of the views that the block does read. Pinning swaps local
-tables, as a cut does, and costs nothing more until somebody wants a later position: then the groups are copied first. Must not know
-sessions.
+Enters: the commit lock, the views, the transaction's now(). Leaves: a `Version` of each view that
+the block does read, which are few. Pinning swaps local tables, as a cut does, and costs nothing
+more until a reader or a checkpoint wants a later position: then the groups are copied first. Must
+not know sessions.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ CUTS_LEFT_MAX = 16
 
 
 class PinnedViews:
-    """The positions of one transaction; release() at its end. run: does on another thread what takes long."""
+    """The pinned cuts of one transaction, until `release`. run: calls slow functions on another thread."""
 
     def __init__(self, cuts: dict[ContinuousView, Cut], run: Callable[[Callable[[], None]], object]) -> None:
         self._cuts = cuts
@@ -30,12 +31,15 @@ class PinnedViews:
         return view in self._cuts
 
     def stored(self, view: ContinuousView) -> Version | None:
-        """Return the view's version at its position, if it was there already or has been made."""
+        """Return the version of the view at its position, None if no version has been made yet."""
         entry = self._cuts.get(view)
         return None if entry is None else entry.version
 
     def version(self, view: ContinuousView, engines: Engines, reader: Reader) -> Version:
-        """Return the view's version at its position; blocks while it is made. Raises as `views.upkeep.refresh.cut`."""
+        """Return the version of the view at its position; blocks while the version is made.
+
+        Raises as `views.upkeep.refresh.cut`.
+        """
         entry = self._cuts[view]
         with view.changed:
             entry.waiting += 1
@@ -47,7 +51,7 @@ class PinnedViews:
                 entry.waiting -= 1
 
     def release(self) -> None:
-        """Let go of all positions."""
+        """Give up all positions."""
         crowded: list[tuple[ContinuousView, Cut]] = []
         for view, entry in self._cuts.items():
             if not entry.pins:
@@ -71,13 +75,16 @@ def pin(
     tables: TableSource,
     run: Callable[[Callable[[], None]], object],
 ) -> PinnedViews:
-    """Return the position between two commits at which everything is now. views: called under the commit lock."""
+    """Return the positions of all views now, between two commits. views: called under the commit lock."""
     with commit_lock:
         return PinnedViews({view: _pinned(view, now_us, tables) for view in views()}, run)
 
 
 def _pinned(view: ContinuousView, now_us: int, tables: TableSource) -> Cut:
-    """Return a cut of `view` at the last commit, shared with the blocks that have it already. The caller holds the commit lock."""
+    """Return a cut of `view` at the last commit, which blocks with a cut there share.
+
+    The caller holds the commit lock.
+    """
     stored = reusable(view, tables)
     if stored is not None:
         return Cut(view, stored.position, None, exact=True, now_us=None, version=stored)
@@ -92,6 +99,6 @@ def _pinned(view: ContinuousView, now_us: int, tables: TableSource) -> Cut:
 
 
 def merge_all(left: Iterable[tuple[ContinuousView, Cut]]) -> None:
-    """Merge cuts that nobody wants."""
+    """Merge cuts that no block wants any more."""
     for view, entry in left:
         give_up(view, entry)

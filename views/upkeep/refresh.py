@@ -1,8 +1,10 @@
-"""Reading continuous views: one consistent cut of all views that a statement names, and a version of each at that cut.
+"""Reading of continuous views: one consistent cut of all views of a statement, and a version of each.
 
-Enters: views, the commit lock, the reader's now() and cancellation. Leaves: a `Version` per view name. Under the commit lock a cut only
-swaps local tables; merging, exporting and Spark run outside it, one refresh at a time per view, and readers of one position share the
-result. What was swapped out is merged before anything that can fail, so an error or a cancelled read loses nothing. Must not know sessions.
+Enters: views, the commit lock, the reader's now() and cancellation. Leaves: a `Version` per view
+name. Under the commit lock a cut only swaps local tables. Merging, exporting and Spark run outside
+the lock, one refresh at a time per view, and readers of one position share the result. Swapped
+tables are merged before anything that can fail, so that an error or a cancelled read loses no row.
+Must not know sessions.
 """
 
 from __future__ import annotations
@@ -33,10 +35,13 @@ MOMENTS = itertools.count(1)
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The statement that reads. now_us: its transaction's now(). check_cancelled: raises 57014 once the client has cancelled.
+    """The statement that reads.
 
-    token: the name under which what Spark runs for it can be cancelled. staleness_us: it is content with versions that were the answer
-    so long ago.
+    Attributes:
+        now_us: now() of its transaction.
+        check_cancelled: raises 57014 after the client has cancelled.
+        token: the name under which the jobs that Spark runs for the statement can be cancelled.
+        staleness_us: versions are good enough that were the answer so long ago.
     """
 
     now_us: int
@@ -47,7 +52,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """What making a version takes besides the view."""
+    """The engines, clock and tables that making a version takes besides the view."""
 
     executor: UpperExecutor
     clock: Clock
@@ -59,9 +64,9 @@ def cut(
 ) -> dict[str, Version]:
     """Return a version of each view by name, all of them at one position between two commits.
 
-    Tables that are joined above the groupings are read when a version is made: as they are at the cut, or later.
-
-    Raises SqlError for what fails above the stream pipelines, and 57014; the views' states are intact then.
+    Tables that are joined above the groupings are read when a version is made: as they are at the
+    cut, or later. Raises SqlError for what fails above the stream pipelines, and 57014; the states
+    of the views are intact then.
     """
     if len(views) == 1:
         stored = reusable(views[0], engines.tables)
@@ -90,7 +95,7 @@ def cut(
 
 
 def not_too_old(views: Sequence[ContinuousView], oldest_us: int) -> dict[str, Version] | None:
-    """Return the stored versions, if all of them were the answer at one moment that is not before `oldest_us`."""
+    """Return the stored versions if all were the answer at one moment not before `oldest_us`, else None."""
     found: dict[str, Version] = {}
     moments: set[Moment] = set()
     for view in views:
@@ -105,20 +110,27 @@ def not_too_old(views: Sequence[ContinuousView], oldest_us: int) -> dict[str, Ve
 
 
 def reusable(view: ContinuousView, tables: TableSource) -> Version | None:
-    """Return the stored version if nothing was committed since it was cut, and its answer does not depend on the time."""
+    """Return the stored version if a new one would be the same, else None."""
     stored = view.latest
     return stored if stored is not None and is_current(view, stored, tables) else None
 
 
 def is_current(view: ContinuousView, version: Version, tables: TableSource) -> bool:
-    """Return whether a new version of `view` would be the same: no statement on its stream, nor on a table of its upper part."""
+    """Return whether a new version of `view` would be the same as `version`.
+
+    It would be if no statement on the view's stream, nor on a table of its upper part, was
+    committed since, and the answer does not depend on the time.
+    """
     if view.time_dependent or version.position != view.committed:
         return False
     return not view.upper_tables or tables.versions(view.upper_tables) == version.table_versions
 
 
 def _take(view: ContinuousView, exact: bool, reader: Reader, tables: TableSource, moment: Moment) -> Cut:
-    """Return the cut of `view` at the last commit, joining one that other readers wait for. The caller holds the commit lock."""
+    """Return the cut of `view` at the last commit: one that other readers wait for, or a new one.
+
+    The caller holds the commit lock.
+    """
     stored = reusable(view, tables)
     if stored is not None:
         view.latest_at = moment
@@ -140,7 +152,10 @@ def _take(view: ContinuousView, exact: bool, reader: Reader, tables: TableSource
 
 
 def new_cut(view: ContinuousView, exact: bool, now_us: int | None, table_versions: Mapping[str, int]) -> Cut:
-    """Return a new last entry of the view's queue, at the last commit. The caller holds the commit lock and `view.changed`."""
+    """Return a new last cut in the queue of the view, at the last commit.
+
+    The caller holds the commit lock and `view.changed`.
+    """
     upkeep = view.upkeep
     began_s = perf_counter()
     swapped = view.state.swap() if upkeep.swapped != upkeep.committed else None
@@ -152,9 +167,10 @@ def new_cut(view: ContinuousView, exact: bool, now_us: int | None, table_version
 
 
 def obtain(view: ContinuousView, wanted: Cut, engines: Engines, reader: Reader) -> Version:
-    """Return the version of `wanted`: wait for the reader who is refreshing the view, or become that reader.
+    """Return the version of `wanted`: wait for the reader that refreshes the view, or become that reader.
 
-    Raises SqlError for what fails above the stream pipeline, and what `reader` raises when it is cancelled.
+    Raises SqlError for what fails above the stream pipeline, and what `reader` raises when it is
+    cancelled.
     """
     while True:
         with view.changed:
@@ -181,9 +197,10 @@ def obtain(view: ContinuousView, wanted: Cut, engines: Engines, reader: Reader) 
 
 
 def _can_refresh(view: ContinuousView) -> bool:
-    """Tell whether some reader waits for a cut that is not behind one held for a snapshot. The caller holds `view.changed`.
+    """Tell whether a reader waits for a cut with no cut before it that is held for a snapshot.
 
-    Whoever waits helps the others: a snapshot waits for readers who may be busy with another view before they come to this one.
+    Every waiting reader refreshes for all: a snapshot waits for readers who may be busy with
+    another view before they come to this one. The caller holds `view.changed`.
     """
     for entry in view.cuts:
         if entry.held:
@@ -194,9 +211,10 @@ def _can_refresh(view: ContinuousView) -> bool:
 
 
 def _refresh_next(view: ContinuousView, engines: Engines, reader: Reader) -> None:
-    """Merge up to the next cut that needs a version of its own, make that version, and give it to the cuts that it serves.
+    """Merge the next batch of cuts, make a version at its last cut, and give the version to all of them.
 
-    When making it is cancelled, or fails by a bug of ours, the cuts stay in the queue with their rows merged: the next reader goes on.
+    When the reader is cancelled, or the version fails by a bug of ours, the cuts stay in the queue
+    with their rows merged, and the next reader goes on.
     """
     with view.changed:
         batch = _next_batch(view)
@@ -222,11 +240,13 @@ def _refresh_next(view: ContinuousView, engines: Engines, reader: Reader) -> Non
 
 
 def _next_batch(view: ContinuousView) -> list[Cut]:
-    """Return the first cuts in the queue, up to the one whose version serves them all. The caller holds `view.changed`.
+    """Return the first cuts in the queue, up to the cut whose version serves all of them.
 
-    A reader of this view alone is served by any later position as well, so that readers share; a reader of several views needs its own.
-    So does one of a view whose place another has taken meanwhile: they share the state, not what is above it. No batch goes beyond
-    a cut that is held for a snapshot.
+    A reader of this view alone is served by any later position, so that such readers share. A
+    reader of several views needs its own position. A reader of a view whose place another view has
+    taken meanwhile needs a version of its own too: the two views share the state, but not what is
+    above it. A batch ends before a cut that is held for a snapshot. The caller holds
+    `view.changed`.
     """
     batch: list[Cut] = []
     awaited: ContinuousView | None = None
@@ -242,16 +262,20 @@ def _next_batch(view: ContinuousView) -> list[Cut]:
 
 
 def merge_tables_of(view: ContinuousView, entry: Cut) -> None:
-    """Bring a cut's rows into the global table, if they are not there yet. The caller is the one who refreshes the view."""
+    """Merge the rows of a cut into the global table, if that has not been done.
+
+    The caller is the reader that refreshes the view.
+    """
     if entry.tables is not None:
         tables, entry.tables = entry.tables, None
         view.state.merge(tables)
 
 
 def merge_cuts(view: ContinuousView, entries: Sequence[Cut], target: Cut) -> None:
-    """Bring the global table to `target`, the last of `entries`. The caller is the one who refreshes the view.
+    """Bring the global table to the position of `target`, the last of `entries`.
 
-    What is pinned before it keeps its own groups and leaves the queue.
+    A pinned cut before it gets a copy of its groups and leaves the queue. The caller is the reader
+    that refreshes the view.
     """
     for entry in entries:
         began_s = perf_counter()
@@ -269,7 +293,7 @@ def merge_cuts(view: ContinuousView, entries: Sequence[Cut], target: Cut) -> Non
 
 
 def _finish_kept(entry: Cut, engines: Engines, reader: Reader) -> None:
-    """Make the version of a pinned cut from the groups that it has kept. Raises 57014, and can be tried again then."""
+    """Make the version of a pinned cut from its copy of the groups. Raises 57014, and may be tried again."""
     assert entry.groups is not None
     try:
         entry.version = _finished(entry, entry.groups, engines, reader)
@@ -290,7 +314,7 @@ def _make_version(target: Cut, engines: Engines, reader: Reader) -> Version:
 
 
 def exported(view: ContinuousView, now_us: int) -> Exported:
-    """Return the finish step's rows, or the groups where it can't be evaluated for all of them. Raises SqlError."""
+    """Return the rows of the finish step, or all groups where the step fails for some. Raises SqlError."""
     try:
         return Exported(view.state.export(now_us))
     except SqlError as failure:
@@ -301,7 +325,7 @@ def exported(view: ContinuousView, now_us: int) -> Exported:
 
 
 def _finished(target: Cut, groups: Exported, engines: Engines, reader: Reader) -> Version:
-    """Run what lies above the groups, or leave it to the readers where a row of it can't be evaluated."""
+    """Run what lies above the groups, or leave that to the readers where some row can't be evaluated."""
     if groups.above is None:
         try:
             return _evaluated(target, groups.table, engines, reader)

@@ -1,8 +1,9 @@
 """The states of many views at one position between two commits, read while commits go on.
 
-Enters: the commit lock, and a callback that says which views there are and notes what else belongs to the position. Leaves: each view with
-the pages of its groups at that position. Under the commit lock local tables are swapped and nothing else; each view is then brought to its
-cut without making a version, and later cuts wait until its pages have been taken. Must not know files, nor run Spark.
+Enters: the commit lock, and a callback that returns the views and notes what else belongs to the
+position. Leaves: each view with the pages of its groups at that position. Under the commit lock
+local tables are swapped and nothing else. Each view is then brought to its cut without a version,
+and later cuts wait until the pages of the view have been taken. Must not know files, nor run Spark.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ def snapshot(
     note: Callable[[], Sequence[ContinuousView]],
     check_cancelled: Callable[[], None] = lambda: None,
 ) -> Iterator[Snapshot]:
-    """Take a cut of all views that `note` returns; it is called under the commit lock, at the very position of the cuts.
+    """Take a cut of all views that `note` returns, which is called under the lock at that position.
 
-    check_cancelled: called now and then while a reader is waited for; what it raises ends the snapshot. However that ends, no row is lost.
+    check_cancelled: called now and then while a reader is waited for; what it raises ends the
+    snapshot. No row is lost, however the snapshot ends.
     """
     taken = Snapshot(check_cancelled)
     try:
@@ -39,7 +41,7 @@ def snapshot(
 
 
 class Snapshot:
-    """Cuts of views whose states have not been read yet. positions: each view's committed statements at the cut."""
+    """Cuts of views whose states have not been read yet."""
 
     def __init__(self, check_cancelled: Callable[[], None]) -> None:
         self._check_cancelled = check_cancelled
@@ -51,7 +53,7 @@ class Snapshot:
 
     @property
     def positions(self) -> Mapping[ContinuousView, int]:
-        """Each view's committed statements at the cut."""
+        """The number of committed statements of each view at its cut."""
         return self._positions
 
     def take(self, view: ContinuousView) -> None:
@@ -64,9 +66,10 @@ class Snapshot:
         self._positions[view] = entry.position
 
     def states(self) -> Iterator[tuple[ContinuousView, list[Page]]]:
-        """Yield each view with its pages, which hold until the next view is asked for.
+        """Yield each view with its pages, which are valid until the next view is asked for.
 
-        Views that no reader is at come first, among them the small ones: the readers of all others wait meanwhile if something is new.
+        Views that no reader is working on come first, and among these the small ones: the readers
+        of all other views wait meanwhile if rows have come.
         """
         waiting = sorted(self._held, key=lambda view: view.state.bytes_count)
         while waiting:
@@ -77,7 +80,7 @@ class Snapshot:
             self._end(view)
 
     def release(self) -> None:
-        """Let readers go on, with all views that are not read yet as well."""
+        """Let readers go on, also with the views that have not been read."""
         if self._in_hand is not None:
             self._end(self._in_hand)
         for view, entry in self._held.items():
@@ -88,7 +91,7 @@ class Snapshot:
             give_up(*self._held.popitem())
 
     def _begin_one(self, views: Sequence[ContinuousView]) -> ContinuousView:
-        """Become the one who refreshes the first of the views that can be had, and return it; wait until one can."""
+        """Wait until one of the views can be refreshed, become its refresher, and return the view."""
         while True:
             for view in views:
                 with view.changed:
@@ -106,7 +109,10 @@ class Snapshot:
 
 
 def is_awaited_before(view: ContinuousView, held: Cut) -> bool:
-    """Tell whether a cut before `held` needs the groups as they were at its own position. The caller holds `view.changed`."""
+    """Tell whether a cut before `held` needs the groups at its own position.
+
+    The caller holds `view.changed`.
+    """
     for entry in view.cuts:
         if entry is held:
             return False
@@ -116,10 +122,10 @@ def is_awaited_before(view: ContinuousView, held: Cut) -> bool:
 
 
 def merge_up_to(view: ContinuousView, held: Cut) -> None:
-    """Bring the global table to the cut. The caller is the one who refreshes the view.
+    """Bring the global table to the cut `held`. The caller is the reader that refreshes the view.
 
-    Readers of earlier cuts get the position of this one; they are content with any later position, else they would have been waited for.
-    Those that are pinned keep their groups.
+    Readers of earlier cuts get the position of this cut; they accept any later position, since the
+    snapshot has waited for all others. Pinned cuts keep a copy of their groups.
     """
     entries: list[Cut] = []
     with view.changed:
@@ -137,7 +143,7 @@ def merge_up_to(view: ContinuousView, held: Cut) -> None:
 
 
 def let_go(view: ContinuousView, entry: Cut) -> None:
-    """Let the readers refresh the view again. The cut stays in the queue for those who have joined it."""
+    """Let readers refresh the view again. The cut stays in the queue for the readers that have joined it."""
     with view.changed:
         entry.held = False
         entry.waiting -= 1
@@ -148,7 +154,11 @@ def let_go(view: ContinuousView, entry: Cut) -> None:
 
 
 def give_up(view: ContinuousView, entry: Cut) -> None:
-    """Leave a cut that was not read: it is merged if nobody is in the way, so that the tables of given-up cuts do not pile up in memory."""
+    """Give up a cut that was not read.
+
+    The cut is merged if no other thread refreshes the view, so that the tables of such cuts do not
+    pile up in memory.
+    """
     with view.changed:
         if view.upkeep.refreshing or entry not in view.cuts or is_awaited_before(view, entry):
             entry.waiting -= 1

@@ -1,8 +1,9 @@
-"""The state of a continuous view: its local table, which commits write, and its global table, which refreshes read.
+"""The state of a continuous view: its local table, which commits write, and its global table.
 
-Enters: morsels of the view's stream. Leaves: the groups as Arrow. `check` and `fold` touch nothing shared and run on any thread; `apply`,
-`absorb` and `swap` take the short lock; `merge`, `export`, `pages` the refresh lock; `load` and `reset` both. Must not know transactions,
-streams or Spark.
+Enters: morsels of the view's stream. Leaves: the groups as Arrow. `check` and `fold` touch nothing
+shared and run on any thread; `apply`, `absorb` and `swap` take the short lock; `merge`, `export`
+and `pages` take the refresh lock; `load` and `reset` take both. Refreshes read the global table.
+Must not know transactions, streams or Spark.
 """
 
 from __future__ import annotations
@@ -57,8 +58,16 @@ NO_BYTES = np.zeros(0, dtype=np.uint8)
 
 @dataclass(frozen=True)
 class StateCounts:
-    """Rows that came, that the filters let through (with joins: matches), that were left out; groups that are merged, and in tables that
-    are not; tables of statements that wait, and how many did at most.
+    """How many rows, groups and tables a state has taken and has.
+
+    Attributes:
+        tuples_in: rows that came.
+        tuples_passed: rows that the filters let through; with joins, matches.
+        tuples_skipped: rows that were left out (on_error = skip).
+        groups: groups that are merged.
+        groups_waiting: groups in tables that are not merged.
+        queue: tables of statements that wait.
+        queue_most: tables of statements that have waited at most.
     """
 
     tuples_in: int
@@ -84,13 +93,17 @@ class ViewState:
         twin_of: ViewState | None = None,
         compile_text: Compile = compile_kernel,
     ) -> None:
-        """Generate, compile and warm up the kernels. Raises SqlError 0A000 for what a kernel can't evaluate yet.
+        """Generate, compile and warm up the kernels. Raises SqlError 0A000 for what no kernel can evaluate.
 
-        joins: a table for each probe, or None, and then only states that `joined_with` makes may take rows.
-        places: where the columns of the plan's stream are in the morsels that come; None: these have no others. The arrival comes last.
-        heir_of: the state whose groups, join tables and stream kernel this one goes on with; its pipeline is `plan.maintained`.
-        twin_of: one with an equal pipeline, whose join tables and stream kernel this one has as well.
-        compile_text: compiles what is not there yet.
+        Arguments:
+            joins: a table for each probe; None: only states that `joined_with` makes may take rows.
+            places: the places of the columns of the plan's stream in morsels; None: morsels have no
+                others. The arrival comes last.
+            heir_of: the state whose groups, join tables and stream kernel this state goes on with;
+                the pipeline of that state is `plan.maintained`.
+            twin_of: a state with an equal pipeline, whose join tables and stream kernel this state
+                shares.
+            compile_text: compiles kernels that are not there yet.
         """
         self.name = name
         self.plan = plan
@@ -134,16 +147,19 @@ class ViewState:
         return Groups(Front(new_table, self._program, queue_max, is_ordered), self.new_table())
 
     def takes_rows_of(self, other: ViewState) -> bool:
-        """Tell whether what is folded for the other state is what this one would fold."""
+        """Tell whether this state would fold rows in the same way as the other state."""
         return self._kernel is other._kernel and self.joins is other.joins
 
     @property
     def groups(self) -> Groups:
-        """Its tables, which other states have as well that go on with it."""
+        """The group tables of the state, which the states that go on with it have as well."""
         return self._groups
 
     def joined_with(self, join_tables: tuple[JoinTable, ...], parameters: Sequence[Literal] = ()) -> ViewState:
-        """Return a state with the same kernels, these join tables and constants, for tables of its own (`new_table`, `fold`, `rows_of`)."""
+        """Return a state with the same kernels, but with these join tables and constants.
+
+        It is for tables of its own (`new_table`, `fold`, `rows_of`).
+        """
         assert len(join_tables) == len(self.plan.stream.probes) and len(parameters) == len(self.plan.stream.parameters)
         state = copy.copy(self)
         state.joins = Joins(join_tables)
@@ -153,11 +169,11 @@ class ViewState:
 
     @property
     def join_tables(self) -> tuple[JoinTable, ...]:
-        """The tables that its rows meet now, one for each probe."""
+        """The join tables that rows meet now, one for each probe."""
         return self.joins.tables
 
     def join_with(self, probe: int, rows: pa.Table) -> None:
-        """Have rows meet these in one of the probes from now on. Raises IndexError for a probe that there is not."""
+        """Exchange the rows that one of the probes joins with. Raises IndexError for an unknown probe."""
         sides, tables = list(self.joins.rows), list(self.joins.tables)
         sides[probe] = rows
         tables[probe] = join_table(self.plan.maintained.probes[probe], rows)
@@ -165,7 +181,7 @@ class ViewState:
 
     @property
     def kernel_paths(self) -> tuple[Path, ...]:
-        """The generated files: the stream pipeline's first, then those of the finish step and the tail that need one."""
+        """The generated files: the stream kernel first, then those of finish step and tail, if they have one."""
         return tuple(kernel.path for kernel in self.kernels)
 
     @property
@@ -176,17 +192,17 @@ class ViewState:
 
     @property
     def fingerprint(self) -> str:
-        """What `pages` mean: only a state with the same fingerprint may load them."""
+        """The meaning of `pages`: only a state with the same fingerprint may load them."""
         return state_fingerprint(self.plan.maintained, self._grouping)
 
     @property
     def groups_count(self) -> int:
-        """Groups that are merged."""
+        """How many groups are merged."""
         return self._groups.merged.groups_count
 
     @property
     def bytes_count(self) -> int:
-        """Bytes of memory in both tables, and in the join tables."""
+        """Bytes of memory of the local table, the global table and the join tables."""
         local = sum(table.bytes_count for table in self._unmerged())
         return self._groups.merged.bytes_count + local + sum(table.bytes_count for table in self.join_tables)
 
@@ -214,11 +230,11 @@ class ViewState:
 
     @property
     def counts(self) -> StateCounts:
-        """What has come in so far, merged or not; what cuts have taken and a refresh has not merged is missing."""
+        """The counts of the state, merged or not, without the tables of cuts that no refresh has merged."""
         return self.counts_with(())
 
     def counts_with(self, taken: Sequence[GroupTable]) -> StateCounts:
-        """Return what has come in so far. taken: the tables that wait in cuts."""
+        """Return the counts of the state. taken: the tables that wait in cuts."""
         merged, fronts, waiting = self._groups.merged, self._fronts, [*taken, *self._unmerged()]
         came, passed, skipped = (
             sum(int(table.control[word]) for table in (merged, *waiting))
@@ -236,17 +252,20 @@ class ViewState:
 
     @property
     def rows_in_count(self) -> int:
-        """Rows that reached the pipeline, up to the last merge."""
+        """Rows that had reached the pipeline at the last merge."""
         return int(self._groups.merged.control[ROWS_IN])
 
     @property
     def rows_passed_count(self) -> int:
-        """Rows among them that the filters let through; with joins, matches."""
+        """Rows that the filters had let through at the last merge; with joins, matches."""
         return int(self._groups.merged.control[ROWS_PASSED])
 
     @property
     def rows_skipped_count(self) -> int:
-        """Rows that could not be evaluated and were left out (on_error = skip), merged or not; a running merge has some on its way."""
+        """Rows that could not be evaluated and were left out (on_error = skip), merged or not.
+
+        Rows that are being merged are missing.
+        """
         return self.counts.tuples_skipped
 
     def expression_text(self, index: int) -> str:
@@ -254,16 +273,16 @@ class ViewState:
         return self._kernel.expression_text(index)
 
     def new_table(self) -> GroupTable:
-        """Return an empty table for one statement's rows; without keys it has its one group already."""
+        """Return an empty table for the rows of one statement; without keys the table has its one group."""
         return empty_table(self._grouping)
 
     @property
     def can_fail(self) -> bool:
-        """True if there is a row that `check` raises for."""
+        """True if `check` raises for some rows."""
         return self._kernel.can_fail
 
     def check(self, morsel: Morsel, now_us: int) -> None:
-        """Evaluate all row expressions and touch nothing. Raises RowError."""
+        """Evaluate all expressions of the rows and change nothing. Raises RowError."""
         if not self.can_fail:
             return
         control = np.zeros(CONTROL_WORDS, dtype=np.int64)
@@ -275,7 +294,10 @@ class ViewState:
                 self._kernel.can_go_on(control, start)
 
     def fold(self, morsel: Morsel, table: GroupTable, now_us: int) -> int:
-        """Fold the rows into a statement's own table; return the rows skipped (on_error = skip). Raises RowError."""
+        """Fold rows into the table of a statement; return how many were skipped. Raises RowError.
+
+        Rows are skipped with on_error = skip.
+        """
         control = table.control
         skipped_before = int(control[ROWS_SKIPPED])
         # All of a morsel's rows meet the same tables: the control words may say at which match to go on.
@@ -302,7 +324,10 @@ class ViewState:
             self.fold(morsel, front.local, now_us)
 
     def row_fold(self, row: Morsel) -> Callable[[int], None]:
-        """Return what folds a checked row, which lies in the same memory each time, as `apply` does; called with now_us."""
+        """Return a function of now_us that folds a checked row as `apply` does.
+
+        The row lies in the same memory each time.
+        """
         kernel = self._kernel
         if kernel.uses_scratch:
             return partial(self.apply, row)
@@ -330,7 +355,7 @@ class ViewState:
         return fold
 
     def absorb(self, table: GroupTable) -> None:
-        """Take a statement's table; it never fails on data."""
+        """Take the table of a statement; this never fails on data."""
         feed = self._groups.feed
         if feed is None:
             self._groups.front.absorb(table)
@@ -339,59 +364,72 @@ class ViewState:
             feed.absorb(table)
 
     def make_room(self) -> Front:
-        """Return what the next table of a statement comes to, with room for it: see `Front.make_room`."""
+        """Announce the table of a statement, and return the front with room for it: see `Front.make_room`."""
         front = self._groups.feed or self._groups.front
         front.make_room()
         return front
 
     def drain(self) -> None:
-        """Merge what waits for a refresh if that is too much. The caller holds no lock that others need."""
+        """Merge the tables that wait if they are too many. The caller holds no lock that other commits need."""
         (self._groups.feed or self._groups.front).drain()
 
     def swap(self) -> tuple[GroupTable, ...]:
-        """Return the local tables and go on with an empty one. The caller holds the commit lock."""
+        """Return the local tables and go on with an empty table. The caller holds the commit lock."""
         feed = self._groups.feed
         if feed is not None:
             feed.hand_over()
         return self._groups.front.swap()
 
     def merge(self, tables: tuple[GroupTable, ...]) -> None:
-        """Merge swapped tables into the global table; it never fails on data."""
+        """Merge swapped tables into the global table; this never fails on data."""
         with self._groups.refresh_lock:
             for table in tables:
                 merge_tables(self._groups.merged, table, self._program)
 
     def export(self, now_us: int) -> pa.Table:
-        """Return the rows of the finish step in arrow_schema(finish.output). Raises SqlError (22003 of a sum) and changes nothing."""
+        """Return the rows of the finish step in arrow_schema(finish.output), and change nothing.
+
+        Raises SqlError, for instance 22003 of a sum.
+        """
         with self._groups.refresh_lock:
             groups = read_groups(self._groups.merged, self._shown)
             return self._finish.run(groups, now_us)
 
     def export_groups(self) -> tuple[pa.Table, list[int]]:
-        """Return the groups themselves, where `export` fails, and which columns have aggregates that some groups can't represent.
+        """Return the groups, where `export` fails, and the columns of aggregates that are out of range.
 
-        The table is in arrow_schema(unmade_schema(finish.input, these columns)). Raises SqlError where almost all groups are such.
+        The table is in arrow_schema(unmade_schema(finish.input, these columns)). Raises SqlError
+        where almost all groups have such an aggregate.
         """
         with self._groups.refresh_lock:
             groups, unmade = read_made_groups(self._groups.merged, self._shown)
             return to_arrow(groups, unmade_schema(self.plan.finish.input, unmade)), unmade
 
     def rows_of(self, table: GroupTable, now_us: int) -> pa.Table:
-        """Return the finish step's rows of a statement's own table, in arrow_schema(finish.output). Raises SqlError (22003 of a sum)."""
+        """Return the rows of the finish step for the table of a statement, in arrow_schema(finish.output).
+
+        Raises SqlError, for instance 22003 of a sum.
+        """
         return self._finish.run(read_groups(table, self._shown), now_us)
 
     def finish_tail(self, table: pa.Table, step: FinishStep) -> pa.Table:
-        """Run the tail step on what the upper executor returned. Raises SqlError."""
+        """Run the tail step on the rows that the upper executor has returned. Raises SqlError."""
         assert self._tail is not None and step == self.plan.tail
         return self._tail.run_table(table, 0)
 
     def pages(self) -> list[Page]:
-        """Return the merged groups as pages that hold until the next merge; the caller sees to it that there is none meanwhile."""
+        """Return the merged groups as pages, which are valid until the next merge.
+
+        The caller makes sure that there is no merge meanwhile.
+        """
         with self._groups.refresh_lock:
             return table_pages(self._groups.merged)
 
     def load(self, pages: Iterable[Page]) -> None:
-        """Replace all groups by those of `pages` of a state with the same fingerprint. Raises ValueError, and then changes nothing."""
+        """Replace all groups by those of the pages of a state with the same fingerprint.
+
+        Raises ValueError, and changes nothing then.
+        """
         kept: dict[int, bytes] = {}
         table = load_table(self._grouping.table, without_joins(pages, kept))
         if len(kept) == len(self.plan.maintained.probes) > 0:
@@ -411,7 +449,7 @@ class ViewState:
         self, morsel: Morsel, start: int, folding: bool, now_us: int, control: Words, slots: Words, rows: Words,
         arrays: tuple[Words, ...],
     ) -> int:  # fmt: skip
-        """Run the stream kernel from row `start` on and return the row at which it stopped."""
+        """Run the stream kernel from row `start` on, and return the row at which it has stopped."""
         kernel = self._kernel
         table = (start, morsel.rows_count, folding, now_us, self._constants, control, slots, rows, *arrays)
         try:
@@ -422,7 +460,7 @@ class ViewState:
 
 
 def empty_table(grouping: Grouping) -> GroupTable:
-    """Return a table without rows; without keys it has its one group already."""
+    """Return a table without rows; without keys the table has its one group."""
     layout = grouping.table
     table = GroupTable(layout)
     if not grouping.keys:
@@ -440,7 +478,10 @@ def join_pages(rows: Iterable[pa.Table]) -> list[Page]:
 
 
 def without_joins(pages: Iterable[Page], kept: dict[int, bytes]) -> Iterator[Page]:
-    """Yield the pages of a state's groups; the others, the last ones, go into `kept` by their probes' numbers."""
+    """Yield the pages of the groups of a state; the pages of joins, which come last, go into `kept`.
+
+    The keys of `kept` are the numbers of the probes.
+    """
     for page in pages:
         if page.name.startswith(JOINED):
             kept[int(page.name.removeprefix(JOINED))] = page.array.tobytes()

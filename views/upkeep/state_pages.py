@@ -1,8 +1,9 @@
-"""A view's groups as pages and back, and the fingerprint that says whether this software reads them as they were meant.
+"""The groups of a view as pages and back, and the fingerprint of their meaning.
 
-Enters: a group table; the pages of one. Leaves: pages that share the table's memory; a table whose slots are built anew. The fingerprint
-covers the words of a row and what each of them means: keys, aggregates, filters, joins and types, but no names, since those may change.
-Must not know locks, versions or files.
+Enters: a group table, or pages. Leaves: pages that share the memory of the table, or a table whose
+slots are built anew. The fingerprint covers the words of a row and the meaning of each: keys,
+aggregates, filters, joins and types, but no names, since names may change. Must not know locks,
+versions or files.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ PAGE_BYTES_MAX = 16 << 20
 
 
 def table_pages(table: GroupTable) -> list[Page]:
-    """Return the pages "counters" int64[5], "rows" int64[words] and "heap" uint8[bytes], of the last two as many as it takes.
+    """Return the pages "counters" int64[5], "rows" int64[words used] and "heap" uint8[bytes used].
 
-    They share the table's memory, so they are only good until it changes.
+    The pages share the memory of the table, so they are valid until the table changes.
     """
     rows = table.rows[: table.groups_count * table.layout.row_words]
     heap = table.heap[: int(table.control[HEAP_USED])]
@@ -61,7 +62,7 @@ def _pieces(array: npt.NDArray[np.generic]) -> Iterator[npt.NDArray[np.generic]]
 
 
 def load_table(layout: TableLayout, pages: Iterable[Page]) -> GroupTable:
-    """Return the table that `table_pages` was given. Raises ValueError when the pages are not those of a table of this layout."""
+    """Return the table that `table_pages` was given. Raises ValueError for pages of another layout."""
     remaining = iter(pages)
     first = next(remaining, None)
     if first is None or first.name != "counters" or first.array.shape != (len(COUNTERS),):
@@ -94,7 +95,7 @@ def load_table(layout: TableLayout, pages: Iterable[Page]) -> GroupTable:
 
 
 def state_fingerprint(pipeline: StreamPipeline, grouping: Grouping) -> str:
-    """Return what is the same only for states whose rows have the same words with the same meaning."""
+    """Return a text that is equal only for states whose rows have the same words with the same meaning."""
     layout = grouping.table
     lines = [
         f"form {STATE_FORM}",
@@ -135,7 +136,7 @@ def _texts(expressions: Iterable[Expression]) -> str:
 
 
 def _text(expression: Expression) -> str:
-    """Return what an expression of a stream pipeline computes, as text without the names that people have given."""
+    """Return what an expression of a stream pipeline computes, as text without names given by clients."""
     match expression:
         case Column():
             return f"#{expression.index} {_type(expression.type)}"

@@ -1,7 +1,7 @@
-"""Groupings over streams inside of statements that are no views: each planned as the first pipeline of a continuous view.
+"""Groupings over streams in statements: each is planned as the first pipeline of a continuous view.
 
-Enters: bound queries. Leaves: the same queries with scans of groups where the groupings stood, and the groupings' plans. Must not scan or
-compile anything.
+Enters: bound queries. Leaves: the same queries with scans of groups in the place of the groupings,
+and the plans of the groupings. Must not scan or compile anything.
 """
 
 from __future__ import annotations
@@ -31,14 +31,23 @@ LEAVES = ("stream", "table")
 
 @dataclass(frozen=True)
 class StreamGrouping:
-    """name: of the scan that reads the groups; relation: what stood in its place; plan: yields the same rows, under other names."""
+    """A grouping over a stream that was cut out of a statement.
+
+    Attributes:
+        name: of the scan that reads the groups.
+        relation: the grouping as it stood in the query.
+        plan: the pipelines that yield the rows of `relation`, under other names.
+    """
 
     name: str
     relation: Relation
     plan: ViewPlan
 
     def for_kernels(self) -> tuple[ViewPlan, tuple[Literal, ...]]:
-        """Return the plan with what kernels depend on alone, with parameters for constants; and the constants."""
+        """Return the plan with nothing that does not matter to kernels, and the constants.
+
+        The plan has parameters in the place of its constants.
+        """
         stream, parameters = with_parameters(self.plan.stream)
         probes = (replace(probe, build=Scan(probe.name, "rows", probe.build.schema)) for probe in stream.probes)
         return replace(self.plan, stream=replace(stream, probes=tuple(probes))), parameters
@@ -47,9 +56,10 @@ class StreamGrouping:
 def cut_groupings(
     roots: Sequence[Relation], stream_names: frozenset[str], takes: Callable[[StreamGrouping], bool] = lambda _: True
 ) -> tuple[list[Relation], list[StreamGrouping]]:
-    """Return the queries with a scan of kind 'rows' in the place of every grouping that reads one of the streams, where kernels can run it.
+    """Return the queries with a scan of kind 'rows' in the place of each grouping that kernels can run.
 
-    A grouping that occurs more than once is cut once. takes: has the last word on each; asked once.
+    Such a grouping reads one of the streams; one that occurs more than once is cut once. takes: may
+    refuse a grouping; asked once for each.
     """
     taken = frozenset[str]().union(*(relation_names(root) for root in roots))
     found: dict[Relation, StreamGrouping] = {}
@@ -71,10 +81,10 @@ def cut_groupings(
 
 
 def plan_grouping(grouping: Aggregate | Distinct) -> ViewPlan | None:
-    """Return the pipelines that yield a grouping's rows, with columns of its types and other names.
+    """Return the pipelines that yield the rows of a grouping, with columns of its types and other names.
 
-    None: it reads something else than one stream and tables, it belongs to an outer query's row, or there is something in it that
-    kernels don't have.
+    None: the grouping reads something else than one stream and tables, belongs to the row of an
+    outer query, or has something that kernels do not support.
     """
     kinds = [node.kind for node in all_relations(grouping) if isinstance(node, Scan)]
     if kinds.count("stream") != 1 or not set(kinds) <= set(LEAVES) or any(True for _ in open_columns(grouping)):

@@ -1,7 +1,7 @@
-"""Columns of kernels and Arrow tables into each other, in the forms of `views.model.arrow_schema`.
+"""Conversion between columns of kernels and Arrow tables, in the forms of `views.model.arrow_schema`.
 
-Inside, a decimal of variable scale is two columns of a morsel, the unscaled value and its scale; in Arrow it is a struct of both. Must
-not know groups or plans.
+In a morsel a decimal of variable scale is two columns, the unscaled value and its scale; in Arrow
+it is a struct of both. Must not know groups or plans.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ def morsel_layout(schema: Schema) -> Layout:
 
 
 def morsel_places(schema: Schema) -> list[int]:
-    """Return for each column of `schema` where it is in the morsel; the scale of a decimal of variable scale comes right after it."""
+    """Return the place of each column of `schema` in the morsel.
+
+    The scale of a decimal of variable scale comes right after the decimal.
+    """
     places = []
     place = 0
     for column in schema:

@@ -1,7 +1,8 @@
-"""Views whose stream pipelines are equal take rows together: one of them leads, and each row is folded once for all.
+"""Views whose stream pipelines are equal take rows together: one of them leads, and rows are folded once.
 
-Enters: the views that take rows now. Leaves: sets of them with a `Feed` each. A view counts from its own creation on, and may be emptied or
-left alone while another goes on, so what is merged is each view's own. Must not know the catalog.
+Enters: the views that take rows now. Leaves: sets of them with a `Feed` each. A view counts from
+its own creation on, and may be emptied or left alone while another view goes on, so that merged
+groups are each view's own. Must not know the catalog.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Views = tuple[ContinuousView, ...]
 
 
 def together(views: Iterable[ContinuousView]) -> tuple[Views, ...]:
-    """Return the views in sets of those that take rows together, in order; the first of each leads."""
+    """Return the views in sets that take rows together, in order; the first view of a set leads."""
     sets: list[list[ContinuousView]] = []
     for view in views:
         for known in sets:
@@ -34,9 +35,10 @@ def together(views: Iterable[ContinuousView]) -> tuple[Views, ...]:
 def find_twin(
     candidates: Iterable[ContinuousView], plan: ViewPlan, stream_join: str, is_new: bool
 ) -> tuple[ContinuousView | None, ViewPlan]:
-    """Return a view of the same columns of the same stream that a view with this plan can take rows with, and the plan that does.
+    """Return a view with which one of this plan can take rows, or None, and the plan to do so.
 
-    is_new: it keeps nothing yet, and so may keep it in the order in which the other one does.
+    Both are over the same columns of the same stream. is_new: the view keeps no groups yet, and so
+    may take over the order in which the other view keeps keys and aggregates.
     """
     for view in candidates:
         kept = view.plan.maintained
@@ -59,13 +61,13 @@ def _joins_alike(one: StreamPipeline, other: StreamPipeline) -> bool:
 
 
 class Sharing:
-    """Which views take rows together at present. Everything here happens under the commit lock."""
+    """The sets of views that take rows together at present. Its methods are called under the commit lock."""
 
     def __init__(self) -> None:
         self._feeds: dict[tuple[int, ...], tuple[Feed, Views]] = {}
 
     def follow(self, sets: Sequence[Views]) -> None:
-        """Have the views of each set take rows together, and all others by themselves."""
+        """Let the views of each set take rows together, and all other views by themselves."""
         wanted = {tuple(id(view.state.groups) for view in views): views for views in sets if len(views) > 1}
         for key in [key for key in self._feeds if key not in wanted]:
             feed, views = self._feeds.pop(key)

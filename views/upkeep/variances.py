@@ -1,7 +1,9 @@
-"""Variances and deviations of groups: exact ones of integers and small decimals as PostgreSQL's, floats' from their squared deviations.
+"""Variances and deviations of groups, as PostgreSQL computes them.
 
-Enters: a group table's words, and where sums, sums of squares and counts are. Leaves: columns of values and nulls. What does not fit 128
-bits is computed with Python's integers, group by group. Must not know plans.
+Those of integers and small decimals are exact; those of floats come from squared deviations.
+Enters: the words of a group table, and the places of sums, sums of squares and counts. Leaves:
+columns of values and nulls. A value that does not fit into 128 bits is computed with Python's
+integers, group by group. Must not know plans.
 """
 
 from __future__ import annotations
@@ -28,7 +30,10 @@ SIGNIFICANT_MIN = 16
 def float_results(
     place: tuple[Array, int, int, int, int], function: str, nulls: Nulls
 ) -> tuple[npt.NDArray[np.float64], int]:
-    """Return the column of a function over float states, and an error code. place: words, row words, groups, state, count."""
+    """Return the column of a function over float states, and an error code.
+
+    place: words, row words, groups, state, count.
+    """
     count = place[2]
     floats = np.zeros(count, dtype=np.float64)
     error = float_variances(*place, function.endswith("samp"), floats, nulls)
@@ -38,7 +43,10 @@ def float_results(
 def decimal_results(
     place: tuple[Array, int, int, int, int], squares_at: int, scale: int, function: str, nulls: Nulls
 ) -> tuple[Array, npt.NDArray[np.int16], int]:
-    """Return int64[groups, 2], scales and an error code of a function over sums of integers with `scale` digits behind the point."""
+    """Return int64[groups, 2], scales and an error code of a function over sums of decimals.
+
+    scale: how many digits the summed numbers have after the point.
+    """
     words, row_words, count, at, seen_at = place
     values, scales = np.zeros((count, 2), dtype=np.int64), np.zeros(count, dtype=np.int16)
     wide = np.zeros(count, dtype=np.uint8)
@@ -60,18 +68,18 @@ def decimal_results(
 
 
 def whole(words: Array, at: int) -> int:
-    """Return a sum (lo, hi, wraps)."""
+    """Return the sum (lo, hi, wraps) at words[at] as one integer."""
     lo, hi, wraps = (int(word) for word in words[at : at + 3])
     return (wraps << 128) + (hi << 64) + lo % WORD
 
 
 def joined(values: Array, number: int) -> int:
-    """Return a value of two words."""
+    """Return the integer that two words hold."""
     return (int(values[number, 1]) << 64) + int(values[number, 0]) % WORD
 
 
 def write(values: Array, scales: npt.NDArray[np.int16], number: int, value: int, digits: int) -> None:
-    """Put a value into its two words."""
+    """Write a value into its two words, and its scale."""
     lo = value % WORD
     values[number, 0] = lo - WORD if lo >= WORD >> 1 else lo
     values[number, 1] = value >> 64
@@ -79,7 +87,7 @@ def write(values: Array, scales: npt.NDArray[np.int16], number: int, value: int,
 
 
 def wide_variance(total: int, squares: int, count: int, scale: int, sample: bool) -> tuple[int, int]:
-    """Return a variance as an integer, and its digits behind the point."""
+    """Return a variance as an integer, and how many of its digits are after the point."""
     dividend = count * squares - total * total
     if dividend <= 0:
         return 0, 0

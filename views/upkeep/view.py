@@ -1,7 +1,8 @@
-"""A continuous view as the process runs it: definition, plan, state, and the versions that readers were given.
+"""A continuous view in the process: definition, plan, state, and the versions that readers were given.
 
-Enters: a built plan and state; `note_commit` from the committing statement. Leaves: the description that bind sees, and the latest
-version. `views.upkeep.refresh` makes versions. Must not know sessions, streams or other views.
+Enters: a built plan and state; `note_commit` from the committing statement. Leaves: the description
+that bind sees, and the latest version. `views.upkeep.refresh` makes versions. Must not know
+sessions, streams or other views.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ NO_VERSIONS: Mapping[str, int] = MappingProxyType({})
 
 @dataclass
 class Phases:
-    """How long the parts of one refresh took, in seconds. swap: under the commit lock; the others hold nobody up."""
+    """How long the parts of one refresh took, in seconds.
+
+    The swap is under the commit lock; the other parts hold no commit up.
+    """
 
     swap_s: float = 0.0
     merge_s: float = 0.0
@@ -40,7 +44,12 @@ class Phases:
 
 @dataclass(frozen=True)
 class Moment:
-    """A moment between two commits at which a view's latest version was the answer. number: of the cut, the same for all its views."""
+    """A moment between two commits at which the latest version of a view was the answer.
+
+    Attributes:
+        number: of the cut, the same for all its views.
+        time_us: the time of the cut, UTC.
+    """
 
     number: int
     time_us: int
@@ -48,10 +57,15 @@ class Moment:
 
 @dataclass(frozen=True, eq=False)
 class Version:
-    """A view's rows after `position` committed statements. number: 1, 2, ... per view; created_us: when it was made, UTC.
+    """The rows of a view after `position` committed statements.
 
-    table_versions: the versions of the tables of the view's upper part that it was made from. phases: of the refresh that made it.
-    above: where some rows can't be evaluated, the query over `table` that its readers take for the view (`views.plan.deferred`).
+    Attributes:
+        number: 1, 2, ... per view.
+        created_us: when the version was made, UTC.
+        table_versions: the versions of the tables of the upper part from which it was made.
+        phases: the times of the refresh that made it.
+        above: where some rows can't be evaluated, the query over `table` that its readers take for
+            the view (`views.plan.deferred`).
     """
 
     number: int
@@ -65,7 +79,12 @@ class Version:
 
 @dataclass(frozen=True, eq=False)
 class Exported:
-    """The rows of a cut's groups as Arrow: the finish step's, or, where that fails for some groups, all groups and what is `above` them."""
+    """The rows of the groups of a cut as Arrow.
+
+    Attributes:
+        table: the rows of the finish step, or, where the step fails for some groups, all groups.
+        above: what has to run above the groups in the latter case.
+    """
 
     table: pa.Table
     above: Relation | None = None
@@ -73,15 +92,23 @@ class Exported:
 
 @dataclass(eq=False)
 class Cut:
-    """One position at which readers want a view, from the moment it is taken until its version is there.
+    """A position at which readers want a view, from the moment it is taken until it has a version.
 
-    tables: what was swapped out and is not merged yet. exact: some reader needs this very position, since it reads other views too.
-    now_us: the reader's now() for a view that depends on it, so that no other reader can share. waiting: readers that still want it.
-    table_versions: of the tables of the upper part when it was taken; its version is made from these or later ones.
-    held: a snapshot wants the groups of this very position, so nothing later may be merged yet.
-    pins: transaction blocks that may come for this very position later. Nobody waits for them: whoever wants a later position first puts
-    the groups as they are here into `groups`, and the cut leaves the queue. view: whose version it is to become. moment: when it was taken,
-    where its version may be read later as an old one.
+    Attributes:
+        view: the view whose version is made.
+        tables: the swapped tables, until they are merged.
+        exact: true if some reader needs this very position, since it reads other views too.
+        now_us: now() of the reader, for a view that depends on it and that no other reader can
+            share.
+        waiting: how many readers want the version.
+        table_versions: those of the upper part's tables at the cut; the version is made from these
+            or later ones.
+        held: true while a snapshot wants the groups of this very position, so that no later cut may
+            be merged.
+        pins: how many transaction blocks may read this very position later. No refresh waits for
+            them: the first that goes beyond this position copies the groups into `groups`, and the
+            cut leaves the queue.
+        moment: when the cut was taken, if its version may be read later as an old one.
     """
 
     view: ContinuousView
@@ -101,16 +128,22 @@ class Cut:
 
     @property
     def done(self) -> bool:
-        """True when there is a version or an error to give to the readers."""
+        """True when the cut has a version, or an error, for its readers."""
         return self.version is not None or self.error is not None
 
 
 class Upkeep:
-    """What a continuous view shares with those that take its place and go on with its state: how far it is, and the cuts in work.
+    """The progress of a continuous view, shared with the views that take its place and go on with its state.
 
-    committed, swapped: statements, and those that have left the local state; written under the commit lock only. `changed` guards cuts,
-    in order of position, and refreshing, whether some reader is working on them. refreshed: when the last version was made, UTC, and how.
-    followers: of the views that it takes rows for as well (`views.upkeep.twins`).
+    Attributes:
+        committed: how many statements have been committed; written under the commit lock.
+        swapped: how many of them have left the local state; written under the commit lock.
+        changed: guards `cuts` and `refreshing`.
+        cuts: the cuts in work, in order of position.
+        refreshing: true while some reader refreshes the view.
+        refreshed: when the last version was made, UTC, and how long its parts took.
+        followers: the upkeep of the views for which this one takes rows as well
+            (`views.upkeep.twins`).
     """
 
     def __init__(self) -> None:
@@ -127,11 +160,15 @@ class Upkeep:
 class ContinuousView:
     """A view over a stream under split maintenance. Two are equal only when they are the same object.
 
-    time_dependent: what lies above the stream pipeline uses now(), so that no version can be reused.
-    notices: what CREATE VIEW tells the client besides its success.
-    static_versions: the versions of `stream_tables` that its join tables were made from; those tables must not change while it exists.
-    uses_arrival: its kernel takes the column of the rows' arrival. upkeep: of the view whose place it takes, whose state it goes on with.
-    latest_at: the last moment at which `latest` is known to have been the answer.
+    Attributes:
+        time_dependent: true if what lies above the stream pipeline uses now(), so that no version
+            can be reused.
+        notices: what CREATE VIEW tells the client besides its success.
+        static_versions: the versions of `stream_tables` from which the join tables were made; these
+            tables must not change while the view exists.
+        upkeep: shared with the view whose place this one takes, and whose state it goes on with.
+        latest_at: the last moment at which `latest` is known to have been the answer.
+        uses_arrival: true if the kernel takes the column of the rows' arrival.
     """
 
     def __init__(
@@ -164,12 +201,12 @@ class ContinuousView:
 
     @property
     def committed(self) -> int:
-        """The statements that it has seen."""
+        """How many statements the view has seen."""
         return self.upkeep.committed
 
     @property
     def changed(self) -> threading.Condition:
-        """What guards its cuts."""
+        """The condition that guards the cuts."""
         return self.upkeep.changed
 
     @property
@@ -179,7 +216,7 @@ class ContinuousView:
 
     @property
     def counts(self) -> StateCounts:
-        """What has come in so far, merged, waiting or in a cut; what a refresh is just merging is missing."""
+        """The counts of the state, with the tables of cuts, without the tables that a refresh is merging."""
         with self.changed:
             taken = [table for entry in self.cuts for table in entry.tables or ()]
         return self.state.counts_with(taken)
@@ -191,7 +228,7 @@ class ContinuousView:
 
     @property
     def stream_tables(self) -> frozenset[str]:
-        """The durable tables that the stream pipeline has built in: they can't change while the view is there."""
+        """The durable tables built into the stream pipeline, which can't change while the view exists."""
         return self.plan.stream_tables
 
     @property
@@ -201,7 +238,7 @@ class ContinuousView:
 
     @property
     def description(self) -> RelationDescription:
-        """What bind sees of the view."""
+        """The relation that bind sees."""
         columns = tuple(ColumnDescription(column.name, column.type) for column in self.schema)
         return RelationDescription(self.definition.name, "view", self.definition.oid, columns)
 
