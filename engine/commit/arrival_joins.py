@@ -1,7 +1,8 @@
-"""Tables that change under views whose streams join them as they are when rows arrive (WITH (stream_join = arrival)).
+"""Tables that change under views WITH (stream_join = arrival), which join rows with the tables of their arrival.
 
-Enters: a transaction that commits. Leaves: the new join tables of such views, and the records that the log has of them, so that a replay
-joins each commit of the stream with the very rows that it has met. Must not commit.
+Enters: a transaction that commits. Leaves: the new join tables of such views, and their records for
+the log, so that a replay joins each commit of the stream with the very rows that it has met. Must
+not commit.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ PIECE_BYTES = 1 << 20
 
 @dataclass
 class JoinChange:
-    """What views that take rows together join their stream with from a commit on."""
+    """The join tables with which views that take rows together join their stream from a commit on."""
 
     views: list[ContinuousView]
     tables: tuple[JoinTable, ...]
     rows: tuple[pa.Table, ...]
 
     def exchange(self) -> None:
-        """Put it in the place of what the view has now, or that back. Nobody may apply rows meanwhile."""
+        """Exchange the join tables of the views and those here. No thread may apply rows meanwhile."""
         joins = self.views[0].state.joins
         tables, rows = joins.tables, joins.rows
         joins.set(self.tables, self.rows)
@@ -39,9 +40,9 @@ class JoinChange:
 
 
 def changed_joins(image: CatalogImage, tables: TableTransaction) -> list[JoinChange]:
-    """Return what the views of `image` have to join with once a transaction's changes of tables are committed.
+    """Return the new join tables of the views of `image` for the changes of tables by a transaction.
 
-    Raises SqlError for what fails on the tables' rows, as at CREATE VIEW.
+    Raises SqlError for what fails on the rows of the tables, as at CREATE VIEW.
     """
     changes: list[JoinChange] = []
     for view in followers(image):
@@ -56,7 +57,10 @@ def changed_joins(image: CatalogImage, tables: TableTransaction) -> list[JoinCha
 
 
 def begun_joins(image: CatalogImage | None, oids: Collection[int]) -> list[ContinuousView]:
-    """Return the views that join with tables at arrival among those whose states, by oid, begin to take rows."""
+    """Return the views that join with tables at arrival, of those whose states begin to take rows.
+
+    oids: of the states.
+    """
     return [] if image is None else [view for view in followers(image) if view.definition.state_oid in oids]
 
 
@@ -67,7 +71,11 @@ def followers(image: CatalogImage) -> list[ContinuousView]:
 
 
 def join_payloads(views: Iterable[ContinuousView]) -> Iterator[list[bytes]]:
-    """Yield the payloads of the records that say what views join with: state and number of the probe instead of stream and columns."""
+    """Yield the payloads of the records with the rows that views join with.
+
+    In such a payload the oid of the state and the number of the probe stand in the places of stream
+    and number of columns.
+    """
     for view in views:
         for number, rows in enumerate(view.state.joins.rows):
             kept = rows_to_bytes(rows)

@@ -1,8 +1,10 @@
-"""The commit point: how a transaction gets into the log, into the file of the tables, and in front of everybody.
+"""The commit point: a transaction gets into the log and the file of the tables, and becomes visible.
 
-Enters: transactions. Leaves: applied rows, published catalogs, answers. Rows of streams alone are decided by their last record in the log.
-What also changes tables or definitions is decided by the COMMIT of the table engine, in which it leaves its number: the log has it as
-prepared before that. Tables alone need no log. Must not know sessions or messages.
+Enters: transactions. Leaves: applied rows, published catalogs, answers. The last record in the log
+decides a transaction that has rows of streams alone. The COMMIT of the table engine decides a
+transaction that also changes tables or definitions: the log has this transaction as prepared
+before, and the COMMIT stores its number. A transaction of tables alone needs no log. Must not know
+sessions or messages.
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ Views = Sequence[ContinuousView]
 
 
 class StagedCommit(Commit):
-    """The staged rows of a transaction."""
+    """A commit of the staged rows of a transaction."""
 
     __slots__ = ("_stages",)
 
@@ -65,20 +67,21 @@ class StagedCommit(Commit):
         self._stages = stages
 
     def apply(self) -> None:
-        """See Commit."""
+        """Bring the rows into the views; see Commit."""
         for stage in self._stages:
             stage.apply()
 
     def publish(self) -> None:
-        """See Commit."""
+        """Bring the rows into the rings; see Commit."""
         for stage in self._stages:
             stage.append_to_ring()
 
 
 class RowCommit(Commit):
-    """One whole row of a stream that lies in the same memory each time, on its way to log, views and ring. arrival: its last column.
+    """A commit of one whole row of a stream that lies in the same memory each time.
 
-    It is used again and again; neither it nor the row's memory changes between the committing and the answer.
+    The object is used again and again; neither the object nor the memory of the row changes between
+    a commit and its answer. arrival: the last column of the row.
     """
 
     __slots__ = (
@@ -99,18 +102,18 @@ class RowCommit(Commit):
         self.now_us = 0
 
     def meet(self, views: Views) -> None:
-        """From now on the row is for these views. Between two commits of the row."""
+        """Exchange the views that take the row. The caller calls between two commits of the row."""
         self.views = views
         self.checks = [view.state.check for view in views if view.state.can_fail]
         self.folds = [view.state.row_fold(self.row) for view in views]
 
     def arrive(self, now_us: int, newest_us: int) -> int:
-        """The row arrives now, or when the newest one did if that was later; return when that is, in microseconds."""
+        """Set and return the time of arrival in microseconds: now, or that of the newest row if it was later."""
         self.arrival[0] = self.now_us = now_us = max(now_us, newest_us)
         return now_us
 
     def passes(self) -> bool:
-        """Tell whether all views can take the row, which has arrived."""
+        """Tell whether all views can take the row, whose arrival is set."""
         try:
             for check in self.checks:
                 check(self.row, self.now_us)
@@ -119,32 +122,32 @@ class RowCommit(Commit):
         return True
 
     def apply(self) -> None:
-        """See Commit."""
+        """Bring the row into the views; see Commit."""
         for fold in self.folds:
             fold(self.now_us)
         for view in self.views:
             view.note_commit()
 
     def publish(self) -> None:
-        """See Commit."""
+        """Bring the row into the ring; see Commit."""
         self.ring_row.append()
 
 
 def ignore(_: SqlError | None) -> None:
-    """Nobody waits for this answer."""
+    """Take an answer for which no thread waits."""
 
 
 class Committer:
-    """The commits of one database. log: what they write ahead."""
+    """The commits of one database. log: the write-ahead log."""
 
     def __init__(self, database: Committed, log: CommitLog) -> None:
         self.log = log
         self._database = database
 
     def commit(self, transaction: Transaction) -> None:
-        """Commit, and return when it is done. Raises SqlError, and then nothing of the transaction is applied.
+        """Commit, and return after the commit. Raises SqlError, and applies nothing of the transaction then.
 
-        After FullBufferError it can be tried again if it is of streams alone.
+        After FullBufferError a transaction of streams alone can be tried again.
         """
         stages = stages_of(transaction)
         try:
@@ -174,10 +177,11 @@ class Committer:
             admissible(stages_of(transaction))
 
     def commit_soon(self, transaction: Transaction, answer: Answer) -> bool | None:
-        """Commit rows of streams without waiting for the disk, on the event loop. Raises SqlError when a view refuses a row.
+        """Commit rows of streams without waiting for the disk, on the event loop.
 
-        True: done. False: `answer` will be called when it is durable and visible, or has failed; then `end` or `drop` the transaction.
-        None: nothing has happened, and `commit` has to do it.
+        True: done. False: `answer` will be called after the commit is durable and visible, or has
+        failed; the caller then calls `end` or `drop`. None: nothing has happened, and the caller
+        calls `commit`. Raises SqlError when a view refuses a row.
         """
         stages = stages_of(transaction)
         image = self._database.image
@@ -198,7 +202,7 @@ class Committer:
     def commit_row(
         self, commit: RowCommit, views: Views, image: CatalogImage, waits: bool, answer: Answer
     ) -> bool | None:
-        """Commit one whole row of a stream as a transaction of its own. Results as of `commit_soon`."""
+        """Commit one whole row of a stream as a transaction of its own. Returns as `commit_soon`."""
         log = self.log
         now_us = commit.arrive(self._database.clock.now_us(), log.newest_us)
         if commit.views is not views:
@@ -228,7 +232,7 @@ class Committer:
     # Rows of streams alone.
 
     def _enter(self, transaction: Transaction, stages: Sequence[StatementStage], answer: Answer) -> None:
-        """Append the transaction to the log, whatever has to be waited for. Raises SqlError."""
+        """Append the transaction to the log, and wait as long as that takes. Raises SqlError."""
         log = self.log
         self.require_room(transaction)
         with self._logged_ahead(stages) as (records, number):
@@ -253,7 +257,10 @@ class Committer:
     def _enter_alone(
         self, transaction: Transaction, stages: Sequence[StatementStage], number: int, answer: Answer
     ) -> None:
-        """Decide a transaction that is in the log, with many rows for views that look at their arrival: others wait meanwhile."""
+        """Decide a transaction that is in the log, while all other commits wait.
+
+        The transaction has many rows for views that look at the arrival of rows.
+        """
         log = self.log
         with log.exclusive():
             prepare(transaction, self._database.image)
@@ -275,10 +282,11 @@ class Committer:
         number: int,
         answer: Answer,
     ) -> bool:
-        """Append the rest of a transaction, which fits, and what decides it; return whether it is visible already, or will be by a flush.
+        """Append the rest of a transaction, which fits, and the record that decides it.
 
-        number: of a transaction that has records in the log already, else 0. The caller holds the append lock. Raises FullBufferError,
-        and nothing has happened.
+        Returns whether the transaction is visible already, or will be by a flush. number: of a
+        transaction that has records in the log, else 0. The caller holds the append lock. Raises
+        FullBufferError, and nothing has happened then.
         """
         log = self.log
         admit(admissible(stages))
@@ -305,9 +313,11 @@ class Committer:
 
     @contextmanager
     def _logged_ahead(self, stages: Sequence[StatementStage]) -> Iterator[tuple[Records, int]]:
-        """Give the records that go in with the transaction's last one; with many rows none do, since all of them are in the log then.
+        """Return the records that go in with the last one, and the number of the transaction.
 
-        Also gives the transaction's number, 0 when the log does not know it yet. What is never decided, nobody applies.
+        A transaction of many rows has no such records: all of them are put into the log here. The
+        number is 0 while the log does not know the transaction. A replay applies nothing of a
+        transaction that is never decided.
         """
         records = small_records(stages)
         if records is not None:
@@ -329,9 +339,10 @@ class Committer:
     def _add(
         self, kind: int, flags: int, number: int, payload: Sequence[Bytes], time_us: int = 0, waits: bool = False
     ) -> None:
-        """Append a record, whatever has to be waited for; time_us: see `CommitLog.add`. Raises SqlError.
+        """Append a record, and wait as long as that takes. Raises SqlError. time_us: see `CommitLog.add`.
 
-        waits: also for the end of an exclusive transaction, or of a change of segments, as all must who are not in it themselves.
+        waits: also for the end of an exclusive transaction, or of a change of segments. Only the
+        exclusive transaction itself does not wait for these.
         """
         log = self.log
         size = bytes_of([(flags, payload)])
@@ -349,7 +360,7 @@ class Committer:
     # With tables or definitions.
 
     def _commit_tables(self, transaction: Transaction, stages: Sequence[StatementStage]) -> None:
-        """Commit in the file of the tables, which decides, and publish the rest: catalog, rows of streams, versions of tables."""
+        """Commit in the file of the tables, which decides; then publish catalog, rows and table versions."""
         database = self._database
         store = database.store
         reshapings = reshapings_of(transaction)
@@ -406,7 +417,10 @@ class Committer:
 
     @contextmanager
     def _joining(self, joins: Sequence[JoinChange]) -> Iterator[None]:
-        """Have views join with changed tables from here on, or not after an error; whoever has evaluated rows before does it again."""
+        """Exchange the join tables of views for the block, and exchange them back after an error.
+
+        A transaction that has evaluated rows with the old join tables evaluates them again.
+        """
         if not joins:
             yield
             return
@@ -425,7 +439,10 @@ class Committer:
                 database.image = replace(database.image)
 
     def _note_committed(self, number: int) -> None:
-        """Say in the log what the file of the tables has decided. A start knows it without: nothing that happens here can undo it."""
+        """Tell the log that the file of the tables has committed a transaction.
+
+        A start finds that out without this record, so that no failure here can undo the commit.
+        """
         try:
             self._add(COMMITTED, 0, number, ())
         except SqlError as error:
@@ -434,7 +451,7 @@ class Committer:
     def _prepare_in_log(
         self, transaction: Transaction, stages: Sequence[StatementStage], records: Records, number: int, joined: Views
     ) -> int:
-        """Have the transaction durable in the log, but not decided; return its number. Raises SqlError."""
+        """Make the transaction durable in the log, but undecided; return its number. Raises SqlError."""
         image = self._database.image
         attached = prepare(transaction, image)
         with self.log.lock:

@@ -1,6 +1,7 @@
-"""What a transaction that commits is made of: its statements, their records in the log, the relations that it makes and drops.
+"""The parts of a transaction that commits: statements, records, relations that are made and dropped.
 
-Enters: transactions. Leaves: parts of them, statements ready for COMMIT. Nothing here is shared or locked; `committer` puts it together.
+Enters: transactions. Leaves: their parts, and statements that are ready for COMMIT. Nothing here is
+shared or locked; `committer` puts the parts together.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ AT_ONCE_BYTES_MAX = 256 * 1024
 
 
 class Committed(Protocol):
-    """The parts of a database that a commit changes, or has to know."""
+    """The parts of a database that a commit changes or reads."""
 
     image: CatalogImage
 
@@ -43,7 +44,7 @@ class Committed(Protocol):
 
     @property
     def commit_lock(self) -> threading.Lock:
-        """The lock under which what is committed becomes visible."""
+        """The lock under which commits become visible."""
 
     @property
     def store(self) -> TableStore:
@@ -51,7 +52,7 @@ class Committed(Protocol):
 
     @property
     def sharing(self) -> Sharing:
-        """Which views take rows together."""
+        """The sets of views that take rows together."""
 
 
 def stages_of(transaction: Transaction) -> list[StatementStage]:
@@ -60,13 +61,16 @@ def stages_of(transaction: Transaction) -> list[StatementStage]:
 
 
 def reshapings_of(transaction: Transaction) -> list[Reshaping]:
-    """Return the rings that are made anew, in order."""
+    """Return the changes of rings that the transaction makes, in order."""
     changes = (operation for operation in transaction.operations if isinstance(operation, CatalogChange))
     return [change.reshaping for change in changes if change.reshaping is not None]
 
 
 def kept_tuples(transaction: Transaction) -> list[tuple[int, int]]:
-    """Return the streams whose rings are made anew, and how many of their newest tuples they will have with this transaction's."""
+    """Return how many tuples each rebuilt ring has after the transaction, by stream.
+
+    The rows of the transaction are among them.
+    """
     staged: Counter[int] = Counter()
     for stage in stages_of(transaction):
         staged[stage.stream.oid] += stage.rows_count
@@ -84,25 +88,30 @@ def streams_in(image: CatalogImage | None) -> list[Stream]:
 
 
 def ignore_cancel() -> None:
-    """A commit is not cancelled any more."""
+    """Check nothing: a commit is not cancelled after its beginning."""
 
 
 def end(transaction: Transaction) -> None:
-    """Forget what has been committed."""
+    """Forget the staged rows of a transaction that has been committed."""
     transaction.operations.clear()
     transaction.end_tables()
 
 
 def arrive(transaction: Transaction, stages: Sequence[StatementStage], arrival_us: int) -> None:
-    """Settle when the rows of a transaction arrive, before its last record is there. Raises SqlError for a row that a view refuses then."""
+    """Set the time of arrival of the transaction's rows, before its last record is appended.
+
+    Raises SqlError for a row that a view refuses at that time.
+    """
     transaction.arrival_us = arrival_us
     for stage in stages:
         stage.arrive(arrival_us)
 
 
 def prepare(transaction: Transaction, image: CatalogImage) -> list[tuple[CatalogImage, tuple[ContinuousView, ...]]]:
-    """Let each statement meet the views that are attached at its place in the transaction; return these, of those that take rows
-    together the first, and the catalog there, by statement. Raises SqlError.
+    """Prepare each statement for the views that are attached at its place in the transaction.
+
+    Returns, by statement, the views, of those that take rows together the first, and the catalog at
+    that place. Raises SqlError.
     """
     attached = []
     if transaction.image is not None:
@@ -123,7 +132,7 @@ def prepare(transaction: Transaction, image: CatalogImage) -> list[tuple[Catalog
 
 
 def small_records(stages: Sequence[StatementStage]) -> Records | None:
-    """Return flags and payload of the records of a transaction's rows, None when these are many."""
+    """Return flags and payload of the records of a transaction's rows; None if the rows are many."""
     if sum(stage.rows_count for stage in stages) > AT_ONCE_ROWS_MAX:
         return None
     records = [
@@ -135,13 +144,16 @@ def small_records(stages: Sequence[StatementStage]) -> Records | None:
 
 
 def bytes_of(records: Records) -> int:
-    """Return how much room records take in the log, with the one that decides them."""
+    """Return how much room records take in the log, with the record that decides them."""
     sizes = (sum(memoryview(piece).nbytes for piece in payload) for _, payload in records)
     return sum(HEADER.size + size + ALIGNMENT for size in sizes) + HEADER.size
 
 
 def changed_relations(before: CatalogImage, after: CatalogImage | None) -> tuple[list[int], list[int]]:
-    """Return the oids of streams, and of states of views, that take rows in `after` only, and of those that do in `before` only."""
+    """Return the oids that take rows in `after` only, and those that take rows in `before` only.
+
+    The oids are of streams and of states of views.
+    """
     if after is None:
         return [], []
     old, new = _taking_rows(before), _taking_rows(after)

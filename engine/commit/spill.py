@@ -1,7 +1,8 @@
 """Staged morsels beyond the memory limit: one temporary file per statement, read back in order.
 
-Enters and leaves: morsels of one layout, in the form that the log has for rows. Raises 53100 when the disk is full and 58030 when it
-fails. Nothing here outlives the statement, and nothing is synced.
+Enters and leaves: morsels of one layout, in the form that the log has for rows. Raises 53100 when
+the disk is full and 58030 when it fails. The file does not outlive the statement, and is not
+synced.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ class SpillFile:
 
     @property
     def count(self) -> int:
-        """Morsels in the file."""
+        """How many morsels are in the file."""
         return len(self._ends)
 
     def write(self, morsel: Morsel, layout: Layout) -> None:
-        """Append a morsel. Raises SqlError when the disk does not take it."""
+        """Append a morsel. Raises SqlError when the disk does not take the bytes."""
         position = self._ends[-1] if self._ends else 0
         try:
             for piece in encode_rows(morsel, layout):
@@ -46,7 +47,7 @@ class SpillFile:
         self._ends.append(position)
 
     def read(self, layout: Layout) -> Iterator[Morsel]:
-        """Yield the morsels in the order of writing; may be called again. Raises SqlError when the disk does not give them back."""
+        """Yield the morsels in the order of writing; may be called again. Raises SqlError."""
         position = 0
         for end in self._ends:
             try:

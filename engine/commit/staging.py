@@ -1,9 +1,11 @@
-"""One statement's rows on a stream: staged before COMMIT, applied at COMMIT (architecture page, 'staged, then applied').
+"""The rows of one statement on a stream: staged before COMMIT, applied at COMMIT.
 
-Enters: morsels of whole rows. `add` runs them through every attached view's kernel, so that every error a row can cause is raised
-before anything shared is touched; `apply` can't fail on data. A small statement only checks its rows at first and folds them when it
-is applied; a large one folds into statement-local tables at once. When the rows arrive is settled at COMMIT only, by `arrive`: for views
-that look at it rows are evaluated with a guess before. Must not know sockets, SQL text, or other statements.
+Enters: morsels of whole rows. `add` runs the rows through the kernel of every attached view, so
+that every error which a row can cause is raised before anything shared is touched; `apply` can't
+fail on data. A small statement only checks its rows at first, and folds them when it is applied; a
+large one folds into tables of its own at once. The time of arrival is set at COMMIT only, by
+`arrive`: for views that look at the time, rows are evaluated with a guess before. Must not know
+sockets, SQL text, or other statements.
 """
 
 from __future__ import annotations
@@ -29,9 +31,13 @@ PACKED_ROWS_MIN = 64
 
 
 class StatementStage:
-    """The staged rows of one statement. rows_count: rows so far; now_us: the transaction's now().
+    """The staged rows of one statement.
 
-    arrival_us: when they arrive, a guess until `arrive`; rows of a statement that gives it have it as a column.
+    Attributes:
+        rows_count: rows so far.
+        now_us: now() of the transaction.
+        arrival_us: when the rows arrive, a guess until `arrive`; a statement that gives the time
+            has it as a column of its rows.
     """
 
     __slots__ = (
@@ -77,7 +83,10 @@ class StatementStage:
         self._joined: dict[ContinuousView, int] = {}
 
     def add(self, morsel: Morsel) -> None:
-        """Stage one more morsel. Raises SqlError for a row that a view can't evaluate; the caller then drops the stage."""
+        """Stage one more morsel.
+
+        Raises SqlError for a row that a view can't evaluate; the caller then drops the stage.
+        """
         self.rows_count += morsel.rows_count
         self._bytes_count += morsel.rows_count * self.stream.row_bytes + morsel.heap.nbytes
         self._arrival_given = has_arrival(morsel, self.stream)
@@ -92,16 +101,19 @@ class StatementStage:
 
     @property
     def morsels_count(self) -> int:
-        """How many morsels there are."""
+        """How many morsels are staged."""
         return len(self._morsels) + (0 if self._spill is None else self._spill.count)
 
     @property
     def string_sizes(self) -> list[StringSizes]:
-        """The sizes of the long strings of each morsel; none of a stream without columns of strings."""
+        """The sizes of the long strings of each morsel; empty for a stream without columns of strings."""
         return self._sizes
 
     def prepare(self, views: tuple[ContinuousView, ...]) -> None:
-        """Make ready for the views attached now, at COMMIT: drop those that are gone, evaluate those that are new."""
+        """Prepare the rows for the views that are attached at COMMIT.
+
+        Groups of views that are gone are dropped, and rows are evaluated for views that are new.
+        """
         stale = [view for view, version in self._joined.items() if view.state.joins.version != version]
         if not stale and (views is self._checked or views == self._checked):
             return
@@ -119,11 +131,14 @@ class StatementStage:
 
     @property
     def folds_on_arrival(self) -> bool:
-        """True when `arrive` has many rows to go through."""
+        """True when `arrive` has many rows to evaluate."""
         return self._tables is not None and any(self._awaits_arrival(view) for view in self._checked)
 
     def arrive(self, arrival_us: int) -> None:
-        """Take when the rows arrive, behind `prepare`. Raises SqlError for a row that a view can't evaluate then."""
+        """Set the time of arrival, after `prepare`.
+
+        Raises SqlError for a row that a view can't evaluate with this time.
+        """
         self.arrival_us = arrival_us
         for view in self._checked:
             if self._awaits_arrival(view):
@@ -138,11 +153,14 @@ class StatementStage:
 
     @property
     def needs_room(self) -> bool:
-        """True when `make_room` is to come before the commit."""
+        """True when the caller has to call `make_room` before the commit."""
         return any(is_large(table) for table in (self._tables or {}).values())
 
     def make_room(self) -> None:
-        """Have room in front of the views for the rows' groups: what waits there is merged first if it is too much. No lock is held."""
+        """Make room for the groups in the queues of the views: tables that wait are merged if they are too many.
+
+        The caller holds no lock.
+        """
         self._leave_rooms()
         for view, table in (self._tables or {}).items():
             if is_large(table):
@@ -153,7 +171,10 @@ class StatementStage:
             self._rooms.pop().leave_room()
 
     def apply(self) -> None:
-        """Bring the rows into the views' local state. The caller holds the commit lock; nothing here can fail on data."""
+        """Bring the rows into the local states of the views; this can't fail on data.
+
+        The caller holds the commit lock.
+        """
         if self._tables is None:
             for view in self._checked:
                 for morsel in self._morsels:
@@ -172,7 +193,7 @@ class StatementStage:
         self.close()
 
     def close(self) -> None:
-        """Give back what the stage holds outside memory, and its room in front of views."""
+        """Give back memory, files, and the room in the queues of the views."""
         self._leave_rooms()
         if self._spill is not None:
             self._spill.close()
@@ -196,7 +217,7 @@ class StatementStage:
             yield from self._spill.read(self.stream.row_layout if self._arrival_given else self.stream.layout)
 
     def payload(self, morsel: Morsel) -> list[bytes | memoryview]:
-        """Return one of the morsels as the payload of a record of rows."""
+        """Return a morsel as the payload of a record of rows."""
         stream = self.stream
         layout = stream.layout_of(morsel)
         is_packed = PACKED_ROWS_MIN <= morsel.rows_count <= PACKED_ROWS_MAX
@@ -214,15 +235,15 @@ class StatementStage:
             self._evaluate(view, morsel)
 
     def _awaits_arrival(self, view: ContinuousView) -> bool:
-        """Tell whether the view looks at the arrival of rows that are given none before COMMIT."""
+        """Tell whether the view looks at the time of arrival, and the rows have none before COMMIT."""
         return view.uses_arrival and not self._arrival_given
 
     def _seen(self, view: ContinuousView, morsel: Morsel) -> Morsel:
-        """Return the rows as the view's kernel takes them."""
+        """Return the rows in the form that the view's kernel takes."""
         return arrived(morsel, self.arrival_us) if self._awaits_arrival(view) else morsel
 
     def _evaluate(self, view: ContinuousView, morsel: Morsel) -> None:
-        """Fold rows as far as that is possible before COMMIT, otherwise check them."""
+        """Fold the rows if that is possible before COMMIT, otherwise check them."""
         if view.joins_at_arrival:
             self._joined.setdefault(view, view.state.joins.version)
         if self._tables is None or self._awaits_arrival(view):

@@ -1,7 +1,9 @@
-"""Whether the string buffers of streams have room for a transaction's texts: asked before anything of it is decided.
+"""Whether the string buffers of streams have room for the texts of a transaction.
 
-Enters: staged statements. Leaves: where each ring's rows will be. Raises FullBufferError. The caller holds the log's append lock, or
-has the log to itself, so that rows are admitted in the order in which they will be appended.
+The committer asks before anything of the transaction is decided. Enters: staged statements. Leaves:
+the places of the rows in each ring. Raises FullBufferError. The caller holds the append lock of the
+log, or has the log to itself, so that rows are admitted in the order in which they will be
+appended.
 """
 
 from __future__ import annotations
@@ -21,13 +23,17 @@ Admitted = Sequence[tuple[StringRoom, Place]]
 
 @dataclass
 class FullBufferError(SqlError):
-    """A string buffer has no room. is_lasting: for these rows it never will."""
+    """A string buffer has no room for the rows of a transaction.
+
+    Attributes:
+        is_lasting: true if the buffer will never have room for them.
+    """
 
     is_lasting: bool = False
 
 
 def admissible(stages: Iterable[StatementStage]) -> Admitted:
-    """Return what `admit` takes. Raises FullBufferError; nothing has happened either way."""
+    """Return the places of the rows, which `admit` takes. Changes nothing. Raises FullBufferError."""
     by_ring: dict[Ring, list[StatementStage]] = {}
     for stage in stages:
         if stage.stream.ring.texts:
@@ -43,7 +49,7 @@ def admissible(stages: Iterable[StatementStage]) -> Admitted:
 
 
 def admit(admitted: Admitted) -> Admitted:
-    """Take the room; return what gives it back."""
+    """Take the room for rows, and return a function that gives it back."""
     before = [(room, room.place) for room, _ in admitted]
     for room, place in admitted:
         room.set(place)
@@ -51,7 +57,7 @@ def admit(admitted: Admitted) -> Admitted:
 
 
 def full_buffer(stream: Stream, error: NoRoomError) -> FullBufferError:
-    """Return the error of a transaction whose texts do not fit."""
+    """Return the client's error for a transaction whose texts do not fit."""
     if error.is_lasting:
         return FullBufferError(
             "54000",

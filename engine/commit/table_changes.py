@@ -1,7 +1,8 @@
-"""What a transaction on durable tables may not commit, although each of its statements was right when it ran.
+"""The changes of durable tables that a transaction may not commit, although each statement was right.
 
-Enters: the transaction and the catalog that is committed now. Raises 40001 when another transaction came first, and 55006 when a table
-changes under a continuous view that has built its rows in. Must not write.
+Enters: the transaction and the catalog that is committed now. Raises 40001 when another transaction
+came first, and 55006 when a table changes under a continuous view that has built its rows in. Must
+not write.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ def check_changes(transaction: Transaction, committed: CatalogImage) -> None:
 
 
 def _goes_on(entry: Entry, final: CatalogImage) -> bool:
-    """Tell whether a relation is left as it is; a continuous view also if its join tables are there, under another name perhaps."""
+    """Tell whether a relation is the same after a change of the catalog.
+
+    A continuous view is the same if its join tables are there, perhaps under another name.
+    """
     after = final.by_oid(entry.description.oid)
     if after is entry or not isinstance(entry, ViewEntry):
         return after is entry
@@ -39,13 +43,16 @@ def _goes_on(entry: Entry, final: CatalogImage) -> bool:
 
 
 def new_sequences(image: CatalogImage) -> list[SequenceEntry]:
-    """Return the sequences whose creation is not committed."""
+    """Return the sequences of `image` whose creation has not been committed."""
     return [entry for entry in image.entries.values() if isinstance(entry, SequenceEntry) and entry.counter.log is None]
 
 
 def _check_definitions(transaction: Transaction, committed: CatalogImage, image: CatalogImage) -> None:
-    """A table whose definition changes, or that a new view has built in, must not have got rows that its transaction does not see, nor
-    another definition.
+    """Raise 40001 if the rows or the definition of a table have changed that must not have.
+
+    These are tables whose definition the transaction changes, or that a view of the transaction has
+    built in: another transaction has written rows that this one does not see, or another
+    definition.
     """
     assert transaction.tables is not None
     unseen, seen = transaction.tables.unseen, transaction.tables.snapshot

@@ -1,7 +1,7 @@
-"""A client's transaction: its staged statements and its catalog changes, in statement order, until COMMIT or ROLLBACK.
+"""A client's transaction: staged statements and catalog changes, in order, until COMMIT or ROLLBACK.
 
-No locks here; `engine.database` commits it. `image` is the transaction's own catalog once it has done DDL, `tables` its part on durable
-tables once it has touched one.
+Nothing here takes a lock. `image` is the catalog of the transaction after it has done DDL, `tables`
+its part on durable tables after it has touched one.
 """
 
 from __future__ import annotations
@@ -26,9 +26,13 @@ AGAIN_MAX = 20
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """How a statement is done again in a new transaction. tag: what its client was told, or will be. left: how often it may be done.
+    """A statement that can be done again in a new transaction.
 
-    run: does it in the session's transaction, which it begins, and returns the tag.
+    Attributes:
+        tag: what the client was told, or will be.
+        run: does the statement in the transaction of the session, which it begins, and returns the
+            tag.
+        left: how often the statement may be done.
     """
 
     tag: str
@@ -36,7 +40,10 @@ class Again:
     left: int = AGAIN_MAX
 
     async def once_more(self, error: SqlError) -> Again:
-        """Do it, and return how it can be done again. Raises `error` when its client was told something else."""
+        """Do the statement, and return how it can be done again.
+
+        Raises `error` when the client was told something else than the new tag.
+        """
         if await self.run() != self.tag or not self.left:
             raise error
         return replace(self, left=self.left - 1)
@@ -44,7 +51,11 @@ class Again:
 
 @dataclass
 class CatalogChange:
-    """The catalog after one DDL statement. reshaping: it makes the ring of a stream anew."""
+    """The catalog after one DDL statement.
+
+    Attributes:
+        reshaping: the change of a stream's ring that the statement makes, or None.
+    """
 
     image: CatalogImage
     reshaping: Reshaping | None = None
@@ -55,9 +66,15 @@ Operation = StatementStage | CatalogChange
 
 @dataclass(frozen=True)
 class Savepoint:
-    """Where a transaction block stood. image: its own catalog then; notices_count, listening_count: how much waited for COMMIT.
+    """The point of a transaction block to which ROLLBACK TO goes back.
 
-    settings: as they were; portals: the cursors that were there; tables: None before the block's first table.
+    Attributes:
+        operations_count: operations before it.
+        image: the catalog of the transaction then.
+        notices_count, listening_count: how many of them waited for COMMIT.
+        settings: the settings then.
+        portals: the cursors that were open.
+        tables: None before the block has touched a table.
     """
 
     name: str
@@ -72,15 +89,27 @@ class Savepoint:
 
 @dataclass
 class Transaction:
-    """explicit: between BEGIN and COMMIT; otherwise one statement, one Query message, or a pipeline up to Sync.
+    """A client's transaction, from its first statement to COMMIT or ROLLBACK.
 
-    now_us: the transaction's now(). failed: an error happened; only ROLLBACK (or COMMIT, which rolls back) goes on. built: the views that
-    it created, whether they are to stay or not. snapshot: the committed catalog that belongs to the snapshot of `tables`. pins: where
-    the views are that it may read; versions: of those that it has read. waits_for_log: COMMIT is answered when its rows are durable
-    (synchronous_commit). arrival_us: when its rows arrived, which is settled at COMMIT. serializable: it fails rather than do what no order
-    of serializable transactions, one after the other, would do. holds_snapshot: its client uses savepoints. notices: channels and payloads
-    of NOTIFY, each once; listening: LISTEN (True) and UNLISTEN (False) by channel, None for all channels. Both happen at COMMIT. number:
-    what txid_current() has said. again: how its only statement is done again when its stream was altered before COMMIT.
+    Attributes:
+        now_us: its now().
+        explicit: true between BEGIN and COMMIT; otherwise the transaction is one statement, one
+            Query message, or a pipeline up to Sync.
+        failed: true after an error; only ROLLBACK, or COMMIT, which rolls back, goes on.
+        built: the continuous views that it has created, whether they are still there or not.
+        snapshot: the committed catalog that belongs to the snapshot of `tables`.
+        pins: the positions of the continuous views that it may read.
+        versions: the versions of the views that it has read.
+        waits_for_log: true if COMMIT is answered after its rows are durable (synchronous_commit).
+        arrival_us: the time of arrival of its rows, which is set at COMMIT.
+        serializable: true if it fails rather than do what no serial order of the serializable
+            transactions would do.
+        holds_snapshot: true if its client uses savepoints.
+        notices: channels and payloads of NOTIFY, each once; sent at COMMIT.
+        listening: LISTEN (True) and UNLISTEN (False) by channel, None for all channels; done at
+            COMMIT.
+        number: what txid_current() has returned.
+        again: how its only statement is done again after its stream was altered before COMMIT.
     """
 
     now_us: int
@@ -109,12 +138,15 @@ class Transaction:
 
     @property
     def writes(self) -> bool:
-        """True once there is anything that COMMIT makes more than an end."""
+        """True if the transaction has staged rows, or changed tables or the catalog."""
         return bool(self.operations) or (self.tables is not None and self.tables.changed)
 
     @property
     def is_durable(self) -> bool:
-        """True when the file of the tables decides: they change, or the catalog, or rows of streams rest on what was read."""
+        """True if the file of the tables decides the transaction.
+
+        That is so if tables or the catalog change, or if rows of streams rest on what was read.
+        """
         if self.tables is None:
             return self.image is not None
         return self.image is not None or self.tables.changed or (self.serializable and bool(self.operations))
@@ -122,8 +154,9 @@ class Transaction:
     def define_in(self, committed: CatalogImage) -> None:
         """Go on with the newest catalog, which this transaction will change.
 
-        What others have defined since the snapshot of `tables` is there, but their tables have no rows that the snapshot would show: who
-        uses one of these is told that it came in between.
+        The catalog has what other transactions have defined since the snapshot of `tables`, but the
+        snapshot has no rows of such tables: a statement that uses such a table gets an error that
+        says so.
         """
         self.image = committed
         if self.tables is not None:
@@ -139,7 +172,7 @@ class Transaction:
             self.tables.image = image
 
     def start_over(self, operations_count: int) -> None:
-        """Forget what a statement has done that runs again; operations_count: those before it."""
+        """Forget the operations of a statement that runs again. operations_count: those before it."""
         for operation in self.operations[operations_count:]:
             if isinstance(operation, StatementStage):
                 operation.close()
@@ -147,7 +180,10 @@ class Transaction:
         self.end_tables()
 
     def undo_after(self, savepoint: Savepoint) -> None:
-        """Forget what was staged and defined after a savepoint; tables go back by `TableTransaction.roll_back_to`."""
+        """Forget what was staged and defined after a savepoint.
+
+        `TableTransaction.roll_back_to` does the same for tables.
+        """
         for operation in self.operations[savepoint.operations_count :]:
             if isinstance(operation, StatementStage):
                 operation.close()
@@ -172,7 +208,7 @@ class Transaction:
         self.end_tables()
 
     def end_tables(self) -> None:
-        """Let go of the snapshot; what was written and not committed is undone."""
+        """End the snapshot of tables; what was written and not committed is undone."""
         if self.tables is not None:
             self.tables.rollback()
         if self.pins is not None:

@@ -1,8 +1,10 @@
-"""Whether what a view keeps answers another query: then CREATE OR REPLACE VIEW goes on with its state.
+"""Whether the state of a view answers another query, so that CREATE OR REPLACE VIEW can go on with it.
 
-Enters: the pipeline that a state is kept by, and the plan of the new query. Leaves: the new plan over that state, or why there is none. The
-new pipeline is covered when it has the same stream, joins and keys, no aggregate that can't be read from the states that are kept, and
-conditions that are kept already or are on keys alone: those are checked while groups are exported. Must not build anything.
+Enters: the pipeline by which a state is kept, and the plan of the new query. Leaves: the new plan
+over that state, or why there is none. The state covers the new pipeline if that has the same
+stream, joins and keys, no aggregate that can't be read from the states, and no conditions but those
+of the state and conditions on keys: these are checked while groups are exported. Must not build
+anything.
 """
 
 from __future__ import annotations
@@ -25,13 +27,17 @@ Keys = Sequence[tuple[str, Expression]]
 
 @dataclass
 class NotCoveredError(Exception):
-    """reason: a sentence for the DETAIL of the refusal."""
+    """A state does not answer a query.
+
+    Attributes:
+        reason: a sentence for the DETAIL of the refusal.
+    """
 
     reason: str
 
 
 def cover(kept: StreamPipeline, plan: ViewPlan) -> ViewPlan:
-    """Return `plan` over a state that is kept by `kept`. Raises NotCoveredError."""
+    """Return `plan` over a state that is kept by the pipeline `kept`. Raises NotCoveredError."""
     wanted = plan.stream
     assert _types(wanted) == _types(kept), "the caller compares the same columns of the same stream"
     if wanted.on_error != kept.on_error:
@@ -53,7 +59,7 @@ def cover(kept: StreamPipeline, plan: ViewPlan) -> ViewPlan:
 
 
 def equal_plan(kept: StreamPipeline, plan: ViewPlan) -> ViewPlan | None:
-    """Return `plan` over a state that is kept by `kept`, if that keeps no less and no more than the plan asks for."""
+    """Return `plan` over a state kept by `kept`, if the state has just what the plan needs; else None."""
     wanted = plan.stream
     if _types(wanted) != _types(kept) or {meaning(part) for part in _conditions(wanted)} != {
         meaning(part) for part in _conditions(kept)
@@ -68,7 +74,7 @@ def equal_plan(kept: StreamPipeline, plan: ViewPlan) -> ViewPlan | None:
 
 
 def with_conditions(wanted: StreamPipeline, kept: StreamPipeline) -> StreamPipeline:
-    """Return a pipeline with the filters of another one, and the columns that its probes yield."""
+    """Return the pipeline `wanted` with the filters and the probes' columns of `kept`."""
     probes = tuple(
         replace(probe, kept=old.kept, filters=old.filters)
         for probe, old in zip(wanted.probes, kept.probes, strict=True)
@@ -77,7 +83,10 @@ def with_conditions(wanted: StreamPipeline, kept: StreamPipeline) -> StreamPipel
 
 
 def covered_grouping(kept: Grouping, wanted: StreamPipeline) -> Grouping:
-    """Return how the groups of `wanted` are read from rows that lie as `kept` says. Raises NotCoveredError."""
+    """Return how the groups of `wanted` are read from rows in the layout of `kept`.
+
+    Raises NotCoveredError.
+    """
     slots = {meaning(slot.expression): slot for slot in kept.keys}
     inputs = {(_meaning(slot.argument), _meaning(slot.filter)): number for number, slot in enumerate(kept.inputs)}
     aggregates = []
@@ -104,7 +113,10 @@ def _first_slot(kept: Grouping, call: AggregateCall) -> AggregateSlot:
 
 
 def _key_conditions(kept: StreamPipeline, wanted: StreamPipeline) -> list[Expression]:
-    """Return the conditions that only `wanted` has, over its groups. Raises NotCoveredError."""
+    """Return the conditions that only `wanted` has, as conditions on its groups.
+
+    Raises NotCoveredError.
+    """
     ours, theirs = _conditions(kept), _conditions(wanted)
     old, new = {meaning(part) for part in ours}, {meaning(part) for part in theirs}
     for part in ours:
@@ -114,7 +126,7 @@ def _key_conditions(kept: StreamPipeline, wanted: StreamPipeline) -> list[Expres
 
 
 def _over_keys(condition: Expression, keys: Keys) -> Expression:
-    """Return a condition on the stream's rows as one on the groups. Raises NotCoveredError."""
+    """Return a condition on the rows of the stream as a condition on groups. Raises NotCoveredError."""
     over = over_keys(condition, keys)
     if over is None or not columns_of(over) or not cannot_fail(over):
         raise NotCoveredError(
@@ -124,7 +136,10 @@ def _over_keys(condition: Expression, keys: Keys) -> Expression:
 
 
 def over_keys(expression: Expression, keys: Keys) -> Expression | None:
-    """Return an expression on the stream's rows as one on their groups, `Column(i)` being the key i. None: keys do not tell it."""
+    """Return an expression on the rows of the stream as one on their groups, or None.
+
+    `Column(i)` of the result is the key i. None: the value does not follow from the keys.
+    """
     places = {meaning(key): place for place, (_, key) in enumerate(keys)}
     # Behind all columns of the rows, so that what is no key is seen.
     start = max(columns_of(expression), default=-1) + 1

@@ -1,10 +1,10 @@
-"""Aggregates over rows that stand for several: what they are of the groups' own aggregates and of how often each row is there.
+"""Aggregates over rows that each stand for several rows.
 
     count(*), count(x)   ->  sum of the counts                   avg   ->  such a sum by such a count
-    sum(x)               ->  sum(x times how often)              min, max, bool_and, bit_or, DISTINCT ...  ->  as they are
+    sum(x)               ->  sum(x times the count)              min, max, bool_and, bit_or, DISTINCT ...  ->  as they are
 
-Enters: aggregates, and expressions for how often a row is there. Leaves: aggregates over such rows, and what is made of them above. Must
-not know where rows come from.
+Enters: aggregates, and expressions that say how many rows a row stands for. Leaves: aggregates over
+such rows, and the expression above them. Must not know where rows come from.
 """
 
 from __future__ import annotations
@@ -29,14 +29,19 @@ ZERO = Literal(0, INT8)
 
 @dataclass(frozen=True)
 class Weighted:
-    """calls: the aggregates over rows that stand for several; value: what they yield together, `Column(i)` being `calls[i]`."""
+    """An aggregate over rows that each stand for several rows.
+
+    Attributes:
+        calls: the aggregates over these rows.
+        value: the aggregate's value made of them, in which `Column(i)` is `calls[i]`.
+    """
 
     calls: tuple[AggregateCall, ...]
     value: Expression
 
 
 def can_reweight(call: AggregateCall) -> bool:
-    """Return whether an aggregate has such a form."""
+    """Return whether an aggregate can be computed over rows that each stand for several rows."""
     if call.function == "grouping":
         return True
     if call.function in SUMS and call.arguments[0].type.family not in (*FLOATS, *EXACT):
@@ -45,12 +50,12 @@ def can_reweight(call: AggregateCall) -> bool:
 
 
 def counts_rows(call: AggregateCall) -> bool:
-    """Return whether it matters how often a row is there."""
+    """Return whether an aggregate depends on how often each row occurs."""
     return call.function in (*COUNTS, *SUMS) and not call.distinct
 
 
 def partial_calls(call: AggregateCall) -> tuple[AggregateCall, ...]:
-    """Return what a group keeps of an aggregate whose arguments are its own."""
+    """Return the aggregates that a group keeps for an aggregate of its own arguments."""
     call = replace(call, order_by=(), distinct=False)
     if call.function != "avg":
         return (call,)
@@ -62,7 +67,10 @@ def partial_calls(call: AggregateCall) -> tuple[AggregateCall, ...]:
 
 
 def from_partials(call: AggregateCall, partials: Sequence[Expression], weight: Expression | None) -> Weighted:
-    """Return an aggregate by the columns that groups have kept of it. weight: how often each row is there, but for them; None: once."""
+    """Return an aggregate over the columns that groups have kept for it.
+
+    weight: how often each group occurs, its own count not included; None: once.
+    """
     if call.function in REPEATED:
         return Weighted((AggregateCall(call.function, (partials[0],), call.type),), Column(0, "value", call.type))
     if call.function in COUNTS:
@@ -75,7 +83,7 @@ def from_partials(call: AggregateCall, partials: Sequence[Expression], weight: E
 
 
 def from_rows(call: AggregateCall, weight: Expression | None) -> Weighted:
-    """Return an aggregate over rows each of which is there `weight` times, None: once."""
+    """Return an aggregate over rows that occur `weight` times each; None: once."""
     call = replace(call, order_by=())
     if weight is None or not counts_rows(call):
         return Weighted((call,), Column(0, "value", call.type))
@@ -97,12 +105,15 @@ def times(value: Expression, weight: Expression | None) -> Expression:
 
 
 def known_count(count: Expression) -> Expression:
-    """Return a count that is NULL where an outer join found nothing as the one row that there is then."""
+    """Return a count in which NULL is 1: an outer join that has found nothing yields one row."""
     return Call("coalesce", (count, ONE), INT8)
 
 
 def _counted(count: Expression, condition: Expression | None) -> Weighted:
-    """Return a sum of counts; 0 of no rows. Counts that are NULL are those of rows which an outer join has found nothing for."""
+    """Return a sum of counts, which is 0 for no rows.
+
+    A count is NULL for a row for which an outer join has found nothing.
+    """
     call = AggregateCall("sum", (count,), scaled_numeric(0), condition)
     total = Cast(Column(0, "count", call.type), INT8)
     return Weighted((call,), Call("coalesce", (total, ZERO), INT8))

@@ -1,11 +1,12 @@
-"""A first grouping over the finer groups that a state keeps: CREATE OR REPLACE VIEW may ask for coarser ones.
+"""A first grouping over the finer groups of a state, for CREATE OR REPLACE VIEW with coarser groups.
 
-    kept: GROUP BY day, shop     new: GROUP BY shop                             ->  what is kept by day and shop, added up by shop
-                                 new: GROUP BY date_trunc('month', day)         ->  the same, by what a key yields
+    kept: GROUP BY day, shop     new: GROUP BY shop                             ->  the groups by day and shop, added up by shop
+                                 new: GROUP BY date_trunc('month', day)         ->  the same, by an expression of a key
                                  new: max(day), count(*) FILTER (WHERE day > x) ->  of keys, and of how many rows each stands for
 
-Enters: a tree after the rules, and the pipeline that a state is kept by. Leaves: the tree, whose first grouping has the keys of that
-pipeline; whether the state has its aggregates is for `views.share.reuse` to say. Must not know states.
+Enters: a tree after the rules, and the pipeline by which a state is kept. Leaves: the tree, whose
+first grouping has the keys of that pipeline; `views.share.reuse` says whether the state has its
+aggregates. Must not know states.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ ROWS = AggregateCall("count_star", (), INT8)
 
 
 def roll_up(root: Relation, kept: StreamPipeline) -> Relation:
-    """Return the tree with its first grouping over one by the keys of `kept`. Raises NotCoveredError."""
+    """Return the tree with its first grouping over a grouping by the keys of `kept`.
+
+    Raises NotCoveredError.
+    """
 
     def over(relation: Relation) -> Relation:
         if not isinstance(relation, Aggregate) or not is_first_grouping(relation):
@@ -50,7 +54,11 @@ def roll_up(root: Relation, kept: StreamPipeline) -> Relation:
 
 @dataclass
 class RollUp:
-    """The parts of a grouping as they are found. calls: the aggregates of the finer groups."""
+    """The parts of a grouping over finer groups, in the order in which they are found.
+
+    Attributes:
+        calls: the aggregates of the finer groups.
+    """
 
     grouping: Aggregate
     kept: StreamPipeline
@@ -58,7 +66,7 @@ class RollUp:
 
     @property
     def keys(self) -> Keys:
-        """Of the finer groups."""
+        """The keys of the finer groups."""
         return self.kept.keys
 
     def relation(self) -> Relation:
@@ -105,7 +113,7 @@ class RollUp:
         return [self._part(call) for call in calls]
 
     def _part(self, call: AggregateCall) -> Column:
-        """Return the column of an aggregate of the finer groups."""
+        """Return the column of an aggregate of the finer groups, which is added to them if it is missing."""
         known = [_meaning(one) for _, one in self.calls]
         if _meaning(call) not in known:
             self.calls.append((f"part{len(self.calls)}", call))

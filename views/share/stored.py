@@ -1,7 +1,9 @@
-"""A stream pipeline's keys, aggregates and conditions as plain values, for views whose state is kept by other ones than their text has.
+"""The keys, aggregates and conditions of a stream pipeline as plain values.
 
-Enters: pipelines. Leaves: JSON text, and the pipeline from it. A node is [its class, its fields by name]; what only people and errors
-read is left out. Must not know any other node than those of a stream pipeline.
+They are stored for a view whose state is kept by other keys, aggregates or conditions than its text
+has. Enters: pipelines. Leaves: JSON text, and the pipeline from it. A node is [its class, its
+fields by name]; fields for messages and people are left out. Must not know any other node than
+those of a stream pipeline.
 """
 
 from __future__ import annotations
@@ -25,7 +27,10 @@ FOR_PEOPLE = frozenset({"position"})
 
 
 def stored_pipeline(pipeline: StreamPipeline) -> str:
-    """Return what `restored_pipeline` needs besides a pipeline over the same stream and tables, joined in the same way."""
+    """Return the text from which `restored_pipeline` makes the pipeline again.
+
+    That takes a pipeline over the same stream and tables, joined in the same way, besides.
+    """
     parts = {
         "filters": plain(pipeline.filters),
         "keys": plain(pipeline.keys),
@@ -36,7 +41,10 @@ def stored_pipeline(pipeline: StreamPipeline) -> str:
 
 
 def restored_pipeline(text: str, pipeline: StreamPipeline) -> StreamPipeline:
-    """Return `pipeline` with what `stored_pipeline` has written. Raises SqlError XX001."""
+    """Return `pipeline` with the keys, aggregates and conditions of a stored text.
+
+    Raises SqlError XX001.
+    """
     try:
         parts = {name: value(part) for name, part in json.loads(text).items()}
         probes = tuple(
@@ -51,13 +59,13 @@ def restored_pipeline(text: str, pipeline: StreamPipeline) -> StreamPipeline:
 
 
 def projected(build: Relation) -> tuple[tuple[str, Expression], ...]:
-    """Return what a build side yields of its tables."""
+    """Return the columns that a build side yields of its tables."""
     assert isinstance(build, Project), f"the rules left {type(build).__name__} as a build side"
     return build.items
 
 
 def plain(part: object) -> object:
-    """Return a node, a tuple or a constant as JSON has it."""
+    """Return a node, a tuple or a constant in the form that JSON has for it."""
     if isinstance(part, tuple):
         return ["tuple", [plain(one) for one in part]]
     if isinstance(part, Decimal):
@@ -77,7 +85,7 @@ def plain(part: object) -> object:
 
 
 def value(part: Any) -> Any:
-    """Return what `plain` was given."""
+    """Return the node, tuple or constant that `plain` was given."""
     if not isinstance(part, list):
         return part
     name, content = part
