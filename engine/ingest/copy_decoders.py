@@ -1,6 +1,7 @@
-"""The decoder that a COPY's options ask for, and what decoders ask back for fields that kernels leave open.
+"""The decoder for the options of a COPY, and the functions that decoders call for fields left open.
 
-Enters: columns, options. Leaves: decoders of the ring buffer. PostgreSQL's errors for options that name other columns.
+Enters: columns, options. Leaves: decoders of the ring buffer. Raises PostgreSQL's errors for
+options that name other columns.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ def make_decoder(
     relation: RelationDescription, layout: Layout, fallback: Callable[[int, str], LiteralValue], options: CopyOptions,
     time_zone: str,
 ) -> TextDecoder | CsvDecoder | BinaryDecoder:  # fmt: skip
-    """Return the decoder of lines whose fields are the columns of `layout`; of types without a kernel it gives texts, or binary forms."""
+    """Return the decoder of lines whose fields are the columns of `layout`.
+
+    For types without a kernel it returns texts, or binary forms.
+    """
     if options.format == "binary":
         families = {column.name: column.type.family for column in relation.row}
         return BinaryDecoder(layout, [_is_raw(column.physical, families[column.name]) for column in layout])
@@ -37,7 +41,10 @@ def make_decoder(
 
 
 def received_text(options: CopyOptions, encoding: ClientEncoding) -> ReceivedText | None:
-    """Return what brings the data of a COPY into UTF-8, None where it is. encoding: the client's. Raises 0A000 for binary data."""
+    """Return a function that converts the data of a COPY to UTF-8, None if they are UTF-8.
+
+    encoding: the client's. Raises 0A000 for binary data.
+    """
     encoding = options.encoding or encoding
     if not encoding.converts:
         return None
@@ -53,7 +60,10 @@ def _is_raw(physical: PhysicalType, family: str) -> bool:
 def field_fallback(
     columns: Sequence[ColumnDescription], time_zone: str, styles: InputStyles
 ) -> Callable[[int, str], LiteralValue]:
-    """Return what decoders ask for a field they do not know: (column, text) -> value; it raises RowError."""
+    """Return the function that decoders call for a field that no kernel reads.
+
+    It takes (column, text), returns the value, and raises RowError.
+    """
 
     def value(index: int, text: str) -> LiteralValue:
         try:

@@ -1,6 +1,7 @@
-"""COPY ... HEADER MATCH: the first line has to name the columns that the lines give, in their order.
+"""COPY ... HEADER MATCH: the first line has to name the columns of the lines, in their order.
 
-Enters: the first bytes of a COPY. Leaves: nothing, or 22P04 in PostgreSQL's words. Must not take the line away: decoders pass it over.
+Enters: the first bytes of a COPY. Leaves: nothing, or 22P04 in PostgreSQL's words. Must not remove
+the line: decoders skip it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ UNESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
 class HeaderMatch:
-    """The check of one COPY's first line, which is not made without the option."""
+    """The check of the first line of one COPY; without the option there is nothing to check."""
 
     def __init__(self, relation: str, columns: Sequence[ColumnDescription], options: CopyOptions) -> None:
         self._relation = relation
@@ -26,7 +27,11 @@ class HeaderMatch:
         self._is_due = options.header_match
 
     def passes(self, data: bytes, is_end: bool) -> bool:
-        """Check the first line. False: not all of it is in `data`, which is to be given again with what follows. Raises 22P04."""
+        """Check the first line. Raises 22P04.
+
+        False: `data` has only a part of the line; the caller gives it again with the bytes that
+        follow.
+        """
         if not self._is_due:
             return True
         lines = data.splitlines()
@@ -43,7 +48,7 @@ class HeaderMatch:
 
 
 def check_header(line: str, names: Sequence[str], options: CopyOptions) -> None:
-    """Raise 22P04 for the first field that is not the column's name."""
+    """Raise 22P04 for the first field that is not the name of its column."""
     fields = csv_fields(line, options) if options.format == "csv" else text_fields(line, options)
     if len(fields) != len(names):
         message = f"wrong number of fields in header line: got {len(fields)}, expected {len(names)}"

@@ -1,7 +1,7 @@
-"""COPY stream FROM STDIN: bytes of any size in, staged morsels out, published at intervals when the statement asks for it.
+"""COPY stream FROM STDIN: bytes of any size in, staged morsels out, published at intervals if asked for.
 
-Enters: CopyData payloads. They are collected to blocks, decoded in nogil kernels on a worker thread and staged. Must not write to the
-socket; the session does.
+Enters: CopyData payloads. They are collected to blocks, decoded in nogil kernels on a worker
+thread, and staged. Must not write to the socket; the session does.
 """
 
 from __future__ import annotations
@@ -34,10 +34,18 @@ if TYPE_CHECKING:
 
 
 class CopyIn:
-    """One COPY under way. rows_count: rows decoded so far. publish_ms: commit by itself after each such interval, or None.
+    """One COPY under way.
 
-    waits: for room in a string buffer; needs_room: it does so now, and `decode` is to be called again before there is more data.
-    waits_for_log: what it publishes is durable before it goes on (synchronous_commit).
+    Attributes:
+        rows_count: rows decoded so far.
+        needs_room: true while it waits for room in a string buffer; the caller then calls `decode`
+            again before it takes more data.
+
+    Arguments:
+        publish_ms: the COPY commits after each such interval; None: only at its end.
+        waits: true if it may wait for room in a string buffer.
+        waits_for_log: true if published rows are durable before the COPY goes on
+            (synchronous_commit).
     """
 
     def __init__(
@@ -81,23 +89,26 @@ class CopyIn:
         self._stage = self._new_stage()
 
     def response(self) -> bytes:
-        """Return CopyInResponse."""
+        """Return the message CopyInResponse."""
         return writer.copy_in_response(int(self._is_binary), len(self._target.targets))
 
     @property
     def place(self) -> str:
-        """Where the reading is, as CONTEXT says it."""
+        """The line that is being read, in the words of CONTEXT."""
         return f"COPY {self._target.entry.description.name}, line {self._decoder.lines_count + 1}"
 
     def take(self, data: bytes | memoryview) -> bool:
-        """Collect a payload; True when a block is full or the interval is over, so that `decode` is due."""
+        """Collect a payload; True when a block is full or the interval is over: `decode` is due."""
         with self._taking:
             self._pieces.append(data)
             self._pieces_bytes += len(data)
         return self._pieces_bytes >= self._database.config.copy_block_bytes or self._publish_due()
 
     def decode(self) -> None:
-        """Decode and stage what was collected; publish when that is due. Runs on a worker thread. Raises SqlError."""
+        """Decode and stage what was collected, and publish when that is due. Raises SqlError.
+
+        Runs on a worker thread.
+        """
         with self._decoding:
             if self._is_finished:
                 # What is staged is the session's to commit: a timer came late.
@@ -113,25 +124,28 @@ class CopyIn:
             self._is_finished = True
 
     def publish_wait_s(self) -> float | None:
-        """Return how long an idle client's rows may wait to be published; None when nothing waits."""
+        """Return how long the rows of an idle client may wait to be published; None without such rows."""
         if self._publish_ms is None or not (self._pieces or self._stage.rows_count):
             return None
         passed_s = self._database.clock.monotonic_s() - self._published_at_s
         return max(self._publish_ms / 1000 - passed_s, 0.0)
 
     def stages(self) -> list[StatementStage]:
-        """Return what the session has to commit."""
+        """Return the stages that the session has to commit."""
         return [self._stage]
 
     def drop(self) -> None:
-        """Forget what is staged and not yet published. What a worker thread is just decoding is dropped when it is done."""
+        """Forget what is staged and not yet published.
+
+        Rows that a worker thread is decoding are dropped after that.
+        """
         self._dropped.set()
         if self._decoding.acquire(blocking=False):
             self._stage.close()
             self._decoding.release()
 
     def with_published(self, error: SqlError) -> SqlError:
-        """Return `error`, saying how many lines a publishing COPY has already committed."""
+        """Return `error` with the number of lines that the COPY has already committed."""
         if self._published_rows and not self._said_published:
             self._said_published = True
             said = f"{self._published_rows} lines of this COPY are already committed."
@@ -181,7 +195,10 @@ class CopyIn:
         return make_decoder(target.entry.description, layout, fallback, options, self._time_zone)
 
     def _null_failure(self, data: bytes, lines_before: int) -> FailingRowError | None:
-        """Return the error of the first row with a NULL where there must be none, with its place; None: another error is before it."""
+        """Return the error of the first row with a forbidden NULL, with its place.
+
+        None: another error comes before it.
+        """
         header = self._options.header and lines_before == 0
         decoder = self._new_decoder(tuple(replace(one, not_null=False) for one in self._target.layout), header)
         rows_before = 0

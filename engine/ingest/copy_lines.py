@@ -1,6 +1,7 @@
-"""Where a row of a COPY stands: its data is decoded again line by line, once it is known that a row of it fails.
+"""The place of a row in a COPY: its data is decoded again line by line after a row of it has failed.
 
-Enters: a decoder that has read nothing, and bytes. Leaves: lines with what became of them. Only errors come here.
+Enters: a decoder that has read nothing, and bytes. Leaves: lines with their rows or errors. Only
+errors take this way.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from ringbuffer.memory.columns import Morsel
 
 
 def read_by_line(decoder: CopyDecoder, data: bytes, header: bool) -> Iterator[tuple[int, str, list[Morsel]]]:
-    """Yield for each row the number of its last line, from 1, its text, and the row. header: the first line is none. Raises RowError."""
+    """Yield for each row the number of its last line, from 1, its text, and the row. Raises RowError.
+
+    header: the first line is skipped.
+    """
     end = b"\n" if b"\n" in data else b"\r"
     lines = [line + end for line in data.split(end)]
     first = 0

@@ -1,7 +1,8 @@
-"""INSERT into a stream: which columns it names, and its rows as a morsel, by three ways of falling speed.
+"""INSERT into a stream: the columns that it names, and its rows as a morsel, in three ways.
 
-Literals in the text and plain parameters go through one decoder call (no parser, no planner: the statement's head and the parameters'
-types are looked up); anything else is bound and evaluated by the table engine. Enters: text or Bind payloads. Leaves: whole rows.
+Literals in the text and plain parameters go through one decoder call (no parser, no planner: the
+statement's head and the parameters' types are looked up). All other rows are bound, and evaluated
+by the table engine. Enters: text or Bind payloads. Leaves: whole rows.
 """
 
 from __future__ import annotations
@@ -39,11 +40,13 @@ HEAD = re.compile(
 
 @dataclass(frozen=True, eq=False)
 class InsertTarget:
-    """A stream and the columns that a statement gives, in the statement's order, by their places in the ring.
+    """A stream and the columns that a statement gives, in the order of the statement.
 
-    defaults: one row of all that the stream stores.
-
-    now_columns: those of the others that are now() by default, which `defaults` does not tell when the target is kept.
+    Attributes:
+        targets: the places of these columns in the ring.
+        defaults: one row of all columns that the stream stores.
+        now_columns: of the other columns those that are now() by default; a target that is kept for
+            later statements sets them anew.
     """
 
     entry: StreamEntry
@@ -58,11 +61,17 @@ class InsertTarget:
         return tuple((*self.entry.stream.stored, ARRIVAL)[place] for place in self.targets)
 
     def fallback(self, time_zone: str, styles: InputStyles) -> Callable[[int, str], LiteralValue]:
-        """Return what decoders ask for a field they do not know: (column, text) -> value; it raises RowError."""
+        """Return the function that decoders call for a field that no kernel reads.
+
+        It takes (column, text), returns the value, and raises RowError.
+        """
         return field_fallback(self.columns, time_zone, styles)
 
     def rows(self, given: Morsel, now_us: int, time_zone: str) -> Morsel:
-        """Return the given columns as whole rows of the stream; now_us: the transaction's now(); time_zone: of what an error shows."""
+        """Return the given columns as whole rows of the stream.
+
+        now_us: now() of the transaction; time_zone: for times in error messages.
+        """
         defaults = self.defaults
         if self.now_columns:
             data = list(defaults.data)
@@ -75,7 +84,10 @@ class InsertTarget:
 def make_target(
     entry: StreamEntry, names: Sequence[tuple[str, int]] | None, engine: QueryEngine, now_us: int, time_zone: str
 ) -> InsertTarget:
-    """Return the target of a statement's column list. time_zone: the session's. Raises 42703 and 42701 with the name's position."""
+    """Return the target of a statement's column list.
+
+    time_zone: the session's. Raises 42703 and 42701 with the position of the name.
+    """
     stream = entry.stream
     targets = stream.places_of(listed_columns(entry.description, names))
     layout = tuple(stream.row_layout[place] for place in targets)
@@ -84,9 +96,10 @@ def make_target(
 
 
 def now_columns(entry: StreamEntry, targets: Sequence[int]) -> tuple[int, ...] | None:
-    """Return the places of the columns that are now() unless given at `targets`.
+    """Return the places of the columns that are now() unless given at `targets`, or None.
 
-    None: another default depends on the statement's time or zone, so that a target can't be kept for the next statement.
+    None: another default depends on the time or zone of the statement, so that the target can't be
+    kept for the next statement.
     """
     found: list[int] = []
     for index, column in enumerate(entry.stream.stored):
@@ -99,7 +112,7 @@ def now_columns(entry: StreamEntry, targets: Sequence[int]) -> tuple[int, ...] |
 
 
 def head_target(head: str, image: CatalogImage, settings: SessionSettings, engine: QueryEngine) -> InsertTarget | None:
-    """Return the target of an INSERT's text up to its rows (a match of HEAD); None when the text has to be parsed properly."""
+    """Return the target of an INSERT's text up to its rows, a match of HEAD; None: the text needs the parser."""
     match = HEAD.match(head)
     assert match is not None, head
     *names, listed = match.groups()
@@ -130,7 +143,7 @@ def _is_stable(expression: Expression) -> bool:
 def default_row(
     stream: Stream, values: Sequence[Expression | None], engine: QueryEngine, now_us: int, time_zone: str
 ) -> Morsel:
-    """Return one row with `values`: for each column that the stream stores an expression of its type, or None for NULL.
+    """Return one row of `values`, an expression or None, for NULL, per column that the stream stores.
 
     time_zone: the session's, in which defaults are computed.
     """

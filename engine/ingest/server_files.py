@@ -1,7 +1,8 @@
-"""Files of the server that a client may name in COPY: those below the folder of the setting `copy_directory`, and no others.
+"""Files of the server that a client may name in COPY: those below the setting `copy_directory` alone.
 
-Enters: the name in the statement. Leaves: open files. Every step of the path is opened by itself and no step may be a symbolic link, so
-nothing that is changed meanwhile leads out of the folder. Raises 42501, 58P01 and 42809 as PostgreSQL does.
+Enters: the name in the statement. Leaves: open files. Every step of the path is opened by itself
+and no step may be a symbolic link, so that no change of the path meanwhile leads out of the folder.
+Raises 42501, 58P01 and 42809 as PostgreSQL does.
 """
 
 from __future__ import annotations
@@ -26,12 +27,15 @@ HINT = (
 
 
 def open_to_read(folder: Path | None, name: str) -> BinaryIO:
-    """Return a file to read."""
+    """Return a file, open for reading."""
     return os.fdopen(_open_below(folder, name, READ, "reading"), "rb")
 
 
 def open_to_write(folder: Path | None, name: str) -> BinaryIO:
-    """Return a new or emptied file to write. It is the client's and not synced, as in PostgreSQL. Raises OSError, too."""
+    """Return a new or emptied file, open for writing. Raises OSError, too.
+
+    The file belongs to the client and is not synced, as in PostgreSQL.
+    """
     file = os.fdopen(_open_below(folder, name, WRITE, "writing"), "wb")
     try:
         file.truncate(0)
@@ -60,7 +64,7 @@ def _open_below(folder: Path | None, name: str, flags: int, purpose: str) -> int
 
 
 def _step(folder: int, part: str, flags: int) -> int:
-    """Open what is called `part` in an open folder, which is closed."""
+    """Open `part` in an open folder, and close the folder."""
     flags |= os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         if flags & os.O_CREAT:
@@ -74,7 +78,7 @@ def _step(folder: int, part: str, flags: int) -> int:
 
 
 def _parts(folder: Path | None, name: str) -> tuple[str, ...]:
-    """Return the steps from the folder to the file. Raises 42501 when they do not stay below it."""
+    """Return the steps from the folder to the file. Raises 42501 if they do not stay below the folder."""
     path = PurePosixPath(name)
     if folder is None:
         raise SqlError("42501", "COPY to or from a file of the server is not allowed", hint=HINT)

@@ -1,8 +1,10 @@
-"""Checkpoint files: the states of all views and the newest tuples of all streams at one position of the log, so that it is read from there.
+"""Checkpoint files: the states of all views and the newest tuples of all streams at one position.
 
-Enters: a header and pages. Leaves: a file <position, 16 hex digits>.pages that is whole or not there, and the newest one read back. It is
-PREFIX (magic, format, CRC-32 of the header, its size), the header as JSON, and ringbuffer.pages.pages. It gets its name once it is
-synced, and older ones are removed once that name is. Must not know what the pages hold: engine.log.checkpoint_contents does.
+A start reads the log from that position on. Enters: a header and pages. Leaves: a file <position,
+16 hex digits>.pages that is whole or not there, and the newest one read back. The file is PREFIX
+(magic, format, CRC-32 of the header, size of the header), the header as JSON, and
+ringbuffer.pages.pages. The file gets its name after it is synced, and older files are removed after
+the name is synced. Must not know what the pages hold: engine.log.checkpoint_contents does.
 """
 
 from __future__ import annotations
@@ -40,9 +42,13 @@ OTHER_VERSION = "0A000"
 
 @dataclass(frozen=True)
 class CheckpointedView:
-    """A view as the checkpoint has it. oid: of its state; committed: its statements; fingerprint: of its state's words, see ViewState.
+    """A view in the header of a checkpoint.
 
-    attached: it took rows then.
+    Attributes:
+        oid: of its state.
+        committed: how many statements it had seen.
+        fingerprint: of the words of its state, see ViewState.
+        attached: true if it took rows then.
     """
 
     oid: int
@@ -54,7 +60,12 @@ class CheckpointedView:
 
 @dataclass(frozen=True)
 class CheckpointedStream:
-    """A stream as the checkpoint has it. tuples_count: published until then; columns: their physical types."""
+    """A stream in the header of a checkpoint.
+
+    Attributes:
+        tuples_count: how many tuples were published until then.
+        columns: the physical types of its columns.
+    """
 
     oid: int
     tuples_count: int
@@ -63,11 +74,17 @@ class CheckpointedStream:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The header. All that was decided before `position` is in the pages, nothing that was decided later.
+    """The header of a checkpoint.
 
-    sequence: number of the record at `position`. read_position, read_sequence: where reading the log has to begin, with the first record
-    of a transaction that was undecided then. next_transaction: number of the next transaction; next_oid: of the catalog; time_us: when it
-    was made, and not before what is in it.
+    The pages have all that was decided before `position`, and nothing that was decided later.
+
+    Attributes:
+        sequence: number of the record at `position`.
+        read_position, read_sequence: where a start begins to read the log: at the first record of a
+            transaction that was undecided at `position`.
+        next_transaction: number of the next transaction.
+        next_oid: next oid of the catalog.
+        time_us: when the checkpoint was made, not before any time in it.
     """
 
     position: int
@@ -91,7 +108,10 @@ def checkpoint_path(folder: Path, position: int) -> Path:
 
 
 def write_checkpoint(storage: Storage, folder: Path, checkpoint: Checkpoint, pages: Iterable[Page]) -> int:
-    """Make a checkpoint durable and remove older ones; return its bytes. Raises OSError and what `pages` raises: then all is as before."""
+    """Make a checkpoint durable, remove older ones, and return its size in bytes.
+
+    Raises OSError and what `pages` raises; the folder is as before then.
+    """
     storage.make_folder(folder)
     path = checkpoint_path(folder, checkpoint.position)
     temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
@@ -115,7 +135,10 @@ def write_checkpoint(storage: Storage, folder: Path, checkpoint: Checkpoint, pag
 
 
 def remove(storage: Storage, folder: Path, names: Iterable[str]) -> None:
-    """Remove files that are not needed any more; one that can't be removed is only a waste of room."""
+    """Remove files that are not needed any more.
+
+    A file that can't be removed only wastes room.
+    """
     for name in names:
         try:
             storage.remove(folder / name)
@@ -139,7 +162,7 @@ class Output:
             self._write_out()
 
     def end(self) -> None:
-        """Make all of it durable. Raises OSError."""
+        """Make the whole file durable. Raises OSError."""
         self._write_out()
         self._file.sync()
 
@@ -153,7 +176,7 @@ class Output:
 
 
 def header_bytes(checkpoint: Checkpoint) -> bytes:
-    """Return the beginning of the file."""
+    """Return the bytes with which the file of a checkpoint begins."""
     told = {"forms": {"pages": PAGES_FORM, "rows": ROW_FORM}, **asdict(checkpoint)}
     content = json.dumps(told).encode()
     return PREFIX.pack(MAGIC, FORMAT_VERSION, zlib.crc32(content), len(content)) + content
@@ -165,11 +188,12 @@ def restore_newest(
     first_logged: int | None,
     restore: Callable[[Checkpoint, Iterator[Page]], None],
 ) -> Checkpoint | None:
-    """Have `restore` called with the newest checkpoint and return its header; None when there is none.
+    """Call `restore` with the newest checkpoint, and return its header; None when there is no checkpoint.
 
-    first_logged: the first record that the log still has, None when it has none. When a checkpoint turns out to be damaged, `restore` is
-    called again with the one before if the log reaches back to it, and has to begin anew. Raises SqlError XX001 that names the damaged
-    file, 0A000 for one of another version, OSError.
+    first_logged: the first record that the log has, None when it has none. After a damaged
+    checkpoint, `restore` is called again with the one before, if the log reaches back to it;
+    `restore` has to begin anew then. Raises SqlError XX001 that names the damaged file, 0A000 for a
+    file of another version, and OSError.
     """
     names = storage.list(folder)
     remove(storage, folder, [name for name in names if name.endswith(SUFFIX + TEMPORARY_SUFFIX)])
@@ -203,7 +227,10 @@ def restore_one(
     restore: Callable[[Checkpoint, Iterator[Page]], None],
     is_newest: bool,
 ) -> Checkpoint:
-    """Have one file restored. Raises DamagedCheckpointError, DamagedPagesError, SqlError, OSError."""
+    """Call `restore` with one file.
+
+    Raises DamagedCheckpointError, DamagedPagesError, SqlError, OSError.
+    """
     file = storage.open(path)
     try:
         source = Source(file)
@@ -221,7 +248,10 @@ def restore_one(
 
 
 def newest_header(storage: Storage, folder: Path) -> tuple[Path, Checkpoint] | None:
-    """Return the newest checkpoint whose header can be read; its pages are not looked at. Raises SqlError 0A000, OSError."""
+    """Return the newest header that can be read, without a look at the pages.
+
+    Raises SqlError 0A000, OSError.
+    """
     for name in reversed(storage.list(folder)):
         if name.endswith(SUFFIX):
             file = storage.open(folder / name)
@@ -249,7 +279,10 @@ class Source:
 
 
 def read_header(source: Source, path: Path) -> Checkpoint:
-    """Return the header of the file. Raises DamagedCheckpointError, and SqlError 0A000 for a file of another version."""
+    """Return the header of a file.
+
+    Raises DamagedCheckpointError, and SqlError 0A000 for a file of another version.
+    """
     prefix = source.read(PREFIX.size)
     if len(prefix) < PREFIX.size:
         raise DamagedCheckpointError("it ends within its first bytes")
@@ -276,7 +309,7 @@ def read_header(source: Source, path: Path) -> Checkpoint:
 
 
 def of_other_version(path: Path, reason: str) -> SqlError:
-    """Return the refusal of a file that another version of the software has written."""
+    """Return the error for a file that another version of the software has written."""
     return SqlError(
         OTHER_VERSION,
         f"the checkpoint {path} was written by another version of Antumbra: {reason}",

@@ -1,8 +1,9 @@
-"""What a checkpoint holds, and how it is made: from running views and streams to header and pages, and back into fresh ones.
+"""The contents of a checkpoint: from running views and streams to header and pages, and back.
 
-Enters: what is at a position (`Noted`); header and pages of a file. Leaves: a checkpoint on the disk; views and rings as they were. The
-pages of a view are those of its state, named view/<oid>/..., those of a stream one per piece of its ring, stream/<oid>/<first tid>, with
-rows in the form that the log has for them. Must not know when a checkpoint is due, nor segments of the log.
+Enters: what belongs to a position (`Noted`), or header and pages of a file. Leaves: a checkpoint on
+the disk, or views and rings as they were. The pages of a view are those of its state, named
+view/<oid>/... A stream has one page per piece of its ring, stream/<oid>/<first tid>, with rows in
+the form that the log has for them. Must not know when a checkpoint is due, nor segments of the log.
 """
 
 from __future__ import annotations
@@ -42,9 +43,12 @@ STREAM = "stream"
 
 @dataclass(frozen=True)
 class Noted:
-    """What belongs to one position between two commits: see `Checkpoint`. streams: each with its published tuples.
+    """What belongs to one position between two commits; see `Checkpoint`.
 
-    newest_us: the time of the newest record of the log. attached: the views that take rows.
+    Attributes:
+        streams: the streams, each with the number of its published tuples.
+        newest_us: the time of the newest record of the log.
+        attached: the views that take rows.
     """
 
     position: int
@@ -68,11 +72,12 @@ def make_checkpoint(
     make_log_durable: Callable[[], None],
     check_cancelled: Callable[[], None],
 ) -> Checkpoint:
-    """Write a checkpoint of what `note` returns, which is called under the commit lock, and remove the older ones.
+    """Write a checkpoint of what `note` returns, and remove older ones.
 
-    make_log_durable: called after the cut and before there is a checkpoint; a log that ended before its checkpoint would take new records
-    at positions that replay takes for old. check_cancelled: called again and again. Raises OSError, and what these two raise; then there
-    is no new checkpoint, and no row is lost.
+    `note` is called under the commit lock. make_log_durable: called after the cut and before there
+    is a checkpoint, since a log that ended before its checkpoint would take new records at
+    positions that a replay takes for old ones. check_cancelled: called again and again. Raises
+    OSError, and what these two raise; there is no new checkpoint then, and no row is lost.
     """
     began_s = clock.monotonic_s()
     found: list[Noted] = []
@@ -120,7 +125,10 @@ def header_of(noted: Noted, taken: Snapshot, time_us: int) -> Checkpoint:
 
 
 def contents(noted: Noted, taken: Snapshot, check_cancelled: Callable[[], None]) -> Iterator[Page]:
-    """Yield all pages. Rings come last: nobody waits for them, and what is overwritten meanwhile is made up for by the log behind."""
+    """Yield all pages, those of rings last.
+
+    No reader waits for rings, and for tuples that are overwritten meanwhile the log has newer ones.
+    """
     for view, pages in taken.states():
         for page in pages:
             check_cancelled()
@@ -133,7 +141,7 @@ def contents(noted: Noted, taken: Snapshot, check_cancelled: Callable[[], None])
 
 
 def column_forms(layout: Layout) -> tuple[str, ...]:
-    """Return how the columns of a stream lie in its rows, without their names."""
+    """Return how the columns of a stream are stored in its rows, without their names."""
     return tuple(column_form(column) for column in layout)
 
 
@@ -144,8 +152,9 @@ def column_form(column: ColumnLayout) -> str:
 
 @dataclass(frozen=True)
 class Restoring:
-    """Puts the contents of a checkpoint into views and streams that nobody uses yet, by oid; what was dropped since is left out.
+    """A function that puts the contents of a checkpoint into views and streams that no client uses yet.
 
+    Views and streams are found by oid; contents of those that were dropped since are left out.
     path: of the folder, for messages.
     """
 
@@ -154,7 +163,11 @@ class Restoring:
     streams: Mapping[int, Stream]
 
     def __call__(self, checkpoint: Checkpoint, pages: Iterator[Page]) -> None:
-        """Replace all that they hold. Raises DamagedCheckpointError, DamagedPagesError, SqlError 0A000 for a state of another version."""
+        """Replace the contents of all views and streams.
+
+        Raises DamagedCheckpointError, DamagedPagesError, and SqlError 0A000 for a state of another
+        version.
+        """
         self._check(checkpoint)
         self._forget()
         tuples_counts = {stream.oid: stream.tuples_count for stream in checkpoint.streams if stream.oid in self.streams}
@@ -184,7 +197,7 @@ class Restoring:
                 view.upkeep.versions_count = each.versions_count
 
     def _check(self, checkpoint: Checkpoint) -> None:
-        """Raise SqlError 0A000 before anything is restored when something was written by another version."""
+        """Raise SqlError 0A000 if another version has written any part, before anything is restored."""
         for each in checkpoint.views:
             view = self.views.get(each.oid)
             if view is not None and view.state.fingerprint != each.fingerprint:
@@ -198,7 +211,7 @@ class Restoring:
                 raise of_other_version(self.folder, f'the rows of the stream "{stream.name}" have another form')
 
     def _forget(self) -> None:
-        """Undo what a damaged checkpoint may have left."""
+        """Remove what a damaged checkpoint may have left in views and streams."""
         for view in self.views.values():
             view.state.reset()
             view.upkeep.committed = view.upkeep.swapped = view.upkeep.versions_count = 0
@@ -207,7 +220,7 @@ class Restoring:
 
 
 def owner_of(page: Page) -> tuple[str, int]:
-    """Return kind and oid of what a page belongs to. Raises ValueError for a name that is none of ours."""
+    """Return kind and oid of the relation to which a page belongs. Raises ValueError for another name."""
     kind, oid, _ = page.name.split("/", 2)
     return kind, int(oid)
 
@@ -215,9 +228,10 @@ def owner_of(page: Page) -> tuple[str, int]:
 def tail_pieces(
     pages: Iterable[Page], stream: Stream, columns_count: int, tuples_count: int
 ) -> Iterator[tuple[int, Morsel]]:
-    """Yield the pieces of a ring as `Ring.tail` did, of its newest tuples as many as there is room for today. Raises ValueError.
+    """Yield the pieces of a ring as `Ring.tail` did, with as many of the newest tuples as fit today.
 
-    columns_count: that the stream had then; tuples_count: that it had published.
+    columns_count: how many columns the stream had then; tuples_count: how many tuples it had
+    published. Raises ValueError.
     """
     oldest = tuples_count - stream.ring.capacity
     for page in pages:
@@ -231,5 +245,5 @@ def tail_pieces(
 
 
 def layout_then(stream: Stream, columns_count: int) -> Layout:
-    """Return the layout of a ring's rows when they had so many columns, the arrival among them."""
+    """Return the layout of a ring's rows when they had so many columns, the arrival included."""
     return (*stream.layout[: columns_count - 1], stream.row_layout[-1])

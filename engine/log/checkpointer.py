@@ -1,7 +1,9 @@
-"""When checkpoints are made: after so many bytes of log, after so much time, by command, and when the server stops; one at a time.
+"""When checkpoints are made: after so much log, after so much time, by command, and at shutdown.
 
-Enters: a function that makes one, and the position of the log. Leaves: its calls, on a thread of their own, and the outcome to whoever
-asked for one. A checkpoint that fails is tried again later, since the log has everything. Must not know what a checkpoint holds.
+Enters: a function that makes a checkpoint, and the position of the log. Leaves: calls of the
+function, one at a time, on a thread of their own, and the outcome for the statement that has asked
+for a checkpoint. A checkpoint that fails is tried again later, since the log has everything. Must
+not know what a checkpoint holds.
 """
 
 from __future__ import annotations
@@ -26,10 +28,13 @@ STOPPING = "57P01"
 
 
 class Checkpointer:
-    """Makes the checkpoints of one server.
+    """The thread that makes the checkpoints of one server.
 
-    make: makes one and returns its position; it calls what it is given again and again, which raises SqlError 57014 when the server stops.
-    position: of the log's end; cheap. log_bytes, interval_s: when one is due; 0: never by time.
+    Arguments:
+        make: makes a checkpoint and returns its position; its argument, which it calls again and
+            again, raises SqlError 57014 when the server stops.
+        position: returns the position of the log's end, at little cost.
+        log_bytes, interval_s: when a checkpoint is due; an interval of 0: never by time.
     """
 
     def __init__(
@@ -59,15 +64,17 @@ class Checkpointer:
         self._thread = threading.Thread(target=self._run, name="antumbra-checkpoints", daemon=True)
 
     def start(self, last_position: int) -> None:
-        """Begin to make checkpoints. last_position: of the newest one."""
+        """Begin to make checkpoints. last_position: of the newest checkpoint."""
         self._last_position = last_position
         self._last_s = self._clock.monotonic_s()
         self._thread.start()
 
     def request(self, check_cancelled: Callable[[], None] = lambda: None) -> None:
-        """Return once a checkpoint is there that was begun after the call. Raises what it failed with: SqlError 53100, 58030 and others.
+        """Return after a checkpoint that was begun after the call.
 
-        check_cancelled: called now and then; what it raises ends the waiting, but not the checkpoint. Raises 57P01 when the server stops.
+        check_cancelled: called now and then; what it raises ends the waiting, but not the
+        checkpoint. Raises the error of the checkpoint, such as SqlError 53100 and 58030, and 57P01
+        when the server stops.
         """
         with self._changed:
             wanted = self._wanted = self._begun + 1
@@ -83,7 +90,10 @@ class Checkpointer:
                 )
 
     def stop(self, finally_one: bool) -> None:
-        """Make no more checkpoints, but a last one if `finally_one`: a start after it has nothing to replay. Nobody commits any more."""
+        """Make no more checkpoints, except a last one if `finally_one` is true.
+
+        A start after the last one has nothing to replay. There are no commits any more.
+        """
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
@@ -112,7 +122,7 @@ class Checkpointer:
                     self._changed.notify_all()
 
     def _is_due(self) -> bool:
-        """Tell whether somebody waits for a checkpoint, or it is time for one."""
+        """Tell whether a statement waits for a checkpoint, or it is time for one."""
         if self._wanted > self._begun:
             return True
         grown = self._position() - self._last_position
@@ -122,7 +132,7 @@ class Checkpointer:
         return grown >= self._log_bytes or (0 < self._interval_s <= passed_s and grown > 0)
 
     def _attempt(self, check_cancelled: Callable[[], None]) -> SqlError | None:
-        """Make a checkpoint if there is anything new, and return why it failed."""
+        """Make a checkpoint if the log has anything new, and return the error if it fails."""
         error: SqlError | None = None
         if self._position() == self._last_position:
             return None

@@ -1,10 +1,13 @@
-"""The write-ahead log: what a transaction wrote is in it, and durable, before anybody sees the rows or the client its answer.
+"""The write-ahead log: a transaction is durable in it before its rows are visible or its client is answered.
 
-Enters: records of rows and commits, in commit order. Leaves: commits applied in that order, and answered. Appending only fills memory; a
-*flush* writes what has come together, syncs it once for all (group commit), applies it, and answers. The event loop flushes at the end of
-its turn as long as the disk is quick; otherwise, and for what nobody waits for, a thread does. Must not know SQL, views or streams.
+Enters: records of rows and commits, in commit order. Leaves: commits applied in that order, and
+answered. Appending only fills memory. A *flush* writes what has been appended, syncs it once for
+all commits (group commit), applies them, and answers. The event loop flushes at the end of its turn
+as long as the disk is quick. A thread flushes otherwise, and writes what no commit waits for. Must
+not know SQL, views or streams.
 
-Locks, in the order in which they may be taken: flush lock (one flusher), append lock, and the commit lock of whoever applies.
+Locks, in the order in which they may be taken: flush lock (one flusher), append lock, commit lock
+of the code that applies.
 """
 
 from __future__ import annotations
@@ -42,11 +45,13 @@ GATHERING = 0.5
 
 
 class CommitLog:
-    """The log of one server. open() reads what is there; close() syncs what is left.
+    """The log of one server. `open` after `read` was read to its end; `close` syncs what is left.
 
-    lock: the append lock; whoever appends holds it. unapplied: commits that are in the
-    log and not visible yet. durable: the position up to which the log is synced. newest_us: the time of the newest record, before which
-    none follows.
+    Attributes:
+        lock: the append lock, which a thread holds while it appends.
+        unapplied: how many commits are in the log and not visible yet.
+        durable: the position up to which the log is synced.
+        newest_us: the time of the newest record; no record gets an earlier time after it.
     """
 
     def __init__(
@@ -95,7 +100,7 @@ class CommitLog:
         return self._segments.first_logged()
 
     def open(self, next_transaction: int, newest_us: int) -> None:
-        """Begin to take records; `read` is through. Raises OSError."""
+        """Begin to take records, after `read` was read to its end. Raises OSError."""
         self._segments.open()
         self.durable = self._segments.position
         self.next_transaction = next_transaction
@@ -104,7 +109,7 @@ class CommitLog:
         self._thread.start()
 
     def close(self) -> None:
-        """Write and sync what is left, and take no more."""
+        """Write and sync what has been appended, and take no more."""
         if self._thread.is_alive():
             self._ends = True
             self._wake.set()
@@ -120,17 +125,17 @@ class CommitLog:
 
     @property
     def takes(self) -> bool:
-        """False while an exclusive transaction is under way, or after the log has failed."""
+        """False during an exclusive transaction, and after the log has failed."""
         return not self._is_closed and self._failure is None
 
     @property
     def place(self) -> Place:
-        """Where the next record will be."""
+        """The place of the next record."""
         return Place(self._segments.position, self._segments.sequence)
 
     @property
     def bytes_count(self) -> int:
-        """Bytes of the segments that are kept."""
+        """Bytes of the segments in the folder."""
         return self._segments.bytes_count
 
     def number(self) -> int:
@@ -139,14 +144,14 @@ class CommitLog:
         return self.next_transaction - 1
 
     def stamp(self) -> int:
-        """Return the time for a record that comes next, in microseconds: never before that of an earlier one, whatever the clock does."""
+        """Return the time for the next record in microseconds: never before the time of an earlier record."""
         self.newest_us = max(self._clock.now_us(), self.newest_us)
         return self.newest_us
 
     def add_row(self, record: RowRecord, now_us: int) -> int:
-        """Append a row that is a transaction of its own; return the bytes of its record.
+        """Append a row that is a transaction of its own, and return the bytes of its record.
 
-        0: there is no room, or a later record, and nothing happened.
+        0: nothing has happened, since there is no room, or a record with a later time.
         """
         segments, unwritten = self._segments, self._unwritten
         if now_us < self.newest_us:
@@ -163,14 +168,21 @@ class CommitLog:
         return size
 
     def fits(self, size: int) -> bool:
-        """Tell whether there is room for records of `size` bytes together; `make_room`, without the lock, makes some."""
+        """Tell whether there is room for records of `size` bytes together.
+
+        If there is none, the caller calls `make_room` without the lock.
+        """
         return size <= self._segments.room and self._unwritten.fits(size)
 
     def add(
         self, kind: int, flags: int, transaction: int, payload: Sequence[Bytes] = (), time_us: int = 0,
         checksum: int | None = None,
     ) -> None:  # fmt: skip
-        """Append a record that fits. time_us: of the last `stamp`, 0 for a new one; checksum: of the payload, if it is known."""
+        """Append a record that fits.
+
+        time_us: what `stamp` has returned, 0 for a new time; checksum: of the payload, if it is
+        known.
+        """
         segments = self._segments
         time_us = time_us or self.stamp()
         record = pieces(kind, flags, segments.sequence, self.durable, transaction, time_us, payload, checksum)
@@ -179,27 +191,27 @@ class CommitLog:
         self._note_growth()
 
     def begin_undecided(self) -> int:
-        """Return the number of a transaction whose records come before it is known whether it will commit."""
+        """Return the number of a transaction whose first records come before it decides to commit."""
         number = self.number()
         self._undecided[number] = self.place
         return number
 
     def undecided_from(self, number: int) -> Place:
-        """Return where the records of an undecided transaction began, or will begin."""
+        """Return the place where the records of an undecided transaction began, or will begin."""
         return self._undecided.get(number, self.place)
 
     def end_undecided(self, number: int) -> None:
-        """The transaction is decided, or will never be."""
+        """Forget a transaction that is decided, or will never be."""
         self._undecided.pop(number)
 
     def add_commit(self, commit: Commit, first: Place, last: Place) -> None:
-        """Let `commit`, whose last record was appended, wait for the next flush."""
+        """Queue `commit`, whose last record was appended, for the next flush."""
         commit.first, commit.last = first, last
         self._commits.append(commit)
         self.unapplied += 1
 
     def add_row_commit(self, commit: Commit, size: int) -> None:
-        """Let `commit` wait for the next flush, whose one record was appended just now by `add_row` and has `size` bytes."""
+        """Queue `commit` for the next flush; `add_row` has just appended its one record of `size` bytes."""
         segments = self._segments
         commit.first = commit.last = (segments.position - size, segments.sequence - 1)
         self._commits.append(commit)
@@ -213,7 +225,7 @@ class CommitLog:
     # Flushing, without the append lock.
 
     def flush_soon(self, call_soon: Callable[[Callable[[], None]], object]) -> None:
-        """Have a commit flushed that was just added on the event loop, together with those that the same turn adds."""
+        """Flush at the end of this turn of the event loop, in which a commit was added."""
         if not self._turn_is_due:
             self._turn_is_due = True
             self._turn_began_s = time.perf_counter()
@@ -221,7 +233,11 @@ class CommitLog:
             call_soon(self._end_turn)
 
     def _end_turn(self) -> None:
-        """Flush, on the event loop. Clients that were answered together commit together again, if their commits wait for each other."""
+        """Flush, on the event loop.
+
+        Clients that were answered together commit together again, if their commits wait for each
+        other.
+        """
         if self._sync_s <= QUICK_SYNC_S:
             waited_s = time.perf_counter() - self._turn_began_s
             if self.unapplied < self._group_size and waited_s < GATHERING * self._sync_s:
@@ -237,19 +253,25 @@ class CommitLog:
             self._flush_lock.release()
 
     def flush(self, sync: bool = False) -> None:
-        """Write what has been appended, and apply and answer the commits; sync it if a commit, or the caller, wants it durable."""
+        """Write what has been appended, then apply and answer the commits.
+
+        The log is synced if a commit, or the caller, needs it durable.
+        """
         with self._flush_lock:
             self._flush(sync)
 
     def write_out(self) -> None:
-        """Have written what has been appended, once it is much: by the thread, as long as it keeps up."""
+        """Let the thread write what has been appended after it has become much.
+
+        A caller waits if the thread does not keep up.
+        """
         if self._unwritten.large_bytes > PENDING_BYTES_MAX:
             self.flush()
         elif self._unwritten.large_bytes > WRITE_OUT_BYTES:
             self._wake.set()
 
     def make_room(self, size: int) -> None:
-        """Make room for records of `size` bytes together: in memory, and in the files if need be. Raises SqlError when there is none."""
+        """Make room for records of `size` bytes together, in memory and in the files. Raises SqlError."""
         with self.exclusive():
             if self._segments.room < size:
                 self._flush(sync=True)
@@ -263,7 +285,10 @@ class CommitLog:
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Everything before is applied, and nobody else appends until the end. Raises SqlError when the log has failed."""
+        """Apply all commits so far, and let no other thread append until the end of the block.
+
+        Raises SqlError when the log has failed.
+        """
         with self._flush_lock:
             while True:
                 self._flush(sync=False)
@@ -281,7 +306,10 @@ class CommitLog:
                     self._opened.notify_all()
 
     def wait_until_open(self) -> None:
-        """Wait for the end of an exclusive transaction; the caller holds `lock`. Raises SqlError when the log has failed."""
+        """Wait for the end of an exclusive transaction; the caller holds `lock`.
+
+        Raises SqlError when the log has failed.
+        """
         self._opened.wait_for(lambda: self.takes or self._failure is not None or self._ends)
         if self._failure is not None:
             raise self._failure
@@ -293,7 +321,7 @@ class CommitLog:
 
     @contextmanager
     def standstill(self) -> Iterator[Mark]:
-        """No commit becomes visible meanwhile, nor is any appended: for the moment that a checkpoint's cut takes."""
+        """Let no commit become visible, nor be appended, in the block, which is a checkpoint's cut."""
         with self._flush_lock, self.lock, self._commit_lock:
             decided = Place(*self._commits[0].last) if self._commits else self.place
             begun = (*self._undecided.values(), *(commit.first for commit in self._commits))
@@ -301,14 +329,14 @@ class CommitLog:
             yield Mark(decided, Place(*min(begun, default=decided)), oldest, self.next_transaction)
 
     def remove_before(self, position: int) -> None:
-        """Remove the segments before `position`: a durable checkpoint has all of them. Raises OSError."""
+        """Remove the segments before `position`, which a durable checkpoint makes needless. Raises OSError."""
         with self._flush_lock:
             self._segments.remove_before(position)
 
     def _flush(self, sync: bool) -> int:
-        """Flush what is there now, and return how many commits that were.
+        """Flush what has been appended by now, and return how many commits that were.
 
-        What is added after the beginning is flushed by those who add it, or else the flusher would never be done.
+        The threads that append later flush it themselves; otherwise this flush would never end.
         """
         with self.lock:
             writes = self._unwritten.take()
@@ -335,7 +363,10 @@ class CommitLog:
         return len(commits)
 
     def _write(self, writes: Sequence[tuple[int, Bytes]], target: int | None) -> SqlError | None:
-        """Write, and sync up to `target`. Returns the failure, which stays: what is on the disk now is not known."""
+        """Write, sync up to `target`, and return the error, which stays.
+
+        After an error it is not known what the disk has.
+        """
         if self._failure is not None:
             return self._failure
         try:
@@ -359,7 +390,7 @@ class CommitLog:
         self.durable = target
 
     def _fail(self, error: OSError) -> SqlError:
-        """The log takes nothing any more: after a failed write or sync nobody knows what the disk has."""
+        """Take no more records: after a failed write or sync it is not known what the disk has."""
         log.critical("the log can't be written: %s; streams take no more rows until the server is started again", error)
         failure = SqlError(
             IO_ERROR,
@@ -381,7 +412,7 @@ class CommitLog:
         )
 
     def tend(self, sync: bool) -> None:
-        """Do what the thread does each time: flush, and have the next segment ready in time."""
+        """Flush, and make the next segment in time: what the thread does in each round."""
         self.flush(sync)
         if self._segments.room < self._half_bytes and self._failure is None:
             try:
@@ -390,7 +421,7 @@ class CommitLog:
                 log.warning("the next segment of the log can't be made yet: %s", error)
 
     def _run(self) -> None:
-        """What the thread does: tend the log when woken, and sync it after each interval."""
+        """Tend the log when woken, and sync it after each interval: the main function of the thread."""
         due_s = time.monotonic() + self._interval_s
         while not self._ends:
             self._wake.wait(max(due_s - time.monotonic(), 0.0))
@@ -402,5 +433,5 @@ class CommitLog:
 
 
 def statement_flags(statement: int) -> int:
-    """Return the flags of the rows of a transaction's statement with this number."""
+    """Return the flags of a record of rows for the number of the statement in its transaction."""
     return statement << STATEMENT_SHIFT

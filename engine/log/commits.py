@@ -1,4 +1,4 @@
-"""What the log knows of a transaction that commits: where its records are, what is to be done once they are durable, and who waits for it.
+"""A transaction that commits, as the log knows it: the places of its records, its effects, its answer.
 
 Must not know records, files or rows.
 """
@@ -14,17 +14,22 @@ from sql.errors import SqlError
 
 
 class Place(NamedTuple):
-    """A place in the log: the position in bytes and the sequence number of the record that begins there."""
+    """A place in the log: a position in bytes, and the sequence number of the record that begins there."""
 
     position: int
     sequence: int
 
 
 class Mark(NamedTuple):
-    """What a checkpoint knows of the log. decided: transactions that were decided before it are in the checkpoint, and no others.
+    """The place of a checkpoint in the log.
 
-    first: of the first record that may belong to a later one, so that replay begins to read there. oldest_transaction: number below which
-    no transaction is decided later; next_transaction: number of the next one to begin.
+    Attributes:
+        decided: the checkpoint has the transactions that were decided before this place, and no
+            others.
+        first: the first record that may belong to a transaction decided later, at which a replay
+            begins.
+        oldest_transaction: no transaction with a lower number is decided later.
+        next_transaction: number of the next transaction to begin.
     """
 
     decided: Place
@@ -36,8 +41,10 @@ class Mark(NamedTuple):
 class Commit(ABC):
     """A transaction whose last record is in the log.
 
-    answer: told None, or why it failed. waits: not before it is durable (synchronous_commit).
-    first, last: as of Place, where the transaction's first record is and the one that decides it.
+    Attributes:
+        answer: a function that gets None, or the reason of the failure.
+        waits: true if the answer comes after the commit is durable (synchronous_commit).
+        first, last: the places of the first record and of the record that decides.
     """
 
     __slots__ = ("answer", "first", "last", "waits")
@@ -50,11 +57,11 @@ class Commit(ABC):
 
     @abstractmethod
     def apply(self) -> None:
-        """Bring it into the views; the caller holds the commit lock. Can't fail."""
+        """Bring the rows into the views; the caller holds the commit lock. Can't fail."""
 
     @abstractmethod
     def publish(self) -> None:
-        """Bring it into the rings, once all is applied that comes before it. Can't fail."""
+        """Bring the rows into the rings, after all earlier commits are applied. Can't fail."""
 
 
 class Waiting:
@@ -71,11 +78,11 @@ class Waiting:
 
     @property
     def is_done(self) -> bool:
-        """True when `wait` would not wait."""
+        """True when `wait` returns at once."""
         return self._done.is_set()
 
     def wait(self) -> None:
-        """Return when the commit is done. Raises SqlError when it failed."""
+        """Return when the commit is done. Raises SqlError when the commit has failed."""
         self._done.wait()
         if self._error is not None:
             raise self._error

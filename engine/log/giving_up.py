@@ -1,7 +1,8 @@
-"""What is lost when a damaged part of the log is given up, and giving it up: the last resort of `antumbra recover`.
+"""Giving up a damaged part of the log, and the loss that this means: the last resort of `antumbra recover`.
 
-Enters: an inspection, and the name of a file of the log. Leaves: what a person has to know before; then a file that says which records were
-given up, so that the start goes on behind them. Records before the damage stay. Must not print, nor decide by itself.
+Enters: an inspection, and the name of a file of the log. Leaves: the loss, for a person to decide;
+then a file that says which records were given up, so that the start goes on after them. Records
+before the damage stay. Must not print, nor decide.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ TEMPORARY_SUFFIX = ".tmp"
 
 
 class NoSuchSegmentError(Exception):
-    """There is nothing of that name to be given up; the text says what there is."""
+    """The log has no such file to be given up; the text says which files there are."""
 
 
 @dataclass
@@ -32,7 +33,7 @@ class LostTransactions:
     rows: Counter[int] = field(default_factory=Counter)
 
     def add(self, number: int, trace: Trace) -> None:
-        """Take one in."""
+        """Add a transaction."""
         self.numbers.append(number)
         for _, stream_oid, count in trace.pieces:
             self.rows[stream_oid] += count
@@ -40,11 +41,18 @@ class LostTransactions:
 
 @dataclass
 class Loss:
-    """What giving up a part of the log costs. file: where that part is; is_last: nothing comes behind it.
+    """The price of giving up a part of the log.
 
-    content: what of it can be read; unreadable_count: records that can't, None when nobody knows how many there were. whole: transactions
-    that have all of their records in it; torn: those that also have records elsewhere, and are left out as a whole; unknown: those of
-    which nobody can say whether they were committed; undecided: those that were open there, left out if any of their rows is lost.
+    Attributes:
+        file: the file with that part.
+        is_last: true if no file comes after it.
+        content: what can be read of the part.
+        unreadable_count: records that can't be read, None when their number is not known.
+        whole: transactions with all of their records in the part.
+        torn: transactions that also have records elsewhere; they are left out as a whole.
+        unknown: transactions of which it is not known whether they were committed.
+        undecided: transactions that were open there; they are left out if any of their rows is
+            lost.
     """
 
     file: FileReport
@@ -59,15 +67,15 @@ class Loss:
 
     @property
     def renames(self) -> bool:
-        """True when the file itself has to be put aside, since nothing of it is to be read any more."""
+        """True when the file itself is put aside, since nothing of it is to be read."""
         is_segment = self.file.path.suffix == SUFFIX and not self.file.is_missing
         return is_segment and self.gap.first == self.file.first
 
 
 def loss_of(inspection: Inspection, name: str, decided: Container[int]) -> Loss:
-    """Return what giving up the damaged part of the file `name` costs. decided: prepared transactions that the tables have committed.
+    """Return the price of giving up the damaged part of the file `name`; a whole file if it is undamaged.
 
-    A file without damage is given up whole. Raises NoSuchSegmentError.
+    decided: prepared transactions that the tables have committed. Raises NoSuchSegmentError.
     """
     wanted = name.removesuffix(SUFFIX)
     found = [index for index, file in enumerate(inspection.files) if wanted in (file.path.stem, file.path.name)]
@@ -92,7 +100,7 @@ def loss_of(inspection: Inspection, name: str, decided: Container[int]) -> Loss:
 
 
 def sort_out(loss: Loss, number: int, trace: Trace, decided: Container[int]) -> None:
-    """Note what becomes of a transaction with several records."""
+    """Add a transaction with several records to the part of the loss that is its own."""
     records = [record for record, _, _ in trace.pieces] + ([] if trace.decided is None else [trace.decided])
     if trace.decided is not None and trace.prepared and not (trace.confirmed or number in decided):
         return
@@ -111,7 +119,7 @@ def sort_out(loss: Loss, number: int, trace: Trace, decided: Container[int]) -> 
 
 
 def give_up(storage: Storage, loss: Loss) -> Path:
-    """Give it up, durably, and return the file that says so. Raises OSError."""
+    """Give up the part, durably, and return the file that says so. Raises OSError."""
     folder = loss.file.path.parent
     path = folder / f"{loss.gap.first:016x}{SKIPPED_SUFFIX}"
     temporary = path.with_name(path.name + TEMPORARY_SUFFIX)

@@ -1,7 +1,8 @@
-"""What is in the files of a log, as far as it can be read: for `antumbra recover`, which changes nothing while it looks.
+"""The contents of the files of a log, as far as they can be read, for `antumbra recover`.
 
-Enters: the folder of a log that no server has open. Leaves: a report per file, in order, and the traces of transactions with several
-records, which may lie in several files. It goes on behind what is damaged, where the start of a server stops. Must not repair anything.
+Enters: the folder of a log that no server has open. Leaves: a report per file, in order, and the
+traces of transactions with several records, which may lie in several files. The inspection goes on
+after damage, where the start of a server stops. Must not change or repair anything.
 """
 
 from __future__ import annotations
@@ -33,9 +34,16 @@ from sql.errors import SqlError
 
 @dataclass
 class Content:
-    """Some records together. rows: of each stream by oid, committed or not; single_rows: those of transactions with one record.
+    """A set of records.
 
-    singles_count: such transactions; several: the numbers of the others; lowest, highest: of all. created: oids of streams and views.
+    Attributes:
+        records_count: how many they are.
+        singles_count: transactions with one record.
+        several: the numbers of the other transactions.
+        lowest, highest: the lowest and highest number of all transactions.
+        rows: rows of each stream by oid, committed or not.
+        single_rows: rows of the transactions with one record.
+        created: oids of streams and views.
     """
 
     records_count: int = 0
@@ -49,15 +57,19 @@ class Content:
 
     @property
     def transactions_count(self) -> int:
-        """Transactions that have a record here."""
+        """How many transactions have a record in the set."""
         return self.singles_count + len(self.several)
 
 
 @dataclass
 class Trace:
-    """A transaction with several records. pieces: (record, stream, rows); decided: by which record, None when that can't be read.
+    """A transaction with several records.
 
-    prepared: the tables decide whether it was committed; confirmed: the log says that they did.
+    Attributes:
+        pieces: (record, stream, rows).
+        decided: the record that decides it, None when no such record can be read.
+        prepared: true if the tables decide whether it was committed.
+        confirmed: true if the log says that the tables have committed it.
     """
 
     pieces: list[tuple[int, int, int]] = field(default_factory=list)
@@ -68,7 +80,12 @@ class Trace:
 
 @dataclass(frozen=True)
 class Damage:
-    """Where a file can't be read. first: the record that should be there; behind: what verifies after it all the same."""
+    """A place where a file can't be read.
+
+    Attributes:
+        first: the record that should be there.
+        behind: the records after it that verify all the same.
+    """
 
     offset: int
     first: int
@@ -78,10 +95,17 @@ class Damage:
 
 @dataclass
 class FileReport:
-    """A file of the log, or one that is missing. first: its first record; next_first: the one that is due behind it.
+    """A file of the log, or one that is missing.
 
-    position, end: of its records in the log; gap: it says that records were given up; is_readable: its first page is whole; torn: where a
-    last record is not whole, an offset from which on the next start cuts it off; unneeded: where it is damaged before what a start reads.
+    Attributes:
+        first: number of its first record.
+        next_first: number of the first record after it.
+        position, end: of its records in the log.
+        gap: true if the file says that records were given up.
+        is_readable: true if its first page is whole.
+        torn: the offset of a last record that is not whole, from which the next start cuts the file
+            off.
+        unneeded: the offset of damage before what a start reads.
     """
 
     path: Path
@@ -100,19 +124,22 @@ class FileReport:
 
 @dataclass
 class Inspection:
-    """All of a log. traces: by the transaction's number."""
+    """All files of a log. traces: by the number of the transaction."""
 
     files: list[FileReport]
     traces: dict[int, Trace]
 
     @property
     def damaged(self) -> FileReport | None:
-        """The first file at which a start would stop."""
+        """The first file at which a start would stop, None if there is no such file."""
         return next((file for file in self.files if file.damage is not None or file.is_missing), None)
 
 
 def inspect(storage: Storage, folder: Path, place: tuple[int, int] = (0, FIRST_SEQUENCE)) -> Inspection:
-    """Return what the files of a log hold. place: position and number of the first record that a start reads. Raises OSError."""
+    """Return the contents of the files of a log. Raises OSError.
+
+    place: position and number of the first record that a start reads.
+    """
     found = parts_of(storage.list(folder))
     files: list[FileReport] = []
     traces: dict[int, Trace] = {}
@@ -133,7 +160,7 @@ def inspect(storage: Storage, folder: Path, place: tuple[int, int] = (0, FIRST_S
 
 
 def inspect_gap(storage: Storage, path: Path, following: int | None) -> FileReport:
-    """Return what a file says that gives up records. following: as in inspect_segment."""
+    """Return the report of a file that gives up records. following: as in inspect_segment."""
     first = number_of(path.name)
     try:
         gap = read_gap(storage, path)
@@ -146,7 +173,10 @@ def inspect_gap(storage: Storage, path: Path, following: int | None) -> FileRepo
 def inspect_segment(
     storage: Storage, path: Path, following: int | None, place: tuple[int, int], traces: dict[int, Trace]
 ) -> FileReport:
-    """Return what a segment holds. following: the number with which the next file begins, None at the end."""
+    """Return the report of a segment.
+
+    following: number of the record with which the next file begins, None at the end.
+    """
     first = number_of(path.name)
     report = FileReport(path, first, first)
     try:
@@ -179,7 +209,7 @@ def inspect_segment(
 
 
 def read_on(report: FileReport, segment: Segment, data: memoryview, traces: dict[int, Trace]) -> int:
-    """Note the records of a segment from the report's end on, and return the offset of the first that does not verify."""
+    """Note the records from the end of the report on; return the offset of the first damaged one."""
     offset = segment.offset(report.end)
     while (record := record_at(data, offset, report.end)) is not None and record.sequence == report.next_first:
         note(record, report.content, traces)
@@ -189,7 +219,7 @@ def read_on(report: FileReport, segment: Segment, data: memoryview, traces: dict
 
 
 def note(record: Record, content: Content, traces: dict[int, Trace]) -> None:
-    """Note what a record holds."""
+    """Add what a record holds to a content and to the traces."""
     number = record.transaction
     content.records_count += 1
     content.lowest = min(content.lowest, number) if content.lowest else number
@@ -217,7 +247,7 @@ def note(record: Record, content: Content, traces: dict[int, Trace]) -> None:
 
 
 def rows_of(record: Record) -> tuple[int, int]:
-    """Return the stream's oid and the number of rows of a ROWS record, 0 for what can't be read."""
+    """Return the oid of the stream and the number of rows of a ROWS record, 0 for an unreadable value."""
     try:
         stream_oid, form, _, _ = read_rows_head(record)
     except SqlError:

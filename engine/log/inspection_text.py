@@ -1,6 +1,7 @@
-"""What `antumbra recover` says of a log, as lines for a person.
+"""The report of `antumbra recover` on a log, as lines for a person.
 
-Enters: an inspection, what would be lost, the names of relations by oid as far as they are known. Leaves: text. Must not read files.
+Enters: an inspection, the loss, the names of relations by oid as far as they are known. Leaves:
+text. Must not read files.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Newest = tuple[Path, Checkpoint] | None
 
 
 def inspection_lines(inspection: Inspection, newest: Newest, names: Names) -> Iterator[str]:
-    """Yield what the log holds, file by file, and whether a start can read it."""
+    """Yield the contents of the log, file by file, and whether a start can read each file."""
     if newest is None:
         yield "no checkpoint: a start reads the log from its beginning"
     else:
@@ -40,7 +41,7 @@ def inspection_lines(inspection: Inspection, newest: Newest, names: Names) -> It
 
 
 def file_lines(file: FileReport, names: Names) -> Iterator[str]:
-    """Yield what one file holds."""
+    """Yield the contents of one file."""
     name = file.path.name
     if file.is_missing:
         yield f"{name}: MISSING, records {file.first} to {file.next_first - 1}"
@@ -69,7 +70,7 @@ def file_lines(file: FileReport, names: Names) -> Iterator[str]:
 
 
 def loss_lines(loss: Loss, newest: Newest, names: Names) -> Iterator[str]:
-    """Yield what giving up a part of the log costs."""
+    """Yield the price of giving up a part of the log."""
     gap, content = loss.gap, loss.content
     upto = "on, to the end of the log" if loss.is_last else f"to {gap.next_first - 1}"
     yield f"To give up of {loss.file.path.name}: records {gap.first} {upto}"
@@ -112,7 +113,7 @@ def row_lines(rows: Mapping[int, int], names: Names) -> Iterator[str]:
 
 
 def named(oid: int, names: Names) -> str:
-    """Return what a person calls a relation."""
+    """Return the name of a relation for a person."""
     return f'"{names[oid]}"' if oid in names else f"oid {oid}"
 
 
@@ -124,7 +125,7 @@ def transactions_text(content: Content) -> str:
 
 
 def numbers_text(numbers: list[int]) -> str:
-    """Return some numbers."""
+    """Return a text that lists numbers, or the first of them."""
     shown = ", ".join(str(number) for number in numbers[:NUMBERS_SHOWN_MAX])
     more = len(numbers) - NUMBERS_SHOWN_MAX
     return f"{shown} and {more} more" if more > 0 else shown

@@ -1,7 +1,9 @@
-"""Rows of transactions that are not decided yet, while the log is read: in memory up to a limit, beyond it in a file without a name.
+"""The rows of transactions that are undecided at some point of a replay, in memory or in a file.
 
-Enters: payloads, in memory that will be used again. Leaves: the same bytes. One large transaction may be more than the memory of the
-machine, and a start that fails for lack of memory would fail again and again. Must not know records or transactions.
+Enters: payloads, in memory that will be used again. Leaves: the same bytes. Beyond a limit of
+memory the bytes are in a file without a name: one large transaction may be more than the memory of
+the machine, and a start that fails for lack of memory would fail again and again. Must not know
+records or transactions.
 """
 
 from __future__ import annotations
@@ -14,7 +16,12 @@ from engine.storage.storage import StoredFile
 
 @dataclass(frozen=True, slots=True)
 class KeptRows:
-    """A payload: its bytes, or None and where they are in the file."""
+    """A payload that is kept.
+
+    Attributes:
+        data: its bytes, or None if they are in the file.
+        position: where the bytes begin in the file.
+    """
 
     data: bytes | None
     position: int
@@ -22,7 +29,12 @@ class KeptRows:
 
 
 class RowsKeeper:
-    """Keeps payloads. bytes_max: of memory for all of them; new_file: makes an empty file when that is not enough."""
+    """A store of payloads.
+
+    Arguments:
+        bytes_max: bytes of memory for all payloads together.
+        new_file: makes an empty file when the memory is not enough.
+    """
 
     def __init__(self, bytes_max: int, new_file: Callable[[], StoredFile]) -> None:
         self._bytes_max = bytes_max
@@ -61,7 +73,7 @@ class RowsKeeper:
         return memoryview(data)
 
     def forget(self, kept: KeptRows) -> None:
-        """Give back the room of a payload; that of the file comes back once nothing is in it any more. Raises OSError."""
+        """Free the room of a payload; room in the file is freed after its last payload. Raises OSError."""
         if kept.data is not None:
             self._in_memory -= kept.size
             return
@@ -72,7 +84,7 @@ class RowsKeeper:
             self._end = 0
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -1,7 +1,8 @@
-"""The records of the log: one header for all kinds, and what is behind it.
+"""The records of the log: one header for all kinds, and the payload after it.
 
-Enters: kinds and payloads. Leaves: the pieces to be written, and records read back and verified. A record is the header, a payload and
-zeros up to the next multiple of 8 bytes; its checksum covers all of the header behind it, and the payload. Must not know files.
+Enters: kinds and payloads. Leaves: the pieces to be written, and records read back and verified. A
+record is the header, a payload and zeros up to the next multiple of 8 bytes. Its checksum covers
+the header after the checksum itself, and the payload. Must not know files.
 """
 
 from __future__ import annotations
@@ -31,8 +32,11 @@ STATEMENTS_MAX = (1 << 15) - 1
 class Record:
     """A record that was read and verified.
 
-    position: where it begins in the endless log, in bytes; end: where the next one may begin. durable: up to where the log was synced when
-    this one was appended. time_us: when that was.
+    Attributes:
+        position: where it begins in the endless log, in bytes.
+        end: where the next record may begin.
+        durable: the position up to which the log was synced when the record was appended.
+        time_us: when the record was appended.
     """
 
     position: int
@@ -57,7 +61,7 @@ class Record:
 
 
 def checksum_of(payload: Sequence[Bytes]) -> int:
-    """Return the checksum of a payload by itself, for `pieces`."""
+    """Return the checksum of a payload alone, for `pieces`."""
     checksum = 0
     for piece in payload:
         checksum = crc32(memoryview(piece).cast("B"), checksum)
@@ -68,7 +72,10 @@ def pieces(
     kind: int, flags: int, sequence: int, durable: int, transaction: int, time_us: int, payload: Sequence[Bytes],
     payload_checksum: int | None = None,
 ) -> list[Bytes]:  # fmt: skip
-    """Return a record as what has to be written one after the other, each piece one of bytes. payload_checksum: if it is known."""
+    """Return a record as pieces of bytes to be written one after the other.
+
+    payload_checksum: if it is known.
+    """
     payload = [memoryview(piece).cast("B") for piece in payload]
     length = HEADER.size + sum(map(len, payload))
     head = HEADER.pack(MAGIC, length, 0, kind, flags, sequence, durable, transaction, time_us)
@@ -83,7 +90,7 @@ def pieces(
 
 
 def runs(record: Iterable[Bytes], bytes_min: int) -> Iterator[Bytes]:
-    """Yield pieces of bytes, those that are too short joined with what follows."""
+    """Yield the pieces of a record; pieces that are too short are joined with the next ones."""
     short: list[Bytes] = []
     short_bytes = 0
     for piece in record:
@@ -100,7 +107,10 @@ def runs(record: Iterable[Bytes], bytes_min: int) -> Iterator[Bytes]:
 
 
 def record_at(data: memoryview, offset: int, position: int) -> Record | None:
-    """Return the record that begins at data[offset], which is `position` of the log; None when there is none that verifies."""
+    """Return the record that begins at data[offset]; None when no record verifies there.
+
+    data[offset] is at `position` of the log.
+    """
     if offset + HEADER.size > len(data):
         return None
     magic, length, checksum, kind, flags, sequence, durable, transaction, time_us = HEADER.unpack_from(data, offset)
@@ -114,7 +124,10 @@ def record_at(data: memoryview, offset: int, position: int) -> Record | None:
 
 
 def later_records(data: memoryview, offset: int, position: int) -> list[Record]:
-    """Return all records that verify in data[offset:], wherever they begin; data[offset] is `position` of the log."""
+    """Return all records that verify in data[offset:], wherever they begin.
+
+    data[offset] is at `position` of the log.
+    """
     words = np.frombuffer(data[offset : offset + (len(data) - offset) // ALIGNMENT * ALIGNMENT], dtype="<u4")[::2]
     places = np.flatnonzero(words == MAGIC) * ALIGNMENT
     found = (record_at(data, offset + int(place), position + int(place)) for place in places)

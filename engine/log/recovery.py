@@ -1,8 +1,9 @@
-"""From what lies on the disk to where the server was: definitions, the newest checkpoint, and what the log has behind it.
+"""Recovery at a start: definitions, the newest checkpoint, and the log after it.
 
-Enters: the data folder of a database that nobody uses yet. Leaves: its catalog image, views and rings with every committed row, and the log
-open behind the last record. Replay is a function of checkpoint and log alone. Raises SqlError XX001 or CorruptLogError that says what is
-damaged and what can be done, and OSError.
+Enters: the data folder of a database that no client uses yet. Leaves: its catalog image, views and
+rings with every committed row, and the log open after its last record. A replay depends on
+checkpoint and log alone. Raises OSError, and SqlError XX001 or CorruptLogError that says what is
+damaged and what can be done.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ PROGRESS_S = 5.0
 
 
 class Recovered(Protocol):
-    """The parts of a database that are there before it is recovered."""
+    """The parts of a database that exist before its recovery."""
 
     @property
     def image(self) -> CatalogImage:
-        """The catalog, with streams and views that are empty."""
+        """The catalog, with empty streams and views."""
 
     @property
     def storage(self) -> Storage:
-        """The way to the disk."""
+        """The access to the disk."""
 
     @property
     def checkpoints_dir(self) -> Path:
@@ -49,7 +50,7 @@ class Recovered(Protocol):
 
     @property
     def log(self) -> CommitLog:
-        """The log, not yet open."""
+        """The log, not open yet."""
 
     @property
     def config(self) -> ServerConfig:
@@ -65,7 +66,10 @@ class Recovered(Protocol):
 
 
 def recover(database: Recovered) -> int:
-    """Bring streams and views of `database.image` to where they were, and open the log; return the position of the checkpoint, or 0."""
+    """Recover streams and views of `database.image`, and open the log.
+
+    Returns the position of the checkpoint, or 0.
+    """
     views, streams = relations_of(database.image)
     joins = {view: (view.state.joins.tables, view.state.joins.rows) for view in views.values() if view.joins_at_arrival}
     storage = database.storage
@@ -98,7 +102,7 @@ def recover(database: Recovered) -> int:
 
 
 def replay_log(database: Recovered, replay: Replay, checkpoint: Checkpoint | None) -> None:
-    """Have `replay` take what the log has behind the checkpoint; say how far it is from time to time."""
+    """Let `replay` take the records after the checkpoint, and log the progress from time to time."""
     place = (0, FIRST_SEQUENCE) if checkpoint is None else (checkpoint.read_position, checkpoint.read_sequence)
     clock = database.clock
     began_s = said_s = clock.monotonic_s()

@@ -1,8 +1,10 @@
-"""What the records of a log mean: which rows and which changes of the catalog count, in the order in which they were decided.
+"""The meaning of the records of a log: which rows and changes of the catalog count, in order of decision.
 
-Enters: records in the order of the log. Leaves: calls of a `ReplayTarget`. A transaction counts at its COMMIT, at its only record, or at
-its PREPARE if the file of the tables holds its number; what is never decided is never applied. What was decided before the checkpoint's
-position is in the checkpoint; undecided transactions of that time are collected from before it. Must not know files, views or rings.
+Enters: records in the order of the log. Leaves: calls of a `ReplayTarget`. A transaction counts at
+its COMMIT, at its only record, or at its PREPARE if the file of the tables holds its number; a
+transaction that is never decided is never applied. The checkpoint has what was decided before its
+position; transactions that were undecided there are collected from before it. Must not know files,
+views or rings.
 """
 
 from __future__ import annotations
@@ -28,9 +30,13 @@ RECORDS_COUNT = struct.Struct("<I")
 
 
 class LoggedRows(NamedTuple):
-    """One record's rows, in the form of ringbuffer/pages/log_rows. now_us: the transaction's now(); columns_count: of the rows.
+    """The rows of one record, in the form of ringbuffer/pages/log_rows.
 
-    arrival_us: when the transaction was decided; None: the rows' last column, which is not counted, is their arrival.
+    Attributes:
+        now_us: now() of the transaction.
+        columns_count: how many columns the rows have.
+        arrival_us: when the transaction was decided; None: the last column of the rows, which is
+            not counted, is their arrival.
     """
 
     rows: memoryview
@@ -40,28 +46,32 @@ class LoggedRows(NamedTuple):
 
 
 class ReplayTarget(Protocol):
-    """Whom the effects of a log happen to."""
+    """The streams and views on which a replay has its effects."""
 
     def apply_rows(self, stream_oid: int, rows: Iterable[LoggedRows], views: Collection[int] | None) -> None:
-        """Apply one statement's rows: to the views with these oids, or to all that are attached to the stream now (None).
+        """Apply the rows of one statement to the views with these oids; None: to all attached views.
 
-        The stream or some of the views may have been dropped since. rows: to be gone through once, each of them only until the next.
+        The stream or some of the views may have been dropped since. rows: iterated once; each is
+        valid until the next.
         """
 
     def attach(self, oids: Sequence[int]) -> None:
-        """Streams and views were created."""
+        """Attach streams and views that were created."""
 
     def detach(self, oids: Sequence[int]) -> None:
-        """Streams and views were dropped."""
+        """Detach streams and views that were dropped."""
 
     def join(self, state_oid: int, probe: int, rows: bytes) -> None:
-        """The view with this state joins its stream with these rows (`views.upkeep.join_tables.rows_to_bytes`) from here on."""
+        """Let the view with this state join its stream with these rows from here on.
+
+        rows: from `views.upkeep.join_tables.rows_to_bytes`.
+        """
 
     def keep_newest(self, stream_oid: int, count: int) -> None:
-        """A stream's ring was made anew with so many tuples; the older ones were gone from then on."""
+        """Forget all but the newest `count` tuples of a stream, whose ring was made anew."""
 
     def finish(self) -> None:
-        """The log has ended: whatever was put off is to be done now."""
+        """Do what was put off: the log has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +88,13 @@ class Piece:
 
 @dataclass(slots=True)
 class OpenTransaction:
-    """A transaction that is not decided yet. position, sequence: of its first record; damaged: records of it may be lost.
+    """A transaction that is not decided yet.
 
-    joins: pieces of what views join with from then on, the oid of a state and the number of a probe in the places of stream and columns.
+    Attributes:
+        position, sequence: of its first record.
+        damaged: true if records of it may be lost.
+        joins: pieces of the rows that views join with; in these the oid of a state and the number
+            of a probe stand in the places of stream and number of columns.
     """
 
     position: int
@@ -92,9 +106,14 @@ class OpenTransaction:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What a PREPARE record says: streams and views created and dropped, the views that each statement met, how many records of rows.
+    """The contents of a PREPARE record.
 
-    kept: (oid, tuples) of the streams whose rings were made anew: so many of their newest tuples were there after it.
+    Attributes:
+        created, dropped: streams and views.
+        views: the views that each statement met.
+        records_count: how many records of rows the transaction has.
+        kept: (oid, tuples) of the streams whose rings were made anew: how many of their newest
+            tuples stay.
     """
 
     created: tuple[int, ...]
@@ -105,10 +124,14 @@ class Prepared:
 
 
 class Replay:
-    """The state machine. Records come in with `take`, from the first one of the transactions that the checkpoint found undecided on.
+    """The state machine of a replay, which `take` gives one record after the other.
 
-    position: what was decided before it is ignored; sequence: of the first record that is due. committed_numbers: of the transactions that
-    the file of the tables holds.
+    The first record is that of the oldest transaction that was undecided at the checkpoint.
+
+    Arguments:
+        position: what was decided before it is ignored.
+        sequence: number of the first record that is due.
+        committed_numbers: the transactions that the file of the tables holds.
     """
 
     def __init__(
@@ -134,12 +157,12 @@ class Replay:
 
     @property
     def open_count(self) -> int:
-        """Transactions that are not decided yet."""
+        """How many transactions are not decided yet."""
         return len(self._open)
 
     @property
     def oldest_open(self) -> tuple[int, int] | None:
-        """Position and sequence number of the first record of an undecided transaction, if there is one."""
+        """Position and number of the first record of an undecided transaction, None without any."""
         return min(((one.position, one.sequence) for one in self._open.values()), default=None)
 
     def take(self, record: Record) -> None:
@@ -161,14 +184,14 @@ class Replay:
             self._check_committed(record)
 
     def finish(self) -> None:
-        """The log has ended: what is still undecided will never be decided."""
+        """Forget the undecided transactions, which will never be decided: the log has ended."""
         for number in list(self._open):
             self._close(number)
         self._target.finish()
         self._keeper.close()
 
     def _begin_after_gap(self, record: Record) -> None:
-        """Records were given up on purpose: of the undecided transactions some may be missing."""
+        """Go on after records that were given up: undecided transactions may have lost some of them."""
         log.warning("the log has no records from %d to %d", self.highest_sequence + 1, record.sequence - 1)
         self._has_gap = True
         for opened in self._open.values():
@@ -207,7 +230,7 @@ class Replay:
         self._close(number)
 
     def _is_whole(self, record: Record, prepared: Prepared | None) -> bool:
-        """Tell whether all rows of a transaction were read; with a gap in the log some may not have been."""
+        """Tell whether all rows of a transaction were read, in spite of gaps in the log."""
         opened = self._open.get(record.transaction)
         read_count = 0 if opened is None else len(opened.pieces) + len(opened.joins)
         written_count = read_records_count(record) if prepared is None else prepared.records_count
@@ -221,7 +244,7 @@ class Replay:
         return written_count == read_count
 
     def _apply(self, record: Record, prepared: Prepared | None, whole: bool) -> None:
-        """Apply a transaction that counts, and that `record` decides: all of its rows, or none if some are lost."""
+        """Apply a transaction that counts, decided by `record`: all of its rows, or none if some are lost."""
         number = record.transaction
         if prepared is not None and prepared.created:
             self._target.attach(prepared.created)
@@ -266,12 +289,12 @@ class Replay:
 
 
 def place_of(piece: Piece) -> tuple[int, int]:
-    """Return the stream and the statement that a record's rows belong to."""
+    """Return the stream and the statement of a record of rows."""
     return piece.stream_oid, piece.statement
 
 
 def side_of(piece: Piece) -> tuple[int, int]:
-    """Return the state and the probe whose build side a record is a piece of."""
+    """Return the state and the probe of a record with rows of a build side."""
     return piece.stream_oid, piece.columns_count
 
 
@@ -284,7 +307,7 @@ def read_rows_head(record: Record) -> tuple[int, int, int, int]:
 
 
 def read_records_count(record: Record) -> int | None:
-    """Return how many records of rows the transaction of a COMMIT record has, None when it does not say so."""
+    """Return how many records of rows the transaction of a COMMIT record has; None if it does not say."""
     if len(record.payload) < RECORDS_COUNT.size:
         return None
     (count,) = RECORDS_COUNT.unpack_from(record.payload)
@@ -292,7 +315,7 @@ def read_records_count(record: Record) -> int | None:
 
 
 def read_prepared(record: Record) -> Prepared:
-    """Return what a PREPARE record says. Raises SqlError XX001."""
+    """Return the contents of a PREPARE record. Raises SqlError XX001."""
     try:
         told = json.loads(bytes(record.payload))
         return Prepared(

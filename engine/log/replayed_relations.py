@@ -1,7 +1,8 @@
-"""What a replay does to streams and views: rows of the log into rings and the states of views.
+"""The effects of a replay on streams and views: rows of the log go into rings and states.
 
-Enters: the calls of a `Replay`, in the order in which transactions were decided. Leaves: the same rings and states as if each statement had
-been applied by itself. Statements of one row, which a log may have by the million, are collected and applied together.
+Enters: the calls of a `Replay`, in the order in which transactions were decided. Leaves: the same
+rings and states as if each statement had been applied by itself. Statements of one row, of which a
+log may have millions, are collected and applied together.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ COLLECTED_ROWS_MAX = 8192
 
 
 class ReplayedRelations:
-    """The streams and views that a replay happens to (see ReplayTarget): those that are there at its end.
+    """The streams and views on which a replay has its effects: those that exist at its end.
 
-    A view counts from its own creation on, which is in the checkpoint (`attached`) or in the log; it is known by the oid of its state.
-    views_over: those of a stream, with those that take no rows now.
+    A view counts from its own creation on, which is in the checkpoint (`attached`) or in the log;
+    the oid of its state identifies it. views_over: the views of a stream, with those that take no
+    rows now.
     """
 
     def __init__(
@@ -63,17 +65,17 @@ class ReplayedRelations:
             met.flush()
 
     def attach(self, oids: Sequence[int]) -> None:
-        """Streams and views were created."""
+        """Attach streams and views that were created."""
         self._forget_met()
         self._attached.update(oid for oid in oids if oid in self._views)
 
     def detach(self, oids: Sequence[int]) -> None:
-        """Streams and views were dropped."""
+        """Detach streams and views that were dropped."""
         self._forget_met()
         self._attached.difference_update(oids)
 
     def join(self, state_oid: int, probe: int, rows: bytes) -> None:
-        """A view joins its stream with other rows. Raises SqlError XX001."""
+        """Exchange the rows with which a view joins its stream. Raises SqlError XX001."""
         view = self._views.get(state_oid)
         if view is None:
             return
@@ -85,7 +87,7 @@ class ReplayedRelations:
             raise SqlError(DAMAGED, f'the log has rows that the view "{name}" can not join: {error}') from None
 
     def keep_newest(self, stream_oid: int, count: int) -> None:
-        """A stream's ring was made anew."""
+        """Forget all but the newest tuples of a stream whose ring was made anew."""
         self.finish()
         if stream_oid in self._streams:
             self._streams[stream_oid].ring.keep_newest(count)
@@ -104,7 +106,7 @@ class ReplayedRelations:
 
 
 class StreamRows:
-    """Rows on their way into one stream and the same views. Those of one-row statements are put off until there are some."""
+    """Rows for one stream and the same views; rows of one-row statements are collected first."""
 
     def __init__(self, stream: Stream, views: Sequence[ContinuousView]) -> None:
         self.views = views
@@ -117,7 +119,7 @@ class StreamRows:
         self._layout = stream.layout
 
     def add(self, logged: LoggedRows) -> None:
-        """Apply a record's rows, or put off its only one. Raises SqlError XX001."""
+        """Apply the rows of a record, or collect its only row. Raises SqlError XX001."""
         if logged.columns_count != len(self._layout):
             self.flush()
             if not 0 < logged.columns_count <= len(self._stream.layout):
@@ -143,7 +145,7 @@ class StreamRows:
         self._arrivals_us.append(logged.arrival_us)
 
     def flush(self) -> None:
-        """Apply what was put off. Raises SqlError XX001."""
+        """Apply the collected rows. Raises SqlError XX001."""
         if not self._collected:
             return
         collected, self._collected = self._collected, []

@@ -1,10 +1,12 @@
-"""The files of the log: preallocated segments that hold its records one after the other, and reading them back up to a torn tail.
+"""The files of the log: preallocated segments that hold records, and reading them up to a torn tail.
 
-Enters: positions (bytes of the endless log) and bytes. Leaves: verified records, in order. A segment begins with a page that says which
-record it begins with and at which position; a record lies in one segment. Page and name of a segment are durable before its first record
-is written, and all of the segments before it are, so that only the end of the last segment can be torn: a record that does not verify is
-the tail unless one behind it says that the log was durable up to there. What was given up on purpose (`antumbra recover`) is a file
-<first record>.skipped that says where the log goes on. Must not know transactions.
+Enters: positions (bytes of the endless log) and bytes. Leaves: verified records, in order. A
+segment begins with a page that has the number and position of its first record; a record lies in
+one segment. Page and name of a segment are durable before its first record is written, and so are
+all segments before it, so that only the end of the last segment can be torn. A record that does not
+verify is the tail, unless a record after it says that the log was durable up to there. What was
+given up on purpose (`antumbra recover`) is a file <first record>.skipped that says where the log
+goes on. Must not know transactions.
 """
 
 from __future__ import annotations
@@ -48,7 +50,11 @@ GIVEN_UP = 1 << 40
 
 
 class CorruptLogError(Exception):
-    """A part of the log that had been synced can't be read. file, offset: where; the text is for a person and says the way out."""
+    """A part of the log that had been synced can't be read; the text tells a person the way out.
+
+    Attributes:
+        file, offset: where the damage is.
+    """
 
     def __init__(self, file: Path, offset: int, reason: str) -> None:
         super().__init__(
@@ -62,7 +68,13 @@ class CorruptLogError(Exception):
 
 @dataclass
 class Segment:
-    """A file of the log. first: the sequence number of its first record; position: where that begins in the log; size: of the file."""
+    """A file of the log.
+
+    Attributes:
+        first: the sequence number of its first record.
+        position: where that record begins in the log.
+        size: of the file.
+    """
 
     path: Path
     first: int
@@ -71,7 +83,7 @@ class Segment:
 
     @property
     def room(self) -> int:
-        """Bytes that its records may have."""
+        """Bytes for records in the file."""
         return self.size - PAGE_BYTES
 
     def offset(self, position: int) -> int:
@@ -85,20 +97,25 @@ class Segment:
 
 @dataclass(frozen=True)
 class Gap:
-    """Records that were given up: from `first` on, up to `next_first`, with which the next segment begins."""
+    """Records that were given up.
+
+    Attributes:
+        first: the first of them.
+        next_first: the first record after them, with which the next segment begins.
+    """
 
     first: int
     next_first: int
 
 
 def gap_bytes(gap: Gap) -> bytes:
-    """Return the contents of the file that says so."""
+    """Return the contents of the file of a gap."""
     content = PAGE_CHECKED.pack(gap.first, gap.next_first)
     return GAP.pack(GAP_MAGIC, zlib.crc32(content), gap.first, gap.next_first)
 
 
 def read_gap(storage: Storage, path: Path) -> Gap:
-    """Return what the file of a gap says. Raises CorruptLogError, OSError."""
+    """Return the gap that a file describes. Raises CorruptLogError, OSError."""
     file = storage.open(path)
     try:
         content = file.read(0, GAP.size)
@@ -112,7 +129,10 @@ def read_gap(storage: Storage, path: Path) -> Gap:
 
 
 def load_segment(storage: Storage, path: Path) -> tuple[Segment, memoryview]:
-    """Return a segment and all of its bytes. Its page was durable before it got its name. Raises CorruptLogError, OSError."""
+    """Return a segment and all of its bytes. Raises CorruptLogError, OSError.
+
+    The page of a segment was durable before the segment got its name.
+    """
     file = storage.open(path)
     try:
         data = memoryview(file.read(0, file.size))
@@ -133,19 +153,22 @@ def load_segment(storage: Storage, path: Path) -> tuple[Segment, memoryview]:
 
 
 def parts_of(names: list[str]) -> list[tuple[int, str]]:
-    """Return the segments and gaps among the files of a folder, in order, each with its first record; a gap takes a segment's place."""
+    """Return the segments and gaps among the files of a folder, in order, each with its first record.
+
+    A gap takes the place of a segment.
+    """
     found = {number_of(name): name for name in names if name.endswith(SUFFIX)}
     found.update({number_of(name): name for name in names if name.endswith(SKIPPED_SUFFIX)})
     return sorted(found.items())
 
 
 def is_blank(data: memoryview, offset: int) -> bool:
-    """Tell whether nothing was ever written to the rest of a segment."""
+    """Tell whether the rest of a segment was never written."""
     return not np.any(np.frombuffer(data[offset:], dtype=np.uint8))
 
 
 def number_of(name: str) -> int:
-    """Return the number of a segment's first record, which is its name."""
+    """Return the number of a segment's first record, which the name of the segment tells."""
     return int(name.partition(".")[0], 16)
 
 
@@ -155,9 +178,12 @@ def segment_path(folder: Path, first: int) -> Path:
 
 
 class Segments:
-    """The segments in one folder. `read` first, to the end: it finds where to go on; then `write`, `sync`, `roll`.
+    """The segments in one folder.
 
-    position, sequence: of the next record.
+    `read`, to its end, finds the position at which `write`, `sync` and `roll` go on.
+
+    Attributes:
+        position, sequence: of the next record.
     """
 
     def __init__(self, storage: Storage, folder: Path, segment_bytes: int) -> None:
@@ -178,9 +204,9 @@ class Segments:
     # Reading, at the start.
 
     def read(self, position: int, sequence: int) -> Iterator[Record]:
-        """Yield the records from `position` on, whose first has the number `sequence`, and cut off a torn tail.
+        """Yield the records from `position` on, and cut off a torn tail. Raises CorruptLogError, OSError.
 
-        Raises CorruptLogError, OSError.
+        sequence: number of the first of these records.
         """
         self._storage.make_folder(self.folder)
         self.position, self.sequence = position, sequence
@@ -215,13 +241,17 @@ class Segments:
             self.position += GIVEN_UP
 
     def first_logged(self) -> int | None:
-        """Return the number of the first record of the first segment, skipped or not, None without any. Raises OSError."""
+        """Return the number of the first record of the first segment, skipped or not; None without any.
+
+        Raises OSError.
+        """
         return min((first for first, _ in parts_of(self._storage.list(self.folder))), default=None)
 
     def _records(self, segment: Segment, data: memoryview, following: int | None) -> Iterator[Record]:
-        """Yield the records of one segment that are due. following: the first record of the next one, None at the end.
+        """Yield the records of one segment that are due.
 
-        What a checkpoint has is not looked at: damage there harms nobody.
+        Records that a checkpoint has are not checked: damage there does no harm. following: number
+        of the first record of the next segment, None at the end.
         """
         offset, durable = segment.offset(self.position), self.position
         while (record := record_at(data, offset, self.position)) is not None and record.sequence == self.sequence:
@@ -256,10 +286,11 @@ class Segments:
     # Writing.
 
     def open(self) -> None:
-        """Make the last segment, or a new one, ready for writing, and durable what was read. Raises OSError.
+        """Prepare the last segment, or a new one, for writing, and make durable what was read.
 
-        Whoever wrote it may have died before it was synced, or because it could not be, and then a later sync says nothing: what is to be
-        durable is written and named again.
+        The server that wrote it may have died before or because of a failed sync, after which a
+        later sync reports nothing. So the bytes are written, and the file named, again. Raises
+        OSError.
         """
         last = self._kept[-1] if self._kept else None
         if last is not None and last.position == self.position:
@@ -277,17 +308,17 @@ class Segments:
 
     @property
     def room(self) -> int:
-        """Bytes that the present segment still has for records that begin at `position`."""
+        """Bytes that the present segment has for records from `position` on."""
         segment = self._kept[-1]
         return segment.position + segment.room - self.position
 
     @property
     def bytes_count(self) -> int:
-        """Bytes of records in the segments that are kept."""
+        """Bytes of records in all segments of the folder."""
         return self.position - self._kept[0].position if self._kept else 0
 
     def take(self, size: int) -> int:
-        """Give away the next position to a record of `size` bytes with its padding, for which there is room."""
+        """Advance the next position by a record of `size` bytes with its padding, for which there is room."""
         position = self.position
         self.position += size
         self.sequence += 1
@@ -299,12 +330,12 @@ class Segments:
         self._file.write(self._kept[-1].offset(position), data)
 
     def write_pieces(self, position: int, pieces: Sequence[Bytes]) -> None:
-        """Write records as `write` does, given in pieces."""
+        """Write records, given in pieces, as `write` does."""
         assert self._file is not None, "the log is not open"
         self._file.write_pieces(self._kept[-1].offset(position), pieces)
 
     def write_durably(self, position: int, data: Bytes) -> None:
-        """Write records as `write` does, all before which is durable, and make them durable too; see StoredFile. Raises OSError."""
+        """Write records right after what is durable, and make them durable; see StoredFile. Raises OSError."""
         assert self._file is not None, "the log is not open"
         self._file.write_durably(self._kept[-1].offset(position), data)
 
@@ -314,9 +345,9 @@ class Segments:
         self._file.sync()
 
     def prepare(self, size: int = 0) -> None:
-        """Make the next segment's file ahead of time, with room for `size` bytes; any thread may call while others write.
+        """Make the file of the next segment ahead of time, with room for `size` bytes.
 
-        Raises OSError; nothing is left of it then.
+        Any thread may call while others write. Raises OSError, and leaves no file then.
         """
         with self._preparing:
             self._prepare(size)
@@ -332,14 +363,14 @@ class Segments:
         self._spare = (Segment(path, 0, 0, whole), file)
 
     def _fills_fast(self) -> bool:
-        """Tell whether the present segment has been filled by much at once, so that the next one will be, too."""
+        """Tell whether the present segment was filled so fast that the next one will be, too."""
         if not self._kept:
             return False
         filled = self.position - self._kept[-1].position
         return filled > FAST_BYTES_PER_S * (time.monotonic() - self._begun_s)
 
     def roll(self, size: int) -> None:
-        """Go on in a new segment with room for `size` bytes; all before it is written and synced. Raises OSError."""
+        """Go on in a new segment with room for `size` bytes, after all is written and synced. Raises OSError."""
         with self._preparing:
             self._prepare(size)
             self._take_spare()
@@ -361,7 +392,7 @@ class Segments:
         self._begun_s = time.monotonic()
 
     def remove_before(self, position: int) -> None:
-        """Remove the segments that lie wholly before `position`; the present one stays. Raises OSError."""
+        """Remove the segments that end before `position`, but not the present one. Raises OSError."""
         while self._earlier or (len(self._kept) > 1 and self._kept[1].position <= position):
             self._storage.remove(self._earlier[0] if self._earlier else self._kept[0].path)
             (self._earlier or self._kept).pop(0)

@@ -1,7 +1,8 @@
-"""What has been appended to the log and is not written yet.
+"""The records that have been appended to the log and not written yet.
 
-Enters: records with their positions, in order. Leaves: what is to be written, in as few pieces as possible; it stays as it is until what
-comes meanwhile is taken, too. Whoever calls holds the append lock. Must not know files or commits.
+Enters: records with their positions, in order. Leaves: bytes to be written, in as few pieces as
+possible; they are valid until the next bytes are taken. The caller holds the append lock. Must not
+know files or commits.
 """
 
 from __future__ import annotations
@@ -21,7 +22,12 @@ RUN_BYTES_MIN = 1 << 16
 
 
 class Unwritten:
-    """buffer uint8[BUFFER_BYTES]: small records, of which the next one goes to buffer[used:]. large_bytes: of the others."""
+    """The unwritten records: small ones in a buffer, large ones in their own memory.
+
+    Attributes:
+        buffer: uint8[BUFFER_BYTES]; the next small record goes to buffer[used:].
+        large_bytes: bytes of the large records.
+    """
 
     __slots__ = ("_bytes", "_other", "_start", "_start_position", "_writes", "buffer", "large_bytes", "used")
 
@@ -37,7 +43,7 @@ class Unwritten:
 
     @property
     def is_empty(self) -> bool:
-        """True when all is written, or was taken to be."""
+        """True when every record has been taken."""
         return self.used == 0 and not self._writes
 
     @property
@@ -50,13 +56,16 @@ class Unwritten:
         return size > BUFFERED_BYTES_MAX or size <= BUFFER_BYTES - self.used
 
     def grow(self, position: int, size: int) -> None:
-        """A record of `size` bytes is in the buffer at `used`; `position`: of the log."""
+        """Add a record of `size` bytes that the caller has put into the buffer at `used`.
+
+        position: of the record in the log.
+        """
         if self.used == self._start:
             self._start_position = position
         self.used += size
 
     def add(self, position: int, record: Sequence[Bytes], size: int) -> None:
-        """Add a record, given in pieces that have `size` bytes together. It fits."""
+        """Add a record that fits, given in pieces of `size` bytes together."""
         if size <= BUFFER_BYTES - self.used:
             self._bytes[self.used : self.used + size] = b"".join(record)
             self.grow(position, size)
@@ -68,7 +77,10 @@ class Unwritten:
             position += len(data)
 
     def take(self) -> Sequence[tuple[int, Bytes]]:
-        """Return all of it, as positions and bytes that adjoin one another. They are valid until `take` is called once more."""
+        """Return all records, as positions and bytes that adjoin one another.
+
+        The bytes are valid until the next call of `take`.
+        """
         self._close_run()
         writes, self._writes, self.large_bytes = self._writes, [], 0
         self.buffer, self._other = self._other, self.buffer
@@ -77,7 +89,7 @@ class Unwritten:
         return writes
 
     def _close_run(self) -> None:
-        """What the buffer holds so far is one write."""
+        """Let the bytes in the buffer so far be one write."""
         if self.used > self._start:
             self._writes.append((self._start_position, self._bytes[self._start : self.used]))
             self._start = self.used

@@ -1,6 +1,7 @@
-"""What happens to a stream, in numbers: scans that run and that were overtaken, and how fast rows come.
+"""The activity of a stream in numbers: running scans, overtaken scans, and the rate of rows.
 
-Enters: the beginning and the end of scans, counts of tuples. Leaves: the numbers. Any thread may call.
+Enters: the beginning and the end of scans, counts of tuples. Leaves: the numbers. Any thread may
+call.
 """
 
 from __future__ import annotations
@@ -18,7 +19,12 @@ LOOK_S = 1.0
 
 
 class StreamActivity:
-    """The numbers of one stream since the server's start. running, aborted: scans."""
+    """The numbers of one stream since the start of the server.
+
+    Attributes:
+        running: scans that run.
+        aborted: scans that were overtaken.
+    """
 
     def __init__(self) -> None:
         self.running = 0
@@ -27,13 +33,13 @@ class StreamActivity:
         self._looks = deque([(time.monotonic(), 0)])
 
     def begin(self, tuples_count: int) -> None:
-        """The stream has had so many tuples before this server started."""
+        """Set the number of tuples that the stream had before this server started."""
         with self._lock:
             self._looks = deque([(time.monotonic(), tuples_count)])
 
     @contextmanager
     def scan(self) -> Iterator[None]:
-        """A scan runs meanwhile."""
+        """Count a scan as running in the block."""
         with self._lock:
             self.running += 1
         try:
@@ -43,12 +49,12 @@ class StreamActivity:
                 self.running -= 1
 
     def note_abort(self) -> None:
-        """A scan was overtaken by writers."""
+        """Count a scan that was overtaken by writers."""
         with self._lock:
             self.aborted += 1
 
     def tuples_per_second(self, tuples_count: int) -> float:
-        """Return how fast tuples came since a look about RATE_S ago, or the first one, and remember this look."""
+        """Return the rate of tuples since the call about RATE_S ago, or the first one, and note this call."""
         now_s = time.monotonic()
         with self._lock:
             looks = self._looks

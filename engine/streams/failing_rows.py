@@ -1,6 +1,7 @@
-"""How PostgreSQL tells of a row that a relation can't have: the error, and the row in its DETAIL.
+"""PostgreSQL's errors for a row that a relation can't have, with the row in the DETAIL.
 
-Enters: one row as Arrow. Leaves: SqlError with what each reader may be told. Must not check anything.
+Enters: one row as Arrow. Leaves: SqlError with a DETAIL for each kind of reader. Must not check
+anything.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class FailingRowError(SqlError):
 
 
 def null_error(relation: str, column: str) -> FailingRowError:
-    """Return the 23502 of a NULL in a column that takes none."""
+    """Return the error 23502 for a NULL in a column that takes none."""
     message = f'null value in column "{column}" of relation "{relation}" violates not-null constraint'
     return FailingRowError("23502", message, table_name=relation, column_name=column)
 
@@ -42,7 +43,10 @@ def tell_row(
     given: Iterable[int],
     time_zone: str,
 ) -> None:
-    """Put a row of the relation with that oid into the DETAIL of an error; who may not read it is told what the statement has given."""
+    """Put a row of the relation with that oid into the DETAIL of an error.
+
+    A client that may not read the row is told only the values that its statement has given.
+    """
     values = row_values(columns, row, time_zone)
     error.detail = f"Failing row contains ({', '.join(values)})."
     error.read_oid = oid
@@ -54,7 +58,7 @@ def tell_row(
 
 
 def row_values(columns: Sequence[ColumnDescription], row: pa.Table, time_zone: str) -> list[str]:
-    """Return the values of one row as DETAIL shows them."""
+    """Return the values of one row in the form that DETAIL shows."""
     families = [encoded_family(column.type) for column in columns]
     message, _ = encode_data_rows(row.columns, families, [0] * len(families), Forms(time_zone), 1)
     shown = []
@@ -68,7 +72,7 @@ def row_values(columns: Sequence[ColumnDescription], row: pa.Table, time_zone: s
 
 
 def clipped(value: bytes) -> str:
-    """Return a value's text, cut where PostgreSQL cuts it."""
+    """Return the text of a value, cut where PostgreSQL cuts it."""
     if len(value) <= SHOWN_BYTES_MAX:
         return value.decode()
     return value[:SHOWN_BYTES_MAX].decode(errors="ignore") + "..."

@@ -1,6 +1,7 @@
-"""OPTIONS of a stream: which there are, what their values mean, and what ALTER FOREIGN TABLE makes of them.
+"""The OPTIONS of a stream: their names, the meaning of their values, and their changes by ALTER.
 
-Enters: names with values as written. Leaves: numbers. Raises PostgreSQL's errors for options of foreign tables.
+Enters: names with values as written. Leaves: numbers. Raises PostgreSQL's errors for options of
+foreign tables.
 """
 
 from __future__ import annotations
@@ -24,9 +25,12 @@ UNIT_BYTES = {None: 1, "B": 1, "kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB"
 
 @dataclass(frozen=True)
 class StreamOptions:
-    """What the options of one stream say. capacity: tuples, a power of two; timeout_ms: None where the session's setting counts.
+    """The options of one stream.
 
-    string_capacity: bytes of long texts that each of its two string buffers may hold.
+    Attributes:
+        capacity: tuples, a power of two.
+        string_capacity: bytes of long texts that each of the two string buffers may hold.
+        timeout_ms: of scans; None: the setting of the session counts.
     """
 
     capacity: int
@@ -35,7 +39,7 @@ class StreamOptions:
 
 
 def read_options(options: Mapping[str, str], defaults: StreamOptions) -> StreamOptions:
-    """Return what options mean. Raises 22023 for a value that is none."""
+    """Return the meaning of options. Raises 22023 for an invalid value."""
     capacity, string_capacity, timeout = (options.get(name) for name in ("capacity", "string_capacity", "timeout"))
     return StreamOptions(
         defaults.capacity if capacity is None else _capacity(capacity),
@@ -45,7 +49,10 @@ def read_options(options: Mapping[str, str], defaults: StreamOptions) -> StreamO
 
 
 def changed_options(options: Mapping[str, str], changes: Sequence[OptionChange]) -> dict[str, str]:
-    """Return the options after ALTER ... OPTIONS. Raises 42704, 42710 and HV00D, and never says anything of values."""
+    """Return the options after ALTER ... OPTIONS, without a look at values.
+
+    Raises 42704, 42710 and HV00D.
+    """
     found = dict(options)
     for change in changes:
         if change.action == "add":

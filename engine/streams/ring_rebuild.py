@@ -1,6 +1,7 @@
-"""A stream whose ring is made anew, with other columns or another capacity, while its rows go on into the old one until the commit.
+"""A stream whose ring is made anew, with other columns or another capacity.
 
-Enters: the stream before and after. Leaves: the newest tuples in the new ring, under the same tids. Must not know catalogs.
+Rows go into the old ring until the commit. Enters: the stream before and after. Leaves: the newest
+tuples in the new ring, under the same tids. Must not know catalogs.
 """
 
 from __future__ import annotations
@@ -16,15 +17,16 @@ from sql.errors import SqlError
 
 @dataclass(frozen=True)
 class Reshaping:
-    """What ALTER FOREIGN TABLE does to a ring."""
+    """A change of a stream's ring by ALTER FOREIGN TABLE: the stream before and after."""
 
     before: Stream
     after: Stream
 
     def carry_over(self, check_cancelled: Callable[[], None]) -> None:
-        """Bring to the new ring what the old one has published and the new one does not have yet, as far as it fits.
+        """Copy to the new ring the tuples of the old ring that it lacks, as far as they fit.
 
-        Writers may go on. Raises 23502 for a NULL in a column that takes none, and what check_cancelled raises.
+        Writers may go on. Raises 23502 for a NULL in a column that takes none, and what
+        check_cancelled raises.
         """
         source, target = self.before.ring, self.after.ring
         end = source.tuples_count
@@ -46,7 +48,7 @@ class Reshaping:
             target.append(self.reshaped(rows))
 
     def reshaped(self, rows: Morsel) -> Morsel:
-        """Return rows of the old ring as the new one has them. Raises 23502."""
+        """Return rows of the old ring in the form of the new ring. Raises 23502."""
         whole = with_missing_before(self.after, rows)
         for place in self.after.not_null:
             if whole.nulls[place].any():

@@ -1,6 +1,7 @@
-"""From a kernel's error code to what PostgreSQL would say: message with type and value, DETAIL, CONTEXT.
+"""From the error code of a kernel to PostgreSQL's error: message with type and value, DETAIL, CONTEXT.
 
-The exact words come from the text input function in `sql.values.literals`, which is asked again for the one bad field.
+The exact words come from the text input function in `sql.values.literals`, which reads the one bad
+field again.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ SHOWN_BYTES_MAX = 100
 def value_error(
     error: RowError, columns: tuple[ColumnDescription, ...], relation: str, time_zone: str, styles: InputStyles = USUAL
 ) -> SqlError:
-    """Return the client's error for a bad value of `columns[error.column]`, or for a line that has none."""
+    """Return the client's error for a bad value of `columns[error.column]`, or for a line without one."""
     if error.column < 0 or error.column >= len(columns):
         return line_error(error)
     column = columns[error.column]
@@ -94,7 +95,7 @@ def value_error(
 
 
 def line_error(error: RowError) -> SqlError:
-    """Return the client's error for a line that can't be taken apart."""
+    """Return the client's error for a line that can't be split into fields."""
     if error.code == error_codes.INVALID_ENCODING:
         data = error.field.encode(errors="surrogateescape")
         try:
@@ -124,12 +125,15 @@ def copy_error(
 
 
 def within(error: SqlError, place: str) -> str:
-    """Return the CONTEXT of an error that happened at `place`, which may have one of its own."""
+    """Return the CONTEXT of an error at `place`, after the CONTEXT that the error has."""
     return place if error.context is None else f"{error.context}\n{place}"
 
 
 def binary_error(error: RowError, columns: tuple[ColumnDescription, ...], relation: str, place: str) -> SqlError:
-    """Return the client's error for what is wrong in COPY BINARY; of a value it is its receive function that says it."""
+    """Return the client's error for bad data in COPY BINARY.
+
+    The error of a value comes from the receive function of its type.
+    """
     result = SqlError(error.sqlstate, error.field or error.message)
     if error.code in HEADER_ERRORS:
         return result
@@ -146,7 +150,7 @@ def binary_error(error: RowError, columns: tuple[ColumnDescription, ...], relati
 
 
 def broken_tuple(error: RowError, result: SqlError, columns: tuple[ColumnDescription, ...], place: str) -> SqlError:
-    """Return the error of a tuple that breaks off: that of the first field before which is no value, or `result`."""
+    """Return the error of a tuple that breaks off: that of the first bad field before the end, or `result`."""
     at, raw = 0, error.raw or b""
     for column in columns[: error.column]:
         size = int.from_bytes(raw[at : at + 4], "big", signed=True)
@@ -161,7 +165,7 @@ def broken_tuple(error: RowError, result: SqlError, columns: tuple[ColumnDescrip
 
 
 def receive_error(data: bytes, kind: SqlType) -> SqlError | None:
-    """Return what is wrong with a binary form, None when nothing is."""
+    """Return the error of a value in binary form, None for a valid value."""
     try:
         apply_modifier(binary_value(data, kind), kind)
     except SqlError as error:
@@ -170,13 +174,13 @@ def receive_error(data: bytes, kind: SqlType) -> SqlError | None:
 
 
 def shown(text: str) -> str:
-    """Return as much of a line or a field as a CONTEXT shows."""
+    """Return the beginning of a line or a field, as long as a CONTEXT shows it."""
     data = text.encode()
     return text if len(data) <= SHOWN_BYTES_MAX else data[:SHOWN_BYTES_MAX].decode(errors="ignore") + "..."
 
 
 def view_error(view: ContinuousView, error: RowError) -> SqlError:
-    """Return the inserting client's error for a row that a view's expression can't take."""
+    """Return the error that the inserting client gets for a row that a view can't evaluate."""
     return SqlError(
         error.sqlstate,
         error.message,

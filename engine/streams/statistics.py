@@ -1,6 +1,7 @@
-"""pg_stat_streams: what each stream's ring holds, how fast it is filled, and how its scans fared.
+"""pg_stat_streams: the contents of each stream's ring, the rate of its rows, and its scans.
 
-Enters: streams. Leaves: an Arrow table with a row for each, made anew for each statement that reads it. Must not scan a stream.
+Enters: streams. Leaves: an Arrow table with a row for each, made anew for each statement that reads
+it. Must not scan a stream.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ DESCRIPTION = RelationDescription(
 
 
 def stream_statistics(streams: Iterable[Stream]) -> pa.Table:
-    """Return the rows of pg_stat_streams: oldest_tid and newest_tid are NULL where the ring is empty."""
+    """Return the rows of pg_stat_streams; oldest_tid and newest_tid are NULL for an empty ring."""
     rows = [_row(stream) for stream in streams]
     schema = arrow_schema(tuple(OutputColumn(name, kind) for name, kind in COLUMNS))
     return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema)

@@ -1,7 +1,8 @@
-"""A stream as the process runs it: columns, their layout, the ring, and how values given for some columns become whole rows.
+"""A stream in the process: columns, their layout, the ring, and how some columns become whole rows.
 
-Enters: morsels of a statement's target columns. Leaves: morsels of all columns, and appends to the ring. The ring has one column more,
-when a row arrived; a morsel has it as well only if its statement gave it, otherwise COMMIT settles it. Must not know sessions.
+Enters: morsels of a statement's target columns. Leaves: morsels of all columns, and appends to the
+ring. The ring has one column more, the time of a row's arrival. A morsel has that column as well
+only if its statement gave it; otherwise COMMIT sets the time. Must not know sessions.
 """
 
 from __future__ import annotations
@@ -25,12 +26,18 @@ NO_HEAP = np.zeros(0, dtype=np.uint8)
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """A stream's facts and its ring. ALTER FOREIGN TABLE makes another one with the same oid, with the same ring if that suits it.
+    """The facts of a stream, and its ring.
 
-    stored: the columns in the ring, in its order; what a column's number less one is, is its place there for ever. dropped: the numbers of
-    those that nobody sees any more. missing: one row of all of them: what those columns read as that a row is too old to have.
-    timeout_ms: of its scans, None where the session's stream_timeout counts; string_capacity: bytes of each of the ring's string buffers,
-    once this is committed.
+    ALTER FOREIGN TABLE makes another `Stream` with the same oid, and with the same ring if that
+    suits it.
+
+    Attributes:
+        stored: the columns in the ring, in the order of the ring; the place of a column there is
+            its number less one, for ever.
+        dropped: the numbers of the columns that were dropped.
+        missing: one row of all columns: the values of those that a row is too old to have.
+        timeout_ms: of scans; None: the stream_timeout of the session counts.
+        string_capacity: bytes of each string buffer of the ring, after this `Stream` is committed.
     """
 
     name: str
@@ -70,11 +77,11 @@ class Stream:
             object.__setattr__(self, name, value)
 
     def places_of(self, indexes: Sequence[int]) -> tuple[int, ...]:
-        """Return where the columns with these indexes lie in the ring."""
+        """Return the places of the columns with these indexes in the ring."""
         return tuple(self.places[index] for index in indexes)
 
     def layout_of(self, morsel: Morsel) -> Layout:
-        """Return the layout of whole rows, which may or may not have their arrival."""
+        """Return the layout of whole rows, with or without the column of their arrival."""
         return self.row_layout if has_arrival(morsel, self) else self.layout
 
 
@@ -86,7 +93,7 @@ def make_stream(
     timeout_ms: int | None = None,
     string_capacity: int = STRING_CAPACITY_MAX,
 ) -> Stream:
-    """Return an empty stream whose ring holds `capacity` tuples (a power of two); its columns get their numbers."""
+    """Return an empty stream, whose columns get their numbers. capacity: tuples, a power of two."""
     stored = tuple(replace(column, number=number) for number, column in enumerate(columns, 1))
     layout = stream_layout(stored)
     ring = Ring((*layout, column_layout(ARRIVAL)), capacity, string_capacity=string_capacity)
@@ -99,19 +106,19 @@ def row_bytes(layout: Layout) -> int:
 
 
 def row_of_nulls(layout: Layout) -> Morsel:
-    """Return one row."""
+    """Return one row of NULLs."""
     data = tuple(empty_column(column.physical, 1) for column in layout)
     return Morsel(1, data, tuple(np.ones(1, dtype=np.uint8) for _ in layout), NO_HEAP)
 
 
 def with_missing(stream: Stream, rows: Morsel) -> Morsel:
-    """Return rows of a time when the stream may have had fewer columns with all that it stores."""
+    """Return rows with all columns that the stream stores; they may be of a time when it had fewer."""
     count = len(rows.data)
     return rows if count == len(stream.layout) else with_defaults(stream.layout, rows, range(count), stream.missing)
 
 
 def with_missing_before(stream: Stream, rows: Morsel) -> Morsel:
-    """As `with_missing`, of rows whose last column is their arrival."""
+    """Return rows as `with_missing` does; the last column of the rows is their arrival."""
     whole = with_missing(stream, replace(rows, data=rows.data[:-1], nulls=rows.nulls[:-1]))
     return replace(whole, data=(*whole.data, rows.data[-1]), nulls=(*whole.nulls, rows.nulls[-1]))
 
@@ -122,7 +129,10 @@ def has_arrival(morsel: Morsel, stream: Stream) -> bool:
 
 
 def arrived(morsel: Morsel, times_us: npt.ArrayLike) -> Morsel:
-    """Return whole rows with their arrival, which they don't have yet: microseconds, of each of them or of all."""
+    """Return whole rows with the column of their arrival, which they do not have yet.
+
+    times_us: microseconds, of each row or of all.
+    """
     column = np.empty(morsel.rows_count, dtype=np.int64)
     column[:] = times_us
     nulls = np.zeros(morsel.rows_count, dtype=np.uint8)
@@ -130,10 +140,11 @@ def arrived(morsel: Morsel, times_us: npt.ArrayLike) -> Morsel:
 
 
 def whole_rows(stream: Stream, given: Morsel, targets: tuple[int, ...], defaults: Morsel, time_zone: str) -> Morsel:
-    """Return `given`, whose column i lies at targets[i] in the ring, widened by the defaults of all other columns.
+    """Return `given`, whose column i lies at targets[i] in the ring, with the defaults of other columns.
 
-    defaults: one row of all the stream's columns but the arrival, which stays away unless it is given. Raises 23502 for a NULL in a
-    NOT NULL column, with the first such row as it is shown in `time_zone`.
+    defaults: one row of all columns of the stream but the arrival, which is absent unless it is
+    given. Raises 23502 for a NULL in a NOT NULL column, and shows the first such row in
+    `time_zone`.
     """
     if targets != stream.every:
         if len(stream.layout) in targets:
@@ -147,7 +158,7 @@ def whole_rows(stream: Stream, given: Morsel, targets: tuple[int, ...], defaults
 
 
 def _null_error(stream: Stream, rows: Morsel, targets: Sequence[int], time_zone: str) -> FailingRowError:
-    """Return the error of the first row with a NULL where there must be none."""
+    """Return the error of the first row with a forbidden NULL."""
     row, index = min((int(rows.nulls[index].argmax()), index) for index in stream.not_null if rows.nulls[index].any())
     columns = tuple(column[row : row + 1] for column in rows.data)
     table = morsel_to_arrow(
@@ -182,7 +193,7 @@ def _with_given_arrival(
 
 
 def _one_row_with_defaults(layout: Layout, given: Morsel, targets: Sequence[int], defaults: Morsel) -> Morsel:
-    """As `with_defaults` for one row: the default row's arrays serve as they are."""
+    """Return one row as `with_defaults` does; the arrays of the default row are used as they are."""
     if len(defaults.heap):
         return with_defaults(layout, given, targets, defaults)
     data, nulls = list(defaults.data), list(defaults.nulls)
@@ -193,7 +204,10 @@ def _one_row_with_defaults(layout: Layout, given: Morsel, targets: Sequence[int]
 
 
 def with_defaults(layout: Layout, given: Morsel, targets: Sequence[int], defaults: Morsel) -> Morsel:
-    """Return `given`, whose column i lies at targets[i] of `layout`; the other columns are those of the one row `defaults`."""
+    """Return `given`, whose column i lies at targets[i] of `layout`, with the other columns of `defaults`.
+
+    defaults: one row.
+    """
     rows_count = given.rows_count
     source = {target: index for index, target in enumerate(targets)}
     data, nulls = [], []

@@ -1,6 +1,7 @@
-"""pg_stat_continuous_views: what each continuous view has taken, keeps, and how its refreshes fared.
+"""pg_stat_continuous_views: what each continuous view has taken and keeps, and its refreshes.
 
-Enters: views. Leaves: an Arrow table with a row for each, made anew for each statement that reads it. Must not refresh a view.
+Enters: views. Leaves: an Arrow table with a row for each, made anew for each statement that reads
+it. Must not refresh a view.
 """
 
 from __future__ import annotations
@@ -50,10 +51,11 @@ DESCRIPTION = RelationDescription(
 
 
 def view_statistics(views: Iterable[tuple[str, ContinuousView, bool]], now_us: int) -> pa.Table:
-    """Return the rows of pg_stat_continuous_views. views: (name of the stream, view, whether it takes rows).
+    """Return the rows of pg_stat_continuous_views.
 
-    What only a refresh yields is NULL before the first one. A part of a view has a row under the view's name. shares_with: the other views
-    that rows are folded for at the same time, NULL: none.
+    views: (name of the stream, view, whether it takes rows). Columns that only a refresh fills are
+    NULL before the first one. A part of a view has a row under the name of the view. shares_with:
+    the other views for which rows are folded at the same time, NULL without any.
     """
     known = list(views)
     sets = together(view for _, view, active in known if active)
@@ -63,7 +65,10 @@ def view_statistics(views: Iterable[tuple[str, ContinuousView, bool]], now_us: i
 
 
 def shared_with(view: ContinuousView, sets: Iterable[Sequence[ContinuousView]]) -> str | None:
-    """Return the names of the others in the view's set, None: there are none. A part of a view has the view's name."""
+    """Return the names of the other views in the set of a view; None without any.
+
+    A part of a view has the name of the view.
+    """
     for views in sets:
         if view in views:
             return ", ".join(other.definition.label for other in views if other is not view) or None

@@ -1,6 +1,8 @@
-"""Compiles what every server needs, before a client waits for it: half a minute the first time, then half a second from numba's cache.
+"""Compiling of all kernels that every server needs, before a client waits for them.
 
-`python -m engine.streams.warm_up` does it at set-up. Kernels of views are not among these: each view compiles its own at CREATE VIEW.
+It takes half a minute the first time, then half a second, from numba's cache. `python -m
+engine.streams.warm_up` does it at set-up. Kernels of views are not among these: each view compiles
+its own at CREATE VIEW.
 """
 
 from __future__ import annotations
@@ -19,7 +21,10 @@ NOTICE = "antumbra: compiling kernels, about half a minute; they are kept for th
 
 
 def warm_up() -> None:
-    """Compile or load decoders, encoders, the ring, the merge of groups, automata; says so on stderr when it takes long."""
+    """Compile or load decoders, encoders, the ring, the merge of groups, and automata.
+
+    Says so on stderr when it takes long.
+    """
     notice = Timer(SILENCE_S_MAX, sys.stderr.write, (NOTICE + "\n",))
     notice.daemon = True
     notice.start()
