@@ -153,7 +153,7 @@ def compile_error(error: CompileError) -> SqlError:
         hint = "The setting compile_memory_bytes says how much one may take."
         return SqlError("53200", "out of memory", detail="Compiling the query takes too much.", hint=hint)
     if error.seconds:
-        detail = f"Compiling it takes more than {error.seconds:g} seconds."
+        detail = f"Compiling it takes more than {error.seconds:g} seconds of processor time."
         return SqlError(
             "54001", "statement too complex", detail=detail, hint="The setting compile_s_max limits the time."
         )

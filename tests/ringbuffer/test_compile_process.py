@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -170,6 +172,19 @@ def test_memory_and_time_have_limits() -> None:
     assert found.value.seconds == 0.5
     with pytest.raises(CompileError):
         short.compile("late", TEXT.format(start=0), "total", TYPES, never)
+
+
+def test_the_time_is_that_of_the_processor(processes: CompileProcesses, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that has no time for the process makes no kernel too long: here each look at the clock is a day later."""
+    days = itertools.count(1)
+    monkeypatch.setattr(compile_process, "time", SimpleNamespace(monotonic=lambda: next(days) * 86_400.0))
+    assert total(processes, 0) == 7
+    process_id = only_process(processes)
+    os.kill(process_id, signal.SIGSTOP)
+    (process,) = processes._free
+    before = process.processor_s()
+    time.sleep(0.1)
+    assert 0 < before == process.processor_s() < WAIT_S_MAX
 
 
 # Compiles what takes long, and is killed meanwhile.
