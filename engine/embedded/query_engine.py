@@ -44,6 +44,8 @@ INPUTS_PER_CURSOR_MAX = 64
 DISK_BYTES_MAX = 1 << 34
 # Some megabytes of wide rows, too.
 BATCH_ROWS = 16_384
+# Where they may be wide: as many as DuckDB computes, and has measured, at once.
+MEASURED_ROWS = 2_048
 # Kinds of scans whose rows are made for one statement.
 PASSING = ("rows", "stream", "statistics")
 SETTINGS = (
@@ -222,7 +224,8 @@ class QueryEngine:
             if len(cursor.statements) > STATEMENTS_CACHED_MAX:
                 cursor.statements.popitem(last=False)
         # Batch by batch: DuckDB computes no further than it is asked to.
-        with cursor.connection.sql(statement).to_arrow_reader(BATCH_ROWS) as reader:
+        batch_rows = MEASURED_ROWS if text.startswith("SELECT") and "wide_rows_fit(" in text else BATCH_ROWS
+        with cursor.connection.sql(statement).to_arrow_reader(batch_rows) as reader:
             return collected(reader, reader.schema, self._results, lambda rows: in_forms(rows, schema))
 
     def _text(self, root: Relation, sources: Mapping[str, str]) -> str:

@@ -12,6 +12,8 @@ from sql.errors import SqlError
 VALUES_BYTES_MAX = 64 * 1024 * 1024
 # Of the memory of statements: one of them makes several such batches, and is not alone.
 MEMORY_SHARE = 1 / 16
+# Rows of an answer that are handed over at once may have so many times as much.
+ROWS_SHARE = 4
 PIECES_MAX = 4_096
 # Of the items of a list, each a Python object for a while.
 ITEM_BYTES = 64
@@ -29,6 +31,13 @@ def too_long(bytes_max: int = VALUES_BYTES_MAX) -> SqlError:
     detail = f"What a function makes of a batch of rows may have {bytes_max:,} bytes."
     hint = "Let it make less of a row, or of fewer rows at once; query_memory_bytes says how much there is."
     return SqlError("53200", "out of memory", detail=detail, hint=hint)
+
+
+def rows_too_wide(bytes_max: int) -> SqlError:
+    """Return the error of rows of an answer that are not handed over."""
+    detail = f"Some two thousand rows that are computed at once may have {bytes_max:,} bytes of texts."
+    hint = "Ask for fewer of these rows at once, or for less of each; query_memory_bytes says how much there is."
+    return SqlError("53200", "the answer is too large", detail=detail, hint=hint)
 
 
 def requested_length() -> SqlError:

@@ -17,6 +17,7 @@ def conjunct_texts(printer: ExpressionPrinter, predicate: Expression) -> tuple[s
     texts: list[str] = []
     # Those that join nothing.
     filters: list[str] = []
+    printer.in_condition = True
     for conjunct in conjuncts(predicate):
         items = from_items(printer, conjunct)
         guards = [text for read, text in safe if read <= items]
@@ -34,6 +35,7 @@ def conjunct_texts(printer: ExpressionPrinter, predicate: Expression) -> tuple[s
         is_filter = (is_choice or len(items) < 2) and not any(isinstance(part, Subquery) for part in walk(conjunct))
         texts.append(text)
         filters += [text] if is_filter else []
+    printer.in_condition = False
     few = printer.few_conditions(filters, " AND ")
     if few is filters:
         return tuple(texts)

@@ -19,9 +19,10 @@ from sql.emit.rules.duckdb import CASTS, RULES
 from sql.emit.rules.record import field_text
 from sql.emit.select import SelectPrinter, alias_letter
 from sql.emit.table_functions import duckdb_table_function
+from sql.emit.wide_texts import Constants, is_of_several, is_wide, makes_many, measured, measured_rows, quoted_names
 from sql.errors import not_supported
 from sql.times.civil import DATE_INFINITY, TIMESTAMP_INFINITY
-from sql.tree.expressions import Expression, Literal, WindowCall, WindowFrame
+from sql.tree.expressions import Call, Expression, Literal, WindowCall, WindowFrame
 from sql.tree.relations import Relation, Schema, TableFunction
 from sql.types.datatypes import FAMILIES, SqlType, scaled_numeric
 from sql.types.enums import EnumFamily
@@ -45,19 +46,24 @@ def emit_duckdb(root: Relation, sources: Mapping[str, str]) -> str:
 
     sources: the name of each scan -> what stands for it in FROM: the name of a registered table, or a `PrintedQuery`.
     """
-    return SelectPrinter(DuckDbDialect(), sources, alias_letter(root)).whole(root)
+    is_measured = makes_many(root)
+    text = SelectPrinter(DuckDbDialect(is_measured), sources, alias_letter(root)).whole(root)
+    return measured_rows(text, root.schema, quoted_names(root.schema)) if is_measured else text
 
 
 @dataclass(frozen=True)
 class DuckDbDialect:
-    """How DuckDB's SELECT is written."""
+    """How DuckDB's SELECT is written. is_measured: what texts are made of is looked at before (`sql/emit/wide_texts.py`)."""
 
+    is_measured: bool = False
     is_limited = False
 
     def printer(
         self, columns: Sequence[str], outer: Sequence[str] = (), nested: SubqueryRule | None = None
     ) -> ExpressionPrinter:
-        return DuckDbExpressions(columns, outer, nested)
+        printer = DuckDbExpressions(columns, outer, nested)
+        printer.constants = Constants() if self.is_measured else None
+        return printer
 
     def identifier(self, name: str) -> str:
         return '"' + name.replace('"', '""') + '"'
@@ -103,6 +109,19 @@ class DuckDbExpressions(ExpressionPrinter):
     rules = RULES
     casts = CASTS
     aggregates = DUCKDB_AGGREGATES
+    # Where long texts are measured before something is made of them.
+    constants: Constants | None = None
+
+    def measured(self, node: Call, texts: list[str]) -> list[str]:
+        constants = self.constants
+        if constants is None:
+            return texts
+        constants.note(node)
+        if not is_wide(node.type) or constants.has(node):
+            return texts
+        may_join = self.in_condition and not is_of_several(node, self.columns)
+        pairs = zip(texts, node.arguments, strict=True)
+        return [measured(text, argument, constants, may_join) for text, argument in pairs]
 
     def type_name(self, kind: SqlType) -> str:
         if kind.record is not None:

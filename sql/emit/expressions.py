@@ -110,7 +110,7 @@ class ExpressionPrinter(ABC):
 
     outer: the texts of the arguments of the subquery or lateral join in which the scope is. nested: prints a subquery; None where there
     can be none. guarded: true while something is printed that is evaluated for some rows only. is_condition: true while something is
-    printed whose NULL means what FALSE does.
+    printed whose NULL means what FALSE does. in_condition: true while a condition is printed that may join.
     """
 
     # The operator of integers that rounds towards zero.
@@ -127,6 +127,7 @@ class ExpressionPrinter(ABC):
         self.nested = nested
         self.guarded = False
         self.is_condition = False
+        self.in_condition = False
         self._printed_size = 0
         self._printed: dict[tuple[int, bool, bool], tuple[Expression, str]] = {}
 
@@ -242,6 +243,10 @@ class ExpressionPrinter(ABC):
         """Return the text of a condition as the engine's optimizer may see it: true for the same rows."""
         return text
 
+    def measured(self, node: Call, texts: list[str]) -> list[str]:
+        """Return the operands of a call, those that may be long so that too much of them is an error."""
+        return texts
+
     def few_conditions(self, texts: Sequence[str], word: str) -> Sequence[str]:
         """Return conditions that stand between AND or OR (`word`) as so many as the engine's optimizer may see."""
         return texts
@@ -311,7 +316,7 @@ class ExpressionPrinter(ABC):
             families = ", ".join(argument.type.sql_name for argument in node.arguments)
             hint = ALONE_HINT if node.function in VIEW_CHANGES else None
             raise not_supported(f"function {node.function}({families})", node.position, hint)
-        texts = self.operands(node)
+        texts = self.measured(node, self.operands(node))
         return rule.format(*texts) if isinstance(rule, str) else rule(self, node, texts)
 
     def operand_form(self, node: Call) -> str:

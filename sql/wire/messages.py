@@ -96,6 +96,13 @@ class Bind(NamedTuple):
                 return True
         return False
 
+    def alone(self) -> Bind:
+        """Return the message with its own values only, for one that is kept."""
+        payload, offset = self.payload, self.parameters_offset
+        for _ in range(self.parameters_count):
+            offset += 4 + max(int.from_bytes(payload[offset : offset + 4], "big", signed=True), 0)
+        return self._replace(payload=payload[self.parameters_offset : offset], parameters_offset=0)
+
     def parameters(self) -> list[bytes | None]:
         """Return the raw parameter values, None for NULL."""
         values: list[bytes | None] = []

@@ -24,6 +24,8 @@ GROWTH_BYTES_MAX = 1536 * MIB
 UNREAD = "SELECT repeat('x', 1000) AS text FROM generate_series(1, 600000)"
 UNREAD_BYTES_MAX = 350 * MIB
 LOOK_S = 0.01
+REPLACED = ", 'o', 'oooo')"
+STEPS = "".join(f", c{n + 1} AS (SELECT d || d || d || d AS d FROM c{n})" for n in range(10))
 GROWING = (
     ("SELECT count(*) FROM pg_class, generate_series(1, 2000000::bigint)", None),
     ("SELECT generate_series(1, 2000000000) FROM pg_class", "53200"),
@@ -46,6 +48,33 @@ GROWING = (
     (f"SELECT length(concat({', '.join(['x'] * 40)})) FROM (SELECT repeat('a', 20000000) AS x) q", "53200"),
     (f"SELECT length(concat_ws(x, {', '.join(['x'] * 40)})) FROM (SELECT repeat('a', 20000000) AS x) q", "53200"),
     ("SELECT length(string_agg(repeat('a', 1000000), '')) FROM generate_series(1, 5000)", "53200"),
+    # A long text is in memory once, and what is made of it in each of many rows would be there as often.
+    ("SELECT text, text, text, text, text FROM long, generate_series(1, 2000)", "53200"),
+    ("SELECT length(text || n) FROM long, generate_series(1, 2000) n", "53200"),
+    ("SELECT text || n || text FROM long, generate_series(1, 2000) n", "53200"),
+    ("SELECT count(DISTINCT reverse(text || n)) FROM long, generate_series(1, 2000) n", "53200"),
+    ("SELECT ARRAY[text, text, text, text || n] FROM long, generate_series(1, 1000) n", "53200"),
+    ("SELECT ROW(text, text, text, text || n) FROM long, generate_series(1, 1000) n", "53200"),
+    ("SELECT json_build_object('a', text, 'b', text || n) FROM long, generate_series(1, 1000) n", "53200"),
+    ("SELECT encode((text || n)::bytea, 'hex') FROM long, generate_series(1, 1000) n", "53200"),
+    ("SELECT count(*) FROM long a, long b, generate_series(1, 2000) n WHERE a.text || n = b.text", "53200"),
+    ("SELECT text || n FROM long, generate_series(1, 5000) n ORDER BY 1", "53200"),
+    ("SELECT (SELECT text || n FROM long) FROM generate_series(1, 2000) n", "53200"),
+    ("SELECT x FROM generate_series(1, 2000) n, LATERAL (SELECT text || n AS x FROM long) q", "53200"),
+    ("INSERT INTO long SELECT text || n FROM long, generate_series(1, 5000) n", "53200"),
+    ("CREATE TABLE longer AS SELECT text || n AS text FROM long, generate_series(1, 5000) n", "53200"),
+    ("COPY (SELECT text, n, text, text FROM long, generate_series(1, 2000) n) TO STDOUT", "53200"),
+    ("SELECT array_agg(n) OVER (ORDER BY n) FROM generate_series(1, 100000) n", "53200"),
+    ("SELECT string_agg(text, ',') OVER (ORDER BY n) FROM long, generate_series(1, 2000) n", "53200"),
+    # A constant that is computed once, in all rows of a table.
+    ("SELECT d || repeat('a', 1000000) FROM rows", "53200"),
+    ("SELECT length(d || repeat('z', 1000000)) FROM rows WHERE length(d || repeat('z', 1000000)) > 0", "53200"),
+    ("SELECT repeat('a', 1000000), repeat('b', 1000000), repeat('c', 1000000) FROM rows", "53200"),
+    (f"SELECT d || '{'x' * 1000000}' FROM rows", "53200"),
+    (f"SELECT {' || '.join(['x'] * 11)} FROM (SELECT repeat('a', 1000000) AS x FROM generate_series(1, 200)) q", "53200"),
+    # Each step makes four times as much.
+    (f"SELECT max(length({'replace(' * 12}d{REPLACED * 12})) FROM rows", "53200"),
+    (f"WITH c0 AS (SELECT d FROM rows){STEPS} SELECT max(length(d)) FROM c10", "53200"),
     ("WITH RECURSIVE r(x, n) AS (SELECT 'a', 1 UNION ALL SELECT x || x, n + 1 FROM r WHERE n < 40) SELECT max(length(x)) FROM r", "53200"),
 )  # fmt: skip
 # What is legal has PostgreSQL's answer.
@@ -59,6 +88,13 @@ LEGAL = (
     "SELECT concat(1, true, 'a', date '2020-01-01', 1.50, null, 'b'), concat_ws('-', 1, true, 'a', null, date '2020-01-01', 1.5, 'b')",
     "SELECT concat_ws(s, a, b, a, b, a, null, b, a) FROM (VALUES ('-', 'x', null), (null, 'y', 'z'), (',', null, null)) v(s, a, b)",
     "SELECT concat_ws(s, a, b, a, b, a), concat(a, b, a, b, a, b, a) FROM (VALUES ('ab', '', ''), ('', null, 'q')) v(s, a, b)",
+    "SELECT length(text || n || text), n FROM long, generate_series(1, 9) n ORDER BY n",
+    "SELECT text || n AS x, text AS y FROM long, generate_series(1, 9) n ORDER BY n DESC LIMIT 3",
+    "SELECT upper(d) || n, ARRAY[d, d || 'x'], ROW(d, n) FROM rows, generate_series(1, 2) n WHERE d || n LIKE '%w 11' ORDER BY d, n",
+    "SELECT count(*) FROM rows a JOIN rows b ON a.d || 'x' = b.d || 'x' AND upper(a.d) = upper(b.d)",
+    "SELECT a.d || coalesce(b.d, 'none') FROM rows a LEFT JOIN rows b ON a.d || '1' = b.d ORDER BY 1 DESC LIMIT 20",
+    "SELECT d, n FROM rows, generate_series(1, 3) n ORDER BY d DESC, n LIMIT 20000",
+    "SELECT replace(d, 'o', 'oooo'), replace(d, 'row', 'w'), replace(d, 'ow', 'ö') FROM rows ORDER BY d LIMIT 5",
     "SELECT length(x || x || x || x || x || x) FROM (SELECT repeat('ä', 100000) AS x) q",
     "SELECT a, g FROM (VALUES (2), (0), (NULL), (3)) v(a), generate_series(1, a) g ORDER BY 1, 2",
     "SELECT a, g FROM (VALUES (2), (5)) v(a), generate_series(10, 1, -a) g ORDER BY 1, 2 DESC",
@@ -82,6 +118,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AntumbraServer]
     with running.connect() as client:
         client.execute("CREATE TABLE few (a integer)")
         client.execute("INSERT INTO few SELECT * FROM generate_series(1, 10)")
+        client.execute("CREATE TABLE long AS SELECT repeat('é', 1000000) AS text")
+        client.execute("CREATE TABLE rows AS SELECT 'row ' || n AS d FROM generate_series(1, 20000) n")
         client.execute("CREATE TABLE repeat_of AS SELECT repeat('a', 100000) AS text")
     yield running
     running.kill()
@@ -133,6 +171,8 @@ def test_what_grows_is_stopped(server: AntumbraServer, text: str, sqlstate: str 
 @pytest.mark.parametrize("text", LEGAL)
 def test_what_is_legal_has_the_answer_of_postgres(server: AntumbraServer, postgres: PostgresCluster, text: str) -> None:
     with server.connect() as ours, postgres.connect() as theirs:
+        theirs.execute("CREATE TEMP TABLE long AS SELECT repeat('é', 1000000) AS text")
+        theirs.execute("CREATE TEMP TABLE rows AS SELECT 'row ' || n AS d FROM generate_series(1, 20000) n")
         for one in (ours, theirs):
             one.execute("SET TimeZone = 'UTC'")
         assert ours.execute(text).fetchall() == theirs.execute(text).fetchall()

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow.compute import binary_join, binary_length, if_else
 
 from engine.embedded import value_limits
@@ -104,6 +105,17 @@ def texts_separated(bytes_max: int) -> ArrowFunction:
             raise ValueError(marked(too_long(bytes_max)))
         joined = binary_join(pa.ListArray.from_arrays(pa.array(offsets), items.drop_null()), between)
         return if_else(pa.array(counts > 0), joined, None)
+
+    return run
+
+
+def texts_fit(bytes_max: int, refusal: Callable[[int], SqlError]) -> ArrowFunction:
+    """Return what is true of the widths of a batch of rows, in bytes, if they are `bytes_max` at most together, and else raises 53200."""
+
+    def run(widths: pa.ChunkedArray) -> pa.Array:
+        if (pc.sum(widths).as_py() or 0) > bytes_max:
+            raise ValueError(marked(refusal(bytes_max)))
+        return pa.array(np.ones(len(widths), bool))
 
     return run
 

@@ -31,7 +31,7 @@ from engine.embedded.functions import scalar as scalar_functions
 from engine.embedded.functions.address import ADDRESS_SPECIFICATIONS
 from engine.embedded.functions.bytes import BYTES_SPECIFICATIONS
 from engine.embedded.functions.float_aggregates import FLOAT_AGGREGATES
-from engine.embedded.functions.growing import Limited, limited, series_start, texts_joined, texts_separated
+from engine.embedded.functions.growing import Limited, limited, series_start, texts_fit, texts_joined, texts_separated
 from engine.embedded.functions.json import JSON_SPECIFICATIONS
 from engine.embedded.functions.json_sets import JSON_SETS
 from engine.embedded.functions.jsonb_changes import JSONB_CHANGES
@@ -53,7 +53,7 @@ from engine.embedded.functions.type import (
     zoned_time_rows,
 )
 from engine.embedded.patterns.batches import in_batches
-from engine.embedded.value_limits import VALUES_BYTES_MAX
+from engine.embedded.value_limits import ROWS_SHARE, VALUES_BYTES_MAX, rows_too_wide, too_long
 from sql.emit.rules.text import JOINED_MAX
 from sql.errors import SqlError
 from sql.times.civil import DATE_INFINITY, DAY_US, TIMESTAMP_INFINITY, TIMESTAMP_US_END, TIMESTAMP_US_MIN, is_infinite
@@ -122,6 +122,8 @@ def register_functions(connection: duckdb.DuckDBPyConnection, bytes_max: int = V
             _register(connection, name + suffix, arguments, _TEXT, run, volatile=bool(suffix))
     for n in range(2, JOINED_MAX + 1):
         _register(connection, f"texts_joined_{n}", ["VARCHAR[]"], _TEXT, texts_joined(bytes_max))
+    for name, width_max, refusal in (("texts", bytes_max, too_long), ("rows", ROWS_SHARE * bytes_max, rows_too_wide)):
+        _register(connection, f"wide_{name}_fit", ["BIGINT"], "BOOLEAN", texts_fit(width_max, refusal), volatile=True)
     _register(connection, "texts_separated", [_TEXT, "VARCHAR[]"], _TEXT, texts_separated(bytes_max))
     _register(connection, "series_start", ["BIGINT", "BIGINT", "BIGINT"], "BIGINT", series_start)
     for name, arguments, result, function in VOLATILE_TIME_SPECIFICATIONS:

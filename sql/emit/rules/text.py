@@ -116,9 +116,10 @@ def _growing(name: str) -> Rule:
 
 
 def _replace(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """Return DuckDB's own replace() where it can't make much more than it is given, else ours, which is bounded."""
+    """Return DuckDB's own replace() where it can't make more than it is given, else ours, which is bounded."""
     part, by = (argument.value if isinstance(argument, Literal) else None for argument in node.arguments[1:])
-    grows = not (isinstance(part, str) and isinstance(by, str) and len(by) <= GROWTH_MAX * len(part))
+    # Several of them in each other would multiply what each adds.
+    grows = not (isinstance(part, str) and isinstance(by, str) and len(by.encode()) <= len(part.encode()))
     return f"{'text_replaced' if grows else 'replace'}({', '.join(texts)})"
 
 
@@ -129,6 +130,8 @@ def _concatenated(printer: ExpressionPrinter, node: Call, texts: list[str]) -> s
     if joined is not None and int(joined[1]) < JOINED_MAX:
         return f"texts_joined_{int(joined[1]) + 1}{left[joined.end(1) : -2]}, {right}])"
     is_long = joined is not None or JOINED.match(right) is not None or _operands(node, GROWTH_MAX) > GROWTH_MAX
+    # Of columns that are such texts themselves.
+    is_long = is_long or left.count(" || ") + right.count(" || ") >= GROWTH_MAX
     return f"texts_joined_2([{left}, {right}])" if is_long else f"({left} || {right})"
 
 
