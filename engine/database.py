@@ -98,8 +98,9 @@ class Database:
         self.image = CatalogImage()
         self.ddl_lock = asyncio.Lock()
         self.workers = Workers(config.worker_threads, config.worker_turn_ms / 1000, config.connections_max)
-        results = ResultLimits(config.result_memory_bytes, config.result_bytes_max, config.data_dir)
-        self.store = TableStore(config.data_dir, config.query_memory_bytes, config.query_disk_bytes, results, storage)
+        self.result_limits = ResultLimits(config.result_memory_bytes, config.result_bytes_max, config.data_dir)
+        bytes_max = config.query_memory_bytes, config.query_disk_bytes
+        self.store = TableStore(config.data_dir, *bytes_max, self.result_limits, storage)
         self.tables = self.store.engine
         self.system_catalog = CatalogEngine()
         self._spark = spark or SparkRuntime(

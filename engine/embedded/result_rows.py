@@ -58,6 +58,14 @@ def collected(
         return rest if file is None else file.table(rest)
 
 
+def in_file(rows: pa.Table, limits: ResultLimits) -> pa.Table:
+    """Return rows as they are in a file; where there is no folder, in memory as they are. Raises SqlError."""
+    if limits.folder is None:
+        return rows
+    with ResultFile(limits.folder, rows.schema) as file:
+        return file.table(rows)
+
+
 class ResultFile:
     """A file of rows that are read where they lie."""
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from engine.commit.transaction import Transaction
 from engine.embedded.columnless import concatenated
+from engine.embedded.result_rows import in_file
 from engine.sessions.prepared import Portal, Prepared
 from engine.statements.outcome import Outcome
 from sql.errors import SqlError
@@ -57,7 +58,8 @@ class Cursors:
         made.shown_text, made.made_us = statement.text, transaction.now_us
         message = Bind(statement.name, "", (), b"", 0, 0, formats)
         portal = Portal(made, message, outcome=outcome, scroll=statement.scroll, holds=statement.hold)
-        session.names.portals[statement.name] = portal
+        session.names.keep_portal(statement.name, portal)
+        await keep_rows(session, portal)
         return Outcome("DECLARE CURSOR")
 
     async def fetch(self, statement: Fetch) -> Outcome:
@@ -70,6 +72,7 @@ class Cursors:
             raise SqlError("55000", f'portal "{statement.name}" cannot be run')
         try:
             rows = await Movement(portal, outcome).run(statement)
+            await keep_rows(self._session, portal)
         except SqlError:
             portal.is_broken = True
             raise
@@ -189,6 +192,21 @@ class Movement:
         return self._outcome.table.slice(max(start, 0), count)
 
 
+async def keep_rows(session: Session, portal: Portal) -> None:
+    """Keep the rows that a portal has for later in memory, or in a file where all that the session keeps would be too much."""
+    outcome = portal.outcome
+    if not portal.message.portal or outcome is None or outcome.table is None or outcome.is_in_file:
+        return
+    bytes_count, limits = outcome.table.nbytes, session.database.result_limits
+    # More than that are in a file already.
+    outcome.is_in_file = bytes_count > limits.memory_bytes_max and limits.folder is not None
+    if not outcome.is_in_file and not session.names.note_rows(portal, bytes_count):
+        outcome.table = await session.in_thread(in_file, outcome.table, limits)
+        outcome.is_in_file = True
+    if outcome.is_in_file:
+        session.names.note_rows(portal, 0)
+
+
 async def collect(outcome: Outcome, rows_count: int | None) -> None:
     """Make rows until `table` has `rows_count`, or all."""
     while outcome.more is not None:
@@ -199,4 +217,4 @@ async def collect(outcome: Outcome, rows_count: int | None) -> None:
         if piece is None:
             outcome.more = None
             return
-        outcome.table = concatenated([outcome.table, piece])
+        outcome.table, outcome.is_in_file = concatenated([outcome.table, piece]), False

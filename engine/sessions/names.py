@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.sessions.kept import Kept, portal_bytes, require_room, statement_bytes
 from engine.sessions.prepared import Portal, Prepared
 from sql.errors import SqlError
 
 
 class Names:
-    """The names of one session."""
+    """The names of one session. bytes_max: what all that they stand for may take, but for rows of portals."""
 
-    def __init__(self) -> None:
-        self.statements: dict[str, Prepared] = {}
-        self.portals: dict[str, Portal] = {}
+    def __init__(self, bytes_max: int) -> None:
+        self._bytes_max = bytes_max
+        self.statements: Kept[Prepared] = Kept()
+        self.portals: Kept[Portal] = Kept()
         self._held: frozenset[str] = frozenset()
 
     def drop_unnamed(self) -> None:
@@ -44,10 +46,39 @@ class Names:
         return portal
 
     def keep_statement(self, name: str, prepared: Prepared) -> None:
-        """Give a statement its name. Raises 42P05 when it is another one's."""
+        """Give a statement its name. Raises 42P05 when it is another one's, and 53200."""
         if name in self.statements:
             raise SqlError("42P05", f'prepared statement "{name}" already exists')
+        if name:
+            prepared.kept_bytes = statement_bytes(name, prepared.shown_text)
+            self._require_room(prepared.kept_bytes)
         self.statements[name] = prepared
+
+    def keep_portal(self, name: str, portal: Portal) -> None:
+        """Give a portal its name, which is free. Raises 53200."""
+        if name:
+            portal.message = portal.message.alone()
+            portal.kept_bytes = portal_bytes(name, portal.message.payload, len(portal.values))
+            # Unless it is one that was prepared by its name.
+            if portal.prepared.kept_bytes == 0:
+                portal.kept_bytes += statement_bytes("", portal.prepared.shown_text)
+            self._require_room(portal.kept_bytes)
+        self.portals[name] = portal
+
+    def note_rows(self, portal: Portal, bytes_count: int) -> bool:
+        """Count the rows that a portal has in memory, if it still has its name; False if there is no room for them."""
+        name, more = portal.message.portal, bytes_count - portal.rows_bytes
+        if self.portals.get(name) is not portal:
+            return True
+        # One half is for statements and portals without rows.
+        if more > 0 and self.statements.bytes_count + self.portals.bytes_count + more > self._bytes_max // 2:
+            return False
+        self.portals.grow(name, more)
+        portal.rows_bytes = bytes_count
+        return True
+
+    def _require_room(self, more: int) -> None:
+        require_room(self.statements.bytes_count + self.portals.bytes_count, more, self._bytes_max)
 
     def require_free_portal(self, name: str) -> None:
         """Raise 42P03 when there is a portal of this name, which is not the unnamed one."""
@@ -65,11 +96,10 @@ class Names:
         """The transaction of the portals has ended: only cursors WITH HOLD stay, those of a transaction that has committed."""
         if not self.portals:
             return
-        kept = {
-            name: portal for name, portal in self.portals.items() if portal.holds and (committed or name in self._held)
-        }
-        self.portals = kept
-        self._held = frozenset(kept)
+        self._held = frozenset(
+            name for name, portal in self.portals.items() if portal.holds and (committed or name in self._held)
+        )
+        self.portals.keep(self._held)
 
     def keep_portals(self, names: frozenset[str]) -> None:
         """Forget the portals that were made after a savepoint, when there were `names`."""

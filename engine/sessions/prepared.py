@@ -54,6 +54,7 @@ SHOW_ALL_COLUMNS = ("name", "setting", "description")
 class Prepared:
     """A parsed and bound statement. declared: parameter types as the client gave them (None: to be inferred). from_sql: by PREPARE.
     shown_text, made_us: the text and the time that pg_prepared_statements and pg_cursors show.
+    kept_bytes: about what it takes under a name.
 
     system_catalog: answers queries on the catalog, of which nothing is bound.
     """
@@ -70,6 +71,7 @@ class Prepared:
     from_sql: bool = False
     shown_text: str = ""
     made_us: int = 0
+    kept_bytes: int = 0
 
     @property
     def text(self) -> str:
@@ -148,7 +150,7 @@ class Portal:
 
     row, given: the decoded parameters, where they are one row of an INSERT; values: otherwise. is_spent: it ran and has no rows to give.
     As a cursor: is_at_end: it is behind its last row; is_broken: a FETCH failed; scroll: False where it may only go forward; holds: it
-    outlives its transaction.
+    outlives its transaction. rows_bytes: those of `kept_bytes` that are rows.
     """
 
     prepared: Prepared
@@ -162,6 +164,8 @@ class Portal:
     is_broken: bool = False
     scroll: bool | None = None
     holds: bool = False
+    kept_bytes: int = 0
+    rows_bytes: int = 0
 
     @property
     def result_formats(self) -> Sequence[int]:

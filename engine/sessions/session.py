@@ -19,6 +19,7 @@ from engine.sessions.backend import SessionBackend
 from engine.sessions.cancelling import Cancelling
 from engine.sessions.collecting import LONG_TEXT, collected_later
 from engine.sessions.copy_exchange import CopyExchange
+from engine.sessions.cursors import keep_rows
 from engine.sessions.hot_path import HotPath
 from engine.sessions.identity import Identity
 from engine.sessions.idle_timeout import IdleTimeout
@@ -87,7 +88,7 @@ class Session:
         self.idle = IdleTimeout(self, self._loop)
         self._hot = HotPath(self)
         self._copy = CopyExchange(self)
-        self.names = Names()
+        self.names = Names(database.config.session_memory_bytes)
         self.doing = Doing(database.clock)
         self.packets = InsertPackets(self, self.names.statements)
         self.inbox = Inbox(self)
@@ -295,7 +296,7 @@ class Session:
 
     def _keep_portal(self, message: Bind, portal: Portal) -> None:
         portal.check_result_formats()
-        self.names.portals[message.portal] = portal
+        self.names.keep_portal(message.portal, portal)
         self.connection.write(writer.BIND_COMPLETE)
 
     def _describe(self, message: Describe) -> None:
@@ -346,6 +347,7 @@ class Session:
             elif portal.outcome.more is not None:
                 self.timeout.start()
             await self._send(portal.outcome, self.settings.shown, portal.result_formats, row_limit, described=True)
+            await keep_rows(self, portal)
         except SqlError as error:
             self.fail_pipeline(error)
 

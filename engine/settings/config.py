@@ -53,10 +53,11 @@ class ServerConfig:
     startup_wait_s_max: float = 60.0
     shutdown_wait_s_max: float = 10.0
 
-    # Bytes on their way in and out, per connection.
+    # Bytes on their way in and out, per connection, and what its prepared statements and portals may take.
     message_bytes_max: int = 256 * MIB
     read_high_water_bytes: int = 4 * MIB
     write_high_water_bytes: int = 1 * MIB
+    session_memory_bytes: int = 256 * MIB
     copy_block_bytes: int = 1 * MIB
 
     # How long the next statement of a client that waits for its COMMITs is looked for before the server sleeps; 0: not at all.
@@ -79,7 +80,7 @@ class ServerConfig:
     # Views. Statements of many groups wait for the next refresh of a view, so many of them at most.
     view_queue_max: int = 16
 
-    # Kernels are compiled in processes of their own, which may take so much memory each, and so long for a kernel.
+    # Kernels are compiled in processes of their own, which may take so much memory each, and so much processor time for a kernel.
     compile_memory_bytes: int = 2 * GIB
     compile_s_max: float = 120.0
 
@@ -131,6 +132,7 @@ class ServerConfig:
             (self.shutdown_wait_s_max >= 0, "shutdown_wait_s_max can't be negative"),
             (self.copy_block_bytes >= 4 * KIB, "copy_block_bytes must be at least 4096"),
             (self.write_high_water_bytes >= 64 * KIB, "write_high_water_bytes must be at least 65536"),
+            (self.session_memory_bytes >= MIB, "session_memory_bytes must be at least 1 MB"),
             (
                 self.copy_block_bytes <= self.read_high_water_bytes,
                 "copy_block_bytes can't be more than read_high_water_bytes",

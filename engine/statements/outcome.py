@@ -25,6 +25,7 @@ class Outcome:
     more: returns the rows behind those of `table`, None at their end; the statement goes on until then.
     copying: messages of COPY TO that are made while they are sent; `sent` counts their rows.
     formats: of a simple Query's answer, as a binary cursor has it. passed: rows that were sent and are not in `table` any more.
+    is_in_file: the rows of `table` are in a file, and in memory only while they are read.
     """
 
     tag: str
@@ -35,6 +36,7 @@ class Outcome:
     copying: AsyncIterator[bytes] | None = None
     formats: Sequence[int] = ()
     passed: int = 0
+    is_in_file: bool = False
 
     @property
     def position(self) -> int:
@@ -66,7 +68,7 @@ class Outcome:
             self.more = None
             return False
         self.passed += self.sent
-        self.table, self.sent = piece, 0
+        self.table, self.sent, self.is_in_file = piece, 0, False
         return True
 
 

@@ -1,18 +1,22 @@
-"""What the server keeps for a session beside its statements is bounded: advisory locks, and notifications that its client does not read."""
+"""What the server keeps for a session is bounded: prepared statements, portals, advisory locks, notifications that nobody reads."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+
+import pyarrow as pa
+import pytest
 
 from engine.dialect.notifications import Notifications
 from engine.sessions.inbox import UNREAD_BYTES_MAX, Inbox
 from engine.sessions.session import Session
 from engine.tables.locks import ADVISORY_MAX, Locks, SessionLocks
-from tests.end_to_end.raw_client import RawClient, query
+from tests.end_to_end.raw_client import SYNC, RawClient, bind, close, execute, parse, query
 from tests.engine.session_client import World
 from tests.oracle.antumbra import AntumbraServer
 
@@ -86,3 +90,85 @@ def test_what_was_given_back_is_forgotten() -> None:
         assert locks.take(("advisory", number), "EXCLUSIVE ADVISORY", lasting=True)
         assert locks.give_back(("advisory", number), "EXCLUSIVE ADVISORY")
     assert not locks.lasting and not locks.give_back(("advisory", 1), "EXCLUSIVE ADVISORY")
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[World]:
+    """A database whose sessions may keep a megabyte."""
+    world = World(tmp_path, session_memory_bytes=1 << 20)
+    yield world
+    world.close()
+
+
+def refused(lines: list[str]) -> bool:
+    return any("53200" in line for line in lines)
+
+
+LONG_TEXT = f"SELECT {' + '.join(['1'] * 120)}"
+
+
+@pytest.mark.parametrize("prepare", ["PREPARE {name} AS {text}", None])
+def test_prepared_statements_are_bounded(small: World, prepare: str | None) -> None:
+    client, other = small.client(), small.client()
+
+    def ask(name: str, text: str) -> list[str]:
+        if prepare is None:
+            return client.ask(parse(text, name), SYNC)
+        return client.ask(query(prepare.format(name=name, text=text)))
+
+    kept = 0
+    while not refused(ask(f"p{kept}", LONG_TEXT)):
+        kept += 1
+        assert kept < 1000
+    assert kept > 1
+    assert "1,048,576 bytes" in str(client.ask_in_full(f"PREPARE more AS {LONG_TEXT}"))
+    # Those that there are go on, others and the unnamed one, too.
+    assert client.ask(bind(statement="p0"), execute(), SYNC)[1] == "D [b'120']"
+    assert not refused(client.ask(parse(LONG_TEXT), bind(), execute(), SYNC))
+    other.run(f"PREPARE p0 AS {LONG_TEXT}")
+    client.run("DEALLOCATE p1", f"PREPARE p1 AS {LONG_TEXT}")
+    client.ask(close("S", "p0"), SYNC)
+    client.run(f"PREPARE p0 AS {LONG_TEXT}", "DEALLOCATE ALL", f"PREPARE p0 AS {LONG_TEXT}")
+
+
+def test_many_short_ones_are_bounded(small: World) -> None:
+    client = small.client()
+    lines = client.ask(*(parse("SELECT 1", f"p{number}") for number in range(1000)), SYNC)
+    assert refused(lines) and 100 < lines.count("1") < 500
+
+
+def test_portals_are_bounded_by_their_values(small: World) -> None:
+    client = small.client()
+    client.run("BEGIN")
+    values = [bind([b"x" * 100_000], "s", f"c{number}") for number in range(20)]
+    assert refused(client.ask(parse("SELECT length($1::text)", "s"), *values, SYNC))
+    client.run("ROLLBACK", "BEGIN")
+    assert not refused(client.ask(*values[:3], execute("c2"), SYNC))
+
+
+def test_a_portal_keeps_its_own_values_alone(small: World) -> None:
+    """Those that came with it in one piece are not counted, nor kept."""
+    client = small.client()
+    client.run("BEGIN")
+    many = [part for number in range(100) for part in (bind([b"x" * 50_000], "s"), bind([b"y"], "s", f"c{number}"))]
+    assert not refused(client.ask(parse("SELECT length($1::text)", "s"), *many, execute("c7"), SYNC))
+
+
+def test_rows_of_cursors_are_in_files_where_they_would_be_too_much(small: World) -> None:
+    client = small.client()
+    text = "SELECT g, repeat('x', 1000) AS x FROM generate_series(1, 700) g"
+    before = pa.total_allocated_bytes()
+    for number in range(20):
+        client.run(f"DECLARE c{number} SCROLL CURSOR WITH HOLD FOR {text}")
+    assert pa.total_allocated_bytes() - before < 3 << 20
+    for number in (0, 19):
+        assert client.ask(query(f"FETCH ABSOLUTE 700 FROM c{number}"))[1].startswith("D [b'700', b'xxx")
+        assert client.ask(query(f"FETCH BACKWARD 1 FROM c{number}"))[1].startswith("D [b'699', b'xxx")
+    client.run("BEGIN")
+    for number in range(20):
+        lines = client.ask(parse(text), bind(portal=f"e{number}"), execute(f"e{number}", 1), SYNC)
+        assert any(line.startswith("D [b'1', ") for line in lines), lines
+    assert pa.total_allocated_bytes() - before < 3 << 20
+    assert client.ask(execute("e19", 1), SYNC)[0].startswith("D [b'2', ")
+    client.run("COMMIT", "CLOSE ALL")
+    assert client.session.names.portals.bytes_count == 0
