@@ -55,7 +55,8 @@ class Names:
         self.statements[name] = prepared
 
     def keep_portal(self, name: str, portal: Portal) -> None:
-        """Give a portal its name, which is free. Raises 53200."""
+        """Give a portal its name, which is free. Raises 08P01 for formats of columns that it does not have, and 53200."""
+        portal.check_result_formats()
         if name:
             portal.message = portal.message.alone()
             portal.kept_bytes = portal_bytes(name, portal.message.payload, len(portal.values))

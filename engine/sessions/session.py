@@ -282,21 +282,20 @@ class Session:
         self.runner.describe(prepared)
         if not self._hot.decode_row(portal, image) and prepared.parameter_types:
             if message.is_larger_than(PARAMETERS_AT_ONCE_BYTES_MAX):
-                return self._bind_aside(message, portal)
+                return self._bind_aside(portal)
             portal.decode_parameters(self.settings)
-        self._keep_portal(message, portal)
+        self._keep_portal(portal)
         return None
 
-    async def _bind_aside(self, message: Bind, portal: Portal) -> None:
+    async def _bind_aside(self, portal: Portal) -> None:
         try:
             await timed(self, portal.decode_parameters, self.settings)
-            self._keep_portal(message, portal)
+            self._keep_portal(portal)
         except SqlError as error:
             self.fail_pipeline(error)
 
-    def _keep_portal(self, message: Bind, portal: Portal) -> None:
-        portal.check_result_formats()
-        self.names.keep_portal(message.portal, portal)
+    def _keep_portal(self, portal: Portal) -> None:
+        self.names.keep_portal(portal.message.portal, portal)
         self.connection.write(writer.BIND_COMPLETE)
 
     def _describe(self, message: Describe) -> None:
