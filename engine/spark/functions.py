@@ -56,6 +56,7 @@ FUNCTIONS: dict[str, tuple[int, str]] = {
     "float8_multiply": (2, "double"),
     "float8_divide": (2, "double"),
     "float8_total": (2, "double"),
+    "float8_aggregate": (3, "double"),
     "float8_sqrt": (1, "double"),
     "float8_ln": (1, "double"),
     "float8_exp": (1, "double"),

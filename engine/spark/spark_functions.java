@@ -82,6 +82,7 @@ public final class SparkFunctions {
             }
         }
         if (name.startsWith("numeric_")) return numericFunction(name, a);
+        if (name.equals("float8_aggregate")) return aggregate((scala.collection.Seq) a[0], (scala.collection.Seq) a[1], (String) a[2]);
         if (name.startsWith("int4_") && a[0] instanceof Integer) return int4Function(name, a);
         if (name.startsWith("int8_") && a[0] instanceof Long) return int8Function(name, a);
         if (name.startsWith("float8_") && a[0] instanceof Double) return float8Function(name, a);
@@ -379,6 +380,78 @@ public final class SparkFunctions {
         if (Double.isInfinite(result) && finiteOperands) throw error("22003", "value out of range: overflow");
         if (result == 0 && mayVanish) throw error("22003", "value out of range: underflow");
         return result;
+    }
+
+    /** An aggregate of floats by PostgreSQL's own steps: the twin of ringbuffer/groups/float_frames.py. */
+    static Object aggregate(scala.collection.Seq ys, scala.collection.Seq xs, String name) {
+        boolean plain = name.equals("sum") || name.equals("real_sum");
+        boolean squares = name.equals("avg") || name.startsWith("var_") || name.startsWith("stddev_");
+        double n = 0, sx = 0, sxx = 0, sy = 0, syy = 0, sxy = 0;
+        scala.collection.Iterator left = ys.iterator(), right = xs.iterator();
+        while (left.hasNext()) {
+            double y = ((Double) left.next()).doubleValue(), x = ((Double) right.next()).doubleValue();
+            double before = n, wasX = sx, wasY = sy;
+            n = n + 1;
+            sx = plain && before == 0 ? x : sx + x;
+            sy = sy + y;
+            if (name.equals("real_sum")) sx = (double) (float) sx;
+            boolean fineX = !Double.isInfinite(wasX) && !Double.isInfinite(x);
+            boolean fineY = !Double.isInfinite(wasY) && !Double.isInfinite(y);
+            if (plain) {
+                checked(sx, fineX, false);
+            } else if (before == 0) {
+                sxx = Double.isInfinite(x) || Double.isNaN(x) ? Double.NaN : 0;
+                syy = Double.isInfinite(y) || Double.isNaN(y) ? Double.NaN : 0;
+                sxy = sxx + syy;
+            } else if (squares) {
+                double offX = x * n - sx;
+                sxx = sxx + offX * offX / (n * before);
+                checked(sx, fineX, false);
+                sxx = finite(checked(sxx, fineX, false));
+                if (Double.isInfinite(sx)) sxx = Double.NaN;
+            } else {
+                double offX = x * n - sx, offY = y * n - sy, scale = 1.0 / (n * before);
+                sxx = sxx + offX * offX * scale;
+                syy = syy + offY * offY * scale;
+                sxy = sxy + offX * offY * scale;
+                checked(sx, fineX, false);
+                checked(sy, fineY, false);
+                sxx = finite(checked(sxx, fineX, false));
+                syy = finite(checked(syy, fineY, false));
+                sxy = finite(checked(sxy, fineX && fineY, false));
+            }
+        }
+        if (n <= (name.endsWith("_samp") ? 1 : 0)) return null;
+        return result(name, n, sx, sxx, sy, syy, sxy);
+    }
+
+    static double finite(double value) {
+        return Double.isInfinite(value) ? Double.NaN : value;
+    }
+
+    static Object result(String name, double n, double sx, double sxx, double sy, double syy, double sxy) {
+        switch (name) {
+            case "sum": case "real_sum": return Double.valueOf(sx);
+            case "avg": case "regr_avgx": return Double.valueOf(sx / n);
+            case "regr_avgy": return Double.valueOf(sy / n);
+            case "var_pop": return Double.valueOf(sxx / n);
+            case "var_samp": return Double.valueOf(sxx / (n - 1));
+            case "stddev_pop": return Double.valueOf(Math.sqrt(sxx / n));
+            case "stddev_samp": return Double.valueOf(Math.sqrt(sxx / (n - 1)));
+            case "covar_pop": return Double.valueOf(sxy / n);
+            case "covar_samp": return Double.valueOf(sxy / (n - 1));
+            case "regr_sxx": return Double.valueOf(sxx);
+            case "regr_syy": return Double.valueOf(syy);
+            case "regr_sxy": return Double.valueOf(sxy);
+        }
+        if (sxx == 0) return null;
+        switch (name) {
+            case "corr": return syy == 0 ? null : Double.valueOf(sxy / Math.sqrt(sxx * syy));
+            case "regr_r2": return Double.valueOf(syy == 0 ? 1 : (sxy * sxy) / (sxx * syy));
+            case "regr_slope": return Double.valueOf(sxy / sxx);
+            case "regr_intercept": return Double.valueOf((sy - sx * sxy / sxx) / n);
+        }
+        throw new IllegalArgumentException(name);
     }
 
     static Object float8Function(String name, Object[] a) {

@@ -15,7 +15,7 @@ from sql.bind.coerce import converted, result_type
 from sql.bind.operators import type_name
 from sql.bind.virtual import FIRST_AGGREGATE, FIRST_WINDOW
 from sql.errors import SqlError, not_supported
-from sql.functions.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES
+from sql.functions.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, adds_floats
 from sql.functions.overloads import AmbiguousError, choose
 from sql.functions.signatures import Signature
 from sql.parse.syntax import FunctionCall, SortItem
@@ -47,7 +47,7 @@ def aggregate(binder: Binder, node: FunctionCall) -> Expression:
             message = f"{node.name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP"
             raise SqlError("42809", message, node.position)
         function, arguments, kind = resolve(inner, node)
-        order = sort_keys(inner, node, arguments)
+        order = sort_keys(inner, node, function, arguments)
     condition = None
     if node.filter is not None:
         condition = bind_filter(binder, node)
@@ -58,8 +58,10 @@ def aggregate(binder: Binder, node: FunctionCall) -> Expression:
     return at_home(binder, node.label, call, mark)
 
 
-def sort_keys(binder: Binder, node: FunctionCall, arguments: tuple[Expression, ...]) -> tuple[SortKey, ...]:
-    """Return the order in which an aggregate takes its rows."""
+def sort_keys(
+    binder: Binder, node: FunctionCall, function: str, arguments: tuple[Expression, ...]
+) -> tuple[SortKey, ...]:
+    """Return the order in which an aggregate takes its rows, if its value depends on that."""
     keys = tuple(sort_key(binder, item) for item in node.order_by)
     if node.distinct:
         # A varchar has become a text for the function's sake.
@@ -72,7 +74,8 @@ def sort_keys(binder: Binder, node: FunctionCall, arguments: tuple[Expression, .
         if not keys and node.name in ORDERED:
             # PostgreSQL finds the different values by sorting them.
             keys = tuple(SortKey(argument) for argument in arguments if not isinstance(argument, Literal))
-    return keys if node.name in ORDERED else ()
+    is_added = bool(arguments) and adds_floats(function, arguments[0].type.family)
+    return keys if node.name in ORDERED or is_added else ()
 
 
 def as_argument(key: SortKey, given: Sequence[Expression], arguments: Sequence[Expression]) -> SortKey:

@@ -105,7 +105,7 @@ def _aggregate(printer: ExpressionPrinter, call: AggregateCall | WindowCall, dis
     word = "DISTINCT " if distinct and name not in ("min", "max", "bool_and", "bool_or") else ""
     rule = printer.aggregates.get(name)
     if rule is not None:
-        return rule(_prepared(printer, call, word, wrap))
+        return rule(prepared(printer, call, word, wrap))
     if len(call.arguments) != 1:
         raise not_supported(f"aggregate {name} with {len(call.arguments)} arguments", call.position)
     kind = call.arguments[0].type
@@ -123,12 +123,22 @@ def _aggregate(printer: ExpressionPrinter, call: AggregateCall | WindowCall, dis
     if name in ("sum", "avg"):
         if word and form in ("variable", "float4", "float8"):
             raise not_supported(f"{name}(DISTINCT {kind.sql_name})", call.position)
+        if kind.family in FLOATS and (has_order(call) or call.type.family == "float4"):
+            # Floats of an average are added as they come where nothing says in which order: no list is made.
+            added = printer.added_text(prepared(printer, call, word, wrap))
+            return f"CAST({added} AS {printer.type_name(call.type)})"
         total = _total(printer, call, text, kind, word, wrap)
         return total if name == "sum" else _average(printer, call, text, kind, word, wrap, total)
     raise not_supported(f"aggregate {name}({kind.sql_name})", call.position)
 
 
-def _prepared(printer: ExpressionPrinter, call: AggregateCall | WindowCall, word: str, wrap: Wrap) -> AggregateText:
+def has_order(call: AggregateCall | WindowCall) -> bool:
+    """Tell whether the call itself says in which order it takes the rows."""
+    return isinstance(call, WindowCall) or bool(call.order_by)
+
+
+def prepared(printer: ExpressionPrinter, call: AggregateCall | WindowCall, word: str, wrap: Wrap) -> AggregateText:
+    """Return a call's texts, with its FILTER in the first argument."""
     condition = None if call.filter is None else printer.text(call.filter)
     texts = [printer.text(argument) for argument in call.arguments]
     if word and condition is not None and "SELECT" in condition:
@@ -153,14 +163,9 @@ def _total(
         target = scaled_numeric(0) if call.function == "avg" or kind.family == "int8" else call.type
         inner = text if kind.family != "int8" else f"CAST({text} AS {printer.type_name(scaled_numeric(0))})"
         return f"CAST({wrap(f'sum({word}{inner})')} AS {printer.type_name(target)})"
-    if kind.family == "float4" and call.function == "sum":
-        total = printer.real_total(wrap, text)
-        return f"float4_from_float8(float8_total(CAST({total} AS DOUBLE), {wrap(f'bool_or({_is_infinite(text)})')}))"
     if kind.family in FLOATS:
         total, infinite = wrap(f"sum({text})"), wrap(f"bool_or({_is_infinite(text)})")
-        checked = f"float8_total({total}, {infinite})"
-        narrow = kind.family == "float4" and call.function == "sum"
-        return f"float4_from_float8({checked})" if narrow else checked
+        return f"float8_total({total}, {infinite})"
     if form_of(kind) == "numeric":
         return f"CAST({wrap(f'sum({word}{text})')} AS {printer.type_name(kind)})"
     if form_of(kind) == "variable":

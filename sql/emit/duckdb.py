@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sql.emit.block import NEGATIVE_COUNTS
 from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
-from sql.emit.duckdb_aggregates import DUCKDB_AGGREGATES
+from sql.emit.duckdb_aggregates import DUCKDB_AGGREGATES, added_text
 from sql.emit.duckdb_optimizer import chosen_value, conjunct, few_conditions
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
 from sql.emit.long_constants import LONG_ITEMS, constant_columns, each, long_array
@@ -200,8 +201,8 @@ class DuckDbExpressions(ExpressionPrinter):
         behind = f"CAST({wrap(f'sum({text} - {whole})')} AS {self.type_name(kind)})"
         return f"numeric_average({upper}, {lower}, {self.pack(behind, scale)}, {count})"
 
-    def real_total(self, wrap: Callable[[str], str], text: str) -> str:
-        return f"float4_sum({wrap(f'list({text})')})"
+    def added_text(self, aggregate: Any) -> str:
+        return added_text(aggregate)
 
     def interval_average(self, sums: Sequence[str], count: str) -> str:
         return f"interval_average({', '.join(sums)}, {count})"

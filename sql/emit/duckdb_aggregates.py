@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sql.emit.rule_arguments import RUN
 from sql.emit.rules.aggregate import (
     AGGREGATE_RULES,
-    DEVIATIONS,
-    REGRESSION,
     AggregateRule,
     AggregateText,
+    added_in_order,
+    added_name,
     deviation,
     fraction_of,
-    regression,
     separator_of,
     sort_key,
 )
 from sql.errors import not_supported
-from sql.tree.expressions import WindowCall
+from sql.functions.aggregates import DEVIATIONS, REGRESSION
 from sql.types.datatypes import scaled_numeric
-
-FRAME_ROWS_LISTED_MAX = 1000
 
 
 def _string_agg(aggregate: AggregateText) -> str:
@@ -79,36 +77,26 @@ def _mode(aggregate: AggregateText) -> str:
     return aggregate.filtered(f"mode({text} ORDER BY {sort_key(aggregate.printer, key)})")
 
 
-def _is_listed(aggregate: AggregateText) -> bool:
-    """Tell whether the values of floats are listed, to be added in order: with OVER, each row has a list, so that frames must be short."""
-    if not isinstance(aggregate.call, WindowCall):
-        return True
-    frame = aggregate.call.frame
-    if frame is None or frame.unit != "rows":
-        return False
-    rows = [0 if kind == "current" else rows for kind, rows in (frame.start, frame.end)]
-    return all(isinstance(count, int) and count <= FRAME_ROWS_LISTED_MAX for count in rows)
-
-
-def _deviation(aggregate: AggregateText) -> str:
-    if aggregate.kind.family != "float8" or aggregate.word or not _is_listed(aggregate):
+def _added(aggregate: AggregateText) -> str:
+    """A regression, or a deviation of floats; others are exact."""
+    call = aggregate.call
+    if not added_in_order(call):
         return deviation(aggregate)
-    values = aggregate.wrap(f"list({aggregate.texts[0]})")
-    return f"float8_deviation({values}, {aggregate.printer.quoted(aggregate.call.function)})"
+    if aggregate.word:
+        raise not_supported(f"{call.function}(DISTINCT ...)", call.position)
+    return added_text(aggregate)
 
 
-def _regression(aggregate: AggregateText) -> str:
-    name = aggregate.call.function
-    if name == "regr_count" or aggregate.word or not _is_listed(aggregate):
-        return regression(aggregate)
-    ys, xs = (aggregate.wrap(f"list({text})") for text in aggregate.texts)
-    return f"float8_regression({ys}, {xs}, {aggregate.printer.quoted(name)})"
+def added_text(aggregate: AggregateText) -> str:
+    """Return what adds a group's floats in the order of its rows, or of its own ORDER BY."""
+    lists = [aggregate.wrap(f"list(CAST({text} AS DOUBLE){aggregate.ordered()})") for text in aggregate.texts]
+    name = aggregate.printer.quoted(added_name(aggregate.call))
+    return f"float8_aggregate({lists[0]}, {lists[-1]}, {name}, {RUN})"
 
 
 DUCKDB_AGGREGATES: Mapping[str, AggregateRule] = {
     **AGGREGATE_RULES,
-    **dict.fromkeys(DEVIATIONS, _deviation),
-    **dict.fromkeys(REGRESSION, _regression),
+    **dict.fromkeys(DEVIATIONS | REGRESSION, _added),
     "string_agg": _string_agg,
     "array_agg": _array_agg,
     "percentile_disc": _percentile_disc,

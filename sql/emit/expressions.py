@@ -204,8 +204,8 @@ class ExpressionPrinter(ABC):
         return None
 
     @abstractmethod
-    def real_total(self, wrap: Callable[[str], str], text: str) -> str:
-        """Return the sum of reals; in DuckDB added as reals in the order of the rows, as in PostgreSQL. wrap: completes an aggregate."""
+    def added_text(self, aggregate: Any) -> str:
+        """Return an aggregate of floats as a DOUBLE, added by PostgreSQL's steps in the order of the rows, or of its own ORDER BY."""
 
     @abstractmethod
     def rounded(self, micros: str, origin: int, digits: int) -> str:

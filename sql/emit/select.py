@@ -16,6 +16,7 @@ from sql.emit.alike_rows import alike_rows
 from sql.emit.block import Block, Dialect, row_count
 from sql.emit.conjuncts import conjunct_texts
 from sql.emit.expressions import ExpressionPrinter
+from sql.emit.float_windows import float_windows, is_added_in_order
 from sql.emit.laterals import check_laterals, without_lateral
 from sql.emit.names import PrintedQuery, column_names
 from sql.emit.set_operations import every_column, has_own_order, recursive, recursive_scan, set_operation
@@ -278,6 +279,8 @@ class SelectPrinter:
     def window(self, node: Window) -> Block:
         block = self.rows(node.input)
         printer = self.printer(block.columns)
+        if not self.dialect.is_limited and is_added_in_order(node):
+            return float_windows(block, printer, node, self.next_alias())
         calls = tuple(window_text(printer, call) for _, call in node.calls)
         return replace(block, columns=(*block.columns, *calls), schema=node.schema, stage="windows", plain=False)
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
 from sql.emit.rules.spark import CASTS, RULES
 from sql.emit.select import SelectPrinter, alias_letter
-from sql.emit.spark_aggregates import SPARK_AGGREGATES
+from sql.emit.spark_aggregates import SPARK_AGGREGATES, added_text
 from sql.emit.table_functions import spark_table_function
 from sql.errors import SqlError, not_supported
 from sql.times.civil import DATE_INFINITY, TIMESTAMP_INFINITY
@@ -184,9 +185,8 @@ class SparkExpressions(ExpressionPrinter):
         months, days, micros = sums
         return self.interval(months, days, micros, f"{months} IS NULL")
 
-    def real_total(self, wrap: Callable[[str], str], text: str) -> str:
-        # Spark has no order that such a sum could follow.
-        return wrap(f"sum({text})")
+    def added_text(self, aggregate: Any) -> str:
+        return added_text(aggregate)
 
     def interval_average(self, sums: Sequence[str], count: str) -> str:
         raise not_supported(

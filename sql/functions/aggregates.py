@@ -102,6 +102,21 @@ ORDERED_SET_AGGREGATES: dict[str, tuple[Signature, ...]] = {
     "mode": one("mode", "element", result="element"),
 }
 
+DEVIATIONS = frozenset({"var_pop", "var_samp", "stddev_pop", "stddev_samp"})
+# Aggregates of pairs of floats that add them.
+REGRESSION = frozenset(
+    {
+        *("corr", "covar_pop", "covar_samp", "regr_avgx", "regr_avgy", "regr_intercept"),
+        *("regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy"),
+    }
+)
+
+
+def adds_floats(canonical: str, family: str) -> bool:
+    """Tell whether an aggregate of arguments of a family adds floats, so that its last digits depend on the order of the rows."""
+    return canonical in REGRESSION or (canonical in DEVIATIONS | {"sum", "avg"} and family in ("float4", "float8"))
+
+
 # Aggregates whose states of two parts of the input merge into the state of the whole.
 MERGEABLE = frozenset(
     {

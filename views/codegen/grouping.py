@@ -257,6 +257,8 @@ def state_of(call: AggregateCall) -> State:
         raise not_mergeable(call, f"{call.function}()")
     kind = call.arguments[0].type
     family = kind.family
+    if call.order_by:
+        raise not_mergeable(call, f"{call.function}({kind.sql_name} ORDER BY ...)")
     if call.function in ("bool_and", "bool_or") and kind == BOOL:
         return State.ANY_FALSE if call.function == "bool_and" else State.ANY_TRUE
     if call.function in ("sum", "avg"):

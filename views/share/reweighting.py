@@ -44,6 +44,8 @@ def can_reweight(call: AggregateCall) -> bool:
     """Return whether an aggregate can be computed over rows that each stand for several rows."""
     if call.function == "grouping":
         return True
+    if call.order_by:
+        return False
     if call.function in SUMS and call.arguments[0].type.family not in (*FLOATS, *EXACT):
         return False
     return call.function in (*COUNTS, *SUMS, *REPEATED)

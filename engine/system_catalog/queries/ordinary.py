@@ -29,6 +29,7 @@ from sql.bind.scope import table_scope
 from sql.emit.aggregates import aggregate_text
 from sql.emit.duckdb import DuckDbExpressions
 from sql.errors import SqlError, not_supported
+from sql.functions.aggregates import adds_floats
 from sql.parse.syntax import Constant, Expression, FunctionCall, Name, Operation, ParameterNumber, TypeCast, TypeName
 from sql.tree.expressions import AggregateCall, Call, Literal, Parameter
 from sql.tree.expressions import Expression as Bound
@@ -96,12 +97,23 @@ def ordinary_aggregate(
     function, bound, kind = resolve(binder, call)
     operands.note_parameters(binder.context)
     kept = None if condition is None else operands.column(condition)
-    made = AggregateCall(
-        function, bound, kind, kept, node.distinct, node.position, node.text, sort_keys(binder, call, bound)
-    )
+    if over:
+        check_window(node, function, bound)
+    order_by = sort_keys(binder, call, function, bound)
+    made = AggregateCall(function, bound, kind, kept, node.distinct, node.position, node.text, order_by)
     made = map_aggregate(made, operands.settled)
     printer = DuckDbExpressions(operands.texts)
     return operands.fitted(printer, aggregate_text(printer, made, over), kind)
+
+
+def check_window(node: FunctionCall, function: str, arguments: Sequence[Bound]) -> None:
+    """Raise 0A000 for an aggregate that can't have OVER here."""
+    if node.distinct:
+        raise SqlError("0A000", "DISTINCT is not implemented for window functions", node.position)
+    if node.order_by:
+        raise SqlError("0A000", "aggregate ORDER BY is not implemented for window functions", node.position)
+    if arguments and adds_floats(function, arguments[0].type.family):
+        raise not_supported(f"{node.name} of floats with OVER in a query on the catalog", node.position)
 
 
 class Operands:

@@ -2,7 +2,7 @@
 
 Deviations of integers and numerics are exact: `numeric_variance` makes them of the count, the sum and the sum of squares. Those of
 floats, and regressions, are made of the values in the order of the rows by PostgreSQL's own steps (Youngs and Cramer), so that the same
-order has the same digits. With OVER, and in Spark, they are the engine's, which may differ in the last digits.
+order has the same digits in every engine.
 """
 
 from __future__ import annotations
@@ -13,29 +13,11 @@ from dataclasses import dataclass
 from sql.emit.expressions import ExpressionPrinter, form_of
 from sql.emit.rule_arguments import literal_number, literal_text
 from sql.errors import SqlError, not_supported
+from sql.functions.aggregates import DEVIATIONS, adds_floats
 from sql.tree.expressions import AggregateCall, SortKey, WindowCall
 from sql.types.datatypes import SqlType, scaled_numeric
 
 INTEGERS = ("int2", "int4", "int8")
-DEVIATIONS = frozenset({"var_pop", "var_samp", "stddev_pop", "stddev_samp"})
-
-# Of pairs (y, x); the parts are the engine's sums over the pairs without NULLs.
-N, SXX, SYY, SXY = (f"regr_{part}({{0}}, {{1}})" for part in ("count", "sxx", "syy", "sxy"))
-COUNTED = f"CAST({N} AS DOUBLE)"
-REGRESSION = {
-    "regr_count": N,
-    "regr_sxx": SXX,
-    "regr_syy": SYY,
-    "regr_sxy": SXY,
-    "regr_avgx": "regr_avgx({0}, {1})",
-    "regr_avgy": "regr_avgy({0}, {1})",
-    "covar_pop": f"CASE WHEN {N} > 0 THEN {SXY} / {COUNTED} END",
-    "covar_samp": f"CASE WHEN {N} > 1 THEN {SXY} / ({COUNTED} - 1) END",
-    "corr": f"CASE WHEN {SXX} <> 0 AND {SYY} <> 0 THEN {SXY} / sqrt({SXX} * {SYY}) END",
-    "regr_r2": f"CASE WHEN {SXX} = 0 THEN NULL WHEN {SYY} = 0 THEN CAST(1 AS DOUBLE) ELSE ({SXY} * {SXY}) / ({SXX} * {SYY}) END",
-    "regr_slope": f"CASE WHEN {SXX} <> 0 THEN {SXY} / {SXX} END",
-    "regr_intercept": f"CASE WHEN {SXX} <> 0 THEN regr_avgy({{0}}, {{1}}) - regr_avgx({{0}}, {{1}}) * {SXY} / {SXX} END",
-}
 
 
 @dataclass(frozen=True)
@@ -96,28 +78,29 @@ def bits(aggregate: AggregateText) -> str:
     return aggregate.wrap(f"{aggregate.call.function}({aggregate.word}{aggregate.texts[0]})")
 
 
-def regression(aggregate: AggregateText) -> str:
-    """An aggregate of pairs of floats."""
+def added_in_order(call: AggregateCall | WindowCall) -> bool:
+    """Tell whether an aggregate adds floats, so that its last digits depend on the order of the rows."""
+    return bool(call.arguments) and adds_floats(call.function, call.arguments[0].type.family)
+
+
+def added_name(call: AggregateCall | WindowCall) -> str:
+    """Return the name under which `float8_aggregate` and `float8_window` know an aggregate that adds floats."""
+    return "real_sum" if call.function == "sum" and call.type.family == "float4" else call.function
+
+
+def pair_count(aggregate: AggregateText) -> str:
+    """Return regr_count: how many pairs have no NULL."""
     if aggregate.word:
         raise not_supported(f"{aggregate.call.function}(DISTINCT ...)", aggregate.call.position)
-    template = REGRESSION[aggregate.call.function]
-    for part in ("count", "sxx", "syy", "sxy", "avgx", "avgy"):
-        plain = f"regr_{part}({{0}}, {{1}})"
-        template = template.replace(plain, f"<{part}>")
-    for part in ("count", "sxx", "syy", "sxy", "avgx", "avgy"):
-        template = template.replace(
-            f"<{part}>", aggregate.wrap(f"regr_{part}({aggregate.texts[0]}, {aggregate.texts[1]})")
-        )
-    return f"CAST({template} AS {aggregate.printer.type_name(aggregate.call.type)})"
+    y, x = aggregate.texts
+    return aggregate.wrap(f"count(CASE WHEN {x} IS NOT NULL THEN {y} END)")
 
 
 def deviation(aggregate: AggregateText) -> str:
-    """A variance or a standard deviation."""
+    """A variance or a standard deviation of integers or numerics."""
     name, printer, kind, text = aggregate.call.function, aggregate.printer, aggregate.kind, aggregate.texts[0]
     if aggregate.word:
         raise not_supported(f"{name}(DISTINCT ...)", aggregate.call.position)
-    if kind.family == "float8":
-        return aggregate.wrap(f"{name}({text})")
     count = aggregate.wrap(f"count({text})")
     if form_of(kind) == "variable":
         squares = f"numeric_multiply({text}, {text})"
@@ -158,6 +141,6 @@ def separator_of(aggregate: AggregateText) -> str:
 
 AGGREGATE_RULES: Mapping[str, AggregateRule] = {
     **dict.fromkeys(("bit_and", "bit_or", "bit_xor"), bits),
-    **dict.fromkeys(REGRESSION, regression),
+    "regr_count": pair_count,
     **dict.fromkeys(DEVIATIONS, deviation),
 }
