@@ -435,7 +435,7 @@ class Committer:
             raise
         finally:
             with database.commit_lock:
-                # Another object is another image to all who have prepared a commit for the one before.
+                # Another object is another image to every transaction that has prepared a commit for the one before.
                 database.image = replace(database.image)
 
     def _note_committed(self, number: int) -> None:

@@ -112,7 +112,7 @@ class Checkpointer:
                 if not self._is_due():
                     continue
                 self._begun += 1
-            # A bug ends the thread and is told by its hook; those who wait are not left waiting.
+            # A bug ends the thread, whose hook reports it; waiting statements are woken.
             error: SqlError | None = SqlError("XX000", "the checkpoint failed")
             try:
                 error = self._attempt(self._check_stopping)

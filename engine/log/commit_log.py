@@ -34,13 +34,13 @@ log = logging.getLogger(__name__)
 DISK_FULL = "53100"
 IO_ERROR = "58030"
 FULL = (errno.ENOSPC, errno.EDQUOT)
-# More than so many bytes in memory are written by the thread, though nobody waits for them yet; who appends more than the others waits.
+# The thread writes more than so many bytes in memory though no commit waits; beyond the second limit the appending thread writes.
 WRITE_OUT_BYTES = 4 << 20
 PENDING_BYTES_MAX = 32 << 20
 # Where a sync takes longer than this, the event loop leaves it to the thread.
 QUICK_SYNC_S = 0.001
 SMOOTHING = 0.1
-# How long a turn waits for those who committed together before: part of what a sync of their own would take.
+# How long a turn waits for the clients that committed together before, as a part of the time of a sync.
 GATHERING = 0.5
 
 

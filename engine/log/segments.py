@@ -40,12 +40,12 @@ PAGE = struct.Struct("<8sIIQQ")
 PAGE_MAGIC = b"ANTUMLOG"
 PAGE_CHECKED = struct.Struct("<QQ")
 FIRST_SEQUENCE = 1
-# What says that records were given up: magic, checksum of what follows, the first of them, the first behind them.
+# A file of a gap: magic, checksum of the rest, the first record that was given up, the first record after it.
 GAP = struct.Struct("<8sIQQ")
 GAP_MAGIC = b"ANTUMGAP"
 # A segment that is filled faster is filled by much at once.
 FAST_BYTES_PER_S = 32 << 20
-# Numbers of records, and bytes, that are left out behind what was given up at the end of the log: more than a segment can have.
+# Numbers of records, and bytes, that are skipped after a gap at the end of the log: more than a segment can have.
 GIVEN_UP = 1 << 40
 
 

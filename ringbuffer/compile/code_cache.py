@@ -1,8 +1,9 @@
-"""Machine code on the disk, as numba keeps it, with a checksum: what is not as it was written is not loaded, and made anew.
+"""Machine code on the disk, as numba keeps it, with a checksum: a file that has changed is not loaded.
 
-numba's files are pickles and object code, and it loads what it finds. Here each file ends in a digest of its name, of the sources that it
-was made from, and of its contents; and neither a file nor a folder counts that somebody else owns or may write. Enters: the place of a
-kernel's files. Leaves: what numba calls a cache file. Must not know what the files mean.
+numba's files are pickles and object code, and numba loads what it finds. Here each file ends in a
+digest of its name, of the sources from which it was made, and of its contents. A file or folder
+that another user owns or may write is not used. Enters: the place of the files of a kernel. Leaves:
+what numba calls a cache file. Must not know what the files mean.
 """
 
 from __future__ import annotations
@@ -42,11 +43,11 @@ class CheckedCacheFile(Untyped):  # type: ignore[misc]  # its base has no type
         self._is_kept = place is not None
 
     def load(self, key: object) -> Any:
-        """Return what was saved under a key, None if it is not there as it was."""
+        """Return what was saved under a key, None if it is not there or was changed."""
         return super().load(key) if self._is_kept else None
 
     def save(self, key: object, data: object) -> None:
-        """Keep something under a key, unless others may write wherever it would lie."""
+        """Save data under a key, unless other users may write in the folder."""
         if self._is_kept:
             super().save(key, data)
 
@@ -61,7 +62,7 @@ class CheckedCacheFile(Untyped):  # type: ignore[misc]  # its base has no type
         return super()._load_data(name)
 
     def _is_whole(self, path: str) -> bool:
-        """Tell whether a file is ours and as it was written."""
+        """Tell whether a file is ours, and as it was written."""
         try:
             with open(path, "rb") as file:
                 status = os.fstat(file.fileno())
@@ -96,13 +97,16 @@ class CheckedCacheFile(Untyped):  # type: ignore[misc]  # its base has no type
 
 
 def is_owned(status: os.stat_result) -> bool:
-    """Tell whether nobody but us, or root, could write it."""
+    """Tell whether only this user, or root, could write a file."""
     return status.st_uid in (0, os.geteuid()) and not status.st_mode & OTHERS_WRITE
 
 
 @cache
 def safe_place(folder: Path) -> Path | None:
-    """Return where machine code that belongs into a folder may lie: there, or in a folder of this user, or nowhere."""
+    """Return a folder for the machine code that belongs into `folder`, or None.
+
+    It is `folder`, or a folder of this user.
+    """
     if is_ours(folder):
         return folder
     own = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "antumbra"
@@ -115,7 +119,10 @@ def safe_place(folder: Path) -> Path | None:
 
 
 def is_ours(folder: Path) -> bool:
-    """Tell whether nobody else may write in a folder, which is made. Rights to write that others have in ours are taken from them."""
+    """Tell whether only this user may write in a folder, which is made if it is missing.
+
+    Rights of others to write in a folder of ours are removed.
+    """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = folder.stat()

@@ -1,9 +1,10 @@
-"""The one decorator of the compiled functions: nogil, cached on disk, C division semantics.
+"""The one decorator of compiled functions: nogil, cached on disk, C division semantics.
 
-A kernel takes scalars and arrays that its caller owns, returns scalars and never raises: failures are codes of error_codes.
-numba's cache looks only at the kernel's own file, so a change in a file that it imports would leave old machine code in use; here
-the cache is stamped with the contents of all of ringbuffer's files that it reaches, and its files have checksums. Must not hold kernels
-itself.
+A kernel takes scalars and arrays that its caller owns, returns scalars and never raises: failures
+are codes of error_codes. numba's cache looks only at the file of the kernel, so that a change in a
+file that it imports would leave old machine code in use. Here the cache is stamped with the
+contents of all files of ringbuffer that the kernel reaches, and its files have checksums. Must not
+hold kernels itself.
 """
 
 from __future__ import annotations
@@ -44,12 +45,18 @@ def kernel(function: Function) -> Function:
 
 
 def sized_kernel(function: Function) -> Function:
-    """As `kernel`, but compiled anew for each set of constants that it is given: its loops over sizes are a third faster so."""
+    """Compile `function` as `kernel` does, but anew for each set of constants that it is given.
+
+    Its loops over sizes are a third faster so.
+    """
     return _compiled(function, inlined=False)
 
 
 def inlined_kernel(function: Function) -> Function:
-    """As `kernel`, but always inlined: each array that is passed costs seven words on the stack, more than a short loop does."""
+    """Compile `function` as `kernel` does, but always inline it.
+
+    Each array that is passed costs seven words on the stack, more than a short loop does.
+    """
     return _compiled(function, inlined=True)
 
 
@@ -64,7 +71,10 @@ def _compiled(function: Function, inlined: bool) -> Function:
 
 
 def external(name: str, result: str, *arguments: str) -> Callable[..., Any]:
-    """Return a function of the C library, which kernels alone can call. result, arguments: names of numba's types."""
+    """Return a function of the C library, which only kernels can call.
+
+    result, arguments: names of numba's types.
+    """
     types: Any = numba.types
     given = [getattr(types, argument) for argument in arguments]
     function: Callable[..., Any] = types.ExternalFunction(name, getattr(types, result)(*given))
@@ -74,8 +84,9 @@ def external(name: str, result: str, *arguments: str) -> Callable[..., Any]:
 def entry_of(function: Callable[..., Any], *arguments: object) -> Callable[..., Any]:
     """Return a kernel's machine code for arguments of the types of these, compiled now if need be.
 
-    For who gives the same types each time: a kernel finds out at each call which they are, which takes as long as a short one's work. What
-    is given later must be of these types, arrays also of this layout: nothing looks whether they are.
+    It is for callers that give the same types each time: a kernel finds out at each call which
+    types they are, which takes as long as the work of a short kernel. Later arguments must be of
+    these types, arrays also of this layout: nothing checks that.
     """
     compiled: Any = function
     signature = tuple(map(numba.typeof, arguments))
@@ -87,9 +98,10 @@ def entry_of(function: Callable[..., Any], *arguments: object) -> Callable[..., 
 
 
 def _typing_without_constants(template: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a dispatcher's typing of a call that does not see constants.
+    """Return a dispatcher's typing of a call that ignores constants.
 
-    numba would compile a callee anew for every constant that it is given: comparing with a text compiled text_equal for that text.
+    numba would compile a callee anew for every constant that it is given: a comparison with a text
+    compiled text_equal for that text.
     """
 
     unliteral: Callable[[Any], Any] = numba.types.unliteral
@@ -133,5 +145,5 @@ def _imported(text: str) -> list[Path]:
 
 @cache
 def _source(path: Path) -> bytes:
-    """Return a file of ringbuffer, as it was when it was first asked for, since that is what was imported."""
+    """Return a file of ringbuffer as it was when it was first read here, since that was imported."""
     return path.read_bytes()

@@ -1,7 +1,9 @@
-"""Machine code of generated kernels as bytes of a file: an object file with a checksum, and a stamp of all that it was made from and for.
+"""Machine code of generated kernels as the bytes of a file: an object file with checksum and stamp.
 
-Enters: the text of a generated module; what a compiler made of it. Leaves: bytes; or the code in them, if it is whole and of this text,
-this processor and these versions. Whoever can write the file can run code: the checksum finds damage, not malice.
+The stamp is of all that the code was made from and for. Enters: the text of a generated module, and
+what a compiler made of it. Leaves: bytes; or the code in them, if it is whole and of this text,
+this processor and these versions. A user who can write the file can run code: the checksum finds
+damage, not malice.
 """
 
 from __future__ import annotations
@@ -27,7 +29,12 @@ LENGTHS = struct.Struct("<II")
 
 @dataclass(frozen=True, slots=True)
 class KernelCode:
-    """An object file. wrapper: the symbol that Python calls; environment: the one that holds the address of numba's environment."""
+    """An object file.
+
+    Attributes:
+        wrapper: the symbol that Python calls.
+        environment: the symbol that holds the address of numba's environment.
+    """
 
     wrapper: str
     environment: str
@@ -35,7 +42,7 @@ class KernelCode:
 
 
 def stamp_of(text: str, function: str, types: Sequence[str]) -> bytes:
-    """Return a digest of what the code of a kernel depends on."""
+    """Return a digest of all that the code of a kernel depends on."""
     parts = (stamp_of_text(text), function, *types, *_machine())
     return hashlib.sha256("\n".join(parts).encode()).digest()
 
@@ -47,7 +54,7 @@ def _machine() -> tuple[str, ...]:
 
 
 def to_bytes(code: KernelCode, stamp: bytes) -> bytes:
-    """Return what is written to a file."""
+    """Return the bytes of a file."""
     wrapper, environment = code.wrapper.encode(), code.environment.encode()
     lengths = LENGTHS.pack(len(wrapper), len(environment))
     body = b"".join((stamp, lengths, wrapper, environment, code.object_file))
@@ -55,7 +62,7 @@ def to_bytes(code: KernelCode, stamp: bytes) -> bytes:
 
 
 def from_bytes(data: bytes, stamp: bytes) -> KernelCode | None:
-    """Return the code in a file; None: it is damaged, or of something else."""
+    """Return the code in a file; None: the file is damaged, or has another stamp."""
     start = len(MAGIC) + DIGEST_BYTES
     body = data[start:]
     if data[:start] != MAGIC + hashlib.sha256(body).digest() or body[:DIGEST_BYTES] != stamp:

@@ -1,7 +1,8 @@
-"""From the text of a generated kernel to machine code: the only place where one is imported, and where numba works on it.
+"""From the text of a generated kernel to machine code: the only place where numba compiles one.
 
-Enters: a generated module, its function and its types. Leaves: a `KernelCode`. numba holds the interpreter for as long as it works, and
-gives back nothing of what it needed, so a server has this done in another process (`compile_process`).
+Enters: a generated module, its function and its types. Leaves: a `KernelCode`. numba holds the
+interpreter lock while it works, and never gives back the memory that it needed, so a server has
+this done in another process (`ringbuffer.compile.processes`).
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ PACKAGE = "antumbra_kernels"
 
 
 def compile_kernel(name: str, text: str, function: str, types: Sequence[str]) -> KernelCode:
-    """Return the code of a function of the module with this text, for exactly these types. name: of the module.
+    """Return the code of a function of the module with this text, for exactly these types.
 
-    Raises OSError, and KernelTextError for what is no kernel.
+    name: of the module. Raises OSError, and KernelTextError for a text that is no kernel.
     """
     tree = kernel_tree(text)
     # numba wants a file. Only this process knows this one, and nobody reads it.

@@ -1,7 +1,7 @@
-"""The text of a generated kernel before it becomes code: it may hold what kernels are made of, and nothing else.
+"""The check of the text of a generated kernel: it may hold what kernels are made of, and nothing else.
 
-Enters: the text of a module. Leaves: its syntax tree. Whoever writes kernels puts no text of others into them; this is the second lock on
-that door. Must not run anything.
+Enters: the text of a module. Leaves: its syntax tree. The code that writes kernels puts no text of
+clients into them; this is the second lock on that door. Must not run anything.
 """
 
 from __future__ import annotations
@@ -25,11 +25,14 @@ PARSING = threading.Lock()
 
 
 class KernelTextError(Exception):
-    """A text that is no kernel's."""
+    """A text that is not a kernel."""
 
 
 def kernel_tree(text: str) -> ast.Module:
-    """Return the tree of a module. Raises KernelTextError for what no kernel has: other statements, names, modules and texts."""
+    """Return the tree of a module.
+
+    Raises KernelTextError for statements, names, modules and texts that no kernel has.
+    """
     try:
         with PARSING:
             tree = ast.parse(text)
@@ -66,7 +69,7 @@ def _check(node: ast.AST) -> None:
 
 
 def _defined(node: ast.AST) -> set[str]:
-    """Return the names that a node makes known."""
+    """Return the names that a node defines."""
     if isinstance(node, ast.alias):
         return {node.asname or node.name}
     if isinstance(node, ast.arg):

@@ -1,8 +1,10 @@
-"""Generated kernels from files: each in an engine of LLVM's own, which goes when nobody holds the kernel any more, and its code with it.
+"""Generated kernels from files, each in an engine of LLVM's own, which is freed with its kernel.
 
-Enters: the text of a generated module; what compiles it, if its code is not beside it yet. Leaves: a `Kernel`. What runs is the text that
-was just generated, never what lies on the disk as text; that file is for people. A file is never rewritten in place: its name carries the
-fingerprint of its text. What the disk refuses is a KernelFileError. Nothing is compiled here. Must not know what the kernels compute.
+Enters: the text of a generated module, and a function that compiles it if its code is not beside it
+yet. Leaves: a `Kernel`. What runs is the text that was just generated, never a text from the disk;
+that file is for people. A file is never rewritten in place: its name carries the fingerprint of its
+text. A disk that refuses is a KernelFileError. Nothing is compiled here. Must not know what the
+kernels compute.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ CODE_SUFFIX = ".code"
 
 
 class KernelFileError(Exception):
-    """A generated file, or the machine code beside it, can't be written or read. error: what the system said."""
+    """A generated file, or the machine code beside it, can't be written or read. error: of the system."""
 
     def __init__(self, path: Path, error: OSError) -> None:
         super().__init__(f"{path}: {error.strerror}")
@@ -50,9 +52,13 @@ class KernelFileError(Exception):
 
 
 class Kernel(DISPATCHER):  # type: ignore[misc]
-    """A compiled function for exactly one list of types; it runs without the interpreter lock. Raises TypeError for other types.
+    """A compiled function for exactly one list of types; it runs without the interpreter lock.
 
-    entry: the machine code, for who knows that what is given is of these types, arrays also of this layout: nothing looks whether they are.
+    A call raises TypeError for other types.
+
+    Attributes:
+        entry: the machine code, for callers whose arguments are of these types, arrays also of this
+            layout: nothing checks that.
     """
 
     if TYPE_CHECKING:
@@ -76,7 +82,7 @@ class Kernel(DISPATCHER):  # type: ignore[misc]
         return self.entry
 
     def typeof_pyval(self, value: object) -> Any:
-        """Return numba's type of a value that its tables do not know yet."""
+        """Return numba's type of a value that its tables do not have."""
         return typeof(value)
 
     def _search_new_conversions(self, *_: object, **__: object) -> bool:
@@ -97,10 +103,10 @@ _loading = threading.Lock()
 def load_kernel(
     folder: Path, name: str, text: str, function: str, types: Sequence[str], compile_text: Compile = compile_kernel
 ) -> tuple[Kernel, Path]:
-    """Write `text` to folder/name.py unless it is there, and return its kernel for `types`, with the path.
+    """Write `text` to folder/name.py unless it is there; return its kernel for `types`, and the path.
 
-    name: an identifier, with the text's fingerprint in it. Raises KernelFileError, KernelTextError for what is no kernel, and what
-    `compile_text` raises.
+    name: an identifier that contains the fingerprint of the text. Raises KernelFileError,
+    KernelTextError, and what `compile_text` raises.
     """
     assert name.isidentifier() and name.isascii(), name
     path = folder / f"{name}.py"
@@ -123,7 +129,7 @@ def load_kernel(
 
 
 def _known_code(path: Path, stamp: bytes) -> KernelCode | None:
-    """Return the code beside a file; None: it is not there, damaged, of something else, or somebody else's."""
+    """Return the code beside a file; None: it is missing, damaged, of something else, or not ours."""
     beside = path.with_suffix(CODE_SUFFIX)
     if not beside.is_file():
         return None
@@ -137,7 +143,7 @@ def _known_code(path: Path, stamp: bytes) -> KernelCode | None:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Make the file what it should be; after a power loss it may be anything."""
+    """Write a file unless it has these bytes; after a power loss it may have any."""
     if path.is_file() and path.read_bytes() == data:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -155,7 +161,8 @@ def _write(path: Path, data: bytes) -> None:
 def load_code(code: KernelCode, function: str, types: Sequence[str]) -> Kernel:
     """Return the kernel of an object file, in an engine of its own.
 
-    Takes a millisecond. numba has one engine, which never gives back machine code: a view that was dropped left 0.8 MB behind.
+    This takes a millisecond. numba has one engine, which never gives back machine code: a dropped
+    view left 0.8 MB.
     """
     _register_symbols()
     module = binding.parse_assembly(f'target triple = "{binding.get_process_triple()}"')
@@ -174,7 +181,7 @@ def load_code(code: KernelCode, function: str, types: Sequence[str]) -> Kernel:
 
 @cache
 def _register_symbols() -> None:
-    """Have numba tell LLVM where the functions of its runtime are, which code calls by name."""
+    """Let numba tell LLVM the addresses of its runtime's functions, which code calls by name."""
     cpu_target.target_context.refresh()
 
 

@@ -1,7 +1,8 @@
-"""The processes that compile kernels for a server, so that nobody waits for a compilation who did not ask for it.
+"""The processes that compile kernels for a server.
 
-Enters: what `compile_kernel` takes, and a function that raises when it is not wanted any more. Leaves: the code, from a process of its own:
-it can be ended at any time, has the interpreter to itself, and what numba does not give back goes with it. Any thread may ask.
+Enters: the arguments of `compile_kernel`, and a function that raises when the caller gives up.
+Leaves: the code, from a process of its own, which can be ended at any time and has an interpreter
+to itself; memory that numba does not give back goes with the process. Any thread may call.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 class CompileError(Exception):
-    """A kernel that can't be compiled: `is_out_of_memory`, or in more than `seconds`."""
+    """A kernel that can't be compiled: for want of memory (`is_out_of_memory`), or not in `seconds`."""
 
     def __init__(self, text: str, is_out_of_memory: bool = False, seconds: float = 0.0) -> None:
         super().__init__(text)
@@ -41,7 +42,7 @@ class CompileError(Exception):
 
 
 class ProcessEndedError(Exception):
-    """A process that ended instead of answering. code: what it ended with."""
+    """A process that ended instead of answering. code: its exit code."""
 
     def __init__(self, code: int) -> None:
         super().__init__(f"a process that compiles ended with {code}")
@@ -49,7 +50,7 @@ class ProcessEndedError(Exception):
 
 
 class CompileProcess:
-    """One process, for one request at a time."""
+    """A process that compiles, for one request at a time."""
 
     def __init__(self, memory_bytes_max: int) -> None:
         # Not from the folder that the server was started in: anybody may have put something there.
@@ -59,11 +60,14 @@ class CompileProcess:
 
     @property
     def process_id(self) -> int:
-        """Number of the process."""
+        """The number of the process."""
         return self._process.pid
 
     def processor_s(self) -> float:
-        """Return how long the process has had a processor so far, in seconds; the time by the clock where the system does not say it."""
+        """Return how long the process has had a processor, in seconds.
+
+        Where the system does not tell, it is the time by the clock.
+        """
         try:
             fields = Path(f"/proc/{self.process_id}/stat").read_text().rpartition(")")[2].split()
         except OSError:
@@ -71,7 +75,7 @@ class CompileProcess:
         return (int(fields[USER_TIME]) + int(fields[SYSTEM_TIME])) / TICKS_PER_S
 
     def compile(self, request: bytes, check: Callable[[], None]) -> tuple[bytes, bytes]:
-        """Return kind and bytes of the answer. check: raises to give up. Raises ProcessEndedError."""
+        """Return kind and bytes of the answer. Raises ProcessEndedError, and what `check` raises to give up."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(LENGTH.pack(len(request)) + request)
@@ -99,7 +103,7 @@ class CompileProcess:
         return bytes(found)
 
     def end(self) -> None:
-        """End the process, whatever it is at."""
+        """End the process, whatever it is doing."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -109,9 +113,10 @@ class CompileProcess:
 
 
 class CompileProcesses:
-    """At most `count_max` processes of `memory_bytes_max` each, started when they are asked for; close() ends them.
+    """At most `count_max` processes of `memory_bytes_max` each, started when they are needed.
 
-    seconds_max: of processor time; what takes more is given up. On a busy machine it may take longer by the clock.
+    `close` ends them. A compilation that takes more than `seconds_max` of processor time is given
+    up; on a busy machine that may be longer by the clock.
     """
 
     def __init__(self, count_max: int, memory_bytes_max: int, seconds_max: float) -> None:
@@ -124,7 +129,7 @@ class CompileProcesses:
         self._is_closed = False
 
     def prepare(self) -> None:
-        """Start a process if there is none, so that the first who asks does not wait for it."""
+        """Start a process if there is none, so that the first caller does not wait for it."""
         with self._changed:
             if not self._is_closed and not self._free and not self._busy:
                 self._free.append(CompileProcess(self._memory_bytes_max))
@@ -132,9 +137,9 @@ class CompileProcesses:
     def compile(
         self, name: str, text: str, function: str, types: Sequence[str], check: Callable[[], None]
     ) -> KernelCode:
-        """Return the code of a kernel, as `compile_kernel` does. check: raises when it is not wanted any more.
+        """Return the code of a kernel, as `compile_kernel` does.
 
-        Raises OSError, CompileError, and what `check` raises.
+        Raises OSError, CompileError, and what `check` raises to give up.
         """
         request = json.dumps([name, text, function, list(types)]).encode()
         kind, data = self._answer(request, check)
@@ -147,7 +152,7 @@ class CompileProcesses:
         return code
 
     def close(self) -> None:
-        """End all processes; who waits for one gets CompileError."""
+        """End all processes; a caller that waits for one gets CompileError."""
         with self._changed:
             self._is_closed = True
             processes = [*self._free, *self._busy]

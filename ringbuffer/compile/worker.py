@@ -1,8 +1,9 @@
-"""A process that compiles generated kernels for a server: `python -m ringbuffer.compile.worker BYTES_MAX IDLE_S`.
+"""A process that compiles kernels for a server: `python -m ringbuffer.compile.worker BYTES_MAX IDLE_S`.
 
-Enters by stdin: requests, which are lengths and JSON with name, text, function and types. Leaves by stdout: a length, a kind and bytes: the
-code, or JSON of an OSError. It ends when stdin does, also in the middle of its work, and when nobody asks for IDLE_S; what needs more than
-BYTES_MAX of memory ends it, too.
+Enters by stdin: requests, which are lengths and JSON with name, text, function and types. Leaves by
+stdout: a length, a kind and bytes: the code, or JSON of an OSError. The process ends when stdin
+ends, also in the middle of its work, after IDLE_S without a request, and when it needs more than
+BYTES_MAX of memory.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def main(memory_bytes_max: int, idle_s: float) -> None:
 
 
 def read_requests(source: BinaryIO, requests: queue.Queue[bytes]) -> None:
-    """Pass requests on. At their end the process has nobody to work for."""
+    """Pass requests on, and end the process after the last one."""
     while True:
         head = source.read(LENGTH.size)
         if len(head) < LENGTH.size:

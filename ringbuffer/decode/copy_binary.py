@@ -1,8 +1,9 @@
-"""COPY BINARY, fed in pieces cut anywhere, to morsels of at most 65,536 rows: PostgreSQL's header, tuples, and end marker.
+"""COPY BINARY, fed in pieces cut anywhere, to morsels: PostgreSQL's header, tuples, and end marker.
 
-Enters: bytes. Leaves: morsels, or the first bad row as a RowError; whether fields before a wrong size are right is left to the caller. A
-tuple is a count of fields and then what Bind has of a row, so the same kernel stores the fields. Columns that have no kernel come as
-their bytes, in a TEXT column. Must not know SQL types.
+Enters: bytes. Leaves: morsels of at most 65,536 rows, or the first bad row as a RowError; the
+caller checks whether fields before a wrong size are right. A tuple is a count of fields and then
+what Bind has of a row, so that the same kernel stores the fields. Columns that have no kernel come
+as their bytes, in a TEXT column. Must not know SQL types.
 """
 
 from __future__ import annotations
@@ -47,7 +48,14 @@ NO_SLOW_FIELDS = np.zeros((0, 4), dtype=np.int64)
 
 
 class BinaryDecoder:
-    """Bytes of COPY BINARY in, morsels out. raw: which columns of the layout come as their bytes. rows_count: of all morsels so far."""
+    """A decoder that takes bytes of COPY BINARY and returns morsels.
+
+    Attributes:
+        rows_count: rows of all morsels so far.
+
+    Arguments:
+        raw: which columns of the layout come as their bytes.
+    """
 
     def __init__(self, layout: Layout, raw: Sequence[bool]) -> None:
         self.rows_count = 0
@@ -63,27 +71,33 @@ class BinaryDecoder:
 
     @property
     def lines_count(self) -> int:
-        """Tuples that became rows."""
+        """How many tuples have become rows."""
         return self.rows_count
 
     @property
     def pending_bytes(self) -> bytes:
-        """What was fed and has not become a row yet."""
+        """How many bytes were fed and have not become a row yet."""
         return bytes(self._pending)
 
     def keeps(self, bytes_count: int) -> bool:
-        """Tell whether so many more bytes are only kept by `feed`: the row that they belong to is longer."""
+        """Tell whether `feed` would only keep so many more bytes, since their row is longer."""
         return len(self._pending) + bytes_count < self._wait_bytes
 
     def feed(self, data: bytes | bytearray | memoryview) -> list[Morsel]:
-        """Take some bytes and return the rows that are complete. Raises RowError, but first gives the rows before it."""
+        """Take some bytes and return the rows that are complete.
+
+        Raises RowError, after the rows before the error were returned.
+        """
         self._pending += data
         if len(self._pending) < self._wait_bytes or not self._passes_header():
             return []
         return self._decode_pending()
 
     def finish(self) -> list[Morsel]:
-        """Return the last rows; the end marker may be missing. Raises RowError for a header or a tuple that is cut off."""
+        """Return the last rows; the end marker may be missing.
+
+        Raises RowError for a header or a tuple that is cut off.
+        """
         if not self._passes_header():
             raise RowError(self._header_error(), 0)
         morsels = self._decode_pending()
@@ -95,7 +109,7 @@ class BinaryDecoder:
         return morsels
 
     def _passes_header(self) -> bool:
-        """Take the header off; False while it is not all there. Raises RowError."""
+        """Remove the header; False while a part of it is missing. Raises RowError."""
         pending = self._pending
         if self._skip_bytes < 0:
             if len(pending) < len(SIGNATURE) + 2 * LENGTH_BYTES:
@@ -111,7 +125,7 @@ class BinaryDecoder:
         return self._skip_bytes == 0
 
     def _header_error(self) -> int:
-        """Return what is missing of a header that is cut off."""
+        """Return the error of a header that is cut off."""
         if self._skip_bytes > 0:
             return codes.COPY_HEADER_EXTENSION
         return header_error(self._pending)
@@ -189,7 +203,7 @@ class BinaryDecoder:
 
 
 def header_error(data: bytes | bytearray) -> int:
-    """Return the code of what is wrong with a header, or missing of one that is cut off; 0 when it is whole."""
+    """Return the code of what is wrong with a header, or missing of it; 0 for a whole one."""
     signature, flags, length = data[:11], data[11:15], data[15:19]
     if signature != SIGNATURE:
         return codes.COPY_SIGNATURE
@@ -209,9 +223,10 @@ def header_error(data: bytes | bytearray) -> int:
 def walk_tuples(
     buffer: Bytes, at: int, end: int, columns_count: int, starts: npt.NDArray[np.int64]
 ) -> tuple[int, int, int, int]:
-    """-> (tuples, where the next one begins, how it ended, column of a size that is wrong or cut off, or -1).
+    """Return (tuples, where the next one begins, how it ended, column of a bad size or -1).
 
-    buffer: uint8, bytes [at, end) are tuples. starts: int64[tuples at most], gets where the fields of each begin.
+    buffer: uint8, of which bytes [at, end) are tuples. starts: int64[tuples at most], gets the
+    places of the fields of each tuple.
     """
     rows_count = 0
     while rows_count < len(starts):

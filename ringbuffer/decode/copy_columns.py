@@ -1,7 +1,8 @@
-"""Plain lines of COPY into rows, column after column: a type is looked at once for many fields, not once for each.
+"""Plain lines of COPY into rows, column by column: the type is looked at once for many fields.
 
-Enter: lines whose fields `copy_fields` has found, the memory of a row block. Leave: how many rows were stored; the line behind them is for
-`copy_rows`, which converts any field and knows every error. Nothing is stored of a line that has an error. Must not know the formats.
+Enter: lines whose fields `copy_fields` has found, the memory of a row block. Leave: how many rows
+were stored; the line after them is for `copy_rows`, which converts any field and knows every error.
+Nothing is stored of a line that has an error. Must not know the formats.
 """
 
 from __future__ import annotations
@@ -67,9 +68,10 @@ NULL_BYTES_MAX = 8
 def field_at(
     address: int, end_at: int, null_bytes: int, null_word: int, quote: int, backslash: int
 ) -> tuple[int, int, bool, bool]:
-    """-> (start, end, is null, is plain) of the field before the place that is stored at the address `end_at`, counted from `address`.
+    """Return (start, end, is null, is plain) of the field whose end is stored at the address `end_at`.
 
-    All that a loop over fields needs is in words: an array would be read anew after each store.
+    Places count from `address`. All that a loop over fields needs is in words: an array would be
+    read anew after each store.
     """
     first = signed_word(load_int32(end_at - 4)) + 1
     end = signed_word(load_int32(end_at))
@@ -89,7 +91,7 @@ def field_at(
 def store_integers(
     buffer: Bytes, start: int, ends: Array, form: Array, columns: Array, column: int, rows: int, target: int, nulls: int
 ) -> int:
-    """-> rows stored of a column of integers, from address `target` on, their null bytes from `nulls` on."""
+    """Store a column of integers from address `target` on, null bytes from `nulls` on; return the rows."""
     width = columns[column, WIDTH]
     high = INT64_MAX if width == 8 else (1 << (8 * width - 1)) - 1
     low = INT64_MIN if width == 8 else -high - 1
@@ -124,7 +126,7 @@ def store_integers(
 def store_numerics(
     buffer: Bytes, start: int, ends: Array, form: Array, columns: Array, column: int, rows: int, target: int, nulls: int
 ) -> int:
-    """-> rows stored of a column of decimals; see store_integers."""
+    """Store a column of decimals; return the rows stored. See store_integers."""
     precision, scale = columns[column, PRECISION], columns[column, SCALE]
     limit = POWERS[precision] if precision < len(POWERS) else INT64_MAX
     address, end_at, step = buffer.ctypes.data + start, ends.ctypes.data + 4 * (column + 1), 4 * columns.shape[0]
@@ -155,7 +157,7 @@ def store_numerics(
 def store_dates(
     buffer: Bytes, start: int, ends: Array, form: Array, columns: Array, column: int, rows: int, target: int, nulls: int
 ) -> int:
-    """-> rows stored of a column of dates; see store_integers."""
+    """Store a column of dates; return the rows stored. See store_integers."""
     address, end_at, step = buffer.ctypes.data + start, ends.ctypes.data + 4 * (column + 1), 4 * columns.shape[0]
     null_bytes, null_word, quote, backslash = form[NULL_BYTES], form[NULL_WORD], form[QUOTE], form[BACKSLASH]
     for row in range(rows):
@@ -183,7 +185,7 @@ def store_others(
     buffer: Bytes, start: int, ends: Array, form: Array, columns: Array, column: int, rows: int, target: int, nulls: int,
     transitions: Transitions, offsets: Offsets,
 ) -> int:  # fmt: skip
-    """-> rows stored of a column of floats, bools, enums or timestamps; see store_integers."""
+    """Store a column of floats, bools, enums or timestamps; return the rows stored. See store_integers."""
     kind, width = columns[column, KIND], columns[column, WIDTH]
     address, end_at, step = buffer.ctypes.data + start, ends.ctypes.data + 4 * (column + 1), 4 * columns.shape[0]
     null_bytes, null_word, quote, backslash = form[NULL_BYTES], form[NULL_WORD], form[QUOTE], form[BACKSLASH]
@@ -221,7 +223,10 @@ def store_others(
 
 @kernel
 def rows_that_fit(buffer: Bytes, start: int, ends: Array, form: Array, columns: Array, column: int, rows: int) -> int:
-    """-> rows before the first whose string in a column may be too long, or is NULL where it may not be, or is not plain."""
+    """Return how many rows come before the first with a string that may not be stored.
+
+    Such a string may be too long, a forbidden NULL, or not plain.
+    """
     length_max = columns[column, LENGTH_MAX]
     not_null = columns[column, NOT_NULL] != 0
     if length_max < 0 and not not_null and form[BACKSLASH] < 0:
@@ -241,7 +246,10 @@ def store_strings(
     buffer: Bytes, start: int, ends: Array, form: Array, columns: Array, column: int, rows: int, target: int, nulls: int, heap: Bytes,
     used: int,
 ) -> int:  # fmt: skip
-    """-> bytes of `heap` that are used then: store a column of strings, all of which can be stored; see store_integers."""
+    """Store a column of strings, all of which can be stored; return the bytes of `heap` used then.
+
+    See store_integers.
+    """
     heap_address = heap.ctypes.data
     # Up to these places blocks may be read and written.
     source_end, heap_end = buffer.shape[0] - BLOCK_BYTES - start, heap.shape[0] - BLOCK_BYTES
@@ -273,7 +281,7 @@ def store_lines(
     buffer: Bytes, start: int, ends: Array, form: Array, columns: Array, rows: int, base: int, capacity: int, row: int, heap: Bytes,
     used: int, transitions: Transitions, offsets: Offsets,
 ) -> tuple[int, int]:  # fmt: skip
-    """-> (rows stored from `row` on, bytes of heap that are used then) of `rows` lines whose fields' `ends` are known."""
+    """Store `rows` lines with known `ends` of fields, from `row` on; return (rows, bytes of heap used then)."""
     count = columns.shape[0]
     row_bytes = columns[count - 1, PREFIX] + columns[count - 1, WIDTH]
     for column in range(count):

@@ -13,7 +13,12 @@ from ringbuffer.memory.columns import Layout
 
 @dataclass(frozen=True)
 class CsvFormat:
-    """Options of COPY ... (FORMAT csv). delimiter, quote, escape: one byte each. force_*: names of columns of the layout."""
+    """The options of COPY ... (FORMAT csv).
+
+    Attributes:
+        delimiter, quote, escape: one byte each.
+        force_not_null, force_null: names of columns of the layout.
+    """
 
     delimiter: str = ","
     null: str = ""
@@ -25,7 +30,7 @@ class CsvFormat:
 
 
 class CsvDecoder(CopyDecoder):
-    """Decodes COPY CSV for one statement."""
+    """A decoder of COPY CSV for one statement."""
 
     def __init__(
         self, layout: Layout, options: CsvFormat = CsvFormat(), fallback: Fallback | None = None, time_zone: str = "UTC"

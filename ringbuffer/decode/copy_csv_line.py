@@ -1,8 +1,9 @@
-"""A record of COPY's CSV format: where its fields are, with line ends inside quotes, by PostgreSQL 15's rules.
+"""A record of COPY's CSV format: its fields, with line ends in quotes, by PostgreSQL 15's rules.
 
-Enter: `buffer` uint8[n] with 8 readable bytes more; the record starts at `start`, bytes are known up to `end`. Leave: what it is, and
-`fields` int64[columns + 1, 3]. It is read in words of 8 bytes, of which only those are looked at that may mean something; delimiters,
-quotes and escapes are words of eight such bytes. Must not know columns' types or values.
+Enter: `buffer` uint8[n] with 8 readable bytes more; the record starts at `start`, bytes are known
+up to `end`. Leave: the kind of the record, and `fields` int64[columns + 1, 3]. The record is read
+in words of 8 bytes, of which only bytes are looked at that may mean something; delimiters, quotes
+and escapes are words of eight such bytes. Must not know types or values of columns.
 """
 
 from __future__ import annotations
@@ -52,9 +53,11 @@ SPACES = 0x2020202020202020
 
 @inlined_kernel
 def marks(word: int, delimiters: int, quotes: int, escapes: int) -> int:
-    """-> the highest bit of each byte that may be special, of the first that is one for certain; the others are words of equal bytes.
+    """Return a mask with the highest bit of each byte that may be special.
 
-    Special are these three, control characters, and bytes above 0x7F. A byte is marked beside them only if it follows another one.
+    Special are the three given bytes (each a word of eight of them), control characters, and bytes
+    above 0x7F. The first mark is right for certain; a byte that is not special may be marked only
+    after another mark.
     """
     delimited = word ^ delimiters
     quoted = word ^ quotes
@@ -67,9 +70,9 @@ def marks(word: int, delimiters: int, quotes: int, escapes: int) -> int:
 def next_mark(
     address: int, base: int, end: int, found: int, delimiters: int, quotes: int, escapes: int
 ) -> tuple[int, int, int]:
-    """-> (place of the next byte that may be special, or `end`; place of its word; marks that are left of that word).
+    """Return (place of the next byte that may be special, or `end`; place of its word; the word's other marks).
 
-    base: the place of the word that `found` is left of; all places are counted from `address`.
+    base: the place of the word whose marks are left in `found`; all places count from `address`.
     """
     while found == 0 and base + WORD_BYTES < end:
         base += WORD_BYTES
@@ -84,7 +87,10 @@ def read_csv_line(
     buffer: Bytes, start: int, end: int, final: bool, delimiters: int, quotes: int, escapes: int, classes: Bytes, columns_count: int,
     fields: Array, state: Array,
 ) -> tuple[int, int, int, int, int, int]:  # fmt: skip
-    """-> (what it is, end of its data, start of the next, fields, lines, error): find the record at `start` and its fields."""
+    """Find the record at `start` and its fields.
+
+    Returns (kind, end of its data, start of the next record, fields, lines, error).
+    """
     following = end
     count, lines, marked = 0, 1, 0
     fields[0, START] = start
@@ -151,7 +157,10 @@ def read_csv_line(
 
 @kernel
 def csv_end_marker(buffer: Bytes, start: int, end: int, final: bool, style: int) -> tuple[int, int]:
-    """-> (where the data after a marker \\. at `start` begins, error); `start` when it is data, -1 when more bytes are needed."""
+    r"""Return (where the data after a marker \. at `start` begins, error).
+
+    `start` means data and no marker, -1 that more bytes are needed.
+    """
     if start + 1 >= end:
         return (start if final else -1), OK
     if buffer[start + 1] != 46:

@@ -1,7 +1,8 @@
-"""The decoder of COPY data that is fed bytes cut anywhere and gives morsels of at most 65,536 rows.
+"""The decoder of COPY data, which is fed bytes cut anywhere and returns morsels.
 
-Enters: bytes. Leaves: morsels, or the first bad field as a RowError with row, column and line; the good rows before it, in the same
-feed, are not given. Must not know formats, which are numbers here, or what becomes of the rows.
+Enters: bytes. Leaves: morsels of at most 65,536 rows, or the first bad field as a RowError with
+row, column and line; good rows before it, in the same feed, are not returned. Must not know
+formats, which are numbers here, or what becomes of the rows.
 """
 
 from __future__ import annotations
@@ -46,11 +47,17 @@ CUT_ROWS_SPARE = 64
 
 
 class CopyDecoder:
-    """Bytes of COPY in, morsels out. settings: whether it is CSV, quote, escape, and classes of bytes (decode_text and decode_csv).
+    """A decoder that takes bytes of COPY and returns morsels.
 
-    force: FORCE of each column, none: no column has one.
-    rows_count: rows of all morsels so far. fallback(column, text) gives the value of a date or timestamp that is not ISO, and
-    raises RowError for a bad one.
+    Attributes:
+        rows_count: rows of all morsels so far.
+
+    Arguments:
+        settings: whether the format is CSV, quote, escape, and classes of bytes (copy_text and
+            copy_csv).
+        force: FORCE of each column; empty: no column has one.
+        fallback: returns, for (column, text), the value of a date or timestamp that is not ISO;
+            raises RowError for a bad one.
     """
 
     def __init__(
@@ -79,16 +86,16 @@ class CopyDecoder:
 
     @property
     def lines_count(self) -> int:
-        """Lines of which rows were given, and the header."""
+        """How many lines have become rows, the header included."""
         return int(self._state[LINE])
 
     @property
     def pending_bytes(self) -> bytes:
-        """What was fed and has not become a row yet."""
+        """How many bytes were fed and have not become a row yet."""
         return bytes(self._pending)
 
     def keeps(self, bytes_count: int) -> bool:
-        """Tell whether so many more bytes are only kept by `feed`: the row that they belong to is longer."""
+        """Tell whether `feed` would only keep so many more bytes, since their row is longer."""
         return len(self._pending) + bytes_count < self._wait_bytes
 
     def feed(self, data: bytes | bytearray | memoryview) -> list[Morsel]:
@@ -157,7 +164,7 @@ class CopyDecoder:
         return morsel
 
     def _heap_part(self, used: int) -> npt.NDArray[np.uint8]:
-        """Return the used bytes of the heap; most of it is not given away, but used again."""
+        """Return the used bytes of the heap, most of which is used again."""
         part = heap_part(self._heap, used)
         if part.base is not None:
             self._heap = np.empty(0, dtype=np.uint8)
@@ -186,7 +193,7 @@ class CopyDecoder:
 
 
 def plain_form(csv: bool, quote: int, null: bytes) -> npt.NDArray[np.int64]:
-    """Return what copy_columns needs to know of a format; its NULL_BYTES are -1 where no line is to count as plain."""
+    """Return the words that copy_columns needs of a format; NULL_BYTES is -1 if no line counts as plain."""
     form = np.full(FORM_WORDS, -1, dtype=np.int64)
     # A backslash says more than itself in the text format; only this one's meaning is known without looking further.
     if len(null) <= NULL_BYTES_MAX and (csv or b"\\" not in null or null == b"\\N"):

@@ -1,8 +1,10 @@
-"""The fields of many lines of COPY at once, as long as they are plain: both formats, 64 bytes at a time.
+"""The fields of many plain lines of COPY at once, in both formats, 64 bytes at a time.
 
-A line is plain when it ends with a newline, has as many fields as there are columns, quotes only around whole fields and without line ends
-or quotes within, and no escapes, carriage returns or zero bytes; a backslash may begin a field. The first line that is not plain ends what
-is found here: it is for `copy_csv_line` and `copy_text_line`, which know all of PostgreSQL's rules. Must not know columns' types.
+A line is plain when it ends with a newline, has as many fields as there are columns, quotes only
+around whole fields and without line ends or quotes within, and no escapes, carriage returns or zero
+bytes; a backslash may begin a field. The search ends before the first line that is not plain: that
+line is for `copy_csv_line` and `copy_text_line`, which know all of PostgreSQL's rules. Must not
+know types of columns.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ SPAN_BYTES_MAX = 1 << 30
 
 @inlined_kernel
 def filled(bits: int) -> int:
-    """-> a word with all bits set from each odd set bit up to the next one."""
+    """Return a word with all bits set from each odd set bit up to the next one."""
     bits ^= bits << 1
     bits ^= bits << 2
     bits ^= bits << 4
@@ -34,9 +36,11 @@ def filled(bits: int) -> int:
 def field_ends(
     address: int, csv: bool, delimiter: int, quote: int, escape: int, after_end: int, quoted: int, after_quote: int
 ) -> tuple[int, int, int, int, int, int]:
-    """-> (ends of fields, of these the newlines, what is not plain) of 64 bytes, and the last three arguments for the next 64.
+    """Return (ends of fields, newlines among them, what is not plain) of 64 bytes, and the next state.
 
-    after_end: 1 when a field ended just before; quoted: -1 within quotes, else 0; after_quote: 1 when one was closed just before.
+    The next state is the last three arguments for the next 64 bytes. after_end: 1 when a field
+    ended just before; quoted: -1 within quotes, else 0; after_quote: 1 when a quote was closed just
+    before.
     """
     newlines = equal_mask(address, NEWLINE)
     ends = equal_mask(address, delimiter) | newlines
@@ -61,10 +65,10 @@ def find_fields(
     buffer: Bytes, start: int, end: int, csv: bool, delimiter: int, quote: int, escape: int, columns_count: int, rows_max: int,
     ends: Array,
 ) -> int:  # fmt: skip
-    """-> plain lines from `start` on, at most `rows_max`; their fields' ends in ends int32[>= rows_max * columns_count + 65].
+    """Return how many plain lines begin at `start`, at most `rows_max`, and write the ends of their fields.
 
-    Places are counted from `start`; ends[0] is -1, and the field i of all lies between ends[i] + 1 and ends[i + 1]. 64 bytes behind
-    `end` can be read.
+    ends: int32[>= rows_max * columns_count + 65]; places count from `start`. ends[0] is -1, and
+    field i of all lies between ends[i] + 1 and ends[i + 1]. 64 bytes after `end` can be read.
     """
     address = buffer.ctypes.data + start
     size = min(end - start, SPAN_BYTES_MAX)

@@ -1,6 +1,7 @@
-"""What lines of COPY's two formats have in common: how they end, the marker \\. of the end, and the classes of bytes.
+r"""The common rules of COPY's two formats: ends of lines, the end marker \., classes of bytes.
 
-Enter: `buffer` uint8[n] with bytes up to `end`, and the decoder's `state` int64[16]. Must not know columns or values.
+Enter: `buffer` uint8[n] with bytes up to `end`, and the decoder's `state` int64[16]. Must not know
+columns or values.
 """
 
 from __future__ import annotations
@@ -38,7 +39,10 @@ FALLBACK_ROW, FALLBACK_LINE, FALLBACK_COLUMN, FALLBACK_IN_HEAP, FALLBACK_START, 
 
 @kernel
 def end_of_line(buffer: Bytes, at: int, end: int, final: bool, state: Array) -> tuple[int, int]:
-    """-> (start of the next line, error), or -1 when more bytes are needed to know: the first line fixes how lines end."""
+    """Return (start of the next line, error), or -1 when more bytes are needed.
+
+    The first line decides how lines end.
+    """
     style = state[EOL]
     if buffer[at] == 10:
         if style in (EOL_RETURN, EOL_BOTH):
@@ -61,7 +65,7 @@ def end_of_line(buffer: Bytes, at: int, end: int, final: bool, state: Array) -> 
 
 @kernel
 def end_marker(buffer: Bytes, at: int, end: int, final: bool, style: int) -> tuple[int, int]:
-    """-> (where the data after the marker \\. at `at` starts, error), or -1 when more bytes are needed to know."""
+    r"""Return (where the data after the marker \. at `at` starts, error), or -1 when more bytes are needed."""
     at += 2
     if style == EOL_BOTH:
         if at >= end:

@@ -1,7 +1,8 @@
 """COPY's lines into the rows of one morsel: plain lines many at a time, all others one at a time.
 
-Enter: bytes, and the memory of a row block. Leave: rows in the block, or the first bad field in the decoder's state. Where many lines in
-a row are not plain, plain ones are looked for more and more rarely. Must not know what lines or fields look like.
+Enter: bytes, and the memory of a row block. Leave: rows in the block, or the first bad field in the
+decoder's state. After many lines in a row that are not plain, plain lines are looked for more and
+more rarely. Must not know what lines or fields look like.
 """
 
 from __future__ import annotations
@@ -28,8 +29,10 @@ def decode_copy(
     null_text: Bytes, form: Array, columns: Array, transitions: Transitions, offsets: Offsets, block: Bytes, capacity: int, heap: Bytes,
     fields: Array, ends: Array, fallbacks: Array, state: Array,
 ) -> int:  # fmt: skip
-    """-> rows stored in `block`. classes uint8[256]; form: see copy_columns; ends: see copy_fields, empty when no line is to count as
-    plain; state, fields int64[columns + 1, 3], fallbacks int64[n, 6]: see copy_lines.
+    """Store lines as rows in `block`; return how many.
+
+    classes: uint8[256]; form: see copy_columns; ends: see copy_fields, empty when no line is to
+    count as plain; state, fields int64[columns + 1, 3], fallbacks int64[n, 6]: see copy_lines.
     """
     columns_count = columns.shape[0]
     row = 0

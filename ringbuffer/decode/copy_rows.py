@@ -1,7 +1,8 @@
-"""COPY's lines into rows: one kernel for both formats and every schema, because it is compiled once and cached.
+"""COPY's lines into rows: one kernel for both formats and every schema, compiled once and cached.
 
-Enter: bytes, and the memory of a row block. Leave: rows in the block, or the first bad field in `state`. How lines and fields are found is
-in copy_text_line and copy_csv_line; what a field means is in store_field. Must not know where bytes come from.
+Enter: bytes, and the memory of a row block. Leave: rows in the block, or the first bad field in
+`state`. Lines and fields are found in copy_text_line and copy_csv_line; store_field knows what a
+field means. Must not know where bytes come from.
 """
 
 from __future__ import annotations
@@ -62,7 +63,10 @@ def decode_lines(
     null_text: Bytes, columns: Array, transitions: Transitions, offsets: Offsets, block: Bytes, capacity: int, row: int, rows_end: int,
     heap: Bytes, fields: Array, fallbacks: Array, state: Array,
 ) -> int:  # fmt: skip
-    """-> rows stored in `block` then, from `row` on, below `rows_end`; see copy_morsel."""
+    """Store lines as rows in `block`, from `row` on, below `rows_end`; return the rows then.
+
+    See copy_morsel.
+    """
     columns_count = columns.shape[0]
     state[CONSUMED] = start
     while row < rows_end and state[FALLBACKS_USED] < FALLBACKS_MAX and state[ENDED] == 0:
@@ -119,7 +123,7 @@ def decode_lines(
 
 @kernel
 def note_error(state: Array, error: int, status: int, start: int, line_end: int) -> None:
-    """Put into `state` what is wrong, and of errors that no column's value is the cause of, the line."""
+    """Write an error to `state`, and its line if no value of a column is the cause."""
     state[ERROR] = error
     whole = status == LINE_ERROR or error in (EXTRA_COLUMN, UNTERMINATED_QUOTE)
     if whole:
@@ -135,7 +139,10 @@ def convert_row(
     columns: Array, fields: Array, fields_count: int, row: int, buffer: Bytes, null_text: Bytes, csv: bool, quote: int, escape: int,
     block: Bytes, capacity: int, heap: Bytes, fallbacks: Array, transitions: Transitions, offsets: Offsets, state: Array,
 ) -> int:  # fmt: skip
-    """-> error: store the line's fields in `row`. null_text has its 16 readable bytes more, which are not part of it."""
+    """Store the fields of a line in `row`, and return the error.
+
+    null_text has 16 more readable bytes, which are not part of it.
+    """
     base = block.ctypes.data
     null_bytes = len(null_text) - PADDING_BYTES
     missing_null = -1
@@ -199,7 +206,7 @@ def convert_row(
 
 @inlined_kernel
 def is_null_text(buffer: Bytes, start: int, end: int, null_text: Bytes, null_bytes: int) -> bool:
-    """-> whether the bytes are the null string."""
+    """Return whether bytes are the null string."""
     if end - start != null_bytes:
         return False
     for index in range(null_bytes):
@@ -210,7 +217,10 @@ def is_null_text(buffer: Bytes, start: int, end: int, null_text: Bytes, null_byt
 
 @kernel
 def check_escapes(fields: Array, count: int, buffer: Bytes, null_text: Bytes, heap: Bytes, at: int) -> int:
-    """-> error: whether the line's fields are good UTF-8 when their escapes are bytes. PostgreSQL looks before it converts any field."""
+    """Return the error of a line whose fields are not UTF-8 once their escapes are bytes.
+
+    PostgreSQL checks this before it converts any field.
+    """
     for column in range(count):
         start = fields[column, START]
         end = fields[column, END]
@@ -225,7 +235,7 @@ def check_escapes(fields: Array, count: int, buffer: Bytes, null_text: Bytes, he
 
 @kernel
 def unescape(buffer: Bytes, start: int, end: int, heap: Bytes, at: int) -> int:
-    """-> end: the field of the text format without its backslash escapes, written at heap[at]."""
+    """Write a field of the text format without its escapes to heap[at:], and return the end."""
     while start < end:
         byte = buffer[start]
         start += 1
@@ -267,7 +277,7 @@ def unescape(buffer: Bytes, start: int, end: int, heap: Bytes, at: int) -> int:
 
 @kernel
 def hexadecimal(byte: int) -> int:
-    """-> the value of a hexadecimal digit, or -1."""
+    """Return the value of a hexadecimal digit, or -1."""
     if 48 <= byte <= 57:
         return byte - 48
     lower = byte | 32
@@ -278,7 +288,7 @@ def hexadecimal(byte: int) -> int:
 
 @kernel
 def unquote(buffer: Bytes, start: int, end: int, quote: int, escape: int, heap: Bytes, at: int) -> int:
-    """-> end: the field of the CSV format without its quotes and escapes, written at heap[at]."""
+    """Write a field of the CSV format without quotes and escapes to heap[at:], and return the end."""
     quoted = False
     while start < end:
         byte = buffer[start]

@@ -12,7 +12,12 @@ from ringbuffer.memory.columns import Layout
 
 @dataclass(frozen=True)
 class TextFormat:
-    """Options of COPY ... (FORMAT text). delimiter: one byte. header: the first line is passed over."""
+    """The options of COPY ... (FORMAT text).
+
+    Attributes:
+        delimiter: one byte.
+        header: true if the first line is skipped.
+    """
 
     delimiter: str = "\t"
     null: str = "\\N"
@@ -20,7 +25,7 @@ class TextFormat:
 
 
 class TextDecoder(CopyDecoder):
-    """Decodes COPY text for one statement."""
+    """A decoder of COPY text for one statement."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
-"""A line of COPY's text format: where its fields are, by PostgreSQL 15's rules.
+"""A line of COPY's text format: its fields, by PostgreSQL 15's rules.
 
-Enter: `buffer` uint8[n] with the line at `start` and bytes up to `end`. Leave: what it is, and `fields` int64[columns + 1, 3].
-Must not know columns' types or values.
+Enter: `buffer` uint8[n] with the line at `start` and bytes up to `end`. Leave: the kind of the
+line, and `fields` int64[columns + 1, 3]. Must not know types or values of columns.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ OK = codes.OK
 def read_text_line(
     buffer: Bytes, start: int, end: int, final: bool, classes: Bytes, columns_count: int, fields: Array, state: Array
 ) -> tuple[int, int, int, int, int, int]:
-    """-> (what it is, end of its data, start of the next, fields, lines, error): find the line at `start` and its fields."""
+    """Find the line at `start` and its fields.
+
+    Returns (kind, end of its data, start of the next line, fields, lines, error).
+    """
     at = start
     following = end
     count = 0

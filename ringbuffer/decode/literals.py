@@ -1,8 +1,9 @@
-"""The rows of an INSERT ... VALUES of plain literals, from the statement's own text into a morsel in one kernel call.
+"""The rows of an INSERT ... VALUES of plain literals: from the text into a morsel, in one kernel call.
 
-Enters: the statement's bytes and where its rows start. Leaves: a morsel; None when anything but numbers, 'strings', NULL, TRUE and
-FALSE appears, or a value that its column does not take as it is: the parser has to look then. A string that is no value of its column's
-type is a RowError. Strings are read by the input function, numbers are cast in the way of an assignment.
+Enters: the bytes of the statement and where its rows start. Leaves: a morsel; None when anything
+but numbers, 'strings', NULL, TRUE and FALSE appears, or a value that its column does not take as it
+is: the parser reads the statement then. A string that is no value of its column's type is a
+RowError. Strings are read by the input function, numbers are cast as in an assignment.
 """
 
 from __future__ import annotations
@@ -62,7 +63,10 @@ NO_STRINGS = np.zeros(0, dtype=np.uint8)
 
 
 class LiteralDecoder:
-    """Decodes VALUES rows for one layout; not to be used by two threads at once. time_zone None: it is not known here."""
+    """A decoder of VALUES rows for one layout, for one thread at a time.
+
+    time_zone: None if it is not known.
+    """
 
     def __init__(self, layout: Layout, fallback: Fallback | None = None, time_zone: str | None = None) -> None:
         self._plan = RowPlan(layout)
@@ -74,7 +78,7 @@ class LiteralDecoder:
         self._view = self._buffer.data
 
     def in_zone(self, time_zone: str | None) -> Self:
-        """Read times without a zone as those of this one from now on; None: it is not known here."""
+        """Read times without a zone as times of this zone from now on; None: the zone is not known."""
         self._transitions, self._offsets = NO_ZONE if time_zone is None else zone_table(time_zone)
         return self
 
@@ -117,7 +121,7 @@ DECODERS = PerLayout(LiteralDecoder)
 
 
 def decode_literals(text: bytes, start: int, layout: Layout, time_zone: str | None = None) -> Morsel | None:
-    """Decode with a decoder that is kept for the layout: no fallback, one thread (the event loop's)."""
+    """Decode with a decoder that is kept for the layout, without fallback, on the event loop's thread."""
     return DECODERS.get(layout).in_zone(time_zone).decode(text, start)
 
 
@@ -126,7 +130,10 @@ def decode_literal_rows(
     buffer: Bytes, at: int, size: int, columns: Array, transitions: Transitions, offsets: Offsets, block: Bytes, capacity: int,
     heap: Bytes, slow: Array, state: Array,
 ) -> tuple[int, int]:  # fmt: skip
-    """-> (rows, error or UNSURE): see LiteralDecoder. slow int64[n, 4]: see slow_fields."""
+    """Return (rows, error or UNSURE): see LiteralDecoder.
+
+    slow: int64[n, 4], see slow_fields.
+    """
     columns_count = columns.shape[0]
     state[HEAP_USED] = 0
     state[SLOW_USED] = 0
@@ -166,7 +173,7 @@ def decode_literal_rows(
 
 @kernel
 def after_space(buffer: Bytes, at: int, size: int) -> int:
-    """-> the first byte from `at` on that is no white space."""
+    """Return the place of the first byte from `at` on that is not white space."""
     while at < size and is_space(buffer[at]):
         at += 1
     return at
@@ -174,7 +181,10 @@ def after_space(buffer: Bytes, at: int, size: int) -> int:
 
 @kernel
 def read_literal(buffer: Bytes, at: int, size: int) -> tuple[int, int, int, int]:
-    """-> (what it is, start, end, where the text goes on): the literal at `at`; of a string, what is between its quotes."""
+    """Return (kind, start, end, where the text goes on) of the literal at `at`.
+
+    A string is the bytes between its quotes.
+    """
     if at >= size:
         return OTHER, at, at, at
     first = buffer[at]
@@ -208,7 +218,7 @@ def read_literal(buffer: Bytes, at: int, size: int) -> tuple[int, int, int, int]
 
 @kernel
 def is_letters(buffer: Bytes, at: int, first: int, second: int, third: int, fourth: int) -> bool:
-    """-> whether the four letters at `at`, in any case, are the given lower-case ones."""
+    """Return whether the four letters at `at`, in any case, are the given lower-case letters."""
     same: bool = (
         (buffer[at] | 32) == first
         and (buffer[at + 1] | 32) == second
@@ -220,7 +230,7 @@ def is_letters(buffer: Bytes, at: int, first: int, second: int, third: int, four
 
 @kernel
 def read_number(buffer: Bytes, at: int, size: int) -> tuple[int, int, int, int]:
-    """-> as read_literal: [sign] digits [. digits] [e [sign] digits]."""
+    """Return what read_literal does, for: [sign] digits [. digits] [e [sign] digits]."""
     start = at
     if buffer[at] == 45 or buffer[at] == 43:
         at += 1
@@ -255,7 +265,7 @@ def store_literal(
     columns: Array, column: int, base: int, capacity: int, row: int, kind: int, buffer: Bytes, start: int, end: int, heap: Bytes,
     slow: Array, transitions: Transitions, offsets: Offsets, state: Array,
 ) -> int:  # fmt: skip
-    """-> error or UNSURE: assign one literal to its column."""
+    """Assign one literal to its column; return the error, or UNSURE."""
     state[ERROR_IN_HEAP] = 0
     state[ERROR_START] = start
     state[ERROR_END] = end
@@ -315,7 +325,7 @@ def store_literal(
 def store_rounded(
     columns: Array, column: int, base: int, capacity: int, row: int, buffer: Bytes, start: int, end: int
 ) -> int:  # fmt: skip
-    """-> error or UNSURE: assign a number to an integer column, rounded half away from zero."""
+    """Assign a number to an integer column, rounded half away from zero; return the error, or UNSURE."""
     lo, hi, error = parse_numeric_column(buffer, start, end, DIGITS_MAX, 0)
     if error != OK:
         return UNSURE
@@ -335,7 +345,10 @@ def store_rounded(
 
 @kernel
 def is_printed_integer(buffer: Bytes, start: int, end: int) -> bool:
-    """-> whether PostgreSQL prints the integer just as it is written: no plus, no leading zeros, no minus zero."""
+    """Return whether PostgreSQL prints the integer as it is written.
+
+    It has no plus, no leading zeros, and is no minus zero.
+    """
     if buffer[start] == 45:
         start += 1
         if buffer[start] == 48:
@@ -345,7 +358,7 @@ def is_printed_integer(buffer: Bytes, start: int, end: int) -> bool:
 
 @kernel
 def is_zero(buffer: Bytes, start: int, end: int) -> bool:
-    """-> whether no digit before an exponent is other than 0."""
+    """Return whether all digits before an exponent are 0."""
     for at in range(start, end):
         if 49 <= buffer[at] <= 57:
             return False
@@ -356,7 +369,7 @@ def is_zero(buffer: Bytes, start: int, end: int) -> bool:
 
 @kernel
 def without_doubled_quotes(buffer: Bytes, start: int, end: int, heap: Bytes, at: int) -> int:
-    """-> end: the string's bytes, each '' as one quote, written at heap[at]."""
+    """Write the bytes of a string, each '' as one quote, to heap[at:], and return the end."""
     while start < end:
         heap[at] = buffer[start]
         start += 2 if buffer[start] == 39 else 1

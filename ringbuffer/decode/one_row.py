@@ -1,8 +1,10 @@
-"""One row of Bind parameters or literals, decoded into the same memory each time: single-row INSERTs without an object per row.
+"""One row of Bind parameters or literals, decoded into the same memory each time, without an object.
 
-Enters: the bytes of one parameter block (see decode_parameters) whose column types and formats were fixed at the start, or the text of one
-row (see decode_literals). Leaves: one morsel, always the same, of whole rows: columns that are not given keep the value they began with.
-Whatever isn't plain and right is refused without a reason; the caller decodes it again the general way, which knows it. One thread only.
+Enters: the bytes of one parameter block (see decode_parameters) whose column types and formats are
+fixed, or the text of one row (see decode_literals). Leaves: one morsel, always the same, of whole
+rows: columns that are not given keep the value that they began with. Any row that isn't plain and
+right is refused without a reason; the caller decodes it again in the general way, which knows the
+reason. For one thread.
 """
 
 from __future__ import annotations
@@ -30,10 +32,16 @@ OK = codes.OK
 
 
 class OneRow:
-    """A row that is filled again and again. morsel: the whole row, valid until the next `fill`.
+    """A row that is filled again and again.
 
-    layout: of the parameters as they arrive; formats: 0 text, 1 binary by parameter; start: the row before the first `fill`, without long
-    strings; targets: the column of `start` that each parameter gives, of the same type or a wider one.
+    Attributes:
+        morsel: the whole row, valid until the next `fill`.
+
+    Arguments:
+        layout: of the parameters as they arrive.
+        formats: 0 text, 1 binary, by parameter.
+        start: the row before the first `fill`, without long strings.
+        targets: the column of `start` that each parameter gives, of the same type or a wider one.
     """
 
     def __init__(self, layout: Layout, formats: Sequence[int], start: Morsel, targets: Sequence[int]) -> None:
@@ -71,7 +79,10 @@ class OneRow:
         self._decode_block = entry_of(decode_block, self._buffer, 0, self._starts, *self.memory)
 
     def fill(self, data: bytes, start: int, end: int) -> bool:
-        """Decode data[start:end], which must be one block and nothing else. False: it is not, or not one that this is for."""
+        """Decode data[start:end], which must be one block and nothing else.
+
+        False: it is not, or the block needs the general way.
+        """
         size = end - start
         if size > BLOCK_BYTES_MAX:
             return False
@@ -80,7 +91,10 @@ class OneRow:
         return is_filled
 
     def fill_literals(self, text: bytes, start: int) -> bool:
-        """Decode text[start:], which must be one `(literal, ...)` and may end with a semicolon. False: it is not, or not plain."""
+        """Decode text[start:], which must be one `(literal, ...)`; a semicolon may follow.
+
+        False: it is not, or the literals are not plain.
+        """
         size = len(text)
         if size > BLOCK_BYTES_MAX:
             return False
@@ -97,9 +111,10 @@ def decode_block(
     buffer: Bytes, size: int, starts: npt.NDArray[np.int64], formats: npt.NDArray[np.int8], columns: Array, transitions: Transitions,
     offsets: Offsets, block: Bytes, heap: Bytes, slow: Array, state: Array, table: Array,
 ) -> bool:  # fmt: skip
-    """-> whether buffer[starts[0] : size] is one block whose values could all be decoded into the block's row 0, and then were widened.
+    """Decode one block into row 0 of a row block, and widen the values; return whether that was possible.
 
-    starts int64[1]; table int64[n, 4]: see `widen`.
+    buffer[starts[0] : size] must be the parameter block. starts: int64[1]; table: int64[n, 4], see
+    `widen`.
     """
     at = starts[0]
     for _ in range(columns.shape[0]):

@@ -1,8 +1,9 @@
-"""Bind parameters, in text or binary form, straight into a morsel: k rows in one kernel call.
+"""Bind parameters, in text or binary form, into a morsel: k rows in one kernel call.
 
-Enters: a buffer with parameter blocks (each parameter: int32 length in network order, -1 for NULL, then its bytes), which is also the
-form of a COPY BINARY tuple behind its column count. The wire type of each parameter is its column's type. Leaves: one morsel, or the
-first bad value as a RowError. Must not know statements.
+Enters: a buffer with parameter blocks (each parameter: int32 length in network order, -1 for NULL,
+then its bytes); a COPY BINARY tuple has the same form after its column count. The wire type of each
+parameter is the type of its column. Leaves: one morsel, or the first bad value as a RowError. Must
+not know statements.
 """
 
 from __future__ import annotations
@@ -97,7 +98,10 @@ NO_STRINGS = np.zeros(0, dtype=np.uint8)
 
 
 class ParameterDecoder:
-    """Decodes the parameters of one layout; not to be used by two threads at once. time_zone None: it is not known here."""
+    """A decoder of the parameters of one layout, for one thread at a time.
+
+    time_zone: None if it is not known.
+    """
 
     def __init__(self, layout: Layout, fallback: Fallback | None = None, time_zone: str | None = None) -> None:
         self._plan = RowPlan(layout)
@@ -109,14 +113,17 @@ class ParameterDecoder:
         self._view = self._buffer.data
 
     def in_zone(self, time_zone: str | None) -> Self:
-        """Read times without a zone as those of this one from now on; None: it is not known here."""
+        """Read times without a zone as times of this zone from now on; None: the zone is not known."""
         self._transitions, self._offsets = NO_ZONE if time_zone is None else zone_table(time_zone)
         return self
 
     def decode(
         self, data: bytes | bytearray | memoryview, starts: npt.NDArray[np.int64], formats: npt.NDArray[np.int8]
     ) -> Morsel:
-        """Return a morsel of len(starts) rows; starts: where each row's first length word is; formats: TEXT_VALUES ... by column."""
+        """Return a morsel of len(starts) rows.
+
+        starts: the places of the first length word of each row; formats: TEXT_VALUES ... by column.
+        """
         size = len(data)
         if size + PADDING_BYTES > len(self._buffer):
             self._buffer = np.zeros(2 * size + PADDING_BYTES, dtype=np.uint8)
@@ -151,7 +158,7 @@ def decode_parameters(
     layout: Layout,
     time_zone: str | None = None,
 ) -> Morsel:
-    """Decode with a decoder that is kept for the layout: no fallback, one thread (the event loop's)."""
+    """Decode with a decoder that is kept for the layout, without fallback, on the event loop's thread."""
     return DECODERS.get(layout).in_zone(time_zone).decode(data, starts, formats)
 
 
@@ -160,7 +167,10 @@ def decode_parameter_rows(
     buffer: Bytes, size: int, starts: npt.NDArray[np.int64], formats: npt.NDArray[np.int8], columns: Array, transitions: Transitions,
     offsets: Offsets, block: Bytes, capacity: int, heap: Bytes, slow: Array, state: Array,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """-> (error, heap bytes used, slow fields): see ParameterDecoder. slow int64[n, 4]: see slow_fields."""
+    """Return (error, heap bytes used, slow fields): see ParameterDecoder.
+
+    slow: int64[n, 4], see slow_fields.
+    """
     base = block.ctypes.data
     used = 0
     slow_used = 0
@@ -208,7 +218,7 @@ def decode_parameter_rows(
 def store_binary(
     columns: Array, column: int, base: int, capacity: int, row: int, buffer: Bytes, start: int, end: int, heap: Bytes, used: int
 ) -> tuple[int, int]:  # fmt: skip
-    """-> (error, heap bytes used): store a value's binary form."""
+    """Store the binary form of a value; return (error, heap bytes used)."""
     kind = columns[column, KIND]
     width = columns[column, WIDTH]
     target = base + capacity * columns[column, PREFIX] + row * width
@@ -272,7 +282,10 @@ def store_binary(
 def binary_numeric(
     buffer: Bytes, start: int, end: int, precision: int, scale: int, heap: Bytes, at: int
 ) -> tuple[int, int, int]:
-    """-> (lo, hi, error) of PostgreSQL's base 10000 form, rounded to the column; heap[at:] is used as scratch."""
+    """Return (lo, hi, error) of PostgreSQL's base 10000 form, rounded to the column.
+
+    heap[at:] is used as scratch.
+    """
     if end - start < NUMERIC_HEAD_BYTES:
         return 0, 0, BINARY_FORMAT
     groups_count = signed_int16(buffer, start)
@@ -319,18 +332,18 @@ def binary_numeric(
 
 @kernel
 def signed_int16(buffer: Bytes, at: int) -> int:
-    """-> the int16 in network order at `at`."""
+    """Return the int16 in network order at `at`."""
     value: int = signed_word(np.int16((signed_word(buffer[at]) << 8) | signed_word(buffer[at + 1])))
     return value
 
 
 @kernel
 def signed_int32(buffer: Bytes, at: int) -> int:
-    """-> the int32 in network order at `at`."""
+    """Return the int32 in network order at `at`."""
     return (signed_int16(buffer, at) << 16) | (signed_int16(buffer, at + 2) & 0xFFFF)
 
 
 @kernel
 def signed_int64(buffer: Bytes, at: int) -> int:
-    """-> the int64 in network order at `at`."""
+    """Return the int64 in network order at `at`."""
     return (signed_int32(buffer, at) << 32) | (signed_int32(buffer, at + 4) & 0xFFFFFFFF)

@@ -1,7 +1,8 @@
-"""Values of the most usual spelling, eight characters at a time: integers, decimals with a point, days as yyyy-mm-dd.
+"""Values of the most usual spelling, eight characters at a time: integers, decimals, yyyy-mm-dd.
 
-Enter: the address of a field and its bytes; 16 bytes behind its start can be read. Leave: the value and whether it was of that spelling.
-Everything else, also what is wrong, is for `fields` and `parse_time`. Must not know columns.
+Enter: the address of a field and its bytes; 16 bytes from its start can be read. Leave: the value,
+and whether the field was of that spelling. All other fields, bad ones too, are for `store_field`
+and `parse_time`. Must not know columns.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ POWERS = np.array([10**k for k in range(19)], dtype=np.int64)
 
 @inlined_kernel
 def are_digits(digits: int) -> bool:
-    """-> whether all eight bytes, characters less '0', are digits."""
+    """Return whether all eight bytes, characters less '0', are digits."""
     return ((digits + OVER_NINE) | digits) & HIGHS == 0
 
 
 @inlined_kernel
 def number_of(digits: int) -> int:
-    """-> the number of eight digits, the first the lowest byte."""
+    """Return the number of eight digits; the first digit is the lowest byte."""
     digits = (digits * 10 + (digits >> 8)) & 0x00FF00FF00FF00FF
     digits = (digits * 100 + (digits >> 16)) & 0x0000FFFF0000FFFF
     return (digits * 10000 + (digits >> 32)) & 0xFFFFFFFF
@@ -45,7 +46,7 @@ def number_of(digits: int) -> int:
 
 @inlined_kernel
 def quick_digits(address: int, length: int) -> tuple[int, bool]:
-    """-> (number, whether it is one) of 1 to 16 digits."""
+    """Return (number, whether it is one) of 1 to 16 digits."""
     if length <= 0 or length > DIGITS_MAX:
         return 0, False
     if length <= WORD_BYTES:
@@ -59,7 +60,7 @@ def quick_digits(address: int, length: int) -> tuple[int, bool]:
 
 @inlined_kernel
 def quick_integer(address: int, length: int) -> tuple[int, bool]:
-    """-> (value, whether it is one) of 1 to 16 digits, behind a minus or not."""
+    """Return (value, whether it is one) of 1 to 16 digits, with a minus or without."""
     if load_byte(address) == MINUS:
         value, good = quick_digits(address + 1, length - 1)
         return -value, good
@@ -68,7 +69,7 @@ def quick_integer(address: int, length: int) -> tuple[int, bool]:
 
 @inlined_kernel
 def point_place(address: int, length: int) -> int:
-    """-> how many bytes stand before the first point of at most 16; `length` when there is none."""
+    """Return how many of at most 16 bytes come before the first point; `length` without a point."""
     word = load_word(address) ^ POINTS
     found = (word - ONES) & ~word & HIGHS
     if found != 0:
@@ -82,7 +83,10 @@ def point_place(address: int, length: int) -> int:
 
 @inlined_kernel
 def quick_decimal(address: int, length: int, scale: int) -> tuple[int, bool]:
-    """-> (value times 10^scale, whether it is one) of at most 16 characters with 0 to `scale` digits behind a point, if there is one."""
+    """Return (value times 10^scale, whether it is one) of at most 16 characters.
+
+    0 to `scale` digits may follow a point.
+    """
     negative = load_byte(address) == MINUS
     if negative:
         address += 1
@@ -112,7 +116,7 @@ def quick_decimal(address: int, length: int, scale: int) -> tuple[int, bool]:
 
 @inlined_kernel
 def quick_date(address: int, length: int) -> tuple[int, bool]:
-    """-> (days since 1970-01-01, whether it is one) of yyyy-mm-dd."""
+    """Return (days since 1970-01-01, whether it is one) of yyyy-mm-dd."""
     if length != DATE_BYTES:
         return 0, False
     digits = load_word(address) ^ DATE_FORM

@@ -1,7 +1,9 @@
-"""The few fields that kernels leave open: dates that are not ISO, floats that need exact arithmetic. Settled in Python, one by one.
+"""The few fields that kernels leave open, which Python reads one by one.
 
-A kernel notes such a field in `slow` int64[n, 4]; the caller's `fallback(column, text)` gives the value in its column's form (days,
-microseconds) and raises RowError for a bad one. Must not know what PostgreSQL's date words mean.
+These are dates that are not ISO, and floats that need exact arithmetic. A kernel notes such a field
+in `slow` int64[n, 4]. The caller's `fallback(column, text)` returns the value in the form of its
+column (days, microseconds) and raises RowError for a bad one. Must not know what PostgreSQL's date
+words mean.
 """
 
 from __future__ import annotations
@@ -34,7 +36,10 @@ ROW, COLUMN, START, END = range(4)
 
 @kernel
 def note_slow_field(slow: Array, used: int, row: int, column: int, start: int, end: int) -> tuple[int, int]:
-    """-> (fields noted, error): NEEDS_FALLBACK when there is no room, which sends the whole statement the slow way."""
+    """Note a field; return (fields noted, error).
+
+    NEEDS_FALLBACK means no room, which sends the whole statement the slow way.
+    """
     if used == slow.shape[0]:
         return used, NEEDS_FALLBACK
     slow[used, ROW] = row
@@ -47,7 +52,7 @@ def note_slow_field(slow: Array, used: int, row: int, column: int, start: int, e
 def settle_slow_fields(
     slow: Array, buffer: npt.NDArray[np.uint8], morsel: Morsel, layout: Layout, fallback: Fallback | None
 ) -> None:
-    """Fill in the noted fields of a morsel. Raises RowError for the first bad one."""
+    """Fill in the noted fields of a morsel. Raises RowError for the first bad field."""
     for row, column, start, end in slow.tolist():
         text = buffer[start:end].tobytes().decode()
         error = RowError(OK, row, column, text)
@@ -55,7 +60,7 @@ def settle_slow_fields(
 
 
 def slow_value(physical: PhysicalType, column: int, text: str, fallback: Fallback | None, error: RowError) -> Any:
-    """Return the value of a field that a kernel left open. Raises `error`, with its code, when the text is bad."""
+    """Return the value of a field that a kernel left open. Raises `error`, with its code, for a bad text."""
     if physical in (PhysicalType.FLOAT64, PhysicalType.FLOAT32):
         value, error.code = exact_float(text, physical == PhysicalType.FLOAT32)
         if error.code != OK:

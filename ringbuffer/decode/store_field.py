@@ -1,7 +1,8 @@
-"""One field into its column, for every schema: the text form of a value is parsed and stored at its address in a row block.
+"""One field into its column, for every schema: a text is parsed and stored in a row block.
 
-Enter: `columns` and block addresses of row_block, `buffer` uint8[n] with the field's bytes [start, end) and 16 readable bytes behind
-them, `heap` uint8[n] for strings over 12 bytes. Leave: error code and the heap bytes used. Must not know rows' formats.
+Enter: `columns` and block addresses of row_block, `buffer` uint8[n] with the bytes [start, end) of
+the field and 16 readable bytes after them, `heap` uint8[n] for strings over 12 bytes. Leave: error
+code and the heap bytes used. Must not know formats of rows.
 """
 
 from __future__ import annotations
@@ -65,7 +66,10 @@ def store_field(
     columns: Array, column: int, base: int, capacity: int, row: int, buffer: Bytes, start: int, end: int,
     heap: Bytes, heap_used: int, transitions: Transitions, offsets: Offsets,
 ) -> tuple[int, int]:  # fmt: skip
-    """-> (error, heap bytes used): parse the text as the column's type and store it, not NULL, in `row` of the block at `base`."""
+    """Parse a text that is not NULL as the column's type, and store it; return (error, heap bytes used).
+
+    It goes to `row` of the block at `base`.
+    """
     kind = columns[column, KIND]
     target = base + capacity * columns[column, PREFIX] + row * columns[column, WIDTH]
     store_byte(null_address(columns, column, base, capacity, row), np.uint8(0))
@@ -116,7 +120,7 @@ def store_null(columns: Array, column: int, base: int, capacity: int, row: int) 
 
 @inlined_kernel
 def store_null_value(target: int, width: int) -> None:
-    """Store what a NULL's value is: zeros, `width` bytes of them."""
+    """Store the value of a NULL: `width` bytes of zeros."""
     if width == 8:
         store_word(target, 0)
     elif width == 16:
@@ -132,7 +136,7 @@ def store_null_value(target: int, width: int) -> None:
 
 @inlined_kernel
 def null_address(columns: Array, column: int, base: int, capacity: int, row: int) -> int:
-    """-> where the null byte of a row's column lies in the block at `base`."""
+    """Return the address of the null byte of a column in a row of the block at `base`."""
     last = columns.shape[0] - 1
     row_bytes: int = columns[last, PREFIX] + columns[last, WIDTH]
     return base + capacity * (row_bytes + column) + row
@@ -142,7 +146,10 @@ def null_address(columns: Array, column: int, base: int, capacity: int, row: int
 def store_text(
     target: int, buffer: Bytes, start: int, end: int, length_max: int, heap: Bytes, heap_used: int
 ) -> tuple[int, int]:
-    """-> (error, heap bytes used): store a 16-byte string at `target`; over `length_max` characters only spaces are cut off."""
+    """Store a 16-byte string at `target`; return (error, heap bytes used).
+
+    After `length_max` characters only spaces are cut off.
+    """
     if length_max >= 0 and end - start > length_max:
         end, error = limited_end(buffer, start, end, length_max)
         if error != OK:
@@ -162,7 +169,7 @@ def store_text(
 
 @inlined_kernel
 def inline_words(source: int, length: int) -> tuple[int, int]:
-    """-> the two words of a string of at most 12 bytes at `source`; 16 bytes there must be readable."""
+    """Return the two words of a string of at most 12 bytes; 16 bytes at `source` must be readable."""
     low = load_word(source)
     if length < 8:
         low &= (1 << (8 * length)) - 1
@@ -173,7 +180,7 @@ def inline_words(source: int, length: int) -> tuple[int, int]:
 
 @kernel
 def limited_end(buffer: Bytes, start: int, end: int, length_max: int) -> tuple[int, int]:
-    """-> (end, error): where `length_max` characters end, if only spaces follow."""
+    """Return (end, error): the end of `length_max` characters, if only spaces follow."""
     at = start
     characters = 0
     while at < end:
@@ -190,7 +197,7 @@ def limited_end(buffer: Bytes, start: int, end: int, length_max: int) -> tuple[i
 
 @kernel
 def check_encoding(buffer: Bytes, start: int, end: int) -> int:
-    """-> NUL_CHARACTER or INVALID_ENCODING at the first byte that PostgreSQL's UTF8 does not allow, else 0."""
+    """Return NUL_CHARACTER or INVALID_ENCODING for bytes that PostgreSQL's UTF8 does not allow, else 0."""
     at = start
     while at < end:
         byte = buffer[at]

@@ -1,7 +1,7 @@
-"""Morsels and Arrow tables into each other, morsels joined and cut.
+"""Conversion between morsels and Arrow tables; joining and cutting of morsels.
 
-Enters and leaves: morsels, and tables whose columns have the forms of views.model.arrow_schema (numeric as decimal128(38, scale)). Must not
-know SQL or files.
+Enters and leaves: morsels, and tables whose columns have the forms of views.model.arrow_schema
+(numeric as decimal128(38, scale)). Must not know SQL or files.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def concat_morsels(morsels: Sequence[Morsel], layout: Layout) -> Morsel:
 
 
 def slice_morsel(morsel: Morsel, start: int, rows_count: int) -> Morsel:
-    """Return rows [start, start + rows_count) as views; the heap is shared whole."""
+    """Return rows [start, start + rows_count) without a copy; the whole heap is shared."""
     rows = slice(start, start + rows_count)
     return Morsel(
         rows_count,
@@ -106,7 +106,7 @@ def slice_morsel(morsel: Morsel, start: int, rows_count: int) -> Morsel:
 
 
 def compact_morsel(morsel: Morsel, layout: Layout) -> Morsel:
-    """Return the same rows with a heap that holds only their strings."""
+    """Return the same rows with a heap of only their strings."""
     texts = [index for index, column in enumerate(layout) if column.physical == PhysicalType.TEXT]
     heap = np.empty(sum(heap_bytes(words_of(morsel, index)) for index in texts), dtype=np.uint8)
     data = list(morsel.data)
@@ -119,7 +119,7 @@ def compact_morsel(morsel: Morsel, layout: Layout) -> Morsel:
 
 
 def words_of(morsel: Morsel, index: int) -> npt.NDArray[np.int64]:
-    """Return a wide column."""
+    """Return the words of a wide column."""
     words: npt.NDArray[Any] = morsel.data[index]
     return words
 

@@ -1,7 +1,8 @@
-"""Sixty-four bytes at once for kernels: which of them are a given one, as the bits of a word, the first byte the lowest bit.
+"""Sixty-four bytes at once for kernels: masks of the bytes that have a given value.
 
-Enter: addresses at which 64 bytes can be read, masks as int64. All are intrinsics: callable from compiled functions only. Must not know
-what the bytes mean.
+A mask is a word; the first byte is its lowest bit. Enter: addresses at which 64 bytes can be read,
+masks as int64. All are intrinsics: callable from compiled functions only. Must not know what the
+bytes mean.
 """
 
 from __future__ import annotations

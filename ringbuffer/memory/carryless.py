@@ -1,8 +1,10 @@
-"""Long runs of bytes for checksums: 64 bytes at a time by the processor's product without carries, where it has one.
+"""Checksums of long runs of bytes: 64 bytes at a time, by the processor's carry-less product.
 
-A run of bytes is a polynomial over bits; what counts of it is its remainder. So the first 64 bytes may be replaced by what they are worth
-64 bytes later, until 16 bytes are left that have the remainder of all. The factors are powers of x modulo zlib's polynomial, its bits the
-other way round (Intel, "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ"). Must not know what the bytes mean.
+A run of bytes is a polynomial over bits, of which only the remainder counts. So the first 64 bytes
+may be replaced by what they are worth 64 bytes later, until 16 bytes are left that have the
+remainder of all. The factors are powers of x modulo zlib's polynomial, its bits the other way round
+(Intel, "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ"). Must not know what the
+bytes mean.
 """
 
 from __future__ import annotations

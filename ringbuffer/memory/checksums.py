@@ -1,6 +1,7 @@
-"""CRC-32 inside kernels, where log records of one row are built, and of much: zlib's polynomial and values.
+"""CRC-32 inside kernels, and of long runs of bytes, with zlib's polynomial and values.
 
-Enters: bytes by address. Leaves: the checksum that zlib.crc32 gives for them. Must not know what the bytes mean.
+Kernels build log records of one row, with their checksums. Enters: bytes by address. Leaves: the
+checksum that zlib.crc32 gives for them. Must not know what the bytes mean.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ MUCH_BYTES = 1 << 14
 
 
 def _tables() -> npt.NDArray[Any]:
-    """Return uint32[8 * 256]: at 256 * k + b what the byte b does to the checksum when k more bytes follow it."""
+    """Return uint32[8 * 256]: the effect on the checksum of each byte that more bytes follow.
+
+    The effect of byte b, which k more bytes follow, is at 256 * k + b.
+    """
     tables = np.zeros((8, 256), dtype=np.uint32)
     first = np.arange(256, dtype=np.uint32)
     for _ in range(8):
@@ -40,7 +44,7 @@ TABLES = _tables()
 
 @inlined_kernel
 def after_word(crc: int, word: int) -> int:
-    """-> the inverted checksum after eight bytes more; a signed word can stand for them: each is masked out of it."""
+    """Return the inverted checksum after eight more bytes, given as a word, which may be signed."""
     word ^= crc
     after: int = (
         signed_word(TABLES[1792 + (word & 0xFF)])
@@ -57,7 +61,7 @@ def after_word(crc: int, word: int) -> int:
 
 @kernel
 def crc32_of(address: int, length: int, start: int = 0) -> int:
-    """-> zlib.crc32 of `length` bytes at `address`, which go on from those whose checksum is `start`."""
+    """Return zlib.crc32 of `length` bytes at `address`, after bytes whose checksum is `start`."""
     crc = (start & ALL_ONES) ^ ALL_ONES
     end = address + length
     if HAS_PRODUCT and length >= FOLDED_BYTES_MIN:
@@ -76,7 +80,10 @@ def crc32_of(address: int, length: int, start: int = 0) -> int:
 
 @kernel
 def times_modulo(a: int, b: int) -> int:
-    """-> the product of two polynomials modulo POLYNOMIAL; the highest of 32 bits stands for x^0, as in checksums."""
+    """Return the product of two polynomials modulo POLYNOMIAL.
+
+    The highest of 32 bits stands for x^0, as in checksums.
+    """
     product = 0
     bit = 1 << 31
     while bit != 0:
@@ -89,7 +96,10 @@ def times_modulo(a: int, b: int) -> int:
 
 @kernel
 def joined_crc32(first: int, second: int, second_length: int) -> int:
-    """-> zlib.crc32 of bytes whose first part has the checksum `first`, and whose other part of `second_length` bytes has `second`."""
+    """Return zlib.crc32 of two parts from their checksums.
+
+    second_length: bytes of the second part.
+    """
     # x^8, for the first byte; squared for each bit of the length.
     power = 1 << 23
     while second_length != 0:
@@ -101,7 +111,7 @@ def joined_crc32(first: int, second: int, second_length: int) -> int:
 
 
 def crc32(data: bytes | bytearray | memoryview, start: int = 0) -> int:
-    """Return zlib.crc32 of bytes that lie in one piece, by what is quicker here; other threads may run meanwhile if it is much."""
+    """Return zlib.crc32 of contiguous bytes, by the faster way; many bytes release the interpreter."""
     if len(data) < MUCH_BYTES or not HAS_PRODUCT:
         return zlib.crc32(data, start)
     checksum: int = crc32_of(np.frombuffer(data, dtype=np.uint8).ctypes.data, len(data), start)

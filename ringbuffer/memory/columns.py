@@ -55,10 +55,13 @@ WIDE = frozenset({PhysicalType.NUMERIC, PhysicalType.TEXT})
 
 @dataclass(frozen=True, slots=True)
 class ColumnLayout:
-    """How the values of one stream column are stored and limited.
+    """The form of the values of one stream column, and their limits.
 
-    precision, scale: of a NUMERIC. length_max: characters of a TEXT, or None. not_null: a NULL is an error. labels:
-    of an enum, whose numbers are the INT64 values.
+    Attributes:
+        precision, scale: of a NUMERIC.
+        length_max: characters of a TEXT, or None.
+        not_null: true if a NULL is an error.
+        labels: of an enum, whose numbers are the INT64 values.
     """
 
     name: str
@@ -76,7 +79,11 @@ Layout = tuple[ColumnLayout, ...]
 
 @dataclass(frozen=True, slots=True)
 class Morsel:
-    """Columns of `rows_count` rows in the forms above; `heap` uint8[bytes] holds the strings of all columns that are not inline."""
+    """The columns of `rows_count` rows in the forms above.
+
+    Attributes:
+        heap: uint8[bytes], the strings of all columns that are not inline.
+    """
 
     rows_count: int
     data: tuple[npt.NDArray[np.generic], ...]
@@ -96,6 +103,6 @@ def empty_column(physical: PhysicalType, rows_count: int) -> npt.NDArray[np.gene
 
 
 def new_column(physical: PhysicalType, rows_count: int) -> npt.NDArray[np.generic]:
-    """Return room for `rows_count` values in the form of `physical`, of which the caller writes every one."""
+    """Return an array for `rows_count` values in the form of `physical`; the values are not defined."""
     shape = (rows_count, 2) if physical in WIDE else (rows_count,)
     return np.empty(shape, dtype=DTYPES[physical])

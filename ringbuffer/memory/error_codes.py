@@ -1,6 +1,7 @@
-"""The failures that a kernel reports as an integer, and their SQLSTATE and text. 0 is success.
+"""The failures that a kernel reports as an integer, with their SQLSTATE and text; 0 is success.
 
-nogil kernels must not raise; they return one of these codes and the row. `RowError` is what callers raise from it.
+nogil kernels must not raise: a kernel returns one of these codes and the row, and its caller raises
+`RowError`.
 """
 
 from __future__ import annotations
@@ -162,10 +163,15 @@ MESSAGES: dict[int, tuple[str, str]] = {
 
 @dataclass
 class RowError(Exception):
-    """A row of a client's data that can't be taken. row: from 0 in the input; column: index, or -1; field: its text, if known.
+    """A row of a client's data that can't be taken.
 
-    expression: index of the failing expression of a pipeline, or -1. position: byte offset of a literal in the statement, or -1.
-    raw: the binary form of the field, where it came in one; of a tuple that breaks off, what there is of it.
+    Attributes:
+        row: from 0 in the input.
+        column: index, or -1.
+        field: its text, if known.
+        expression: index of the failing expression of a pipeline, or -1.
+        position: byte offset of a literal in the statement, or -1.
+        raw: the binary form of the field, if it has one; of a tuple that breaks off, its bytes.
     """
 
     code: int

@@ -1,7 +1,9 @@
-"""Large pieces of memory that are used again: a page that is new has to be zeroed first, which costs more than copying rows into it.
+"""Large pieces of memory that are used again, since a new page is zeroed first.
 
-Enters: sizes. Leaves: arrays of bytes whose contents are not defined. When the last array over such memory is gone, here it waits for the
-next one who asks; the system may take its pages meanwhile if it needs them (MADV_FREE). Any thread may call. Must not know what is in it.
+The zeroing costs more than copying rows into the page. Enters: sizes. Leaves: arrays of bytes whose
+contents are not defined. After the last array over a piece is gone, the piece waits here for the
+next caller; the system may take its pages meanwhile if it needs them (MADV_FREE). Any thread may
+call. Must not know what is in the memory.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ KEPT_BYTES_MAX = 2 << 30
 
 
 class KeptMemory:
-    """Memory that waits to be used again: at most `bytes_max`, in pieces whose sizes are powers of two."""
+    """A store of memory to be used again: at most `bytes_max`, in pieces of sizes that are powers of two."""
 
     def __init__(self, bytes_max: int) -> None:
         self.bytes_max = bytes_max
@@ -34,13 +36,13 @@ class KeptMemory:
 
     @property
     def bytes_count(self) -> int:
-        """Bytes that wait."""
+        """Bytes of the pieces that wait."""
         with self._lock:
             self._collect()
             return self._waiting_bytes
 
     def take(self, size: int) -> npt.NDArray[Any]:
-        """Return uint8[size]."""
+        """Return uint8[size]; the values are not defined."""
         if size < PIECE_BYTES_MIN:
             return np.empty(size, dtype=np.uint8)
         whole = 1 << (size - 1).bit_length()
@@ -68,7 +70,7 @@ class KeptMemory:
                 self._lock.release()
 
     def _collect(self) -> None:
-        """Take what has come back; the lock is held."""
+        """Store the pieces that were returned. The caller holds the lock."""
         while self._returned:
             piece = self._returned.popleft()
             if self._waiting_bytes + len(piece) <= self.bytes_max:

@@ -1,8 +1,9 @@
-"""The labels of an enum type, whose values are numbers everywhere inside: to numbers for decoders, and back for encoders.
+"""The labels of an enum type, to numbers for decoders and back for encoders.
 
-Enters: labels and their numbers. Leaves: for kernels a hash table in memory, whose address is all that they need; for encoders whole
-columns of labels. Words of the table: its slots less one; for each slot the bytes of a label (-1: none), where they begin, and its number;
-then the bytes of all labels. Must not know where the numbers come from.
+All other code knows the values of an enum as numbers. Enters: labels and their numbers. Leaves: for
+kernels a hash table in memory, of which they need the address alone; for encoders whole columns of
+labels. Words of the table: its slots less one; for each slot the bytes of a label (-1: none), where
+they begin, and its number; then the bytes of all labels. Must not know where the numbers come from.
 """
 
 from __future__ import annotations
@@ -26,7 +27,11 @@ NO_LABEL = -1
 
 
 class Labels:
-    """The labels of one type in the order of their numbers. oid: of the type, which arrays in binary form give for their elements."""
+    """The labels of one type in the order of their numbers.
+
+    Attributes:
+        oid: of the type; arrays in binary form have it for their elements.
+    """
 
     def __init__(self, oid: int, numbers: Sequence[int], texts: Sequence[str]) -> None:
         self.oid = oid
@@ -34,7 +39,7 @@ class Labels:
         self._texts = pa.array(texts, pa.string())
 
     def texts_of(self, numbers: pa.Array) -> pa.Array:
-        """Return the labels of a column of numbers. What is NULL stays it."""
+        """Return the labels of a column of numbers; NULL stays NULL."""
         values = numbers.fill_null(0).to_numpy(zero_copy_only=False)
         places = np.searchsorted(self._numbers, values)
         return self._texts.take(pa.array(places, mask=numbers.is_null().to_numpy(zero_copy_only=False)))
@@ -66,14 +71,14 @@ class LabelFamily(str):
 
 
 def label_family(labels: Labels, is_array: bool) -> LabelFamily:
-    """Return the family of values, or of arrays of them."""
+    """Return the family of an enum's values, or of arrays of them."""
     family = LabelFamily("enum[]" if is_array else "enum")
     family.labels = labels
     return family
 
 
 def label_hash(text: bytes) -> int:
-    """Return what `label_number` finds a label by."""
+    """Return the hash by which `label_number` finds a label."""
     found = 0
     for byte in text:
         found = (found * HASH_FACTOR + byte) & HASH_MASK
@@ -82,7 +87,10 @@ def label_hash(text: bytes) -> int:
 
 @inlined_kernel
 def label_number(table: int, buffer: npt.NDArray[Any], start: int, end: int) -> tuple[int, int]:
-    """-> (number, error) of the label buffer[start:end]. table: the address of `Labels.table`; buffer: uint8[n]."""
+    """Return (number, error) of the label buffer[start:end].
+
+    table: the address of `Labels.table`; buffer: uint8[n].
+    """
     found = 0
     for at in range(start, end):
         found = (found * HASH_FACTOR + buffer[at]) & HASH_MASK

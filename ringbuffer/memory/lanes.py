@@ -1,7 +1,8 @@
-"""Columns of integers many at a time for kernels: how small and how large their values are, and their lowest bytes.
+"""Columns of integers, many values at a time: their bounds, and their lowest bytes.
 
-Enter: addresses of values that lie side by side, of 8 or 4 bytes, or of 16 of which the low word counts ("wide"); how often there are
-LANES_COUNT of them. All are intrinsics: callable from compiled functions only. Must not know what the numbers mean.
+Enter: addresses of values that lie side by side, of 8 or 4 bytes, or of 16 bytes of which the low
+word counts ("wide"), and how many times LANES_COUNT values there are. All are intrinsics: callable
+from compiled functions only. Must not know what the numbers mean.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""The memory of a morsel that a decoder fills: one block, a plan of where each column lies in it, and the morsel as views of it.
+"""The memory of a morsel that a decoder fills: one block, and a plan of the columns in it.
 
-Decoders serve every schema with one machine code, so they get the columns as numbers: `columns` int64[columns, 10], a row per column
-with the fields KIND to LABELS below. A block for `capacity` rows (a multiple of 8, which keeps all columns aligned) holds column c
-at capacity * columns[c, PREFIX], and its nulls at capacity * (row bytes + c). Must not know text, wire formats or SQL.
+Decoders serve every schema with one machine code, so they get the columns as numbers: `columns`
+int64[columns, 10], a row per column with the fields KIND to LABELS below. A block for `capacity`
+rows (a multiple of 8, which keeps all columns aligned) holds column c at capacity * columns[c,
+PREFIX], and its nulls at capacity * (row bytes + c). A morsel is views of the block. Must not know
+text, wire formats or SQL.
 """
 
 from __future__ import annotations
@@ -33,7 +35,12 @@ Plan = TypeVar("Plan")
 
 
 class RowPlan:
-    """A layout as numbers. columns: see the module; row_bytes: data bytes of one row, without nulls."""
+    """A layout as numbers.
+
+    Attributes:
+        columns: see the module.
+        row_bytes: bytes of one row, without nulls and long strings.
+    """
 
     __slots__ = ("_columns_count", "_views", "columns", "layout", "row_bytes")
 
@@ -85,7 +92,7 @@ def rounded_capacity(rows_count: int) -> int:
 
 
 class PerLayout(Generic[Plan]):
-    """Remembers what was made for a layout by the layout's identity: hashing ten columns would cost more than decoding a row."""
+    """A cache by the identity of a layout: to hash ten columns would cost more than decoding a row."""
 
     KEPT_MAX = 4096
 
@@ -94,7 +101,7 @@ class PerLayout(Generic[Plan]):
         self._kept: dict[int, tuple[Layout, Plan]] = {}
 
     def get(self, layout: Layout) -> Plan:
-        """Return the plan of `layout`."""
+        """Return the object that was made for `layout`, or make it."""
         kept = self._kept.get(id(layout))
         # The entry holds its layout, so that no other can get its identity.
         if kept is not None:

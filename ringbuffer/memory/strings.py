@@ -1,7 +1,7 @@
-"""Kernels over whole columns of 16-byte strings: how many heap bytes they need, and copies with the bytes moved to another heap.
+"""Kernels over whole columns of 16-byte strings: bytes in the heap, copies into another heap.
 
-Enter: words int64[n, 2] (see columns) and the heap uint8[n] that they point into. A string of at most 12 bytes lies in its words and
-needs no heap. Must not know rings or morsels.
+Enter: words int64[n, 2] (see columns) and the heap uint8[n] that they point into. A string of at
+most 12 bytes lies in its words and needs no heap. Must not know rings or morsels.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LENGTH_MASK = 0xFFFFFFFF
 
 @kernel
 def heap_bytes(words: Words) -> int:
-    """-> heap bytes that the strings need, each with its own copy."""
+    """Return the bytes that the strings need in a heap, each with its own copy."""
     total = 0
     for row in range(words.shape[0]):
         length = words[row, 0] & LENGTH_MASK
@@ -35,7 +35,10 @@ def heap_bytes(words: Words) -> int:
 
 @kernel
 def copy_strings(words: Words, heap: Heap, target: Words, target_heap: Heap, at: int) -> int:
-    """-> heap bytes used after `at`: copy strings to target int64[n, 2], their long bytes to target_heap[at:], which is long enough."""
+    """Copy strings to target int64[n, 2]; return the bytes of the target's heap used after `at`.
+
+    The bytes of long strings go to target_heap[at:], which has room for them.
+    """
     source_address = heap.ctypes.data
     target_address = target_heap.ctypes.data
     first = at
@@ -54,7 +57,7 @@ def copy_strings(words: Words, heap: Heap, target: Words, target_heap: Heap, at:
 
 @kernel
 def copy_shifted(words: Words, target: Words, distance: int) -> None:
-    """Copy strings to target int64[n, 2] whose heap lies `distance` bytes further on there."""
+    """Copy strings to target int64[n, 2], whose long strings lie `distance` bytes further on in its heap."""
     for row in range(words.shape[0]):
         word = words[row, 0]
         target[row, 0] = word
@@ -63,7 +66,7 @@ def copy_shifted(words: Words, target: Words, distance: int) -> None:
 
 @kernel
 def shift_strings(words: Words, distance: int) -> None:
-    """Move the long strings' offsets by `distance`, in place."""
+    """Add `distance` to the offsets of long strings, in place."""
     for row in range(words.shape[0]):
         if words[row, 0] & LENGTH_MASK > INLINE_BYTES_MAX:
             words[row, 1] += distance
@@ -73,7 +76,10 @@ def shift_strings(words: Words, distance: int) -> None:
 def strings_from_offsets(
     offsets: npt.NDArray[np.int32], data: Heap, nulls: Heap, words: Words, heap: Heap, at: int
 ) -> int:
-    """-> heap bytes used after `at`: Arrow's string layout (offsets int32[n + 1] into data) to words int64[n, 2]; NULL is zero words."""
+    """Convert Arrow's strings to words int64[n, 2]; return the bytes of the heap used after `at`.
+
+    Arrow's layout is offsets int32[n + 1] into data. A NULL has zero words.
+    """
     data_address = data.ctypes.data
     heap_address = heap.ctypes.data
     first = at
@@ -102,7 +108,10 @@ def strings_from_offsets(
 
 @kernel
 def string_offsets(words: Words, offsets: npt.NDArray[np.int32]) -> int:
-    """-> bytes of all strings; offsets int32[n + 1] gets where each one starts. -1 when they are over 2 GiB."""
+    """Return the bytes of all strings, -1 when they are over 2 GiB.
+
+    offsets: int32[n + 1], gets the place where each string starts.
+    """
     total = 0
     offsets[0] = 0
     for row in range(words.shape[0]):
@@ -115,7 +124,7 @@ def string_offsets(words: Words, offsets: npt.NDArray[np.int32]) -> int:
 
 @kernel
 def string_bytes(words: Words, heap: Heap, offsets: npt.NDArray[np.int32], data: Heap) -> None:
-    """Write the strings' bytes one behind the other to `data`, each at its offset."""
+    """Write the bytes of the strings one after the other to `data`, each at its offset."""
     heap_address = heap.ctypes.data
     data_address = data.ctypes.data
     for row in range(words.shape[0]):

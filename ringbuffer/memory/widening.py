@@ -1,6 +1,7 @@
-"""Values of smaller types into columns of larger ones, where no value is lost and none can be refused.
+"""Widening: values of smaller types into columns of larger types, without loss or errors.
 
-Enters: arrays of one value. Leaves: other arrays of one value, as numpy's assignment would fill them. Must not know columns or rows.
+Enters: arrays of one value. Leaves: other arrays of one value, as numpy's assignment would fill
+them. Must not know columns or rows.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ WIDER = {INT16: (INT32, INT64, FLOAT64), INT32: (INT64, FLOAT64), FLOAT32: (FLOA
 
 
 def widenings(pairs: Sequence[tuple[Array, Array]]) -> Array:
-    """Return int64[pairs, 4], what `widen` does for these (from, to); whoever has it keeps the arrays. Raises KeyError for other types."""
+    """Return int64[pairs, 4], the work of `widen` for pairs (from, to) of arrays.
+
+    The caller keeps the arrays alive. Raises KeyError for other types.
+    """
     table = np.zeros((len(pairs), 4), dtype=np.int64)
     for place, (source, target) in zip(table, pairs, strict=True):
         form, target_form = FORMS[source.dtype.name], FORMS[target.dtype.name]
@@ -35,7 +39,7 @@ def widenings(pairs: Sequence[tuple[Array, Array]]) -> Array:
 
 @kernel
 def widen(table: Array) -> None:
-    """Fill the targets of int64[n, 4], see `widenings`."""
+    """Fill the target arrays of a table int64[n, 4], see `widenings`."""
     for index in range(table.shape[0]):
         source, form = table[index, SOURCE], table[index, FORM]
         target, target_form = table[index, TARGET], table[index, TARGET_FORM]

@@ -1,11 +1,13 @@
-"""Rows of one stream as bytes of the log, and the whole record of a one-row INSERT made by one kernel call.
+"""The rows of one stream as bytes of the log, and the record of a one-row INSERT by one kernel call.
 
-Enters: morsels. Leaves: bytes that hold all that they need, and morsels again. All numbers are little endian. Form 1 of the rows, without
-gaps: rows u64, heap bytes u64; the values of each column as columns.py has them, wide columns first (16, 8, 4, 2, 1 bytes; else in the
-order of the layout), which keeps each one aligned; the null bytes of each column in the same order; the heap. HEADER and ROWS_HEAD stand
-before them in a record of the log. Reading checks what could lead a kernel outside of its memory, or two equal strings to differ; that
-a number fits its column, or a string is UTF-8, rests on the record's checksum. Many rows are packed (packed_rows). Must not know files,
-transactions or SQL.
+Enters: morsels. Leaves: self-contained bytes, and morsels again. All numbers are little endian.
+Form 1 of the rows, without gaps: rows u64, heap bytes u64; the values of each column as columns.py
+has them, wide columns first (16, 8, 4, 2, 1 bytes; otherwise in the order of the layout), which
+keeps each column aligned; the null bytes of each column in the same order; the heap. In a record of
+the log HEADER and ROWS_HEAD stand before these bytes. Reading checks what could lead a kernel
+outside of its memory, or make two equal strings differ. The checksum of the record stands for the
+rest: that a number fits its column, and that a string is UTF-8. Many rows are packed (packed_rows).
+Must not know files, transactions or SQL.
 """
 
 from __future__ import annotations
@@ -66,7 +68,12 @@ PROBLEMS = {BAD_NULL: "a null byte over 1", BAD_BOOL: "a bool over 1", BAD_STRIN
 
 
 class RowForm:
-    """Where the columns of a layout lie in its rows. order: the columns as they are stored; row_bytes: of a row without long strings."""
+    """The places of the columns of a layout in its rows.
+
+    Attributes:
+        order: the columns in the order in which they are stored.
+        row_bytes: bytes of a row without long strings.
+    """
 
     __slots__ = ("dtypes", "names", "order", "row_bytes", "table", "texts")
 
@@ -90,9 +97,9 @@ forms = PerLayout(RowForm)
 
 
 def encode_rows(morsel: Morsel, layout: Layout) -> list[bytes | memoryview]:
-    """Return the rows as pieces that make up their bytes in order; the pieces are the morsel's own memory wherever that is possible.
+    """Return the rows as pieces of bytes in order, which are the memory of the morsel where possible.
 
-    The heap is copied if it holds anything but these rows' strings.
+    The heap is copied if it holds anything but the strings of these rows.
     """
     form = forms.get(layout)
     if len(morsel.heap) and sum(heap_bytes(words_of(morsel, index)) for index in form.texts) != len(morsel.heap):
@@ -128,17 +135,17 @@ def decode_rows(data: bytes | memoryview, layout: Layout) -> Morsel:
 
 
 def rows_count_of(data: bytes | memoryview) -> int:
-    """Return how many rows these are the bytes of, as far as their head says."""
+    """Return how many rows the bytes hold, as their head says."""
     return int(COUNTS.unpack_from(data)[0]) & ~PACKED
 
 
 def is_single_row(data: bytes | memoryview) -> bool:
-    """Tell whether these are the bytes of one row, as far as their head says."""
+    """Tell whether the bytes hold one row, as their head says."""
     return data[:8] == SINGLE
 
 
 def decode_single_rows(parts: Sequence[bytes], layout: Layout) -> Morsel:
-    """Return what `decode_rows` would make of each of the parts, each of which is one row, as one morsel. Raises ValueError."""
+    """Return the rows of many parts, each the bytes of one row, as one morsel. Raises ValueError."""
     form = forms.get(layout)
     plain_size = COUNTS.size + form.row_bytes
     sizes = np.array([len(part) for part in parts], dtype=np.int64)
@@ -170,7 +177,10 @@ def decode_single_rows(parts: Sequence[bytes], layout: Layout) -> Morsel:
 
 
 def _move_strings(words: Array, heap_sizes: Array) -> None:
-    """Let the strings int64[rows, 2] of rows with heaps of their own lie in the heap that joins them. Raises ValueError."""
+    """Let strings int64[rows, 2], of rows with heaps of their own, point into the joined heap.
+
+    Raises ValueError.
+    """
     lengths = words[:, 0] & LENGTH_MASK
     long = lengths > INLINE_BYTES_MAX
     if (long & ((words[:, 1] < 0) | (words[:, 1] > heap_sizes - lengths))).any():
@@ -201,9 +211,12 @@ def _bytes_of(array: Array) -> memoryview:
 
 
 class RowRecord:
-    """Packs the record of one row that lies in the same memory each time (see ring.RowWriter) as a transaction of its own.
+    """A packer of the record of one row that lies in the same memory each time (see ring.RowWriter).
 
-    plain_bytes: of the record without its long strings and padding.
+    The row is a transaction of its own.
+
+    Attributes:
+        plain_bytes: bytes of the record without long strings and padding.
     """
 
     def __init__(self, morsel: Morsel, layout: Layout, stream_oid: int) -> None:
@@ -231,7 +244,7 @@ class RowRecord:
     ) -> int:
         """Write the record of the row as it is now, with its padding, to buffer uint8[n] at `position`.
 
-        Return the bytes written, a multiple of 8; 0, and nothing is written, when they do not fit.
+        Returns the bytes written, a multiple of 8; 0, and nothing is written, when they do not fit.
         """
         size: int = self._pack_row(buffer, position, *self.memory, sequence, durable, transaction, time_us, now_us)
         return size
@@ -241,9 +254,10 @@ class RowRecord:
 def pack_row(
     buffer: Array, position: int, head: Array, places: Array, sequence: int, durable: int, transaction: int, time_us: int, now_us: int
 ) -> int:  # fmt: skip
-    """-> bytes written to buffer uint8[n] at `position`, padding included; 0 when they do not fit.
+    """Write a record to buffer uint8[n] at `position`; return its bytes with padding, 0: it does not fit.
 
-    head uint8[VALUES_OFFSET]: the record up to its values, with zeros for what changes; places int64[columns, 5]: see SOURCE to HEAP.
+    head: uint8[VALUES_OFFSET], the record up to its values, with zeros for what changes. places:
+    int64[columns, 5], see SOURCE to HEAP.
     """
     columns_count = places.shape[0]
     values_size = 0
@@ -276,7 +290,7 @@ def pack_row(
 
 @kernel
 def pack_values(places: Array, target: int, null_target: int) -> None:
-    """Write the row's values at address `target`, its null bytes at `null_target`, and its long strings behind these."""
+    """Write the values of a row at address `target`, its null bytes at `null_target`, then long strings."""
     columns_count = places.shape[0]
     heap = null_target + columns_count
     used = 0
@@ -300,9 +314,10 @@ def pack_values(places: Array, target: int, null_target: int) -> None:
 
 @kernel
 def check_rows(block: Array, table: Array, rows_count: int, heap_start: int) -> tuple[int, int, int]:
-    """-> (problem, stored column, row) of the first value that is not well formed; OK when there is none.
+    """Return (problem, stored column, row) of the first value that is not well formed; OK without any.
 
-    block uint8[n]: the rows behind their counts; table int64[columns, 2]: WIDTH and KIND. A NULL's words are made zero.
+    block: uint8[n], the rows after their counts. table: int64[columns, 2], WIDTH and KIND. The
+    words of a NULL become zero.
     """
     values = block.ctypes.data
     heap = values + heap_start
@@ -335,7 +350,10 @@ def check_rows(block: Array, table: Array, rows_count: int, heap_start: int) -> 
 
 @kernel
 def string_heap_bytes(first: int, second: int, heap: int, heap_size: int) -> int:
-    """-> bytes that the string of two words has in the heap of `heap_size` bytes at address `heap`; -1 if it is none."""
+    """Return the bytes that a string of two words has in a heap; -1 if the words are no string.
+
+    heap: the address of the heap, of `heap_size` bytes.
+    """
     length = first & LENGTH_MASK
     head = (first >> 32) & LENGTH_MASK
     if length > INLINE_BYTES_MAX:

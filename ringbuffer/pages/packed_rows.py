@@ -1,11 +1,13 @@
 """Many rows as few bytes: the form in which the log has the rows of a COPY.
 
-Enters: morsels. Leaves: bytes that hold all that they need, and morsels again. All numbers are little endian. Rows u64 with the bit PACKED,
-the bytes of all that follows u64; for each column three i64: a base, the width of its values in bytes (0, 1, 2, 4, 8 or 16), 1 if null
-bytes follow; then for each column its null bytes, if any is 1, and its values less the base, without a sign. Values are integers here,
-whatever they mean, and those of NUMERIC the low words, unless some value needs both (16). Of TEXT they are the lengths, which all bytes of
-the strings follow. Reading checks what could lead a kernel outside of its memory; the rest is left to the record's checksum. Must not know
-records.
+Enters: morsels. Leaves: self-contained bytes, and morsels again. All numbers are little endian.
+Rows u64 with the bit PACKED, then u64: the bytes of all that follows. For each column three i64: a
+base, the width of its values in bytes (0, 1, 2, 4, 8 or 16), and 1 if null bytes follow. Then for
+each column its null bytes, if any is 1, and its values less the base, without a sign. Values are
+integers here, whatever they mean; those of NUMERIC are the low words, unless some value needs both
+(16). Those of TEXT are the lengths, which all bytes of the strings follow. Reading checks what
+could lead a kernel outside of its memory; the checksum of the record stands for the rest. Must not
+know records.
 """
 
 from __future__ import annotations
@@ -84,7 +86,7 @@ PROBLEMS = {
 
 
 def is_packed(data: bytes | memoryview) -> bool:
-    """Tell whether these are the bytes of `pack_rows`, as far as their head says."""
+    """Tell whether bytes are those of `pack_rows`, as their head says."""
     return len(data) >= HEAD.size and bool(data[7] & 0x80)
 
 
@@ -102,7 +104,7 @@ def pack_rows(morsel: Morsel, layout: Layout) -> memoryview:
 
 
 def unpack_rows(data: bytes | memoryview, layout: Layout) -> Morsel:
-    """Return the rows of `pack_rows` in memory of their own; NULLs have zero words. Raises ValueError that says what is wrong."""
+    """Return the rows of `pack_rows` in memory of their own; NULLs have zero words. Raises ValueError."""
     rows_count, size = HEAD.unpack_from(data)
     rows_count -= PACKED
     if size != len(data) - HEAD.size or size < ENTRY_BYTES * len(layout) or rows_count > PACKED_ROWS_MAX:
@@ -122,7 +124,7 @@ def unpack_rows(data: bytes | memoryview, layout: Layout) -> Morsel:
 
 
 def _form(layout: Layout) -> Array:
-    """Return the table of addresses of a layout, without them."""
+    """Return the table of addresses of a layout, with no addresses in it."""
     form = np.zeros((len(layout), 4), dtype=np.int64)
     for place, column in zip(form, layout, strict=True):
         place[VALUE_BYTES] = np.dtype(DTYPES[column.physical]).itemsize * (1 + (column.physical in WIDE))
@@ -134,7 +136,7 @@ forms = PerLayout(_form)
 
 
 def _places(layout: Layout, arrays: Sequence[Array]) -> Array:
-    """Return the table of the values' and then the nulls' arrays, each in one piece."""
+    """Return a table of the addresses of values, then of nulls; each array is one piece of memory."""
     places = forms.get(layout).copy()
     addresses = [array.ctypes.data for array in arrays]
     places[:, VALUES], places[:, NULLS] = addresses[: len(layout)], addresses[len(layout) :]
@@ -143,7 +145,7 @@ def _places(layout: Layout, arrays: Sequence[Array]) -> Array:
 
 @inlined_kernel
 def load_value(address: int, width: int) -> int:
-    """-> the signed integer of `width` bytes: 1 (without a sign), 2, 4 or 8; of a value of 16 bytes the low word."""
+    """Return the signed integer of 1 (without a sign), 2, 4 or 8 bytes; of 16 bytes the low word."""
     value: int = 0
     if width >= 8:
         value = load_word(address)
@@ -159,7 +161,10 @@ def load_value(address: int, width: int) -> int:
 
 @inlined_kernel
 def load_unsigned(address: int, width: int) -> int:
-    """-> the integer without a sign of `width` bytes: 0, 1, 2, 4 or 8, of which the highest bit counts as any other."""
+    """Return the integer without a sign of 0, 1, 2, 4 or 8 bytes.
+
+    With 8 bytes the highest bit is the sign of the result.
+    """
     value: int = 0
     if width == 8:
         value = load_word(address)
@@ -187,7 +192,7 @@ def store_value(address: int, width: int, value: int) -> None:
 
 @inlined_kernel
 def width_of(low: int, high: int) -> int:
-    """-> the bytes that the differences of values from `low` to `high` to the lowest take."""
+    """Return how many bytes the differences of values from `low` to `high` to `low` take."""
     span = high - low
     if span < 0 or span > 0xFFFFFFFF:
         return 8
@@ -200,7 +205,7 @@ def width_of(low: int, high: int) -> int:
 
 @kernel
 def has_ones(address: int, count: int) -> bool:
-    """-> whether any of the bytes is not zero."""
+    """Return whether any of `count` bytes is not zero."""
     found = 0
     for at in range(0, count - 7, 8):
         found |= load_word(address + at)
@@ -211,7 +216,10 @@ def has_ones(address: int, count: int) -> bool:
 
 @kernel
 def bounds_of(values: int, kind: int, step: int, rows: int) -> tuple[int, int, int]:
-    """-> (lowest, highest, more) of a column's values; see lanes. The highest of none is under the lowest."""
+    """Return (lowest, highest, more) of the values of a column; see lanes.
+
+    Of no values the highest is below the lowest.
+    """
     low, high, more = INT64_MAX, INT64_MIN, 0
     count = rows // LANES_COUNT
     done = count * LANES_COUNT
@@ -243,7 +251,10 @@ def bounds_of(values: int, kind: int, step: int, rows: int) -> tuple[int, int, i
 
 @kernel
 def plan_columns(places: Array, rows: int, table: Array) -> int:
-    """-> bytes of the table and the packed columns; table int64[columns, 3] gets how each is packed."""
+    """Return the bytes of the table and the packed columns, and write the table.
+
+    table: int64[columns, 3], gets how each column is packed.
+    """
     size: int = ENTRY_BYTES * places.shape[0]
     for column in range(places.shape[0]):
         kind = places[column, KIND]
@@ -265,7 +276,10 @@ def plan_columns(places: Array, rows: int, table: Array) -> int:
 
 @kernel
 def pack_values(values: int, kind: int, step: int, rows: int, base: int, width: int, target: int) -> None:
-    """Write values less `base`, of strings the lengths, to address `target` with `width` bytes each: 1, 2, 4 or 8."""
+    """Write values less `base` to address `target` with `width` bytes each: 1, 2, 4 or 8.
+
+    Of strings the values are the lengths.
+    """
     count = rows // LANES_COUNT
     done = count * LANES_COUNT
     if kind == TEXT:
@@ -309,7 +323,10 @@ def pack_values(values: int, kind: int, step: int, rows: int, base: int, width: 
 
 @kernel
 def pack_columns(places: Array, rows: int, table: Array, heap: Array, block: Array) -> None:
-    """Write the table and the columns to block uint8[n], which has room for what `plan_columns` said and SPARE_BYTES more."""
+    """Write the table and the columns to block uint8[n].
+
+    The block has room for the bytes of `plan_columns` and SPARE_BYTES more.
+    """
     target = block.ctypes.data
     copy_bytes(target, table.ctypes.data, ENTRY_BYTES * places.shape[0])
     target += ENTRY_BYTES * places.shape[0]
@@ -329,7 +346,10 @@ def pack_columns(places: Array, rows: int, table: Array, heap: Array, block: Arr
 
 @kernel
 def pack_strings(words: int, rows: int, heap: int, heap_size: int, target: int) -> int:
-    """-> the address behind the bytes of strings whose words begin at address `words`, written from `target` on."""
+    """Write the bytes of strings from `target` on, and return the address after them.
+
+    words: the address of the words of the strings.
+    """
     for row in range(rows):
         first, second = load_word(words + 16 * row), load_word(words + 16 * row + 8)
         length = first & LENGTH_MASK
@@ -346,7 +366,7 @@ def pack_strings(words: int, rows: int, heap: int, heap_size: int, target: int) 
 
 @kernel
 def check_sizes(block: Array, size: int, table: Array, form: Array, rows: int) -> tuple[int, int]:
-    """-> (problem, column): whether all columns lie in block uint8[size], of which exactly all is used."""
+    """Return (problem, column): whether the columns fill block uint8[size] exactly."""
     at = ENTRY_BYTES * table.shape[0]
     for column in range(table.shape[0]):
         width, nulls = table[column, WIDTH], table[column, HAS_NULLS]
@@ -369,9 +389,9 @@ def check_sizes(block: Array, size: int, table: Array, form: Array, rows: int) -
 
 @kernel
 def unpack_columns(block: Array, table: Array, places: Array, rows: int, heap: Array) -> tuple[int, int, int]:
-    """-> (problem, column, bytes of `heap` that are used): the columns, whose sizes are right, to where `places` says.
+    """Write columns of the right sizes to `places`; return (problem, column, bytes of `heap` used).
 
-    heap uint8[n]: has room for all strings, and SPARE_BYTES more.
+    heap: uint8[n], has room for all strings, and SPARE_BYTES more.
     """
     source = block.ctypes.data + ENTRY_BYTES * table.shape[0]
     used = 0
@@ -413,7 +433,10 @@ def unpack_columns(block: Array, table: Array, places: Array, rows: int, heap: A
 
 @kernel
 def unpack_strings(source: int, width: int, rows: int, words: int, heap: int, used: int) -> tuple[int, int]:
-    """-> (address behind the strings, bytes of the heap that are used then): lengths and bytes from `source` on to words and heap."""
+    """Write lengths and bytes from `source` on to words and heap.
+
+    Returns (address after the strings, bytes of the heap that are used then).
+    """
     lengths = source
     source += width * rows
     for row in range(rows):

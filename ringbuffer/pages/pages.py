@@ -1,9 +1,11 @@
-"""State as pages, its only serial form: named arrays with checksums, one behind the other, written and read as a stream.
+"""State as pages, its only serial form: named arrays with checksums, one after the other, as a stream.
 
-Enters: arrays of numbers. Leaves: the same arrays, or DamagedPagesError. Form 1, little endian: magic u32, form u32, CRC-32 of both u32;
-for each page its head (HEAD: magic, number from 0 on, name bytes, dtype as kind and size, dimensions, rows, columns), the name, the CRC-32
-of head and name u32, the array in C order, its CRC-32 u32; at the end a head with the end mark's magic and the count of pages, and its
-CRC-32. Both sides hold one chunk beside the arrays. Must not know what the arrays mean, where they are kept, or SQL.
+Enters: arrays of numbers. Leaves: the same arrays, or DamagedPagesError. Form 1, little endian:
+magic u32, form u32, CRC-32 of both u32; for each page its head (HEAD: magic, number from 0 on, name
+bytes, dtype as kind and size, dimensions, rows, columns), the name, the CRC-32 of head and name
+u32, the array in C order, its CRC-32 u32; at the end a head with the magic of the end mark and the
+count of pages, and its CRC-32. Writer and reader hold one chunk beside the arrays. Must not know
+what the arrays mean, where they are kept, or SQL.
 """
 
 from __future__ import annotations
@@ -46,9 +48,12 @@ class Page:
 
 
 class DamagedPagesError(Exception):
-    """What was read is not what was written.
+    """The bytes read are not the bytes written.
 
-    name: the page, "" outside of any; offset: bytes from the first one read to the part that is wrong; problem: what is wrong there.
+    Attributes:
+        name: the page, "" outside of any.
+        offset: bytes from the first one read to the part that is wrong.
+        problem: what is wrong there.
     """
 
     def __init__(self, name: str, offset: int, problem: str) -> None:
@@ -59,7 +64,10 @@ class DamagedPagesError(Exception):
 
 
 def write_pages(write: Write, pages: Iterable[Page]) -> None:
-    """Hand the pages' bytes to `write`, piece by piece; a piece is valid during the call only. Raises what `write` raises."""
+    """Pass the bytes of pages to `write`, piece by piece; a piece is valid during the call only.
+
+    Raises what `write` raises.
+    """
     start = START.pack(MAGIC, PAGES_FORM)
     write(start + CHECKSUM.pack(crc32(start)))
     count = 0
@@ -86,7 +94,7 @@ def _write_page(write: Write, page: Page, number: int) -> None:
 
 
 def _pieces(array: npt.NDArray[Any]) -> Iterator[memoryview]:
-    """Yield the array's bytes in C order. Of one that lies otherwise, only a piece at a time is copied."""
+    """Yield the bytes of an array in C order; an array in another order is copied piece by piece."""
     if array.size == 0:
         return
     if array.flags.c_contiguous:
@@ -100,9 +108,10 @@ def _pieces(array: npt.NDArray[Any]) -> Iterator[memoryview]:
 
 
 def read_pages(read: Read) -> Iterator[Page]:
-    """Yield the pages in the order of writing, each one verified. Raises DamagedPagesError, also when something follows the end mark.
+    """Yield the pages in the order of writing, each one verified.
 
-    read(size): the next `size` bytes, fewer only at the end. That no page is missing is known when the iterator ends.
+    read(size): returns the next `size` bytes, fewer only at the end. That no page is missing is
+    known when the iterator ends. Raises DamagedPagesError, also when bytes follow the end mark.
     """
     source = _Source(read)
     start = source.take(START.size, "", "the start")
@@ -163,7 +172,10 @@ class _Source:
         return content
 
     def checked(self, size: int, before: bytes, part: str) -> bytes:
-        """Return `size` bytes whose checksum, together with the bytes `before`, stands behind them."""
+        """Return `size` bytes, after a check of the checksum that follows them.
+
+        The checksum is of the bytes `before` and the returned ones.
+        """
         start = self.offset - len(before)
         content = self.take(size, "", part)
         if CHECKSUM.unpack(self.take(CHECKSUM.size, "", part))[0] != crc32(content, crc32(before)):

@@ -127,7 +127,7 @@ class StringRoom:
     @property
     def place(self) -> Place:
         """Where the next rows begin."""
-        # Whoever does not ask, a replay for example, appends at once.
+        # A replay appends without asking.
         ring = self._living()
         if ring.claimed > self._tid:
             self._tid, self._used = ring.strings_place()

@@ -1,4 +1,4 @@
-"""Compiling the decoders, the ring and the rows of the log before the first client waits for them: seconds once, then half a second."""
+"""Compiling of decoders, ring and log rows before the first client waits: seconds once, then half a second."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ LONG_TEXT = b"longer than an inline string"
 
 
 def warm_up_decoders() -> None:
-    """Compile or load every kernel between a client's bytes, the ring and the log. Call it before other threads decode."""
+    """Compile or load every kernel between a client's bytes, the ring and the log.
+
+    The caller calls before other threads decode.
+    """
     decode_literals(b"(1, 'a')", 0, LAYOUT)
     parameters = b"\0\0\0\1" + b"1" + len(LONG_TEXT).to_bytes(4, "big") + LONG_TEXT
     morsel = decode_parameters(parameters, np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int8), LAYOUT)

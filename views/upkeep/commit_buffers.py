@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from ringbuffer.groups.hash_table import ROWS_IN, GroupTable, Words
 from ringbuffer.groups.merge import merge_tables
 
-# A statement's table of at most so many groups is merged at its commit; larger ones wait, and where so many do, who brings the next one
-# merges them before.
+# A statement's table of at most so many groups is merged at its commit; larger ones wait.
 MERGED_GROUPS_MAX = 4096
+# Before the commit of a table that would be one more than these, the tables that wait are merged.
 TABLES_WAITING_MAX = 16
 
 

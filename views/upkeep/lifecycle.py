@@ -64,7 +64,7 @@ def build_view(
     if heir_of is None:
         twin, plan = find_twin(candidates, plan, definition.joins.stream_join, is_new)
     known = heir_of or twin
-    # Kernels come first: who compiles them elsewhere, and builds the view again then, has done nothing in vain.
+    # Kernels come first: a caller that compiles them elsewhere builds the view again, and nothing before was done in vain.
     if known is None:
         state = ViewState(definition.shown, plan, kernels_dir, None, places, compile_text=compile_text)
     else:
