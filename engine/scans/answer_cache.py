@@ -1,7 +1,8 @@
-"""Answers that are kept until something they depend on changes, and encoded once they are asked for again.
+"""A cache of encoded answers, each valid until something changes that the answer depends on.
 
-Enters: what encodes an answer, with the versions of views and tables that it was made from. Leaves: its bytes, as long as they are what
-a new run would give. Must not know sessions or the protocol.
+Enters: a function that encodes an answer, with the versions of views and tables that it was made
+from. Leaves: its bytes, while a new run would give the same. Must not know sessions or the
+protocol.
 """
 
 from __future__ import annotations
@@ -30,7 +31,11 @@ KEPT_ANSWER_BYTES_MAX = 1 << 20
 
 @dataclass(frozen=True)
 class KeptAnswer:
-    """An answer, and the versions of views and of tables that it holds for. encode: returns its bytes."""
+    """An answer, and the versions of views and tables for which it is right.
+
+    Attributes:
+        encode: returns the bytes of the answer.
+    """
 
     image_version: int
     versions: ViewVersions
@@ -39,7 +44,7 @@ class KeptAnswer:
 
     @cached_property
     def data(self) -> bytes:
-        """The encoded answer. Most texts come only once: theirs never are."""
+        """The encoded answer, encoded when it is first asked for again: most texts come only once."""
         return self.encode()
 
     def holds(self, image: CatalogImage) -> bool:
@@ -52,19 +57,22 @@ class KeptAnswer:
 
 
 class KeptAnswers:
-    """Answers by (text, settings that shape them), least recently used out first. One per database; thread-safe."""
+    """The cache of one database: answers by (text, settings that shape them). Thread-safe.
+
+    The least recently used answer is dropped first.
+    """
 
     def __init__(self) -> None:
         self._answers: OrderedDict[object, KeptAnswer] = OrderedDict()
         self._lock = threading.Lock()
 
     def reads(self, key: object) -> bool:
-        """Tell whether an answer is kept that was made from views or tables."""
+        """Tell whether the cache has an answer that was made from views or tables."""
         answer = self._answers.get(key)
         return answer is not None and bool(answer.versions or answer.tables)
 
     def find(self, key: object, image: CatalogImage, transaction: Transaction | None) -> bytes | None:
-        """Return the encoded answer if it still holds, and what an open transaction has seen agrees with it."""
+        """Return the encoded answer if it is right, also for what an open transaction has seen."""
         answer = self._answers.get(key)
         if answer is None:
             return None
@@ -82,13 +90,13 @@ class KeptAnswers:
         return answer.data
 
     def forget(self, image: CatalogImage) -> None:
-        """Let go of the answers of older catalogs, and with them of views that were dropped."""
+        """Drop the answers of older catalogs, and with them those of views that were dropped."""
         with self._lock:
             for key in [key for key, answer in self._answers.items() if answer.image_version != image.version]:
                 del self._answers[key]
 
     def keep(self, key: object, answer: KeptAnswer) -> None:
-        """Keep an answer, which is small: see KEPT_ANSWER_BYTES_MAX."""
+        """Keep an answer, which is at most KEPT_ANSWER_BYTES_MAX bytes."""
         with self._lock:
             self._answers[key] = answer
             self._answers.move_to_end(key)
@@ -97,7 +105,7 @@ class KeptAnswers:
 
 
 def agrees(transaction: Transaction, versions: ViewVersions) -> bool:
-    """Tell whether these are the versions that the transaction sees."""
+    """Tell whether the transaction sees these versions."""
     if transaction.pins is not None:
         return all(transaction.pins.stored(view) is version for view, version in versions)
     if not transaction.versions:
@@ -107,6 +115,6 @@ def agrees(transaction: Transaction, versions: ViewVersions) -> bool:
 
 
 def note(transaction: Transaction, versions: ViewVersions) -> None:
-    """Remember what the transaction has read."""
+    """Note the versions that the transaction has read."""
     for view, version in versions:
         transaction.versions[view.definition.name] = (view, version)

@@ -1,7 +1,8 @@
-"""The kernels of groupings over streams that statements had lately, and the tables into which a statement's scan folds rows by them.
+"""The kernels of groupings over streams in statements, and the tables into which scans fold rows.
 
-Enters: plans of groupings, join tables, morsels of a stream. Leaves: groups as Arrow. A kernel takes about a second to compile, so it is
-kept for the next statement that has the same grouping, whatever it compares with and its tables hold by then. Must not scan.
+Enters: plans of groupings, join tables, morsels of a stream. Leaves: groups as Arrow. A kernel
+takes about a second to compile, so it is kept for the next statement with the same grouping,
+whatever constants and tables that has. Must not scan.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ KERNELS_KEPT_MAX = 64
 
 
 class StreamKernels:
-    """Compiled plans. files: in a folder of their own. Any thread may ask."""
+    """The compiled plans. files: in a folder of their own. Any thread may call."""
 
     def __init__(self, files: KernelFiles) -> None:
         self._files = files
@@ -37,13 +38,14 @@ class StreamKernels:
         self._states: OrderedDict[ViewPlan, ViewState] = OrderedDict()
 
     def clear(self) -> None:
-        """Delete what the server before this one has left. Nobody asks yet."""
+        """Delete the files that an earlier server has left, before the first statement."""
         self._files.remove_unused(())
 
     def state(self, plan: ViewPlan, check_cancelled: Callable[[], None]) -> ViewState:
-        """Return the kernels of a plan; the tables of that state are nobody's.
+        """Return the kernels of a plan, as a state whose tables are not used.
 
-        Raises SqlError 53100, 58030, what a compilation that is too large raises, and what `check_cancelled` raises.
+        Raises SqlError 53100, 58030, those of a compilation that is too large, and what
+        `check_cancelled` raises.
         """
         found = self._kept(plan)
         if found is not None:
@@ -71,7 +73,7 @@ class StreamKernels:
 
 @dataclass
 class GroupingTable:
-    """A grouping of one statement on its way: its kernels, and the groups so far."""
+    """A grouping of one statement during its scan: the kernels, and the groups so far."""
 
     grouping: StreamGrouping
     state: ViewState
@@ -79,11 +81,11 @@ class GroupingTable:
 
     @property
     def stream_name(self) -> str:
-        """The stream whose rows it takes."""
+        """The stream whose rows the grouping takes."""
         return self.grouping.plan.stream.stream
 
     def fold(self, morsel: Morsel, now_us: int) -> None:
-        """Take rows of the stream, with all its columns. Raises SqlError for one that can't be evaluated."""
+        """Fold rows of the stream, with all its columns. Raises SqlError for a row that can't be evaluated."""
         try:
             self.state.fold(morsel, self.table, now_us)
         except RowError as error:
@@ -100,7 +102,7 @@ def new_tables(
     kernels: StreamKernels,
     check_cancelled: Callable[[], None],
 ) -> list[GroupingTable]:
-    """Return an empty table for each grouping, its kernels compiled. Raises as `StreamKernels.state`.
+    """Return an empty table for each grouping, with compiled kernels. Raises as `StreamKernels.state`.
 
     join_tables: those of each grouping, by its name.
     """

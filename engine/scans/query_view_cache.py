@@ -1,8 +1,10 @@
-"""What is above the parts of a view that is made of several, as a version: made once for the same versions of parts and tables.
+"""A cache of the parts above the groupings of views that are made of several parts.
 
-Enters: a statement's query, in which such views are inlined, and what its scans read. Leaves: the query over scans of the whole views, and
-their rows. Readers of the same version share it, and wait for the one who makes it; a transaction that has changed tables, or sees
-older ones, makes its own and keeps nothing. Must not cut views.
+Such a view has a version per combination of versions of its parts and tables. Enters: a statement's
+query, in which such views are inlined, and what its scans read. Leaves: the query over scans of the
+whole views, and their rows. Readers of the same version share it, and wait for the reader that
+makes it. A transaction that has changed tables, or sees older ones, makes a version of its own,
+which is not kept. Must not cut views.
 """
 
 from __future__ import annotations
@@ -37,11 +39,12 @@ Sources = tuple[object, ...]
 
 @dataclass
 class Made:
-    """The versions of one view that are kept, newest last, of its query as it is. `lock` is held while one is made.
+    """The kept versions of one view, newest last, for its present query.
 
-    tables: rows, or the error of the first row that can't be evaluated.
-
-    passed_s: how long the last one took.
+    Attributes:
+        lock: held while a version is made.
+        tables: rows, or the error of the first row that can't be evaluated.
+        passed_s: how long the last version took.
     """
 
     query: BoundQuery
@@ -51,18 +54,18 @@ class Made:
 
 
 class WholeVersions:
-    """The kept versions of all views of parts, by the oid of the view."""
+    """The kept versions of all views that are made of parts, by the oid of the view."""
 
     def __init__(self) -> None:
         self._made: dict[int, Made] = {}
 
     def forget(self, image: CatalogImage) -> None:
-        """Let go of views that are not there any more."""
+        """Drop the versions of views that do not exist any more."""
         for oid in [oid for oid in tuple(self._made) if image.by_oid(oid) is None]:
             self._made.pop(oid, None)
 
     def made(self, entry: QueryViewEntry) -> tuple[int, float] | None:
-        """Return how many rows the last version of a view has, and in how many seconds it was made; None: there is none."""
+        """Return how many rows the last version of a view has, and how long it took in seconds, or None."""
         made = self._made.get(entry.description.oid)
         if made is None or not made.tables:
             return None
@@ -76,7 +79,11 @@ class WholeVersions:
         make: Callable[[], pa.Table],
         check_cancelled: Callable[[], None],
     ) -> pa.Table:
-        """Return the version made from `sources`, or make it. Raises what `make` does, and `check_cancelled` while another one makes it."""
+        """Return the version made from `sources`, or make it.
+
+        Raises what `make` raises, and what `check_cancelled` raises while another reader makes the
+        version.
+        """
         oid, query = entry.description.oid, whole_query(entry)
         made = self._made.get(oid)
         if made is None or made.query is not query:
@@ -104,7 +111,7 @@ class WholeVersions:
 
 
 def rows_or_raise(made: pa.Table | SqlError) -> pa.Table:
-    """Return rows. Raises what stands in their place, as a copy, because several threads may raise it."""
+    """Return rows, or raise a copy of the error in their place, since several threads may raise it."""
     if isinstance(made, SqlError):
         raise replace(made)
     return made
@@ -120,9 +127,9 @@ def whole_query(entry: QueryViewEntry) -> BoundQuery:
 def with_whole_views(
     root: Relation, relations: frozenset[str], image: CatalogImage
 ) -> tuple[Relation, list[QueryViewEntry]]:
-    """Return a query with a scan of each view of parts in the place of that view's own query, and the views.
+    """Return a query with a scan in the place of the query of each view of parts, and these views.
 
-    Left as they are: those whose rows depend on more than what they read.
+    Views whose rows depend on more than what they read are left as they are.
     """
     found = []
     for entry in image.entries.values():
@@ -139,7 +146,10 @@ def with_whole_views(
 
 
 def sources_of(entry: QueryViewEntry, image: CatalogImage, transaction: Transaction) -> Sources | None:
-    """Return what a version of the view is made from for this transaction, None: what nobody else would read."""
+    """Return the versions from which a version of the view is made for this transaction.
+
+    None: no other transaction would read that version.
+    """
     sources: list[object] = []
     for name in sorted(whole_query(entry).relations):
         source = image.entries.get(name)
@@ -156,7 +166,7 @@ def sources_of(entry: QueryViewEntry, image: CatalogImage, transaction: Transact
 
 
 def over_groups(root: Relation) -> Relation:
-    """Return a query over views as one over groups, which may run in Spark."""
+    """Return a query over views as a query over groups, which Spark may run."""
 
     def scanned(node: Relation) -> Relation:
         return replace(node, kind="rows") if isinstance(node, Scan) and node.kind == "view" else node

@@ -1,7 +1,8 @@
-"""A SELECT that passes the rows of one stream on, one by one, without a breaker: they go to the client while the stream is scanned.
+"""A SELECT that passes the rows of one stream on, without a breaker, while the stream is scanned.
 
-Enters: a bound query and its stream. Leaves: its rows piece by piece, as they come. Nothing is kept of them, so that a client may follow
-a stream for as long as it likes. Must not know sessions or the protocol.
+Enters: a bound query and its stream. Leaves: its rows piece by piece, as they come. No row is kept,
+so that a client may follow a stream for as long as it likes. Must not know sessions or the
+protocol.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ INTEGERS = ("int2", "int4", "int8")
 
 
 def passes_rows(root: Relation, stream: Stream, settings: ScanSettings) -> bool:
-    """Tell whether a query is to be answered by `PassingRows`: it can be, and there may be more rows than one morsel."""
+    """Tell whether `PassingRows` can answer a query that may have more rows than one morsel."""
     node = root.input if isinstance(root, Limit) and count_of(root) is not None else root
     while isinstance(node, Filter | Project):
         if any(True for item in operator_expressions(node) for _ in subqueries_of(item)):
@@ -34,7 +35,7 @@ def passes_rows(root: Relation, stream: Stream, settings: ScanSettings) -> bool:
 
 
 def count_of(limit: Limit) -> int | None:
-    """Return the number of rows that a LIMIT lets through, None where it is no plain number or there is an OFFSET."""
+    """Return how many rows a LIMIT lets through; None for other than a plain number, or with OFFSET."""
     bound = limit.limit
     while isinstance(bound, Cast) and bound.type.family in INTEGERS:
         bound = bound.operand
@@ -49,9 +50,11 @@ def count_of(limit: Limit) -> int | None:
 
 
 class PassingRows:
-    """The rows of one query. root: for which `passes_rows` holds, without open parameters. The scan begins where the stream is now.
+    """The rows of one query, from a scan that begins when the object is made.
 
-    token: by which the engine's `interrupt` stops it.
+    Arguments:
+        root: a query for which `passes_rows` is true, without open parameters.
+        token: by which the engine's `interrupt` stops it.
     """
 
     def __init__(
@@ -75,9 +78,10 @@ class PassingRows:
         self._check_cancelled = check_cancelled
 
     def next(self) -> pa.Table | None:
-        """Return the next rows, None when there are no more. Waits for them; one thread at a time.
+        """Return the next rows, after waiting for them; None after the last ones. For one thread at a time.
 
-        Raises SqlError: 54000 when writers have overtaken the scan, what the rows have wrong, what check_cancelled raises, 57014.
+        Raises SqlError: 54000 when writers have overtaken the scan, 57014, the errors of rows, and
+        what check_cancelled raises.
         """
         scan = self._scan
         with scan.stream.activity.scan():

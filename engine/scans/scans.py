@@ -1,9 +1,10 @@
-"""Streams in FROM: what a statement that names streams gets to see of them, as Arrow tables that its query reads.
+"""Streams in FROM: the rows of a stream that a statement sees, as Arrow tables that its query reads.
 
-Enters: streams, the statement's queries, and how the session wants streams scanned. Leaves: the rows of each stream, however often the
-statement scans it, in order of tids, or the groups that the rows were folded into. A scan has the semantics of a session window: it ends
-when nothing has come for `stream_timeout`, or with 0 at what was there when it began. Nothing of it is in a transaction's snapshot.
-Must not know sessions or the protocol.
+Enters: streams, the statement's queries, and how the session wants streams scanned. Leaves: the
+rows of each stream, scanned once however often the statement names it, in order of tids, or the
+groups into which the rows were folded. A scan has the semantics of a session window: it ends when
+no row has come for `stream_timeout`, or with 0 at the end that the stream had when the scan began.
+A scan is in no transaction's snapshot. Must not know sessions or the protocol.
 """
 
 from __future__ import annotations
@@ -42,8 +43,13 @@ NO_VALUES = np.zeros(0, dtype=np.uint8)
 class ScanSettings:
     """How a statement scans streams.
 
-    from_newest: begin behind what is there; bytes_max: of all that it collects; now_us: its now(); spark_groups_min: from how many groups
-    on Spark runs what lies above them, -1: never; kernel_bytes_min: of rows in a ring for groupings to be folded and not collected.
+    Attributes:
+        from_newest: begin after the newest row.
+        bytes_max: of all that the statement collects.
+        now_us: now() of the statement.
+        spark_groups_min: from how many groups on Spark runs what lies above them, -1: never.
+        kernel_bytes_min: from how many bytes of rows in a ring on groupings are folded and not
+            collected.
     """
 
     from_newest: bool
@@ -56,10 +62,14 @@ class ScanSettings:
 
 @dataclass
 class StreamScan:
-    """One stream on its way into a statement.
+    """The scan of one stream for a statement.
 
-    columns: what is copied of it; collects: the statement reads the rows themselves; end: tid at which it ends, None while more may come;
-    tables: what its rows are folded into; looked_s: when rows last came.
+    Attributes:
+        columns: those that are copied.
+        collects: true if the statement reads the rows themselves.
+        end: the tid at which the scan ends, None while more rows may come.
+        tables: into which the rows are folded.
+        looked_s: when rows last came.
     """
 
     stream: Stream
@@ -80,7 +90,10 @@ class StreamScan:
         return self.pieces_bytes + sum(folding.table.bytes_count for folding in self.tables)
 
     def take(self) -> Morsel | None:
-        """Return the next rows, None when there are none now. Raises SqlError 54000 when they were overwritten, or are in another ring."""
+        """Return the next rows, None when there are none now.
+
+        Raises SqlError 54000 when the rows were overwritten, or are in another ring.
+        """
         ring = self.stream.ring
         is_retired = ring.is_retired
         try:
@@ -108,10 +121,11 @@ def scan_streams(
     run_on_tables: Callable[[Relation], pa.Table],
     check_cancelled: Callable[[], None],
 ) -> tuple[list[Relation], dict[str, pa.Table]]:
-    """Return the queries of a statement and what they read of the streams, which may be groups in the place of rows. Waits.
+    """Return the queries of a statement, and the rows or groups that they read of the streams. Waits.
 
-    run_on_tables: answers what a stream is joined with below a grouping. Raises SqlError: 54000 for a scan that writers have overtaken,
-    53200 for more than settings.bytes_max, what check_cancelled and run_on_tables raise, and what the groupings' rows have wrong.
+    run_on_tables: answers the queries with which a stream is joined below a grouping. Raises
+    SqlError: 54000 for a scan that writers have overtaken, 53200 for more than settings.bytes_max,
+    the errors of rows in groupings, and what check_cancelled and run_on_tables raise.
     """
     # Where scans begin is settled now, however long join tables and kernels take.
     newest = {stream.name: stream.ring.tuples_count for stream in streams}
@@ -137,7 +151,10 @@ def scan_streams(
 def run_to_end(
     scans: Sequence[StreamScan], settings: ScanSettings, joins_bytes: int, check_cancelled: Callable[[], None]
 ) -> None:
-    """Take the rows of all scans until nothing comes any more. joins_bytes: memory that the join tables have taken already."""
+    """Take the rows of all scans until no row comes any more.
+
+    joins_bytes: memory that the join tables have taken already.
+    """
     while waiting := [scan for scan in scans if not scan.is_over]:
         check_cancelled()
         has_come = False
@@ -157,12 +174,15 @@ def run_to_end(
 
 
 def timeout_of(stream: Stream, settings: ScanSettings) -> float:
-    """Return how long a scan of the stream waits for more, in seconds: the stream's own option comes before the session's setting."""
+    """Return how many seconds a scan waits for rows: the stream's option, else the session's setting."""
     return settings.timeout_s if stream.timeout_ms is None else stream.timeout_ms / 1000
 
 
 def is_folded(stream: Stream, settings: ScanSettings) -> bool:
-    """Tell whether groupings over a stream are to run in kernels: they may take a second to compile, which a few rows are not worth."""
+    """Tell whether groupings over a stream run in kernels.
+
+    A kernel may take a second to compile, which a few rows are not worth.
+    """
     bytes_count = stream.ring.kept_count * stream.row_bytes
     return timeout_of(stream, settings) > 0 or bytes_count >= min(settings.kernel_bytes_min, settings.bytes_max)
 
@@ -187,7 +207,7 @@ def begin(
 
 
 def add(morsel: Morsel, scan: StreamScan, now_us: int) -> None:
-    """Take rows of a scan. Raises SqlError for one that a grouping can't evaluate."""
+    """Take rows of a scan. Raises SqlError for a row that a grouping can't evaluate."""
     if scan.collects:
         rows = as_table(morsel, scan)
         scan.pieces.append(rows)
@@ -199,7 +219,7 @@ def add(morsel: Morsel, scan: StreamScan, now_us: int) -> None:
 
 
 def as_whole(morsel: Morsel, scan: StreamScan) -> Morsel:
-    """Return a scan's rows as kernels address them: all columns of the stream, of which those that are not needed are empty."""
+    """Return a scan's rows with all columns of the stream, as kernels take them; unneeded ones are empty."""
     data: list[npt.NDArray[np.generic]] = [NO_VALUES] * len(scan.stream.row)
     nulls: list[npt.NDArray[np.uint8]] = [NO_VALUES] * len(scan.stream.row)
     for place, index in enumerate(scan.columns):
@@ -208,7 +228,7 @@ def as_whole(morsel: Morsel, scan: StreamScan) -> Morsel:
 
 
 def as_table(morsel: Morsel, scan: StreamScan) -> pa.Table:
-    """Return a scan's rows with all columns of the stream. Those that are not needed have one column of nulls in common."""
+    """Return a scan's rows with all columns of the stream; unneeded ones share one column of NULLs."""
     whole = stream_schema(scan.stream)
     columns: list[pa.Array | pa.ChunkedArray] = [absent(column).slice(0, morsel.rows_count) for column in whole]
     if scan.columns:

@@ -1,6 +1,7 @@
-"""What the groupings over streams of one statement join their streams with: tables as the statement sees them, as join tables.
+"""The join tables with which one statement's groupings over streams join, made of the statement's tables.
 
-Enters: groupings. Leaves: a join table for each of their probes, made once, before the first row is folded. Must not scan streams.
+Enters: groupings. Leaves: a join table for each of their probes, made once, before the first row is
+folded. Must not scan streams.
 """
 
 from __future__ import annotations
@@ -17,7 +18,15 @@ from views.upkeep.stream_grouping import StreamGrouping
 
 
 class StreamJoins:
-    """run: answers a relation over tables. bytes_max: of all join tables. tables: by the names of the groupings that were taken."""
+    """The join tables of one statement.
+
+    Attributes:
+        tables: by the names of the groupings.
+
+    Arguments:
+        run: answers a relation over tables.
+        bytes_max: of all join tables.
+    """
 
     def __init__(self, run: Callable[[Relation], pa.Table], bytes_max: int) -> None:
         self._run = run
@@ -26,9 +35,10 @@ class StreamJoins:
         self.tables: dict[str, tuple[JoinTable, ...]] = {}
 
     def take(self, grouping: StreamGrouping) -> bool:
-        """Make a grouping's join tables; False when they take more memory than is left, or no join table can be that large.
+        """Make the join tables of a grouping; False when they are too large.
 
-        Raises SqlError for what fails on the tables' rows.
+        They may take more memory than is left, or be larger than a join table can be. Raises
+        SqlError for what fails on the rows of the tables.
         """
         made: list[JoinTable] = []
         bytes_count = self.bytes_count

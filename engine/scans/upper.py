@@ -1,8 +1,8 @@
-"""What lies above the groups of streams in a SELECT, in Spark: for statements with so many groups as `min_spark_groups` says.
+"""The part of a SELECT above the groups of streams, in Spark, from `min_spark_groups` groups on.
 
-Enters: a query that reads groups, and the groups. Leaves: its rows, or nothing where the embedded engine is to answer: that is where
-nothing above the groups is real work, where the query reads anything but groups and tables, where Spark does not run or could not answer
-as PostgreSQL does. Must not scan streams.
+Enters: a query that reads groups, and the groups. Leaves: its rows, or None where the embedded
+engine answers: nothing above the groups is real work, the query reads anything but groups and
+tables, or Spark does not run or could not answer as PostgreSQL does. Must not scan streams.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ def rows_above(
     groups_min: int,
     token: Hashable,
 ) -> pa.Table | None:
-    """Return the rows of a query over groups, in order. upper: None where Spark does not run.
+    """Return the rows of a query over groups, in order; None where the embedded engine answers.
 
-    groups_min: with fewer groups, or -1, None. Raises SqlError.
+    upper: None where Spark does not run; groups_min: with fewer groups, or with -1, the result is
+    None. Raises SqlError.
     """
     leaves = scans(root)
     groups = {scan.name: inputs[scan.name] for scan in leaves if scan.kind == "rows"}
@@ -52,7 +53,7 @@ def rows_above(
 
 
 def is_for_spark(root: Relation) -> bool:
-    """Tell whether a query over groups is real work that Spark can do as PostgreSQL does."""
+    """Tell whether a query over groups is real work that Spark does as PostgreSQL does."""
     if (
         is_shared(root)
         or not is_work(root)
@@ -68,5 +69,5 @@ def is_for_spark(root: Relation) -> bool:
 
 
 def is_work(root: Relation) -> bool:
-    """Tell whether a query does more than keep some of the groups and compute of each what it yields."""
+    """Tell whether a query does more than filter groups and compute values of each group."""
     return any(not isinstance(node, Scan | Filter | Project) for node in all_relations(root))

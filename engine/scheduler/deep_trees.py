@@ -1,7 +1,8 @@
-"""Room for deep trees: how far Python may recurse, and stacks of threads that are large enough for it.
+"""Room for deep trees: Python's recursion limit, and stacks of threads that are large enough for it.
 
-A statement nests as far as `sql.parse.grammar.cursor` says, and every pass over its tree recurses. What is called through C takes up to
-half a kilobyte of C's stack beside Python's own frame. What goes deeper all the same is the client's error (54001), never a crash.
+A statement nests as far as `sql.parse.grammar.cursor` says, and every pass over its tree recurses.
+A function that is called through C takes up to half a kilobyte of C's stack beside Python's own
+frame. A tree that is deeper all the same is the client's error (54001), never a crash.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ STACK_BYTES = 64 * 1024 * 1024
 
 
 def make_room() -> None:
-    """Do so for this process: for this thread, which runs the event loop, and those that begin from now on."""
+    """Make room in this process, for this thread, which runs the event loop, and for later threads."""
     sys.setrecursionlimit(RECURSION_MAX)
     threading.stack_size(STACK_BYTES)
     soft, hard = resource.getrlimit(resource.RLIMIT_STACK)

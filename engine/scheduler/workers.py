@@ -1,8 +1,9 @@
-"""The threads on which statements work, and whose turn it is to begin: nobody waits for the end of a long one.
+"""The threads on which statements work, and the turns in which they begin.
 
-Enters: who has work that computes, on the event loop. Leaves: turns. Everybody has a thread at once, and asks for a turn before. It is over
-with the work, or after `turn_s`: who computes for longer goes on, beside those who begin. So a short statement waits for short ones, and of
-long ones never more than a turn. Must not know sessions or statements.
+Enters: statements that compute, on the event loop. Leaves: turns. Each statement has a thread at
+once, and asks for a turn before it computes. A turn ends with the work, or after `turn_s`: a
+statement that computes for longer goes on, beside those that begin. So a short statement waits for
+short ones, and for a long one never more than a turn. Must not know sessions or statements.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ THREADS_PER_CONNECTION = 2
 
 
 class Workers:
-    """Of one server. begin_at_once: how many computing statements may be in their turns. Turns are for the one event loop."""
+    """The threads and turns of one server, for the one event loop.
+
+    begin_at_once: how many computing statements may be in their turns.
+    """
 
     def __init__(self, begin_at_once: int, turn_s: float, connections_max: int) -> None:
         self.threads = ThreadPoolExecutor(THREADS_PER_CONNECTION * connections_max, thread_name_prefix="antumbra")
@@ -27,24 +31,24 @@ class Workers:
         self._waiting: deque[Turn] = deque()
 
     def turn(self) -> Turn:
-        """Return a turn, which is asked for when its context is entered, and given back at the latest at its end."""
+        """Return a turn, which is asked for at the beginning of its context and given back at the end or before."""
         return Turn(self)
 
     def submit(self, work: Callable[[], object]) -> None:
-        """Have something done that nobody waits for; from any thread."""
+        """Run a function for which no statement waits, from any thread."""
         self.threads.submit(work)
 
     def shutdown(self, wait: bool = True) -> None:
-        """End the threads; work that has not begun is dropped."""
+        """End the threads, and drop work that has not begun."""
         self.threads.shutdown(wait=wait, cancel_futures=True)
 
     def ask(self, turn: Turn) -> None:
-        """Let a turn begin, at once or when one of those before it is over."""
+        """Let a turn begin, at once or after one of those before it is over."""
         self._waiting.append(turn)
         self._begin_next()
 
     def give_back(self, turn: Turn) -> None:
-        """Take back what a turn has, or its place in the queue."""
+        """Take back a turn, or its place in the queue."""
         if turn.has_begun:
             self._free += 1
             self._begin_next()
@@ -58,7 +62,7 @@ class Workers:
 
 
 class Turn:
-    """A statement's turn to compute. begins: what to wait for when it `waits`."""
+    """A statement's turn to compute. begins: the future of its beginning while it `waits`."""
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
@@ -69,11 +73,11 @@ class Turn:
 
     @property
     def waits(self) -> bool:
-        """Whether others are to be waited for."""
+        """True while other turns come first."""
         return not self.has_begun
 
     def begin(self, turn_s: float) -> None:
-        """It begins, and is over after so many seconds."""
+        """Begin the turn, which is over after `turn_s` seconds."""
         self.has_begun = True
         self._timer = self._loop.call_later(turn_s, self._end)
         if not self.begins.done():

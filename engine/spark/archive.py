@@ -1,7 +1,9 @@
-"""Makes the archive of `engine.spark.classes` at set-up: runs Spark once, through everything that views use, and keeps its classes.
+"""The set-up of the archive of `engine.spark.classes`: Spark runs once, and its classes are kept.
 
-`python -m engine.spark.archive` does it, in about half a minute, unless it has been done. Two JVMs: one compiles our functions, since
-the second must find them in its class path when it starts. Raises nothing for an archive that can't be made: servers do without.
+`python -m engine.spark.archive` does it, in about half a minute, unless it has been done. There are
+two JVMs: the first compiles our functions, since the second must find them in its class path when
+it starts; the second runs everything that views use. Raises nothing for an archive that can't be
+made: servers do without.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Pipelines that a definition needs, run while others define: as kernels are compiled (`engine.storage.kernel_files`).
+"""Pipelines that a definition needs, run while other sessions define.
 
-Enters: pipelines over tables. Leaves: their rows, or PipelineNeededError for who holds what other definitions wait for. Must not know
-views or statements.
+Kernels are compiled in the same way (`engine.storage.kernel_files`). Enters: pipelines over tables.
+Leaves: their rows, or PipelineNeededError for a caller that holds the lock for which other
+definitions wait. Must not know views or statements.
 """
 
 from __future__ import annotations
@@ -33,9 +34,11 @@ class PipelineNeededError(Exception):
 
 
 class AwaitedPipelines:
-    """The static and upper pipelines of one statement that defines; implements `views.model.protocols.UpperExecutor`.
+    """The static and upper pipelines of one statement that defines, as an `UpperExecutor`.
 
-    token: by which the statement is cancelled, whatever tokens its views have. is_later: raise PipelineNeededError instead of running one.
+    Arguments:
+        token: by which the statement is cancelled, whatever tokens its views have.
+        is_later: raise PipelineNeededError instead of running a pipeline.
     """
 
     def __init__(self, executor: UpperExecutor, token: Hashable) -> None:
@@ -46,7 +49,10 @@ class AwaitedPipelines:
         self.is_later = False
 
     def run(self, token: Hashable, relation: Relation, inputs: Inputs, tables: Tables) -> pa.Table:
-        """Return the rows of a pipeline, as it has been run over these versions of the tables. Raises what that has raised."""
+        """Return the rows of a pipeline that was run over these versions of the tables, or run it.
+
+        Raises the error of that run.
+        """
         known = self._known.get(_key(relation, tables))
         if isinstance(known, SqlError):
             raise known
@@ -57,7 +63,7 @@ class AwaitedPipelines:
         return self._executor.run(self._token, relation, inputs, tables)
 
     def run_needed(self, needed: PipelineNeededError) -> None:
-        """Run a pipeline that was needed, for the next time that it is asked for. Raises 57014."""
+        """Run a pipeline that was needed, for the next call of `run`. Raises 57014."""
         self._runs += 1
         key = _key(needed.relation, needed.tables)
         try:

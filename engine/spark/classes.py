@@ -1,8 +1,10 @@
-"""What Spark's JVM loads beside Spark: our functions and pipelines, and the archive of parsed classes that halves the time of its start.
+"""The classes that Spark's JVM loads beside Spark: our functions and pipelines, and an archive.
 
-Two places. Set-up makes one beside the installed packages, for all data folders: these in a jar, and an archive of everything
-that Spark loads (application class data sharing, JEP 350). Where it is missing, each data folder compiles them for itself. An
-archive holds for one Java and for one class path, by name and time of change; the JVM checks that and starts without it otherwise.
+There are two places. Set-up makes one beside the installed packages, for all data folders: our
+classes in a jar, and an archive of all parsed classes that Spark loads (application class data
+sharing, JEP 350), which halves the time of a start. Without it each data folder compiles our
+classes for itself. An archive holds for one Java and for one class path, by name and time of
+change; the JVM checks that and starts without the archive otherwise.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ ARCHIVE_NAME = "classes.jsa"
 class SparkClasses:
     """Entries of the JVM's class path, in its order, and JVM options.
 
-    functions: a jar, or a folder, which must exist when the JVM starts; configuration: SPARK_CONF_DIR, which is in the class path too.
+    Attributes:
+        functions: a jar, or a folder, which must exist when the JVM starts.
+        configuration: SPARK_CONF_DIR, which is in the class path too.
     """
 
     functions: Path
@@ -37,7 +41,7 @@ class SparkClasses:
 
 
 def shared_folder() -> Path:
-    """Return where set-up keeps what all servers of this installation share; it changes with our sources in Java."""
+    """Return the folder that set-up makes for all servers of this installation; its name has our digest."""
     return Path(sys.prefix).resolve() / "share" / "antumbra" / f"spark-{sources_digest()}"
 
 
@@ -55,7 +59,10 @@ def own_classes(folder: Path) -> SparkClasses:
 
 
 def archived_classes(folder: Path) -> SparkClasses:
-    """Return the class path that the archive in `folder` was made for. A JVM that can't use it says nothing and does without."""
+    """Return the class path that belongs to the archive in `folder`.
+
+    A JVM that can't use the archive does without it, and says nothing.
+    """
     options = (
         f"-XX:SharedArchiveFile={folder / ARCHIVE_NAME}",
         "-Xshare:auto",
@@ -66,7 +73,7 @@ def archived_classes(folder: Path) -> SparkClasses:
 
 
 def compile_classes(gateway: JavaGateway, classes: SparkClasses) -> None:
-    """Compile our Java with Spark's own compiler, unless a jar has it or these texts are compiled there already."""
+    """Compile our Java with Spark's own compiler, unless a jar has it or these texts were compiled there."""
     if classes.are_packed:
         return
     stamp = classes.functions / f"{sources_digest()}.compiled"
@@ -90,7 +97,10 @@ def compiled(gateway: JavaGateway) -> dict[str, bytes]:
 
 
 def write_classes(stamp: Path, classes: Mapping[str, bytes]) -> None:
-    """Write files beside `stamp`, and into it what they are. Nothing is synced: what a power loss spoils is compiled again."""
+    """Write files beside `stamp`, and their digests into it, without a sync.
+
+    A file that a power loss spoils is compiled again.
+    """
     for name, code in classes.items():
         target = stamp.parent / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -109,7 +119,7 @@ def classes_are_whole(stamp: Path) -> bool:
 
 
 def sources_digest() -> str:
-    """Return what tells these sources from others."""
+    """Return a digest of our Java sources."""
     return digest(b"".join(source.read_bytes() for source in SOURCES))[:16]
 
 

@@ -1,7 +1,7 @@
-"""Spark's exceptions as PostgreSQL's: SQLSTATE and message.
+"""Spark's exceptions as PostgreSQL's errors: SQLSTATE and message.
 
-Errors of our own functions carry mark, SQLSTATE and message in their text; Spark's ANSI errors have a condition. What is not known here
-is a bug of the printed SQL and stays as it is.
+Errors of our own functions carry mark, SQLSTATE and message in their text; Spark's ANSI errors have
+a condition. An exception that is not known here is a bug of the printed SQL and stays as it is.
 """
 
 from __future__ import annotations

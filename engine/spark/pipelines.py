@@ -1,7 +1,8 @@
-"""Pipelines in Spark, each by one call into the JVM: rows go there and come back as Arrow files in Spark's own folder.
+"""Pipelines in Spark, each by one call into the JVM; rows are Arrow files in Spark's own folder.
 
-PySpark's `createDataFrame`, `sql` and `toArrow` make some forty calls, and take six milliseconds of the interpreter, for which INSERTs
-would wait; `spark_pipelines.java` does the same on its side. Must not know relations, views of ours, nor errors of clients.
+PySpark's `createDataFrame`, `sql` and `toArrow` make some forty calls, and take six milliseconds of
+the interpreter, for which INSERTs would wait; `spark_pipelines.java` does the same in the JVM. Must
+not know relations, views of ours, nor errors of clients.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ BATCH_ROWS_MAX = 10_000
 
 
 class SparkPipelines:
-    """What runs in one JVM. folder: exists, and nobody else writes into it."""
+    """The pipelines of one JVM. folder: exists, and no other code writes into it."""
 
     def __init__(self, session: Any, folder: Path) -> None:
         """Look up the JVM's methods, each of which takes a call of its own."""
@@ -30,7 +31,7 @@ class SparkPipelines:
         self._make_view, self._drop_view = methods.makeView, methods.dropView
 
     def make_view(self, name: str, rows: pa.Table) -> None:
-        """Make `rows` known to SQL under `name`, which is also that of a file meanwhile."""
+        """Make `rows` known to SQL under `name`, which is also the name of a file meanwhile."""
         file = self._folder / name
         try:
             schema = write_rows(file, rows)
@@ -39,13 +40,14 @@ class SparkPipelines:
             file.unlink(missing_ok=True)
 
     def drop_view(self, name: str) -> None:
-        """Forget what `make_view` has made."""
+        """Drop a view of `make_view`."""
         self._drop_view(self._session, name)
 
     def run(self, job: str, inputs: Mapping[str, pa.Table], sql: str) -> pa.Table:
-        """Return the rows of `sql` over views, of which `inputs` are made for it alone. Names and `job` are names of files as well.
+        """Return the rows of `sql` over views; those of `inputs` are made for this call alone.
 
-        Raises what PySpark raises: PySparkException, Py4JJavaError, and Py4JError or OSError when the JVM is gone.
+        Names and `job` are names of files as well. Raises what PySpark raises: PySparkException,
+        Py4JJavaError, and Py4JError or OSError when the JVM is gone.
         """
         files = [self._folder / name for name in (job, *inputs)]
         try:
@@ -61,7 +63,7 @@ class SparkPipelines:
                 file.unlink(missing_ok=True)
 
     def cancel(self, job: str) -> None:
-        """Stop `run` of `job`, from another thread, whatever it has come to; it raises then, unless it needs nothing more of Spark."""
+        """Stop `run` of `job`, from another thread; it raises then, unless Spark has done its part."""
         self._cancel(self._session, job)
 
 

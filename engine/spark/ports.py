@@ -1,8 +1,10 @@
-"""The ports of a local Spark: none is needed, so those that it opens are closed, and until then nobody is heard who has no secret.
+"""The ports of a local Spark, which needs none: those that it opens are closed.
 
-Spark listens for other machines' executors, who send it Java objects. A local Spark has none: its parts talk within the process, and
-results come back whole (`spark.task.maxDirectResultSize`), since larger ones would be fetched from its own port. PySpark listens for
-the accumulators of Python functions, of which there are none. What stays is py4j's own port, which does nothing without its token.
+Until they are closed, Spark answers no connection without its secret. Spark listens for executors
+on other machines, who send it Java objects. A local Spark has none: its parts talk within the
+process, and results come back whole (`spark.task.maxDirectResultSize`), since larger ones would be
+fetched from its own port. PySpark listens for the accumulators of Python functions, of which there
+are none. py4j's own port stays, and does nothing without its token.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ SERVERS = (
 
 
 def close_ports(context: SparkContext, gateway: Any) -> None:
-    """Close all ports of a Spark that has started. Raises Py4JError when this Spark has them elsewhere."""
+    """Close all ports of a Spark that has started. Raises Py4JError when Spark has them elsewhere."""
     for path in SERVERS:
         found = context._jsc.sc().env()
         for owner, name in path:

@@ -1,7 +1,9 @@
-"""The Spark session that runs upper pipelines: one JVM, started in the background and stopped with the server. One that dies is replaced.
+"""The Spark session that runs upper pipelines, in one JVM; a JVM that dies is replaced.
 
-Everything it writes (local files, warehouse, its own log) is in one folder; which classes it starts with: `engine.spark.classes`. The
-JVM's output goes to a log file there, never to the server's terminal. Must not know of views.
+The JVM is started in the background and stopped with the server. Everything that it writes (local
+files, warehouse, its own log) is in one folder; `engine.spark.classes` has the classes with which
+it starts. The JVM's output goes to a log file there, never to the server's terminal. Must not know
+of views.
 """
 
 from __future__ import annotations
@@ -97,7 +99,11 @@ SETTINGS = {
 
 
 class SparkRuntime:
-    """Owns the JVM. `start` returns at once; `session` waits until Spark answers queries, and starts it if none lives."""
+    """The owner of the JVM.
+
+    `start` returns at once; `session` waits until Spark answers queries, and starts a JVM if none
+    lives.
+    """
 
     def __init__(
         self,
@@ -128,7 +134,7 @@ class SparkRuntime:
         self._stopped = False
 
     def start(self) -> None:
-        """Begin to start Spark in a thread of its own, unless that has been done and its JVM lives."""
+        """Start Spark in a thread of its own, unless a JVM lives or starts."""
         with self._lock:
             if self._stopped or (self._thread is not None and not self._has_died):
                 return
@@ -138,10 +144,11 @@ class SparkRuntime:
             self._thread.start()
 
     def session(self, check_cancelled: Callable[[], None] = lambda: None, until_s: float | None = None) -> Any:
-        """Return the SparkSession, waiting for its start, and for the next one when its JVM dies before.
+        """Return the SparkSession after its start, or after the next start when its JVM dies before.
 
-        check_cancelled: called now and then; what it raises ends the waiting. until_s: by the monotonic clock, else `wait_s_max` from now.
-        Raises SqlError 57P03 when that is over, 58000 when Spark could not start or is stopped.
+        check_cancelled: called now and then; what it raises ends the waiting. until_s: by the
+        monotonic clock, else `wait_s_max` from now. Raises SqlError 57P03 after that time, 58000
+        when Spark could not start or is stopped.
         """
         until_s = time.monotonic() + self.wait_s_max if until_s is None else until_s
         for attempts_left in reversed(range(STARTS_MAX)):
@@ -167,7 +174,7 @@ class SparkRuntime:
     def pipelines(
         self, check_cancelled: Callable[[], None] = lambda: None, until_s: float | None = None
     ) -> SparkPipelines:
-        """Return what runs pipelines in the session; waits and raises as `session` does."""
+        """Return the pipelines of the session; waits and raises as `session` does."""
         while True:
             self.session(check_cancelled, until_s)
             pipelines = self._pipelines
@@ -176,7 +183,7 @@ class SparkRuntime:
                 return pipelines
 
     def exit_status(self, pipelines: SparkPipelines) -> int | None:
-        """Return how the JVM has ended in which they ran, whose connections have failed; None: it lives."""
+        """Return how the JVM of pipelines has ended, whose connections have failed; None: it lives."""
         with self._lock:
             if pipelines is not self._pipelines:
                 return self._last_status
@@ -188,7 +195,7 @@ class SparkRuntime:
 
     @property
     def is_ready(self) -> bool:
-        """Whether `session` returns one at once."""
+        """True when `session` returns at once."""
         return self._ready.is_set() and self._failure is None and not self._stopped and not self._has_died
 
     def death(self, status: int) -> SqlError:
@@ -201,16 +208,19 @@ class SparkRuntime:
 
     @property
     def heap_bytes_max(self) -> int:
-        """The bytes of the JVM's heap at most."""
+        """The largest size of the JVM's heap in bytes."""
         return self._memory_mb_max * 2**20
 
     @property
     def process_id(self) -> int:
-        """The operating system's number of the JVM's process, once `session` has returned."""
+        """The number of the JVM's process, after `session` has returned."""
         return int(self._gateway.proc.pid)
 
     def kill(self) -> None:
-        """End the JVM at once, if there is one; what waits for its answers fails. No other one is started. From any thread."""
+        """End the JVM at once, if there is one, from any thread; calls that wait for its answers fail.
+
+        No other JVM is started.
+        """
         with self._lock:
             self._stopped = True
             gateway = self._gateway
@@ -241,7 +251,7 @@ class SparkRuntime:
         return self._failure is not None if self._gateway is None else self._gateway.proc.poll() is not None
 
     def _forget(self) -> None:
-        """Make room for another JVM."""
+        """Forget the JVM, so that another one can be started."""
         if self._gateway is None:
             log.warning("Spark's JVM has not started, and is started again: %s", str(self._failure).splitlines()[0])
         else:
@@ -327,10 +337,12 @@ def launch_java(folder: Path, classes: SparkClasses, configuration: SparkConf) -
 
 
 def give_way(process_id: int, processors_count: int) -> None:
-    """Let a process, and what its threads start, run only where nothing else wants to, on so many processors. Raises OSError.
+    """Let a process and its threads run only where nothing else wants to, on so many processors.
 
-    SCHED_IDLE, since for a nice value who wakes up waits for the end of the other's time slice, some milliseconds. Even so a processor
-    may go on with it until the next tick (a lazily preempting Linux wakes no other processor), so another one is left free of it.
+    The policy is SCHED_IDLE: with a nice value, a thread that wakes up waits for the end of the
+    other's time slice, some milliseconds. Even so a processor may go on with the process until the
+    next tick (a lazily preempting Linux wakes no other processor), so another processor is left
+    free of it. Raises OSError.
     """
     processors = sorted(os.sched_getaffinity(0))[:processors_count]
     done: set[int] = set()
@@ -353,7 +365,11 @@ def register_functions(session: Any, gateway: JavaGateway) -> None:
 
 
 def quiet_python_logs() -> None:
-    """PySpark logs each failed query with its stack, where ours are the client's errors, and warns of a pandas that we don't use."""
+    """Silence PySpark's logs.
+
+    PySpark logs each failed query with its stack, where ours are the client's errors, and warns of
+    a pandas that we don't use.
+    """
     warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "py4j"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
@@ -361,7 +377,7 @@ def quiet_python_logs() -> None:
 
 
 def _is_not_py4j(record: logging.LogRecord) -> bool:
-    """Py4J also logs through the root logger, each time the JVM does not answer; that is raised as well."""
+    """Drop Py4J's records in the root logger: it logs whenever the JVM does not answer, and raises as well."""
     return record.module != "java_gateway"
 
 
@@ -380,7 +396,7 @@ def end_java(gateway: Any, wait_s_max: float = STOP_WAIT_S_MAX) -> None:
 
 
 def _forget_gateway() -> None:
-    """PySpark keeps the gateway of a process; a later runtime needs one of its own."""
+    """Forget PySpark's gateway of this process; a later runtime needs one of its own."""
     SparkContext._active_spark_context = None
     SparkContext._gateway = None
     SparkContext._jvm = None

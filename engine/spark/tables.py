@@ -1,6 +1,7 @@
-"""Durable tables in Spark: one temporary view per version that pipelines read, made once and used until the table has changed.
+"""Durable tables in Spark: one temporary view per version, made once and used until the table changes.
 
-Enters: exports of tables. Leaves: the names of temporary views. Must not know pipelines, nor where exports come from.
+Enters: exports of tables. Leaves: the names of temporary views. Must not know pipelines, nor where
+exports come from.
 """
 
 from __future__ import annotations
@@ -25,9 +26,12 @@ NUMBERS = itertools.count(1)
 
 @dataclass(eq=False)
 class SparkTable:
-    """A table's rows in Spark, of so many bytes in Arrow.
+    """The rows of a table in Spark.
 
-    users: pipelines that are running on it; replaced: a newer version is there, or no room.
+    Attributes:
+        bytes_count: of the rows in Arrow.
+        users: pipelines that are running on them.
+        replaced: true if a newer version is there, or no room.
     """
 
     version: int
@@ -39,7 +43,10 @@ class SparkTable:
 
 
 class SparkTables:
-    """The tables that Spark holds, the least recently used first; thread-safe. bytes_max: what they take when nobody reads them."""
+    """The tables that Spark holds, the least recently used first; thread-safe.
+
+    bytes_max: of the tables that no pipeline is reading.
+    """
 
     def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max
@@ -49,7 +56,7 @@ class SparkTables:
 
     @contextmanager
     def view_of(self, pipelines: SparkPipelines, scan: Scan, export: TableExport) -> Iterator[str]:
-        """Yield the name of a view that has the rows of `export` for as long as the context is open."""
+        """Yield the name of a view that has the rows of `export` until the context ends."""
         table = self._taken(pipelines, scan, export)
         try:
             yield table.view
@@ -59,7 +66,7 @@ class SparkTables:
             self._drop_unused(pipelines, [table])
 
     def _taken(self, pipelines: SparkPipelines, scan: Scan, export: TableExport) -> SparkTable:
-        """Return the table of an export, made if it is not there; it is not dropped before its users are gone."""
+        """Return the table of an export, made if need be; it is not dropped while it has users."""
         with self._lock:
             if pipelines is not self._pipelines:
                 # Another JVM has none of them.

@@ -1,8 +1,8 @@
-"""Upper and static pipelines of continuous views in Spark: groups and durable tables go in as Arrow, rows come out as Arrow.
+"""Upper and static pipelines of continuous views in Spark: Arrow in, Arrow out.
 
-Enters: a relation over 'groups' and 'table' scans, and their rows. Leaves: a table exactly in the forms of `views.model.arrow_schema`.
-The plan
-is made anew for each refresh. Many views may refresh at once; one view does one refresh at a time. Inputs are values, so what runs while
+Enters: a relation over 'groups' and 'table' scans, and their rows. Leaves: a table exactly in the
+forms of `views.model.arrow_schema`. The plan is made anew for each refresh. Many views may refresh
+at once; one view does one refresh at a time. Inputs are values, so that a pipeline that runs while
 the JVM dies is run again on the next one.
 """
 
@@ -43,20 +43,24 @@ TABLES_SHARE = 1 / 4
 
 @dataclass(eq=False)
 class Job:
-    """A pipeline on its way, under the name that its jobs have in Spark. pipelines: the JVM that it has come to."""
+    """A pipeline that runs, under the name that its jobs have in Spark.
+
+    Attributes:
+        pipelines: of the JVM on which it runs.
+    """
 
     name: str
     pipelines: SparkPipelines | None = None
     is_cancelled: bool = False
 
     def check_cancelled(self) -> None:
-        """Raise 57014 once it is to end."""
+        """Raise 57014 after the job was cancelled."""
         if self.is_cancelled:
             raise SqlError("57014", "canceling statement due to user request")
 
 
 class SparkUpperExecutor:
-    """Implements `views.model.protocols.UpperExecutor`."""
+    """The `views.model.protocols.UpperExecutor` that runs pipelines in Spark."""
 
     def __init__(self, runtime: SparkRuntime) -> None:
         self._runtime = runtime
@@ -74,8 +78,9 @@ class SparkUpperExecutor:
     ) -> pa.Table:
         """Return the rows of `relation` over `inputs` and `tables`, in order.
 
-        Raises SqlError for what PostgreSQL would raise, 57014 after `cancel`, 53200 or 58000 when Spark dies of it, 57P03 when there is
-        none for too long, and 53100 or 58030 where rows can't be written for it.
+        Raises SqlError for what PostgreSQL would raise, 57014 after `cancel`, 53200 or 58000 when
+        Spark dies of it, 57P03 when no Spark answers for too long, and 53100 or 58030 when its rows
+        can't be written.
         """
         deaths = 0
         until_s: float | None = None
@@ -130,11 +135,14 @@ class SparkUpperExecutor:
         return in_forms(result, relation.schema)
 
     def runs_for(self, token: Hashable) -> bool:
-        """Tell whether there is anything for `cancel` to stop."""
+        """Tell whether `cancel` would stop anything."""
         return token in self._running
 
     def cancel(self, token: Hashable) -> None:
-        """Stop what runs for `token`, if anything; from another thread. Returns at once: the JVM is told by a thread of its own."""
+        """Stop the jobs of `token`, from another thread.
+
+        Returns at once: a thread of its own tells the JVM.
+        """
         with self._lock:
             jobs = [job for job in self._running.get(token, ()) if not job.is_cancelled]
             for job in jobs:
@@ -164,7 +172,7 @@ class SparkUpperExecutor:
 
 
 def tell_to_cancel(jobs: Sequence[tuple[SparkPipelines, str]]) -> None:
-    """Have the JVM stop these jobs; what runs on one that dies sees that itself."""
+    """Let the JVM stop these jobs; a job on a JVM that dies ends by itself."""
     with suppress(Py4JError, OSError):
         for pipelines, name in jobs:
             pipelines.cancel(name)

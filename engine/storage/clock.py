@@ -1,6 +1,7 @@
-"""The wall clock of the process, and nothing else: everything that asks for the time gets a `views.model.protocols.Clock` passed in.
+"""The wall clock of the process: code that needs the time gets a `views.model.protocols.Clock`.
 
-Tests pass a clock of their own. No other file of the four packages may ask the system for the time of day.
+Tests pass a clock of their own. No other file of the four packages may ask the system for the time
+of day.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Who may enter the data folder: its owner, who runs the server, and at most readers of its group, as in PostgreSQL.
+"""The rights on the data folder: for its owner, who runs the server, and at most readers of its group.
 
-Enters: the folder's path. Leaves: the folder, with rights that are right. Raises StorageError with PostgreSQL's words. Must not look at
-what is in it beyond whether there is a database.
+PostgreSQL has the same rule. Enters: the path of the folder. Leaves: the folder, with the right
+permissions. Raises StorageError with PostgreSQL's words. Must not look at the contents beyond
+whether there is a database.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def take_only_ours() -> None:
-    """Let every file that this process and its children make be readable by its user alone."""
+    """Let only the user of this process read the files that the process and its children make."""
     os.umask(UMASK)
 
 
 def require_private(folder: Path) -> None:
-    """Refuse a folder that is somebody else's, or where others may have written; take from others what they may not have in ours.
+    """Refuse a folder of another user, or one where others may have written; remove rights of others in ours.
 
-    A folder that is not there is made later.
+    A folder that does not exist is made later.
     """
     try:
         status = folder.stat()
@@ -59,6 +60,6 @@ def require_private(folder: Path) -> None:
 
 
 def invalid_permissions(folder: Path) -> StorageError:
-    """Return PostgreSQL's error."""
+    """Return PostgreSQL's error for wrong permissions."""
     hint = "Permissions should be u=rwx (0700) or u=rwx,g=rx (0750)."
     return StorageError(f'data directory "{folder}" has invalid permissions. {hint}')

@@ -1,6 +1,7 @@
 """Writes to an open file that go past the page cache; for the file of `engine/storage/storage.py` alone.
 
-Enters: positions and bytes. Leaves: whole pages on the disk, or the answer that another way has to be taken. Must not know what bytes mean.
+Enters: positions and bytes. Leaves: whole pages on the disk, or the answer that the caller has to
+write in another way. Must not know what bytes mean.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ NOT_THIS_WAY = (errno.EINVAL, errno.EOPNOTSUPP)
 
 
 class DirectWrites:
-    """Writes to an open file that go past the page cache, where its file system lets them: a sync has less to do then.
+    """A writer to an open file that goes past the page cache, so that a sync has less to do.
 
-    Whole pages around the bytes go to the disk. blank_from: from there on the file has nothing but zeros; None: not known.
-    Only this object changes the file while it is in use, but for the writes that it has sent another way.
+    It works where the file system allows it, and writes the whole pages around the bytes. Only this
+    object changes the file while it is in use, except for the writes that it has refused.
+    blank_from: from there on the file has nothing but zeros; None: not known.
     """
 
     __slots__ = ("_blank_from", "_descriptor", "_file", "_first", "_page", "_pages", "_size")
@@ -41,7 +43,11 @@ class DirectWrites:
         self._page = -1
 
     def write(self, position: int, data: memoryview, flags: int = 0) -> bool:
-        """Write, if this is a way for it. False: it has to go another way, as a whole. Raises OSError. flags: as of pwritev."""
+        """Write, if direct writes can do it. Raises OSError.
+
+        False: nothing is written, and the caller has to write all of it in another way. flags: as
+        of pwritev.
+        """
         page, end = self._page, position + len(data)
         if 0 <= page <= position and end <= page + PAGE_BYTES:
             # Every small commit but the first of a page.
@@ -54,14 +60,14 @@ class DirectWrites:
         return self.write_pages(position, end, (data,), flags)
 
     def close(self) -> None:
-        """Close the way, not the file."""
+        """Close the descriptor for direct writes, not the file."""
         self._page = -1
         descriptor, self._descriptor = self._descriptor, NONE
         if descriptor >= 0:
             os.close(descriptor)
 
     def write_pages(self, position: int, end: int, pieces: Sequence[memoryview], flags: int = 0) -> bool:
-        """Write pieces up to `end`, as `write` does."""
+        """Write pieces from `position` up to `end`, as `write` does."""
         if self._descriptor == NOT_YET:
             self._open()
         first = position - position % PAGE_BYTES
@@ -98,7 +104,7 @@ class DirectWrites:
             self._descriptor = NONE
 
     def _write(self, first: int, pages: memoryview, flags: int) -> bool:
-        """Write pages that lie at the beginning of our memory."""
+        """Write pages from the beginning of our memory."""
         try:
             return os.pwritev(self._descriptor, (pages,), first, flags) == len(pages)
         except OSError as error:
@@ -109,7 +115,7 @@ class DirectWrites:
             return False
 
     def _fill(self, page: int, offset: int) -> None:
-        """Have a page of the file in our memory."""
+        """Read a page of the file into our memory."""
         target = self._pages[offset : offset + PAGE_BYTES]
         if self._blank_from is not None and page >= self._blank_from:
             target[:] = bytes(PAGE_BYTES)
@@ -118,7 +124,7 @@ class DirectWrites:
 
 
 def put(target: memoryview, at: int, data: memoryview) -> None:
-    """Copy bytes to target[at:]; other threads may run meanwhile if it is much."""
+    """Copy bytes to target[at:]; many bytes release the interpreter."""
     if len(data) < MUCH_BYTES:
         target[at : at + len(data)] = data
     else:

@@ -1,6 +1,7 @@
-"""What the disk refuses, as a client is told it: SQLSTATE and message.
+"""The client's error for a disk that refuses: SQLSTATE and message.
 
-Enters: an OSError of `engine.storage.storage`. Leaves: an SqlError, 53100 for a full disk and 58030 for everything else.
+Enters: an OSError of `engine.storage.storage`. Leaves: an SqlError, 53100 for a full disk and 58030
+for all other errors.
 """
 
 from __future__ import annotations
@@ -15,6 +16,6 @@ FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 def disk_error(error: OSError, doing: str, hint: str | None = None) -> SqlError:
-    """Return the client's error. doing: what could not be done, as in 'write to file "x"'."""
+    """Return the client's error. doing: the action that failed, as in 'write to file "x"'."""
     sqlstate = DISK_FULL if error.errno in FULL else IO_ERROR
     return SqlError(sqlstate, f"could not {doing}: {error.strerror or error}", hint=hint)

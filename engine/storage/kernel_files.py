@@ -1,7 +1,8 @@
-"""The folder of generated kernels: what is in it is whole after a power loss, and none of it is of a view that is gone.
+"""The folder of generated kernels: its files are whole after a power loss, and belong to existing views.
 
-Enters: the generated files of views; beside each lies its machine code. Leaves: a folder without the files of others. The loader writes the
-files itself, so that they are real whatever `Storage` is given. What compiles is in other processes. Must not know views.
+Enters: the generated files of views; beside each lies its machine code. Leaves: a folder without
+the files of other views. The loader writes the files itself, so that they are real whatever
+`Storage` is given. Other processes compile. Must not know views.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Signature = tuple[int, int, int]
 
 
 class KernelNeededError(Exception):
-    """A kernel that is not there, and is not to be compiled now."""
+    """A kernel that does not exist, and is not to be compiled now."""
 
     def __init__(self, name: str, text: str, function: str, types: Sequence[str]) -> None:
         super().__init__(name)
@@ -41,7 +42,7 @@ class KernelNeededError(Exception):
 
 
 class KernelFiles:
-    """The kernels of one data folder. What is there at the beginning was made durable by whoever made it."""
+    """The kernels of one data folder. Files found at the beginning were made durable by an earlier server."""
 
     def __init__(self, folder: Path, storage: Storage, compilers: CompileProcesses) -> None:
         self.folder = folder
@@ -55,20 +56,23 @@ class KernelFiles:
         self._durable = {path: signature(path) for path in self._all_files()}
 
     def checked_by(self, check: Callable[[], None]) -> KernelFiles:
-        """Return the same files for a statement. check: raises when nobody waits for it any more, and ends its compilations."""
+        """Return the same files for a statement. check: raises when the statement is cancelled.
+
+        What `check` raises ends the compilations of the statement.
+        """
         files = copy.copy(self)
         files._check = check
         return files
 
     def compiling_later(self) -> KernelFiles:
-        """Return the same files for who holds what others wait for: what is to be compiled raises KernelNeededError."""
+        """Return the same files for a caller that holds a lock: a missing kernel raises KernelNeededError."""
         files = copy.copy(self)
         files._is_compiling_later = True
         return files
 
     @contextmanager
     def awaited(self) -> Iterator[Callable[[KernelNeededError], None]]:
-        """Yield what compiles a kernel that was needed, which nobody deletes in this context."""
+        """Yield a function that compiles a needed kernel, which is not deleted in this context."""
         names: set[str] = set()
         # Loaded, so that nobody does it again.
         kernels: list[Kernel] = []
@@ -104,7 +108,7 @@ class KernelFiles:
             raise compile_error(error) from None
 
     def make_durable(self, kernels: Iterable[Path]) -> None:
-        """Sync generated files and what is compiled from them, as far as they are new. Raises OSError."""
+        """Sync new generated files and their machine code. Raises OSError."""
         stems = {path.stem for path in kernels}
         new = {
             path: found
@@ -115,9 +119,9 @@ class KernelFiles:
         self._durable |= new
 
     def remove_unused(self, used: Iterable[Path]) -> int:
-        """Delete every file that is not one of `used` or its compiled form; return how many.
+        """Delete every file that is not one of `used` or its machine code; return how many.
 
-        What can't be deleted stays until the next time: nobody's statement fails because of it.
+        A file that can't be deleted stays until the next time: no statement fails because of it.
         """
         with self._lock:
             stems = {path.stem for path in used} | self._awaited.keys()
@@ -142,13 +146,13 @@ class KernelFiles:
 
 
 def signature(path: Path) -> Signature:
-    """Return what tells a file from what it was."""
+    """Return what tells a file from an earlier state of it."""
     status = path.stat()
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def compile_error(error: CompileError) -> SqlError:
-    """Return what a client is told of a compilation that came to nothing."""
+    """Return the client's error for a compilation that has failed."""
     if error.is_out_of_memory:
         hint = "The setting compile_memory_bytes says how much one may take."
         return SqlError("53200", "out of memory", detail="Compiling the query takes too much.", hint=hint)

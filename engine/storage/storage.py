@@ -1,9 +1,10 @@
-"""The seam to the disk: the files and folders that have to outlive a crash, the COMMIT of the table engine, the data folder's lock.
+"""The seam to the disk: files and folders that outlive a crash, the COMMIT of the table engine, the lock.
 
-Enters: paths, positions and bytes; a connection whose transaction is to stay. Leaves: open files that write, read and sync at positions.
-No other file of the four packages commits or calls fsync, so that tests can put a `Storage` in its place that fails or loses its power
-(`tests/faults/simulated_storage.py`). Must not know what the bytes mean, and must not retry: after a failed sync nobody can say what
-is on the disk.
+Enters: paths, positions and bytes; a connection whose transaction is to stay. Leaves: open files
+that write, read and sync at positions. No other file of the four packages commits or calls fsync,
+so that tests can put a `Storage` in its place that fails or loses its power
+(`tests/faults/simulated_storage.py`). The lock is of the data folder. Must not know what the bytes
+mean, and must not retry: after a failed sync it is not known what is on the disk.
 """
 
 from __future__ import annotations
@@ -36,79 +37,92 @@ class StorageError(Exception):
 
 
 class StoredFile(Protocol):
-    """An open file. Positions are absolute, in bytes; nothing is buffered on our side. Every method raises OSError with its errno."""
+    """An open file. Every method raises OSError with its errno.
+
+    Positions are absolute, in bytes; nothing is buffered on our side.
+    """
 
     @property
     def size(self) -> int:
-        """Bytes in the file, written or not yet synced."""
+        """Bytes in the file, whether synced or not."""
 
     def write(self, position: int, data: Bytes) -> None:
-        """Write all of `data` (contiguous, of any item size) at `position`; a gap before it reads as zeros. Not synced.
+        """Write all of `data` (contiguous, of any item size) at `position`, without a sync.
 
-        On an error any part of it may be there.
+        A gap before it reads as zeros. After an error any part of the data may be in the file.
         """
 
     def write_pieces(self, position: int, pieces: Sequence[Bytes]) -> None:
-        """Write all of the pieces as `write` does, one behind the other."""
+        """Write all of the pieces as `write` does, one after the other."""
 
     def write_durably(self, position: int, data: Bytes) -> None:
-        """Write as `write` does, and return once it is durable. What was written before may be or not."""
+        """Write as `write` does, and return after the data is durable.
+
+        Data written before may be durable or not.
+        """
 
     def read(self, position: int, size: int) -> bytes:
-        """Return `size` bytes from `position` on, fewer only where the file ends."""
+        """Return `size` bytes from `position` on, fewer only at the end of the file."""
 
     def sync(self) -> None:
-        """Return once contents and size are durable (fdatasync); the file's name is its folder's matter."""
+        """Return after contents and size are durable (fdatasync); `sync_folder` makes the name durable."""
 
     def truncate(self, size: int) -> None:
-        """Cut or extend with zeros to `size`. Not synced."""
+        """Cut or extend the file with zeros to `size`, without a sync."""
 
     def close(self) -> None:
-        """Let go of the file; may be called again."""
+        """Close the file; may be called again."""
 
 
 class Storage(Protocol):
-    """What the engine needs of a file system. Every method but commit_tables raises OSError with its errno."""
+    """The file system that the engine needs. Every method but commit_tables raises OSError with its errno."""
 
     def commit_tables(self, connection: TableConnection) -> None:
-        """Commit the transaction that is open on a connection of the table engine; it is durable on return, or nothing of it happened.
+        """Commit the open transaction of a connection to the table engine; it is durable on return.
 
-        Raises the table engine's own errors.
+        Raises the table engine's own errors, and nothing of the transaction has happened then.
         """
 
     def create(self, path: Path, size: int = 0, for_little: bool = True) -> StoredFile:
-        """Return a new file of `size` zeros that really take room on the disk; one of that name is emptied first. Nothing is synced.
+        """Return a new file of `size` zeros that really take room on the disk, without a sync.
 
-        for_little: little will be written at once, and each time synced. A file that can't be made whole is removed again.
+        A file of that name is emptied first. for_little: little will be written at once, and each
+        time synced. A file that can't be made whole is removed again.
         """
 
     def open(self, path: Path) -> StoredFile:
-        """Return an existing file, to be read and written."""
+        """Return an existing file, for reading and writing."""
 
     def temporary(self, folder: Path) -> StoredFile:
         """Return an empty file without a name, which is gone when it is closed or the process ends."""
 
     def list(self, folder: Path) -> Names:
-        """Return the names in a folder, sorted; none when there is no such folder."""
+        """Return the names in a folder, sorted; none if the folder does not exist."""
 
     def make_folder(self, path: Path) -> None:
-        """Make a folder that only we may enter, and those above it, each synced into its parent; one that is there is kept."""
+        """Make a folder that only our user may enter, and those above it, each synced into its parent.
+
+        A folder that exists is kept.
+        """
 
     def rename(self, old: Path, new: Path) -> None:
-        """Give a file another name in the same folder, in one step; what had that name is replaced. Not synced."""
+        """Rename a file in its folder, in one step and without a sync; a file of the new name is replaced."""
 
     def remove(self, path: Path) -> None:
-        """Remove a file's name. Not synced."""
+        """Remove the name of a file, without a sync."""
 
     def sync_folder(self, path: Path) -> None:
-        """Return once all names in the folder are durable as they are now."""
+        """Return after all names in the folder are durable."""
 
     def sync_files(self, paths: Iterable[Path]) -> None:
-        """Return once files that a library has written, and their names, are durable. Such files are real whatever the storage is."""
+        """Return after files that a library has written, and their names, are durable.
+
+        Such files are real, whatever the storage is.
+        """
 
 
 class TableConnection(Protocol):
-    """What COMMIT needs of a connection to the table engine."""
+    """The part of a connection to the table engine that COMMIT needs."""
 
     def commit(self) -> object:
         """Commit the open transaction."""
@@ -327,7 +341,7 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 
 def reserve(descriptor: int, size: int) -> None:
-    """Have room for a file's first `size` bytes, where its file system can do that ahead of time. Raises OSError when there is none."""
+    """Reserve the first `size` bytes of a file, where its file system can do that. Raises OSError."""
     try:
         os.posix_fallocate(descriptor, 0, size)
     except OSError as error:
@@ -336,14 +350,17 @@ def reserve(descriptor: int, size: int) -> None:
 
 
 class FolderLock:
-    """The data folder, held by one server at a time; the system lets go of it when the process ends, however it ends."""
+    """The lock of the data folder, for one server at a time; it ends with the process, however that ends."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._descriptor: int | None = None
 
     def acquire(self) -> None:
-        """Create the folder if need be and take it. Raises StorageError when it can't be written or another server has it."""
+        """Make the folder if need be, and lock it.
+
+        Raises StorageError when the folder can't be written or another server has the lock.
+        """
         assert self._descriptor is None, "the folder is already held"
         try:
             make_folder(self.folder)
@@ -361,7 +378,7 @@ class FolderLock:
         self._descriptor = descriptor
 
     def release(self) -> None:
-        """Let go of the folder."""
+        """Release the lock."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
