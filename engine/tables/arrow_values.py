@@ -27,7 +27,12 @@ PARTS = {"interval": ("months", "days", "micros"), "timetz": ("micros", "west")}
 
 
 class FieldError(Exception):
-    """A text that is no value. index: of its row; error: what PostgreSQL says about it."""
+    """A text that is no value of its type.
+
+    Attributes:
+        index: of its row.
+        error: PostgreSQL's error for it.
+    """
 
     def __init__(self, index: int, text: str, error: SqlError) -> None:
         super().__init__(index, text, error)
@@ -60,7 +65,10 @@ def column_array(values: Sequence[LiteralValue], kind: SqlType) -> pa.Array:
 
 
 def text_array(texts: pa.Array, kind: SqlType, time_zone: str, styles: InputStyles) -> pa.Array:
-    """Return texts as values of `kind`, with its length or (p,s) applied. Raises FieldError for the first row that is none."""
+    """Return texts as values of `kind`, with its length or (p,s) applied.
+
+    Raises FieldError for the first text that is no value.
+    """
     quick = _plain_form(texts, kind)
     if quick is not None:
         return quick
@@ -76,7 +84,7 @@ def text_array(texts: pa.Array, kind: SqlType, time_zone: str, styles: InputStyl
 
 
 def _plain_form(texts: pa.Array, kind: SqlType) -> pa.Array | None:
-    """Return texts that are values already, but for blanks that fill them up; None where some have to be read one by one."""
+    """Return texts that are values except for padding blanks; None if some have to be read one by one."""
     if kind.family == "uuid" and pc.all(pc.match_substring_regex(texts, UUID_TEXT)).as_py() is not False:
         return texts
     if kind.family == "bpchar":

@@ -1,7 +1,7 @@
-"""pg_sleep, pg_cancel_backend, pg_advisory_lock and their like, as DuckDB's SQL calls them: what a statement does to sessions.
+"""pg_sleep, pg_cancel_backend, pg_advisory_lock and their like: effects of a statement on sessions.
 
-Enters: calls of a whole column of rows at once, and the session that runs the statement. Leaves: what its `Backend` answers. Must not know
-connections.
+DuckDB's SQL calls these functions. Enters: calls for a whole column of rows at once, and the
+session that runs the statement. Leaves: the answers of its `Backend`. Must not know connections.
 """
 
 from __future__ import annotations
@@ -21,13 +21,16 @@ WAITING = frozenset({"pg_sleep", "pg_cancel_backend", "pg_terminate_backend"}) |
 
 
 class Backend(Protocol):
-    """A session's way to the time and to other sessions. Called on the thread that runs the statement."""
+    """A session's access to the time and to other sessions, on the thread that runs the statement."""
 
     def sleep(self, seconds: float) -> None:
         """Wait. Raises SqlError 57014 when the statement is cancelled meanwhile."""
 
     def signal(self, process_id: int, terminates: bool) -> bool:
-        """Cancel what the session with this number runs, or end it. False, with a WARNING: there is no such session."""
+        """Cancel the statement of the session with this number, or end the session.
+
+        False, with a WARNING: there is no such session.
+        """
 
     def set_config(self, name: str | None, value: str | None, local: bool) -> str:
         """Set a setting of the session; return its new value as SHOW prints it."""
@@ -36,10 +39,13 @@ class Backend(Protocol):
         """Let the transaction's COMMIT send a notification."""
 
     def lock(self, key: Key, shared: bool, waits: bool, lasting: bool) -> bool:
-        """Take an advisory lock, for the session or (not lasting) its transaction; False: others have it, and `waits` is not set."""
+        """Take an advisory lock, for the session or, if not `lasting`, for its transaction.
+
+        False: another session has it, and `waits` is false.
+        """
 
     def unlock(self, key: Key | None, shared: bool) -> bool:
-        """Release an advisory lock of the session, None: all of them. False, with a WARNING: it has none such."""
+        """Release an advisory lock of the session, None: all of them. False, with a WARNING: it has no such lock."""
 
 
 def sleep_rows(backend: Backend, seconds: pa.ChunkedArray) -> pa.Array:
@@ -53,7 +59,7 @@ def sleep_rows(backend: Backend, seconds: pa.ChunkedArray) -> pa.Array:
 
 
 def signal_rows(backend: Backend, process_ids: pa.ChunkedArray, terminates: bool) -> pa.Array:
-    """Signal the session of each row that is not NULL; tell whether it is there."""
+    """Signal the session of each row that is not NULL, and return whether it exists."""
     return pa.array(
         [None if number is None else backend.signal(number, terminates) for number in process_ids.to_pylist()],
         pa.bool_(),

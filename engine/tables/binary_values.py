@@ -1,7 +1,8 @@
-"""Columns of binary forms, as COPY BINARY brings them, read by PostgreSQL's receive functions.
+"""Columns of values in binary form, as COPY BINARY brings them, read by PostgreSQL's receive functions.
 
-Enters: the bytes of values, a type that has no kernel. Leaves: arrays in the forms of `views.model.arrow_schema`. Types of a fixed size
-are read as whole columns, the others value by value, once for each different one.
+Enters: the bytes of values, a type that has no kernel. Leaves: arrays in the forms of
+`views.model.arrow_schema`. Types of a fixed size are read as whole columns, the others value by
+value, each different value once.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ UUID_PLACES = [place for place in range(36) if place not in (8, 13, 18, 23)]
 
 
 def received_array(data: pa.Array, kind: SqlType) -> pa.Array:
-    """Return binary forms (binary[n]) as values of `kind`. Raises FieldError for the first row that is none."""
+    """Return binary forms (binary[n]) as values of `kind`. Raises FieldError for the first bad one."""
     quick = _fixed_form(data, kind)
     if quick is not None:
         return quick
@@ -51,7 +52,7 @@ def received_array(data: pa.Array, kind: SqlType) -> pa.Array:
 
 
 def _fixed_form(data: pa.Array, kind: SqlType) -> pa.Array | None:
-    """Return values of a fixed size; None where the type has none, or some value is not of that size, or not within limits."""
+    """Return values of a fixed size; None where the type or some value has another size or range."""
     form = FIXED_FORMS.get(kind.family)
     if form is None or kind.fields or kind.precision is not None:
         return None
@@ -80,7 +81,7 @@ def _names() -> list[str]:
 
 
 def _uuids(values: npt.NDArray[Any], nulls: npt.NDArray[np.bool_]) -> pa.Array:
-    """Return the texts of 36 characters."""
+    """Return uuids as texts of 36 characters."""
     data = np.frombuffer(values.tobytes(), dtype=np.uint8).reshape(-1, 16)
     texts = np.full((len(data), 36), ord("-"), dtype=np.uint8)
     texts[:, UUID_PLACES] = HEX_DIGITS[np.stack([data >> 4, data & 15], axis=2).reshape(-1, 32)]

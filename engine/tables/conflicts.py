@@ -1,7 +1,7 @@
 """ON CONFLICT for a whole set of rows at once, with the outcome that PostgreSQL reaches row by row.
 
-Enters: rows to insert. Leaves: those to insert, those that change instead, and in which order RETURNING shows them. Reads the table but
-does not write to it.
+Enters: rows to insert. Leaves: the rows to insert, the rows of the table that change instead, and
+their order for RETURNING. Reads the table but does not write to it.
 """
 
 from __future__ import annotations
@@ -28,9 +28,12 @@ Numbers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Resolution:
-    """inserted: the rows to insert. changed: whole new rows, in the order of identities, of those that are there already.
+    """The outcome of ON CONFLICT for the rows of one statement.
 
-    places: where the inserted, then the changed rows stood among those to insert.
+    Attributes:
+        inserted: the rows to insert.
+        changed: whole new rows for rows of the table, in the order of `identities`.
+        places: the places of the inserted, then of the changed rows among those of the statement.
     """
 
     inserted: pa.Table
@@ -54,7 +57,7 @@ class Resolution:
 def resolve(
     transaction: TableTransaction, conflict: BoundConflict, rows: pa.Table, inputs: Mapping[str, pa.Table]
 ) -> Resolution:
-    """Return what becomes of each row. Raises 21000 when DO UPDATE would change a row twice."""
+    """Return the outcome for each row. Raises 21000 when DO UPDATE would change a row twice."""
     count = rows.num_rows
     numbered = rows.append_column(ORDINAL.name, pa.array(np.arange(count, dtype=np.int64)))
     given = {**inputs, EXCLUDED: numbered}
@@ -87,7 +90,7 @@ def drop_repeated(
     given: Mapping[str, pa.Table],
     is_new: npt.NDArray[np.bool_],
 ) -> None:
-    """Leave out of the new rows those whose key a kept row before them has, whichever constraint it is of."""
+    """Drop new rows that have a key of a kept row before them, whichever constraint the key is of."""
     groups_of: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
     for index, arbiter in enumerate(arbiters):
         repeated = transaction.query(arbiter.repeated, given)
@@ -104,7 +107,7 @@ def drop_repeated(
 
 
 def refuse_second_change(matched: tuple[Numbers, Numbers], updating: Numbers) -> None:
-    """Raise 21000 when a row meets a row of the table that one before it has changed."""
+    """Raise 21000 when two rows would change the same row of the table."""
     ordinals, identities = matched
     if len(np.unique(identities)) == len(identities):
         return
@@ -118,6 +121,6 @@ def refuse_second_change(matched: tuple[Numbers, Numbers], updating: Numbers) ->
 
 
 def numbers(table: pa.Table, index: int) -> Numbers:
-    """Return a bigint column."""
+    """Return the numbers of a bigint column."""
     column: Numbers = table.column(index).to_numpy()
     return column

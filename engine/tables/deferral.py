@@ -1,6 +1,7 @@
-"""When a transaction's foreign keys are looked at: at the end of the statement, or at COMMIT, as they and SET CONSTRAINTS say.
+"""When the foreign keys of a transaction are checked: at the end of the statement, or at COMMIT.
 
-Enters: what SET CONSTRAINTS has said, and the checks that can wait. Leaves: those that have waited. Must not look at rows.
+The keys and SET CONSTRAINTS decide. Enters: SET CONSTRAINTS, and checks that can wait. Leaves: the
+checks that have waited. Must not look at rows.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ Key = tuple[int, str]
 
 @dataclass(frozen=True)
 class Deferral(Generic[Check]):
-    """What waits now. everything: what SET CONSTRAINTS ALL has said last; named: what it has said of single ones since then.
+    """The checks that wait, and the modes of constraints; immutable, so that a savepoint keeps it.
 
-    Immutable, so that a savepoint keeps it as it was.
+    Attributes:
+        everything: the mode of the last SET CONSTRAINTS ALL.
+        named: modes of single constraints that were set after that.
     """
 
     waiting: tuple[Check, ...] = ()
@@ -28,7 +31,7 @@ class Deferral(Generic[Check]):
     named: dict[Key, bool] = field(default_factory=dict)
 
     def waits(self, table_oid: int, constraint: ConstraintDescription) -> bool:
-        """Tell whether a foreign key is looked at later."""
+        """Tell whether the check of a foreign key is deferred."""
         reference = constraint.reference
         if reference is None or not reference.deferrable:
             return False
@@ -36,16 +39,16 @@ class Deferral(Generic[Check]):
         return self.named.get((table_oid, constraint.name), default)
 
     def with_mode(self, keys: Collection[Key] | None, deferred: bool) -> Deferral[Check]:
-        """Return what SET CONSTRAINTS makes of it; keys: of all constraints that it names, None for ALL."""
+        """Return the deferral after SET CONSTRAINTS. keys: of the named constraints, None for ALL."""
         if keys is None:
             return replace(self, everything=deferred, named={})
         return replace(self, named=self.named | dict.fromkeys(keys, deferred))
 
     def with_check(self, check: Check) -> Deferral[Check]:
-        """Return it with one more check that waits."""
+        """Return the deferral with one more check that waits."""
         return replace(self, waiting=(*self.waiting, check))
 
     def split(self, waits: Callable[[Check], bool]) -> tuple[Deferral[Check], tuple[Check, ...]]:
-        """Return it with those checks alone that go on waiting, and the others."""
+        """Return the deferral with the checks that go on waiting, and the other checks."""
         due = tuple(check for check in self.waiting if not waits(check))
         return replace(self, waiting=tuple(check for check in self.waiting if waits(check))), due

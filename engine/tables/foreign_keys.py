@@ -1,8 +1,9 @@
-"""Foreign keys while rows are written: what a statement has to look at when it ends, what ON DELETE and ON UPDATE do, what COMMIT compares.
+"""Foreign keys while rows are written: ON DELETE, ON UPDATE, and the checks at the end and at COMMIT.
 
-Enters: rows that a statement inserts, changes and deletes. Leaves: changes of the rows that refer to them, and 23503 at the end of the
-statement, or at COMMIT where the key is deferred, for a row that refers to nothing. Nobody waits here: of two transactions, one of which
-refers to what the other removes, the second to commit fails with 40001. Must not know sessions.
+Enters: rows that a statement inserts, changes and deletes. Leaves: changes of the rows that refer
+to them, and 23503 for a row that refers to nothing, at the end of the statement, or at COMMIT where
+the key is deferred. No transaction waits here: if one refers to what another removes, the second to
+commit fails with 40001. Must not know sessions.
 """
 
 from __future__ import annotations
@@ -44,17 +45,18 @@ class Link:
 
     @property
     def reference(self) -> KeyReference:
-        """What the child's columns refer to."""
+        """The columns of the parent to which the child refers."""
         assert self.constraint.reference is not None
         return self.constraint.reference
 
 
 @dataclass(frozen=True)
 class Removal:
-    """Keys that rows of a referenced table had before they were written to.
+    """The keys that rows of a referenced table had before they were changed or deleted.
 
-    keys: one row for each of these, columns k<number>, and its place among them. rows: their new values as v<number>, None when they are
-    deleted.
+    Attributes:
+        keys: one row each: columns k<number>, and its place among them.
+        rows: their new values as v<number>, None when they are deleted.
     """
 
     link: Link
@@ -64,16 +66,19 @@ class Removal:
 
 @dataclass(frozen=True)
 class Addition:
-    """Rows that were written and refer to others: of the link's columns, called v<number>."""
+    """Rows that were written and refer to others: the columns of the link, called v<number>."""
 
     link: Link
     rows: pa.Table
 
 
 class References:
-    """The foreign keys of one transaction. needed, removed: oids of tables that rows refer to, and that keys were taken from.
+    """The foreign keys of one transaction.
 
-    deferral: what is looked at later.
+    Attributes:
+        needed: oids of tables to which its rows refer.
+        removed: oids of tables from which it has removed keys.
+        deferral: the checks that wait.
     """
 
     def __init__(self, transaction: TableTransaction) -> None:
@@ -85,7 +90,10 @@ class References:
         self._taken: list[Removal] = []
 
     def add(self, table: TableEntry, rows: pa.Table, columns: Collection[int] | None = None) -> None:
-        """Rows are written. rows: all columns, called v<number>; columns: those that have changed, None for new rows."""
+        """Note rows that are written.
+
+        rows: all columns, called v<number>; columns: those that have changed, None for new rows.
+        """
         for link in links_from(table, self._transaction.image):
             if columns is None or not set(columns).isdisjoint(link.constraint.columns):
                 self._added.append(Addition(link, rows.select([f"v{number}" for number in link.constraint.columns])))
@@ -93,7 +101,7 @@ class References:
     def before(
         self, table: TableEntry, rowids: pa.ChunkedArray, columns: Collection[int] | None = None
     ) -> list[Removal]:
-        """Return the keys that these rows have, before they are deleted or get new values in `columns`."""
+        """Return the keys of rows before they are deleted or get new values in `columns`."""
         keys = {number for one in table.description.constraints if one.is_key for number in one.columns}
         if columns is not None and keys.isdisjoint(columns):
             return []
@@ -105,15 +113,18 @@ class References:
         ]
 
     def deleted(self, removals: Iterable[Removal]) -> None:
-        """The rows of `before` are deleted."""
+        """Note that the rows of `before` are deleted."""
         self._taken += removals
 
     def changed(self, removals: Iterable[Removal], rows: pa.Table) -> None:
-        """The rows of `before` have new values, called v<number>."""
+        """Note the new values of the rows of `before`, called v<number>."""
         self._taken += [only_moved(removal, rows) for removal in removals]
 
     def check(self, now_us: int) -> None:
-        """End a statement: do what ON DELETE and ON UPDATE say, and look at the rest. Raises 23503, and what changed rows have wrong."""
+        """Do ON DELETE and ON UPDATE at the end of a statement, and check the rest.
+
+        Raises 23503, and the errors of changed rows.
+        """
         while self._added or self._taken:
             added, self._added = self._added, []
             taken, self._taken = self._taken, []
@@ -126,24 +137,27 @@ class References:
                     self._require_parents(addition.link, addition.rows)
 
     def forget(self, deferral: Deferral[Addition | Removal]) -> None:
-        """The statement has failed: there is nothing to look at, but what had waited before."""
+        """Forget the checks of a failed statement, except those that waited before it."""
         self._added, self._taken = [], []
         self.deferral = deferral
 
     def set_mode(self, keys: Collection[Key] | None, deferred: bool) -> None:
-        """Do SET CONSTRAINTS; keys: None for ALL. What need not wait any more is looked at. Raises 23503."""
+        """Do SET CONSTRAINTS, and check what need not wait any more. Raises 23503.
+
+        keys: None for ALL.
+        """
         self.deferral = self.deferral.with_mode(keys, deferred)
         if not deferred:
             self.deferral, due = self.deferral.split(lambda check: self._waits(check.link))
             self._look_at(due)
 
     def check_deferred(self) -> None:
-        """Look at all that has waited for COMMIT. Raises 23503."""
+        """Check all that has waited for COMMIT. Raises 23503."""
         self.deferral, due = self.deferral.split(lambda _: False)
         self._look_at(due)
 
     def refuse_waiting(self, table: TableEntry, statement: str) -> None:
-        """Raise 55006 if rows of this table wait for COMMIT to be looked at: the statement would change what they mean."""
+        """Raise 55006 if checks of rows of this table wait: the statement would change their meaning."""
         name, oid = table.description.name, table.description.oid
         for check in self.deferral.waiting:
             written = check.link.child if isinstance(check, Addition) else check.link.parent
@@ -154,7 +168,7 @@ class References:
         return self.deferral.waits(link.child.description.oid, link.constraint)
 
     def _look_at(self, due: Iterable[Addition | Removal]) -> None:
-        """Look at what has waited; of rows, at those that are still there."""
+        """Check what has waited; of rows, those that still exist."""
         for check in due:
             link = self._link_today(check.link)
             if link is None:
@@ -165,7 +179,7 @@ class References:
                 self._require_parents(link, check.rows, still_there=True)
 
     def _link_today(self, link: Link) -> Link | None:
-        """Return a foreign key as it is now, None when it is gone."""
+        """Return a foreign key in its present form, None after it was dropped."""
         child = self._transaction.image.by_oid(link.child.description.oid)
         if not isinstance(child, TableEntry):
             return None
@@ -191,14 +205,14 @@ class References:
             self._require_no_children(removal, strict=action == "restrict" and removal.rows is None)
 
     def require_all(self, link: Link) -> None:
-        """Raise 23503 if a row that is there refers to nothing: the foreign key is new."""
+        """Raise 23503 if a row of the table refers to nothing: the foreign key is new."""
         columns = ", ".join(f"c{number} AS v{number}" for number in link.constraint.columns)
         self._require_parents(link, None, f"(SELECT {columns} FROM stored.{link.child.physical})")
 
     def _require_parents(
         self, link: Link, rows: pa.Table | None, source: str = ROWS, still_there: bool = False
     ) -> None:
-        """Raise 23503 if one of the rows refers to nothing; still_there: rows that are gone need not."""
+        """Raise 23503 if one of the rows refers to nothing; still_there: ignore rows that were deleted."""
         self.needed.add(link.parent.description.oid)
         numbers = link.constraint.columns
         filled = " AND ".join(f"r.v{number} IS NOT NULL" for number in numbers)
@@ -327,9 +341,10 @@ def links_to(table: TableEntry, image: CatalogImage) -> Iterator[Link]:
 
 
 def check_references(transaction: TableTransaction, seen: CatalogImage, committed: CatalogImage) -> None:
-    """Raise 40001 if another transaction has removed what rows of this one refer to, or the other way round. The store's lock is held.
+    """Raise 40001 if this transaction and a committed one contradict each other in a foreign key.
 
-    seen: the catalog that the transaction's snapshot belongs to.
+    One has removed rows to which rows of the other refer. seen: the catalog of the transaction's
+    snapshot. The caller holds the store's lock.
     """
     references, snapshot = transaction.references, transaction.snapshot
     for oid in references.needed:
@@ -348,12 +363,15 @@ def check_references(transaction: TableTransaction, seen: CatalogImage, committe
 
 
 def conflict(entry: Entry) -> SqlError:
-    """Return the 40001 of a table that a foreign key connects with one that was changed here."""
+    """Return the 40001 for a table that a foreign key connects with a changed one."""
     return SqlError("40001", CONFLICT, detail=f'Table "{entry.description.name}" was changed in between.')
 
 
 def violation(message: str, key: str, what: str, holder: TableEntry, link: Link) -> SqlError:
-    """Return a 23503. key: the one that is missing or in use, in the table `holder`; what: the rest of the detail."""
+    """Return a 23503.
+
+    key: the key that is missing or in use, in the table `holder`; what: the rest of the detail.
+    """
     return SqlError(
         "23503",
         message,

@@ -1,7 +1,8 @@
-"""Snapshots that readers leave behind, for the next reader: taking one costs as much as a small query.
+"""Snapshots that readers return, for the next reader: to take one costs as much as a small query.
 
-Enters: cursors whose transactions have only read. Leaves: the same ones, as long as they see the newest commit. Each COMMIT ends them
-before it begins, since DuckDB shortens its log at a COMMIT only while no other transaction is open. Thread-safe.
+Enters: cursors whose transactions have only read. Leaves: the same cursors, while they see the
+newest commit. Each COMMIT ends them before it begins, since DuckDB shortens its log at a COMMIT
+only while no other transaction is open. Thread-safe.
 """
 
 from __future__ import annotations
@@ -16,7 +17,11 @@ KEPT_MAX = 8
 
 
 class KeptSnapshots:
-    """commits_count: how many commits there were, which is the number of the newest snapshot."""
+    """The cursors that wait for the next reader.
+
+    Attributes:
+        commits_count: how many commits there were, which is the number of the newest snapshot.
+    """
 
     def __init__(self, engine: QueryEngine) -> None:
         self.commits_count = 0
@@ -27,12 +32,18 @@ class KeptSnapshots:
         self._commits_running = 0
 
     def take(self) -> Cursor | None:
-        """Return a cursor that sees the newest commit, if there is one. The caller sees to it that nobody commits meanwhile."""
+        """Return a cursor that sees the newest commit, or None.
+
+        The caller makes sure that there is no commit meanwhile.
+        """
         with self._lock:
             return self._kept.pop() if self._kept else None
 
     def give(self, cursor: Cursor, snapshot: int) -> bool:
-        """Keep a cursor that sees the first `snapshot` commits; False: that is not for the next reader, and the caller ends it."""
+        """Keep a cursor that sees the first `snapshot` commits.
+
+        False: the next reader can't use it, and the caller ends it.
+        """
         with self._lock:
             if self._commits_running or snapshot != self.commits_count or len(self._kept) >= KEPT_MAX:
                 return False
@@ -41,7 +52,7 @@ class KeptSnapshots:
 
     @contextmanager
     def none_open(self) -> Iterator[None]:
-        """End those that are kept, and keep none until the end: of a COMMIT, or of everything."""
+        """End the kept cursors, and keep none until the end of the block, which is a COMMIT or the close."""
         with self._lock:
             self._commits_running += 1
             kept, self._kept = self._kept, []

@@ -1,7 +1,8 @@
-"""Rows of constants as an Arrow table, without the engine: the VALUES of an INSERT once its parameters are known.
+"""Rows of constants as an Arrow table, without the engine: the VALUES of an INSERT with its parameters.
 
-Enters: the source of a bound INSERT. Leaves: whole rows of the table, or None where something has to be computed. The conversions that
-assignment puts around a constant are done here where they only apply a length or (p,s), or widen an integer.
+Enters: the source of a bound INSERT. Leaves: whole rows of the table, or None where something has
+to be computed. The conversions that assignment puts around a constant are done here where they only
+apply a length or (p,s), or widen an integer.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ INTEGER_BITS = {"int2": 15, "int4": 31, "int8": 63}
 
 
 class NotConstantError(Exception):
-    """An item has to be computed by the engine."""
+    """An item of VALUES that the engine has to compute."""
 
 
 def literal_rows(source: Relation, relation: RelationDescription) -> pa.Table | None:
-    """Return the rows, if they are all constants: VALUES of literals, with literals as defaults around them."""
+    """Return the rows of VALUES, if they and the defaults are all literals."""
     columns = relation.columns
     if not columns:
         return rows_alone(len(source.rows)) if isinstance(source, Values) else None
@@ -58,7 +59,10 @@ def column_values(item: Expression, values: Values) -> list[LiteralValue]:
 
 
 def constant(item: Expression) -> LiteralValue:
-    """Return the value of a literal, or of one inside of a conversion that is simple. Raises 22001 and 22003 as the conversion does."""
+    """Return the value of a literal, or of a literal in a simple conversion.
+
+    Raises 22001 and 22003 as the conversion does.
+    """
     if isinstance(item, Literal):
         return item.value
     if not isinstance(item, Cast) or not isinstance(item.operand, Literal):

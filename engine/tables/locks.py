@@ -1,8 +1,9 @@
-"""Locks: on tables (LOCK TABLE, writers), on rows (SELECT ... FOR UPDATE, writers), and advisory ones, in PostgreSQL's modes.
+"""Locks on tables (LOCK TABLE, writers), on rows (FOR UPDATE, writers), and advisory locks.
 
-Enters: what a session wants to have, and how long it waits. Leaves: it has it, or PostgreSQL's error: 55P03, 40P01, 57014. Locks only make
-sessions wait for each other; what a transaction may write, the table file decides by its snapshots. Waits block, so that they need a
-thread of their own. Must not know SQL.
+The modes are PostgreSQL's. Enters: the lock that a session asks for, and how long it waits. Leaves:
+the lock, or PostgreSQL's error: 55P03, 40P01, 57014. Locks only make sessions wait for each other;
+the snapshots of the table file decide what a transaction may write. A waiting session blocks a
+thread of its own. Must not know SQL.
 """
 
 from __future__ import annotations
@@ -54,9 +55,14 @@ Key = tuple[str | int, ...]
 
 @dataclass(eq=False)
 class SessionLocks:
-    """What one session has. locks: of the server. wait_ms_max: lock_timeout now, 0 for none. check_cancelled: raises when it is time.
+    """The locks of one session.
 
-    passing: what its transaction has, to be released at its end; lasting: advisory locks of the session, and how often.
+    Attributes:
+        locks: of the server.
+        wait_ms_max: lock_timeout now, 0 for none.
+        check_cancelled: raises when the statement is to end.
+        passing: locks of its transaction, which are released at its end.
+        lasting: advisory locks of the session, and how often it has each.
     """
 
     locks: Locks
@@ -67,11 +73,11 @@ class SessionLocks:
     lasting: Counter[tuple[Key, str]] = field(default_factory=Counter)
 
     def has(self, key: Key, mode: str) -> bool:
-        """Tell whether the session has this very lock."""
+        """Tell whether the session has exactly this lock."""
         return bool(self.passing[key, mode] or self.lasting[key, mode])
 
     def require_room(self) -> None:
-        """Raise 53200 when the session has as many advisory locks as one may have."""
+        """Raise 53200 when the session has as many advisory locks as a session may have."""
         if len(self.passing) + len(self.lasting) < ADVISORY_MAX:
             return
         if sum(key[0] == "advisory" for key, _ in chain(self.passing, self.lasting)) >= ADVISORY_MAX:
@@ -79,7 +85,10 @@ class SessionLocks:
             raise SqlError("53200", "out of shared memory", hint=hint)
 
     def take(self, key: Key, mode: str, waits: bool = True, lasting: bool = False) -> bool:
-        """Take a lock, or wait for it; False: others have it, and `waits` is not set. Raises 40P01, 53200, 55P03, 57014."""
+        """Take a lock, or wait for it. Raises 40P01, 53200, 55P03, 57014.
+
+        False: another session has it, and `waits` is false.
+        """
         return self.locks.take(self, [key], mode, waits, lasting)
 
     def take_rows(self, table: int, rowids: Sequence[int], mode: str, waits: bool = True) -> bool:
@@ -90,11 +99,11 @@ class SessionLocks:
         return self.locks.take(self, keys, mode, waits, lasting=False)
 
     def others_rows(self, table: int) -> int | None:
-        """Return of how many rows of a table others have locks; None: of all, perhaps."""
+        """Return how many rows of a table other sessions have locked; None: perhaps all."""
         return self.locks.rows_of_others(self, table)
 
     def give_back(self, key: Key, mode: str) -> bool:
-        """Release a lock of the session once; False: it has none."""
+        """Release a lock of the session once; False: the session does not have it."""
         if not self.lasting[key, mode]:
             return False
         self.lasting[key, mode] -= 1
@@ -104,18 +113,18 @@ class SessionLocks:
         return True
 
     def end_transaction(self) -> None:
-        """Release what the transaction has."""
+        """Release the locks of the transaction."""
         if self.passing:
             gone, self.passing = self.passing, Counter()
             self.locks.release(self, gone)
 
     def give_all_back(self) -> None:
-        """Release what the session has outside of its transaction."""
+        """Release the advisory locks of the session."""
         gone, self.lasting = self.lasting, Counter()
         self.locks.release(self, gone)
 
     def end(self) -> None:
-        """The session is over."""
+        """Release all locks: the session is over."""
         self.end_transaction()
         self.give_all_back()
 
@@ -133,7 +142,7 @@ class Locks:
         self._waiting: dict[SessionLocks, tuple[list[Key], str]] = {}
 
     def take(self, owner: SessionLocks, keys: list[Key], mode: str, waits: bool, lasting: bool) -> bool:
-        """See SessionLocks.take and take_rows."""
+        """Take locks for a session; see SessionLocks.take and take_rows."""
         limit_ms = owner.wait_ms_max()
         end_s = time.monotonic() + limit_ms / 1000 if limit_ms else None
         if keys and keys[0][0] == "advisory" and not owner.has(keys[0], mode):
@@ -164,7 +173,10 @@ class Locks:
         return True
 
     def release(self, owner: SessionLocks, gone: Iterable[tuple[Key, str]]) -> None:
-        """Take locks from a session that it has no reason to have any more; a mode that it still has for another reason stays."""
+        """Take locks from a session that has no reason to have them any more.
+
+        A mode that it has for another reason stays.
+        """
         with self._changed:
             for key, mode in gone:
                 modes = self._holders[key].get(owner)
@@ -178,7 +190,7 @@ class Locks:
             self._changed.notify_all()
 
     def rows_of_others(self, owner: SessionLocks, table: int) -> int | None:
-        """See SessionLocks.others_rows."""
+        """Return how many rows other sessions have locked; see SessionLocks.others_rows."""
         with self._changed:
             rows = [row for row in self._rows.get(table, ()) if self._holders[self._row(table, row)].keys() - {owner}]
             return None if -1 in rows else len(rows)
@@ -196,7 +208,7 @@ class Locks:
                 del self._rows[int(key[1])]
 
     def _blockers(self, owner: SessionLocks, keys: list[Key], mode: str) -> set[SessionLocks]:
-        """Return who has something that keeps the owner from having all this."""
+        """Return the sessions with locks that conflict with the ones asked for."""
         conflicting = CONFLICTS[mode]
         return {
             other
@@ -207,7 +219,7 @@ class Locks:
         }
 
     def _overlapping(self, key: Key) -> list[Key]:
-        """Return the keys that mean the same thing or a part of it, or what it is a part of."""
+        """Return the keys whose locks include those of `key`, or are included in them."""
         if key[0] != "row":
             return [key]
         table = int(key[1])
@@ -215,7 +227,7 @@ class Locks:
         return [self._row(table, row) for row in (rows if key[2] == -1 else (int(key[2]), -1))]
 
     def _refuse_circle(self, owner: SessionLocks) -> None:
-        """Raise 40P01 when those that the owner waits for wait for the owner."""
+        """Raise 40P01 when a session for which the owner waits waits for the owner."""
         path: dict[SessionLocks, SessionLocks] = {}
         left = [owner]
         while left:

@@ -1,6 +1,7 @@
-"""NOT NULL and CHECK of rows that are about to be written, and how PostgreSQL tells of the first row that fails.
+"""NOT NULL and CHECK of rows before they are written, with PostgreSQL's error for the first bad row.
 
-Enters: whole rows of a table. Leaves: nothing, or 23502 or 23514 with the failing row in DETAIL. Must not write.
+Enters: whole rows of a table. Leaves: nothing, or 23502 or 23514 with the failing row in DETAIL.
+Must not write.
 """
 
 from __future__ import annotations
@@ -32,9 +33,10 @@ def check_rows(
     time_zone: str,
     given: Iterable[int],
 ) -> None:
-    """Raise what is wrong with the first bad row, in PostgreSQL's order: NULLs by column, then checks by name.
+    """Raise the error of the first bad row, in PostgreSQL's order: NULLs by column, then checks by name.
 
-    given: indexes of the columns whose values the statement has given. Nobody is told of others who may not read the table.
+    given: indexes of the columns whose values the statement has given; a client that may not read
+    the table is told no other values.
     """
     failures = [*null_failures(relation, rows), *check_failures(transaction, relation, rows, now_us, time_zone)]
     if failures:
@@ -54,7 +56,7 @@ def null_failures(relation: RelationDescription, rows: pa.Table) -> Iterator[tup
 def check_failures(
     transaction: TableTransaction, relation: RelationDescription, rows: pa.Table, now_us: int, time_zone: str
 ) -> Iterator[tuple[int, FailingRowError]]:
-    """Yield the first row of each check that is false for it."""
+    """Yield, for each check, the first row for which the check is false."""
     checks = sorted((one for one in relation.constraints if one.kind == "check"), key=lambda one: one.name)
     if not checks or not rows.num_rows:
         return

@@ -1,7 +1,8 @@
-"""nextval, currval, lastval and setval: what a session knows of sequences, and the functions of a session that DuckDB's SQL calls.
+"""nextval, currval, lastval and setval, and other functions of a session that DuckDB's SQL calls.
 
-Enters: calls of a whole column of rows at once, with the number of the session that runs the statement. Leaves: values in the order of
-the rows. What a session has taken stays taken, whatever its transaction does. Must not store anything: counters do.
+Enters: calls for a whole column of rows at once, with the number of the session that runs the
+statement. Leaves: values in the order of the rows. A value that a session has taken stays taken,
+whatever its transaction does. Must not store anything: counters do.
 """
 
 from __future__ import annotations
@@ -44,11 +45,17 @@ NUMBERS = itertools.count(1)
 
 @dataclass(eq=False)
 class SequenceSession:
-    """What one session knows of sequences. number: under which DuckDB's functions find it. image: the catalog of what runs now.
+    """The sequences as one session knows them.
 
-    backend: what it does to sessions. current: oid of a sequence -> the value that this session took last; latest: (name, oid) of the last
-    one of all. read_only: of the transaction that runs now. may: whether the session has one of some privileges on what has an oid.
-    settings: as they are now, with the search_path.
+    Attributes:
+        number: by which DuckDB's functions find the session.
+        image: the catalog of the running statement.
+        backend: the session's effects on sessions.
+        current: oid of a sequence -> the value that this session took last.
+        latest: (name, oid) of the sequence used last.
+        read_only: true if the running transaction is.
+        may: tells whether the session has one of some privileges on an object with an oid.
+        settings: the present ones, with the search_path.
     """
 
     image: CatalogImage = field(default_factory=CatalogImage)
@@ -75,7 +82,7 @@ class SequenceSession:
         return pa.array(values, pa.int64())
 
     def current_value(self, name: str) -> int:
-        """Return the value that the session took last of a sequence. Raises 55000 when it took none."""
+        """Return the value that the session took last of a sequence. Raises 55000 before the first one."""
         entry = self._allowed(name, "Ur")
         value = self.current.get(entry.description.oid)
         if value is None:
@@ -85,7 +92,7 @@ class SequenceSession:
         return value
 
     def last_value(self) -> int:
-        """Return the value that the session took last of all. Raises 55000 when it took none."""
+        """Return the value that the session took last of any sequence. Raises 55000 before the first one."""
         entry = None if self.latest is None else self.image.by_oid(self.latest[1])
         if entry is None:
             raise SqlError("55000", "lastval is not yet defined in this session")
@@ -111,7 +118,7 @@ class SequenceSession:
         return value
 
     def forget(self) -> None:
-        """Forget what was taken (DISCARD SEQUENCES)."""
+        """Forget the values that were taken (DISCARD SEQUENCES)."""
         self.current.clear()
         self.latest = None
 
@@ -120,7 +127,10 @@ class SequenceSession:
         self.latest = (entry.description.name, entry.description.oid)
 
     def _allowed(self, name: str, letters: str, implicit: bool = False) -> SequenceEntry:
-        """Return a sequence that the session may use. implicit: for an identity column, whose needs no privilege. Raises 42501."""
+        """Return a sequence that the session may use. Raises 42501.
+
+        implicit: for an identity column, whose sequence needs no privilege.
+        """
         entry = self.find(name)
         key = entry.description.name
         if implicit and entry.identity:
@@ -160,9 +170,11 @@ def uses_sequences(root: Relation, functions: frozenset[str] = OF_SESSION) -> bo
 
 
 def in_session(root: Relation, session: SequenceSession) -> Relation:
-    """Return the relation with the session's number in each call. Raises 42P01 with the position of a name that is not there.
+    """Return the relation with the session's number in each call.
 
-    A call without a position is the default of an identity column (`engine.tables.table_expressions.bound_default`).
+    A call without a position is the default of an identity column
+    (`engine.tables.table_expressions.bound_default`). Raises 42P01 with the position of an unknown
+    name.
     """
     number = Literal(session.number, INT8)
 
@@ -182,7 +194,7 @@ def in_session(root: Relation, session: SequenceSession) -> Relation:
 
 
 def register_sequence_functions(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the functions known to DuckDB. Each call is a call: DuckDB may not fold, share or leave out any."""
+    """Register the functions in DuckDB, which may not fold, share or leave out any call."""
     functions: list[tuple[str, Callable[..., Any], list[str], str]] = [
         ("session_nextval", nextval, ["BIGINT", "VARCHAR"], "BIGINT"),
         ("session_currval", currval, ["BIGINT", "VARCHAR"], "BIGINT"),
@@ -208,7 +220,7 @@ def register_sequence_functions(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def nextval(sessions: pa.ChunkedArray, names: pa.ChunkedArray) -> pa.Array:
-    """Return a new value per row; rows of one sequence take theirs at once."""
+    """Return a new value per row; rows of one sequence take their values at once."""
     session, known = _session(sessions), one_array(names).dictionary_encode()
     indexes = known.indices.to_numpy(zero_copy_only=False)
     out = np.zeros(len(indexes), dtype=np.int64)
@@ -228,7 +240,7 @@ def currval(sessions: pa.ChunkedArray, names: pa.ChunkedArray) -> pa.Array:
 
 
 def lastval(sessions: pa.ChunkedArray) -> pa.Array:
-    """Return the session's last value of all per row."""
+    """Return, per row, the last value of any sequence in the session."""
     return pa.array([_checked(_session(sessions).last_value)] * len(sessions), pa.int64())
 
 
@@ -269,14 +281,17 @@ def pg_notify(sessions: pa.ChunkedArray, channels: pa.ChunkedArray, payloads: pa
 
 
 def advisory_functions() -> Iterator[tuple[str, Callable[..., Any], list[str], str]]:
-    """Yield the functions of advisory locks: name, function, types of arguments and result. DuckDB counts a function's parameters."""
+    """Yield the functions of advisory locks: name, function, types of arguments and result.
+
+    DuckDB counts the parameters of a function.
+    """
     for name in sorted(ADVISORY_CALLS):
         result = "BOOLEAN" if "try" in name or ("unlock" in name and not name.endswith("_all")) else "VARCHAR"
         yield f"session_{name}", *advisory_function(name), result
 
 
 def advisory_function(name: str) -> tuple[Callable[..., pa.Array], list[str]]:
-    """Return a function that does per row what its name says, and the types of its arguments."""
+    """Return a function that takes or releases locks per row, as its name says, and its argument types."""
 
     def of_all(sessions: pa.ChunkedArray) -> pa.Array:
         return _checked(advisory_rows, name, _backend(sessions), len(sessions), ())

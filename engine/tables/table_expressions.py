@@ -1,7 +1,8 @@
-"""Defaults of tables and streams, and checks, bound from the texts that the catalog keeps.
+"""Defaults of tables and streams, and checks, bound from the texts in the catalog.
 
-Enters: table entries with their texts. Leaves: the same with bound expressions. A default has no columns; a check's text uses the
-columns' names of when it was written. Must not evaluate anything.
+Enters: table entries with their texts. Leaves: the same with bound expressions. A default has no
+columns; the text of a check uses the columns' names of the time when it was written. Must not
+evaluate anything.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def bound_description(entry: TableEntry, image: CatalogImage) -> TableEntry:
 
 
 def bound_check(source: SourceText, description: RelationDescription, image: CatalogImage) -> Expression:
-    """Return a check over the table's row as it is now."""
+    """Return a check over a row of the table in its present form."""
     indexes = {column.number: index for index, column in enumerate(description.columns)}
     numbers = [number for _, number in source.names if number in indexes]
     then = tuple(
@@ -78,7 +79,7 @@ def parsed_expression(text: str) -> syntax.Expression:
 
 
 def sequence_description(name: str, oid: int) -> RelationDescription:
-    """Return what a client sees of a sequence as a relation."""
+    """Return a sequence as the relation that clients see."""
     return RelationDescription(name, "sequence", oid, SEQUENCE_COLUMNS)
 
 
@@ -97,7 +98,7 @@ def bound_default(column: ColumnDescription, source: SourceText | None, image: C
 
 
 def of_today(bound: Expression, source: SourceText, image: CatalogImage) -> Expression:
-    """Return a bound default whose sequences have the names and the schemas that they have today."""
+    """Return a bound default in which sequences have their present names and schemas."""
 
     def named(node: Expression) -> Expression | None:
         if not isinstance(node, Call) or node.function != "nextval" or not isinstance(node.arguments[0], Literal):
@@ -118,7 +119,7 @@ def named_sequence(name: Literal, settings: SessionSettings, image: CatalogImage
 
 
 def default_source(bound: Expression, text: str, settings: SessionSettings, image: CatalogImage) -> SourceText:
-    """Return the text of a default that was bound in a session, with the sequences that it means."""
+    """Return the text of a default that was bound in a session, with its sequences."""
     sequences = {}
     for node in walk(bound):
         if isinstance(node, Call) and node.function == "nextval" and isinstance(node.arguments[0], Literal):

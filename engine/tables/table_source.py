@@ -1,6 +1,7 @@
-"""Durable tables as views read them: implements `views.model.protocols.TableSource`.
+"""Durable tables as views read them: the `TableSource`s of `views.model.protocols`.
 
-Enters: names. Leaves: Arrow tables with versions, of what is committed, or of what one transaction sees.
+Enters: names. Leaves: Arrow tables with versions, of the committed tables, or as one transaction
+sees them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ UNCOMMITTED = itertools.count(-1, -1)
 
 
 class CommittedTables:
-    """The tables as they are committed. image: gives the catalog of this moment."""
+    """The committed tables. image: returns the present catalog."""
 
     def __init__(self, store: TableStore, image: Callable[[], CatalogImage]) -> None:
         self._store = store
@@ -36,7 +37,10 @@ class CommittedTables:
 
 
 class TransactionTables:
-    """The tables as a transaction sees them that makes a view; what it has written itself has a version that nothing else has."""
+    """The tables as a transaction that makes a view sees them.
+
+    A table that the transaction has written itself has a version of its own.
+    """
 
     def __init__(self, tables: TableTransaction) -> None:
         self._tables = tables

@@ -1,8 +1,10 @@
-"""The file of the durable tables: opened once, one place where commits become visible, and the catalog's text in it.
+"""The file of the durable tables: opened once, one place for commits, and the text of the catalog.
 
-Enters: catalog images and transactions. Leaves: transactions with one snapshot each, the stored catalog, and tables as views read them.
-The file is one DuckDB database: schema `stored` holds the rows, schema `catalog` the definitions and where sequences stand, so that
-DDL and rows have one commit point. DuckDB syncs its files, but not their names: that is done here. Must not know sessions or streams.
+Enters: catalog images and transactions. Leaves: transactions with one snapshot each, the stored
+catalog, and tables as views read them. The file is one DuckDB database: schema `stored` holds the
+rows, schema `catalog` the definitions and the counters of sequences, so that DDL and rows have one
+commit point. DuckDB syncs its files, but not their names: that is done here. Must not know sessions
+or streams.
 """
 
 from __future__ import annotations
@@ -48,10 +50,12 @@ SCHEMA = (
 
 
 class TableStore:
-    """The open file.
+    """The open file of the durable tables.
 
-    lock: held from a DuckDB COMMIT until what it made is visible to everybody, and while a snapshot is taken, so that a snapshot, the
-    catalog image and `commits_count` belong together. It is taken before the commit lock of `engine.database`.
+    Attributes:
+        lock: held from a DuckDB COMMIT until its effects are visible, and while a snapshot is
+            taken, so that a snapshot, the catalog image and `commits_count` belong together. It is
+            taken before the commit lock of `engine.database`.
     """
 
     def __init__(
@@ -119,9 +123,10 @@ class TableStore:
         return self._snapshots.commits_count
 
     def begin(self, image: CatalogImage, sequences: SequenceSession | None = None) -> TableTransaction:
-        """Return a new transaction, whose snapshot is now. The caller holds `lock`; `image` is the catalog that it sees.
+        """Return a new transaction with the present snapshot. The caller holds `lock`.
 
-        sequences: the session's knowledge of them, None where none can be used.
+        image: the catalog that it sees; sequences: of the session, None where no sequence can be
+        used.
         """
         cursor = self._snapshots.take() or self._open_snapshot()
         transaction = TableTransaction(self.engine, cursor, self.commits_count, image, sequences)
@@ -129,12 +134,15 @@ class TableStore:
         return transaction
 
     def hold(self, transaction: TableTransaction, journal: WriteJournal) -> None:
-        """Keep the snapshot of a transaction block, whatever others commit, so that it can go back to a savepoint. Under `lock`."""
+        """Keep the snapshot of a transaction block, so that it can go back to a savepoint after other commits.
+
+        The caller holds `lock`.
+        """
         journal.holds = True
         self._holding.add(transaction)
 
     def _open_snapshot(self) -> Cursor:
-        """Return a cursor with a transaction whose snapshot is now."""
+        """Return a cursor with a transaction that has the present snapshot."""
         cursor = self.engine.take_cursor()
         try:
             cursor.connection.begin()
@@ -146,7 +154,7 @@ class TableStore:
         return cursor
 
     def _reopened(self, transaction: TableTransaction) -> Cursor:
-        """Return a cursor with a fresh transaction of the same snapshot. Raises 40001 when there is none left."""
+        """Return a cursor with a fresh transaction of the same snapshot. Raises 40001 without a spare one."""
         with self.lock:
             if transaction.snapshot == self.commits_count:
                 return self._open_snapshot()
@@ -154,7 +162,7 @@ class TableStore:
         return transaction.journal.take_spare()
 
     def _open_spares(self, committing: TableTransaction) -> None:
-        """Open what the others may need to go back to their savepoints, as long as their snapshot can be had."""
+        """Open spare transactions for other blocks with savepoints, while their snapshot can be had."""
         for transaction in list(self._holding):
             journal = transaction.journal
             if journal is None:
@@ -163,11 +171,13 @@ class TableStore:
                 journal.provide(self._open_snapshot)
 
     def commit(self, transaction: TableTransaction) -> None:
-        """Make a transaction durable and count it. The caller holds `lock`, and publishes what changed before it lets go.
+        """Make a transaction durable and count it.
 
-        A serializable one fails with 40001 if another one of its kind has committed since its snapshot: those that commit saw what those
-        before them left (backward validation; Kung and Robinson, On Optimistic Methods for Concurrency Control, section 4).
-        Raises SqlError, and then nothing of the transaction has happened.
+        The caller holds `lock`, and publishes the changes before it releases the lock. A
+        serializable transaction fails with 40001 if another one of its kind has committed since its
+        snapshot: those that commit saw the effects of those before them (backward validation; Kung
+        and Robinson, On Optimistic Methods for Concurrency Control, section 4). Raises SqlError,
+        and nothing of the transaction has happened then.
         """
         if transaction.serializable and transaction.snapshot < self._serialized:
             raise SqlError(
@@ -210,42 +220,42 @@ class TableStore:
     # Transactions that the log has prepared
 
     def note_transaction(self, transaction: TableTransaction, number: int) -> None:
-        """Let the COMMIT of `transaction` also decide what the log has prepared under a number."""
+        """Let the COMMIT of `transaction` also decide the log's prepared transaction with a number."""
         transaction.execute_ddl("INSERT INTO catalog.transactions VALUES (?)", [number])
 
     def decided_transactions(self) -> frozenset[int]:
-        """Return the numbers of the prepared transactions that were committed and not forgotten."""
+        """Return the numbers of the prepared transactions that were committed and not forgotten yet."""
         return frozenset(
             number for (number,) in self._log.execute("SELECT number FROM catalog.transactions").fetchall()
         )
 
     def forget_transactions(self, before: int) -> None:
-        """Forget the numbers below `before`: the log has nothing of them any more."""
+        """Forget the numbers below `before`, of which the log has no records any more."""
         with self._log_lock:
             self._commit_own(("DELETE FROM catalog.transactions WHERE number < ?", (before,)))
 
     # Sequences
 
     def log_sequence(self, number: int, last: int, called: bool) -> None:
-        """Note durably where a sequence stands; in a transaction of its own, whatever the session's transaction does."""
+        """Store the state of a sequence durably, in a transaction of its own."""
         text = "UPDATE catalog.sequences SET last = ?, called = ? WHERE number = ?"
         with self._log_lock:
             self._commit_own((text, (last, called, number)))
 
     def sequence_records(self) -> dict[int, tuple[int, bool]]:
-        """Return where each sequence stands by its number: (last, called)."""
+        """Return the stored state of each sequence by its number: (last, called)."""
         rows = self._log.execute("SELECT number, last, called FROM catalog.sequences").fetchall()
         return {number: (last, called) for number, last, called in rows}
 
     def forget_sequences(self, kept: Iterable[int]) -> None:
-        """Delete the records of sequences that are gone."""
+        """Delete the records of sequences that were dropped."""
         gone = self.sequence_records().keys() - set(kept)
         if gone:
             with self._log_lock:
                 self._commit_own(("DELETE FROM catalog.sequences WHERE number IN (SELECT unnest(?))", (list(gone),)))
 
     def settle(self, image: CatalogImage) -> None:
-        """Write down where the sequences really stand, at an orderly end."""
+        """Store the real states of sequences, at an orderly end."""
         for entry in image.entries.values():
             if isinstance(entry, SequenceEntry):
                 entry.counter.settle()
@@ -253,7 +263,7 @@ class TableStore:
     # What views read
 
     def read_all(self, current: Callable[[], CatalogImage], names: Iterable[str]) -> dict[str, TableExport]:
-        """Return committed tables as one read transaction sees them, each the same object as long as it is unchanged."""
+        """Return committed tables as one read transaction sees them; an unchanged table is the same object."""
         found: dict[str, TableExport] = {}
         with self.lock:
             image = current()
@@ -270,7 +280,7 @@ class TableStore:
         return found
 
     def forget_exports(self, image: CatalogImage) -> None:
-        """Let go of the exports of tables that are gone."""
+        """Drop the exports of tables that were dropped."""
         for name in list(self._exports):
             if not isinstance(image.entries.get(name), TableEntry):
                 self._exports.pop(name, None)
@@ -278,7 +288,7 @@ class TableStore:
     # What is durable
 
     def _commit_own(self, *statements: tuple[str, Sequence[object]]) -> None:
-        """Do a transaction on our own tables. The caller holds `_log_lock`. Raises SqlError."""
+        """Run a transaction on our own tables. The caller holds `_log_lock`. Raises SqlError."""
         self._require_synced()
         is_new = not self._write_ahead.exists()
         try:
@@ -304,7 +314,7 @@ class TableStore:
             self._require_synced()
 
     def _require_synced(self) -> None:
-        """Raise 58030 once the folder could not be synced: a later success would not say that the names are durable."""
+        """Raise 58030 after the folder could not be synced: a later success says nothing of the names."""
         if self._failed_sync is not None:
             hint = "Restart the server: what was committed is kept."
             raise disk_error(self._failed_sync, "make the file of the tables durable", hint)
@@ -325,7 +335,7 @@ def export(transaction: TableTransaction, entry: TableEntry) -> pa.Table:
 
 
 def read_closed(folder: Path) -> tuple[str, frozenset[int]]:
-    """Return the catalog's text, and the numbers of prepared transactions that were committed, of a file that no server has open.
+    """Return the catalog's text, and the committed prepared transactions, of a file that no server has open.
 
     Nothing on the disk is changed. Raises SqlError XX001 when the file can't be read.
     """

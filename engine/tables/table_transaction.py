@@ -1,8 +1,9 @@
-"""A session's transaction on durable tables: one DuckDB transaction on a cursor of its own, with one snapshot.
+"""A session's transaction on durable tables: one DuckDB transaction with one snapshot, on its cursor.
 
-Enters: bound relations to read, rows to write as Arrow tables, and the catalog image that the snapshot belongs to. Leaves: Arrow
-tables. `engine.database` begins and commits it together with the streams' part. One call at a time, from any thread; only `interrupt`
-may come in between. Must not know sessions or SQL text of clients.
+Enters: bound relations to read, rows to write as Arrow tables, and the catalog image that belongs
+to the snapshot. Leaves: Arrow tables. `engine.database` begins the transaction, and commits it
+together with the streams' part. One call at a time, from any thread; only `interrupt` may come in
+between. Must not know sessions or SQL text of clients.
 """
 
 from __future__ import annotations
@@ -45,17 +46,30 @@ ROWIDS_IN_TEXT_MAX = 16
 
 
 class TableTransaction:
-    """An open DuckDB transaction. image: the catalog that names are looked up in; DDL of the transaction replaces it.
+    """An open DuckDB transaction.
 
-    snapshot: the number of the last commit that is seen. written: tables that have new, changed or deleted rows, as they were when they
-    were first written to. unguarded: physical tables whose keys are as new as the transaction: DuckDB looks at them at COMMIT only.
-    changed: True once there is anything that COMMIT makes durable. time_zone: for the texts of errors. serializable: see
-    `TableStore.commit`. journal: of a transaction block; reopen: returns a cursor with a fresh transaction that has this one's snapshot.
-    unseen: oids of tables that are in `image`, but came or were altered after the snapshot. saves_catalog: COMMIT makes another catalog.
-    keep: takes a cursor whose snapshot, of this number, the next reader may have as well; False: it may not.
-    locks: what its session has locked. references: what it does to foreign keys; whoever runs a statement lets it `check` at the end.
+    Attributes:
+        image: the catalog for names; DDL of the transaction replaces it.
+        snapshot: the number of the last commit that is seen.
+        written: tables with new, changed or deleted rows, as they were before the first write.
+        unguarded: physical tables with keys that the transaction has made: DuckDB checks these at
+            COMMIT only.
+        changed: true if there is anything to make durable.
+        time_zone: for the texts of errors.
+        serializable: see `TableStore.commit`.
+        journal: of a transaction block.
+        unseen: oids of tables in `image` that were made or altered after the snapshot.
+        saves_catalog: true if COMMIT makes another catalog.
+        locks: of its session.
+        references: its foreign keys; the caller that runs a statement calls `check` at the end.
 
-    `_decisive`: (table, constraint) of the unique keys that an ON CONFLICT of this transaction has looked at in its snapshot.
+    Arguments:
+        reopen: returns a cursor with a fresh transaction of the same snapshot.
+        keep: takes a cursor whose snapshot, of this number, the next reader may have; False: it may
+            not.
+
+    `_decisive` holds (table, constraint) of the unique keys that an ON CONFLICT of this transaction
+    has looked up in its snapshot.
     """
 
     def __init__(
@@ -91,12 +105,13 @@ class TableTransaction:
         self._is_running = False
 
     def query(self, root: Relation, inputs: Mapping[str, pa.Table]) -> pa.Table:
-        """Return the rows of a bound relation, seen inside this transaction (own writes included).
+        """Return the rows of a bound relation as this transaction sees them, own writes included.
 
-        Scans of kind 'table' read the table of that name in `image`; their schema is the table's columns in order, and may have `ROWID`
-        at the end: a bigint that names the row for `update` and `delete`, valid until the next write to the table. All other scans
-        read `inputs` by name: stored versions of views, and 'rows'. Raises SqlError; the DuckDB transaction is dead then, and the
-        caller rolls it back.
+        Scans of kind 'table' read the table of that name in `image`; their schema is the table's
+        columns in order, and may have `ROWID` at the end: a bigint that names the row for `update`
+        and `delete`, valid until the next write to the table. All other scans read `inputs` by
+        name: stored versions of views, and 'rows'. Raises SqlError; the DuckDB transaction is dead
+        then, and the caller rolls it back.
         """
         root = self._in_session(root)
         read = list(scans(root))
@@ -111,9 +126,10 @@ class TableTransaction:
         return found
 
     def insert(self, table: TableEntry, rows: pa.Table) -> None:
-        """Append rows: one column per column of the table, in its order and in the forms of `views.model.arrow_schema`.
+        """Append rows: one column per column of the table, in order, in the forms of `views.model.arrow_schema`.
 
-        They were checked already (NOT NULL, CHECK). Raises 23505 with constraint, DETAIL and table, and 40001.
+        NOT NULL and CHECK were checked before. Raises 23505 with constraint, DETAIL and table, and
+        40001.
         """
         numbers = [column.number for column in table.description.columns]
         target = ", ".join((TOUCHED, *(f"c{number}" for number in numbers)))
@@ -126,10 +142,11 @@ class TableTransaction:
         self.references.add(table, named)
 
     def insert_absent(self, table: TableEntry, rows: pa.Table, decisive: Collection[str]) -> None:
-        """Append rows whose keys of the constraints `decisive` are not in the snapshot. Raises as `insert` does.
+        """Append rows whose keys of the constraints `decisive` are not in the snapshot.
 
-        Whoever has inserted such a key in between is met with 40001, here or at COMMIT: to the client it is no duplicate, as another try
-        does with it what ON CONFLICT says.
+        If another transaction has inserted such a key in between, the error is 40001, here or at
+        COMMIT: for the client that is no duplicate, since another try does what ON CONFLICT says.
+        Raises as `insert` does.
         """
         self._decisive.update((table.description.name, name) for name in decisive)
         try:
@@ -138,9 +155,10 @@ class TableTransaction:
             raise self._as_conflict(error) from error
 
     def update(self, table: TableEntry, columns: Sequence[int], rows: pa.Table, whole: pa.Table) -> None:
-        """Change rows. columns: the attnums that get new values. rows: the rowid (bigint) first, then one column per attnum.
+        """Change rows. Raises as `insert` does.
 
-        whole: the same rows with all columns of the table, for errors. A rowid comes once. Raises as `insert` does.
+        columns: the attnums that get new values. rows: the rowid (bigint) first, each once, then
+        one column per attnum. whole: the same rows with all columns of the table, for errors.
         """
         assignments = ", ".join(f"c{number} = n.v{number}" for number in columns)
         text = (
@@ -166,17 +184,26 @@ class TableTransaction:
         self.references.deleted(removals)
 
     def announce(self, table: TableEntry) -> None:
-        """Wait until nobody has a lock of the table that keeps others from writing to it. Raises 40P01, 55P03, 57014."""
+        """Wait until no other session has a lock that keeps others from writing to the table.
+
+        Raises 40P01, 55P03, 57014.
+        """
         if self.locks is not None:
             self.locks.take(("table", table.description.oid), "ROW EXCLUSIVE")
 
     def require_unchanged(self, table: TableEntry, rowids: pa.ChunkedArray) -> None:
-        """Raise 40001 when one of these rows, of which the session has locks, was changed or deleted after the snapshot."""
+        """Raise 40001 when one of these rows was changed or deleted after the snapshot.
+
+        The session has locks of the rows.
+        """
         if table.data.committed > self.snapshot:
             self._touch(table, rowids)
 
     def truncate(self, table: TableEntry) -> None:
-        """Delete all rows; no table refers to this one, or it is truncated as well. Raises 40001."""
+        """Delete all rows. Raises 40001.
+
+        The tables that refer to this one are truncated as well.
+        """
         self.references.removed.add(table.description.oid)
         self._write(table, f"DELETE FROM stored.{table.physical}", None)
 
@@ -190,7 +217,7 @@ class TableTransaction:
         self._execute(Step(insert, repeatable=not has_volatile(root)))
 
     def fetch(self, text: str, schema: Schema, rows: pa.Table | None = None) -> pa.Table:
-        """Return the answer to a query in DuckDB's own words. rows: what `ROWS` is in it."""
+        """Return the answer to a query in DuckDB's own SQL. rows: the table `ROWS` of the query."""
         self._is_untouched = self._is_untouched and rows is None
         with self._running() as cursor:
             try:
@@ -201,7 +228,7 @@ class TableTransaction:
                 raise sql_error(error) from error
 
     def keys_of(self, table: TableEntry, numbers: Sequence[int], rowids: pa.ChunkedArray) -> pa.Table:
-        """Return columns of these rows, called k<number>, in the order of the rowids, and each one's place (bigint) in it."""
+        """Return columns of these rows, called k<number>, in order of `rowids`, and the place of each (bigint)."""
         items = ", ".join((*(f"p.c{number}" for number in numbers), "r.place"))
         text = f'SELECT {items} FROM "{ROWS}" AS r JOIN stored.{table.physical} AS p ON p.rowid = r.number ORDER BY r.place'
         by_number = {column.number: column for column in table.description.columns}
@@ -239,7 +266,10 @@ class TableTransaction:
         self.unguarded, self._decisive = set(mark.unguarded), set(mark.decisive)
 
     def commit(self, storage: Storage) -> None:
-        """Make everything durable: the one moment at which the transaction happens. Raises SqlError, and then nothing has happened."""
+        """Make everything durable: the one moment at which the transaction happens.
+
+        Raises SqlError, and nothing has happened then.
+        """
         cursor = self._cursor
         assert cursor is not None, "the transaction is over"
         try:
@@ -266,7 +296,7 @@ class TableTransaction:
         self._drop_spares()
 
     def interrupt(self) -> None:
-        """Stop the call that runs, if any, with 57014; from another thread."""
+        """Stop the running call, if any, with 57014, from another thread."""
         with self._lock:
             if self._is_running and self._cursor is not None:
                 self._cursor.interrupt()
@@ -283,7 +313,7 @@ class TableTransaction:
         return key_text(columns, values_text(found.columns, columns, self.time_zone)) if found.num_rows else None
 
     def _as_conflict(self, error: SqlError) -> SqlError:
-        """Return a key that is there already as a conflict with another transaction, if ON CONFLICT has not seen it."""
+        """Return a key that exists already as a conflict of transactions, if ON CONFLICT has not seen it."""
         if (error.table_name, error.constraint_name) not in self._decisive:
             return error
         return SqlError("40001", CONFLICT, detail=error.detail, read_oid=error.read_oid)
@@ -328,11 +358,11 @@ class TableTransaction:
             self._require_distinct(table)
 
     def _touch(self, table: TableEntry, rowids: pa.ChunkedArray, mode: str = "FOR UPDATE") -> None:
-        """Meet every other transaction that has changed or deleted one of these rows since the snapshot: with 40001.
+        """Lock rows, and write to each, so that of two transactions with the same row the second gets 40001.
 
-        DuckDB alone lets a DELETE pass an UPDATE, an UPDATE another one of other columns or to NULL, and a change of a key all of them
-        (tests/engine/test_conflicting_writes.py); two updates of one column to new values always meet. Whoever has a lock of the rows is
-        waited for before.
+        DuckDB alone lets a DELETE pass an UPDATE, an UPDATE another one of other columns or to
+        NULL, and a change of a key all of them (tests/engine/test_conflicting_writes.py); two
+        updates of one column to new values always conflict.
         """
         if self.locks is not None:
             self.locks.take_rows(table.description.oid, rowids.to_pylist(), mode)
@@ -361,7 +391,10 @@ class TableTransaction:
                 raise sql_error(error) from error
 
     def _refuse_known_keys(self, table: TableEntry, rows: pa.Table) -> None:
-        """Raise 23505 for a key that is there already, or twice in `rows`, before DuckDB does: its errors end its transaction."""
+        """Raise 23505 for a key that exists already, or twice in `rows`, before DuckDB does.
+
+        An error of DuckDB would end its transaction.
+        """
         for constraint in table.description.constraints:
             if not constraint.is_key:
                 continue
@@ -401,7 +434,7 @@ class TableTransaction:
 
     @contextmanager
     def _running(self) -> Iterator[Cursor]:
-        """Let `interrupt` find what runs."""
+        """Let `interrupt` find the running call."""
         with self._lock:
             assert self._cursor is not None, "the transaction is over"
             cursor = self._cursor
@@ -428,7 +461,7 @@ class TableTransaction:
 
 
 def key_columns(table: TableEntry, constraint: ConstraintDescription) -> list[ColumnDescription]:
-    """Return the columns of a key in its order."""
+    """Return the columns of a key in the order of the key."""
     return [one for number in constraint.columns for one in table.description.columns if one.number == number]
 
 
@@ -446,7 +479,7 @@ def with_keys_of(table: TableEntry, rows: pa.Table | None) -> TableEntry:
 
 
 def table_source(table: TableEntry, scan: Scan) -> PrintedQuery:
-    """Return what stands in DuckDB's FROM for a scan of `table`: its columns under the names that the printer uses."""
+    """Return the text in DuckDB's FROM for a scan of `table`, with the names that the printer uses."""
     columns = table.description.columns
     schema = (*(OutputColumn(column.name, column.type) for column in columns), ROWID)
     assert scan.schema in (schema, schema[:-1]), f"{scan} is no scan of {table.description}"

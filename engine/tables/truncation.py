@@ -1,6 +1,7 @@
-"""TRUNCATE: which tables it empties, and that.
+"""TRUNCATE: the tables that it empties, and their emptying.
 
-Enters: the statement, the catalog image, a transaction. Leaves: empty tables, a notice for each that comes along.
+Enters: the statement, the catalog image, a transaction. Leaves: empty tables, a notice for each
+referring one.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ def truncate_tables(
     require: Callable[[CatalogImage, str, str], None],
     notice: Callable[[str, str], None],
 ) -> None:
-    """Empty the tables and those that refer to them. require: raises 42501 where a privilege is missing on a relation."""
+    """Empty the tables and those that refer to them.
+
+    require: raises 42501 where a privilege on a relation is missing.
+    """
     image = tables.image
     for entry in with_referring(truncated(statement, image), image, statement.cascade, notice):
         require(image, entry.description.name, "D")
@@ -52,7 +56,10 @@ def truncated(statement: Truncate, image: CatalogImage) -> list[TableEntry]:
 def with_referring(
     entries: list[TableEntry], image: CatalogImage, cascade: bool, notice: Callable[[str, str], None]
 ) -> list[TableEntry]:
-    """Return the tables with those that refer to them, however far. Raises 0A000 if there are any and CASCADE is missing."""
+    """Return the tables with those that refer to them, directly or not.
+
+    Raises 0A000 if there are any and CASCADE is missing.
+    """
     found = list(entries)
     # The loop goes on with what it finds.
     for entry in found:

@@ -1,7 +1,8 @@
-"""A violated primary key or unique constraint, as PostgreSQL tells it: which constraint, and which key exists already.
+"""PostgreSQL's error for a violated key: the constraint, and the key that exists already.
 
-Enters: DuckDB's exception, and the rows that were to be written. Leaves: a 23505 SqlError. DuckDB names no constraint and writes values in
-its own way, so the key is looked up by DuckDB's text of it and encoded anew; this costs only on failure.
+Enters: DuckDB's exception, and the rows that were to be written. Leaves: a 23505 SqlError. DuckDB
+names no constraint and writes values in its own way, so the key is looked up by DuckDB's text of it
+and encoded anew; this costs only on failure.
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ DATA_ROW_HEAD_BYTES = 7
 def unique_violation(
     engine: QueryEngine, error: duckdb.Error, tables: Sequence[TableEntry], rows: pa.Table | None, time_zone: str
 ) -> SqlError | None:
-    """Return the client's error if this is a violated key of one of `tables`, else None.
+    """Return the client's error if `error` is a violated key of one of `tables`, else None.
 
-    rows: what was to be written, its columns called v<number>; None at COMMIT, when the key belongs to somebody else's committed row.
+    rows: those to be written, with columns v<number>; None at COMMIT, when the key is in a
+    committed row of another transaction.
     """
     text = str(error)
     named, plain = NAMED_KEY.search(text), PLAIN_KEY.search(text)
@@ -61,7 +63,7 @@ def unique_violation(
 
 
 def values_text(values: Sequence[pa.ChunkedArray], columns: Sequence[ColumnDescription], time_zone: str) -> list[str]:
-    """Return the values of one row as PostgreSQL prints them; there is no NULL among them."""
+    """Return the values of one row, without NULLs, as PostgreSQL prints them."""
     families = [encoded_family(column.type) for column in columns]
     message, _ = encode_data_rows(values, families, [0] * len(families), Forms(time_zone), 1)
     shown: list[str] = []
@@ -88,7 +90,10 @@ def _looked_up(
     text: str,
     rows: pa.Table | None,
 ) -> pa.Table | None:
-    """Return the row of key columns that DuckDB prints as `text`, from the rows to write or from the committed table."""
+    """Return the key columns of the row that DuckDB prints as `text`.
+
+    The row is one of those to write, or a committed row of the table.
+    """
     sources = [(f"stored.{table.physical}", "c")]
     if rows is not None:
         sources.insert(0, (f'"{ROWS}"', "v"))
@@ -119,7 +124,7 @@ def _looked_up(
 
 
 def duplicate_key(table: TableEntry, constraint: ConstraintDescription, key: str | None) -> SqlError:
-    """Return the error of a key that is there already. key: columns and values, if they are known."""
+    """Return the error for a key that exists already. key: columns and values, if they are known."""
     return SqlError(
         "23505",
         f'duplicate key value violates unique constraint "{constraint.name}"',
@@ -131,5 +136,5 @@ def duplicate_key(table: TableEntry, constraint: ConstraintDescription, key: str
 
 
 def key_text(columns: Sequence[ColumnDescription], values: Sequence[str]) -> str:
-    """Return (a, b)=(1, x)."""
+    """Return the text (a, b)=(1, x) of a key."""
     return f"({', '.join(column.name for column in columns)})=({', '.join(values)})"

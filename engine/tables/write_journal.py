@@ -1,8 +1,10 @@
-"""What a transaction block has done to tables, so that ROLLBACK TO SAVEPOINT can do it again without what came after the savepoint.
+"""The writes of a transaction block to tables, so that ROLLBACK TO SAVEPOINT can repeat the first of them.
 
-DuckDB has no savepoints, and an error ends its transaction. A block that goes back gets a fresh DuckDB transaction with the same snapshot,
-and there the steps before the savepoint are repeated: their texts and rows, nothing is evaluated anew. The same snapshot can be had as long
-as nobody else has committed to tables; a block that has savepoints gets spare transactions before that happens. Must not know sessions.
+DuckDB has no savepoints, and an error ends its transaction. A block that goes back gets a fresh
+DuckDB transaction with the same snapshot, in which the steps before the savepoint are repeated:
+their texts and rows, nothing is evaluated anew. The same snapshot can be had until another
+transaction commits to tables; before that a block with savepoints gets spare transactions. Must not
+know sessions.
 """
 
 from __future__ import annotations
@@ -29,9 +31,12 @@ SNAPSHOT_GONE = "could not roll back to the savepoint because others have change
 
 @dataclass(frozen=True)
 class Step:
-    """One statement for DuckDB. rows: what is registered as `ROWS` for it. count: how many rows it has written, None: it counts none.
+    """One statement for DuckDB.
 
-    repeatable: False for one that computes something else each time.
+    Attributes:
+        rows: the table that is registered as `ROWS` for it.
+        count: how many rows it has written, None: it counts none.
+        repeatable: false if it computes something else each time.
     """
 
     text: str
@@ -43,7 +48,7 @@ class Step:
 
 @dataclass(frozen=True)
 class TableMark:
-    """Where a transaction on tables stood. The default: at its beginning."""
+    """A point of a transaction on tables. The default: its beginning."""
 
     steps_count: int = 0
     changed: bool = False
@@ -54,9 +59,13 @@ class TableMark:
 
 
 class WriteJournal:
-    """The steps of one block. bytes_max: of their rows; beyond it they are forgotten, and no way leads back.
+    """The steps of one block.
 
-    holds: whether the snapshot is to be kept for going back. Spares are open DuckDB transactions with the block's snapshot.
+    A block whose rows take more than `bytes_max` forgets its steps and can't go back. Spares are
+    open DuckDB transactions with the snapshot of the block.
+
+    Attributes:
+        holds: true if the snapshot is kept for going back.
     """
 
     def __init__(self, bytes_max: int) -> None:
@@ -70,7 +79,7 @@ class WriteJournal:
         self._bytes_max = bytes_max
 
     def provide(self, open_snapshot: Callable[[], Cursor]) -> None:
-        """Make the spares, once."""
+        """Open the spare transactions, once."""
         with self._lock:
             if self._spares is None and not self._is_over:
                 self._spares = []
@@ -78,14 +87,14 @@ class WriteJournal:
                     self._spares.append(open_snapshot())
 
     def take_spare(self) -> Cursor:
-        """Return a spare. Raises 40001 when there is none left."""
+        """Return a spare transaction. Raises 40001 without one."""
         with self._lock:
             if not self._spares:
                 raise SqlError("40001", SNAPSHOT_GONE)
             return self._spares.pop()
 
     def end(self) -> list[Cursor]:
-        """The block is over: return the spares that are left."""
+        """Return the spare transactions that are left: the block is over."""
         with self._lock:
             self._is_over = True
             left, self._spares = self._spares or [], None
@@ -102,7 +111,7 @@ class WriteJournal:
             self.steps.append(step)
 
     def back_to(self, steps_count: int) -> Sequence[Step]:
-        """Forget what came after a mark; return what came before it. Raises 0A000 when that is too much to be kept."""
+        """Forget the steps after a mark, and return those before it. Raises 0A000 if they were too many to keep."""
         if self._bytes_left < 0:
             raise SqlError(
                 "0A000",
@@ -118,14 +127,17 @@ class WriteJournal:
 
 
 def perform(cursor: Cursor, step: Step) -> int | None:
-    """Do a step; return how many rows it has written. Raises DuckDB's errors."""
+    """Do a step, and return how many rows it has written. Raises DuckDB's errors."""
     with passing_rows(cursor.connection, ROWS, step.rows):
         found = cursor.connection.execute(step.text, list(step.values)).fetchone()
     return int(found[0]) if found and isinstance(found[0], int) else None
 
 
 def repeat(cursor: Cursor, steps: Sequence[Step]) -> None:
-    """Do steps once more in a transaction with the same snapshot. Raises DuckDB's, 0A000, and 40001 if they don't do the same."""
+    """Repeat steps in a transaction with the same snapshot.
+
+    Raises DuckDB's errors, 0A000, and 40001 if a step does not do the same.
+    """
     for step in steps:
         if not step.repeatable:
             raise SqlError(
