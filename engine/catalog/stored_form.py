@@ -67,7 +67,13 @@ TYPE_FIELDS = tuple(one.name for one in fields(SqlType))
 
 def catalog_text(image: CatalogImage) -> str:
     """Return what the file of the tables holds of the catalog."""
-    return json.dumps(plain_form(image))
+    form = plain_form(image)
+    # One by one: the writer of JSON keeps the interpreter while it writes.
+    texts = {name: json.dumps(value) for name, value in form.items() if name != "relations"}
+    relations = form["relations"]
+    assert isinstance(relations, list)
+    texts["relations"] = f"[{', '.join(json.dumps(one) for one in relations)}]"
+    return f"{{{', '.join(f'{json.dumps(name)}: {text}' for name, text in texts.items())}}}"
 
 
 def plain_form(image: CatalogImage) -> dict[str, object]:

@@ -87,11 +87,13 @@ class ViewMaking:
             await self._session.in_worker(self._interrupted, self._replace_view, statement, before, image, transaction)
             return Outcome("CREATE VIEW")
         named = statement
-        statement, captured = self._with_persistence(statement, image)
+        with_text = self._session.with_text
+        statement, captured = await with_text(statement.text, self._with_persistence, statement, image)
         require_free(image, statement.name, statement.name_position)
-        bound = bind_query(statement.query, image, captured)
+        bound = await with_text(statement.text, bind_query, statement.query, image, captured)
         if not reads_stream(bound, image):
-            transaction.change_catalog(image.with_entry(define_query_view(statement, image, captured, image.next_oid)))
+            entry = await with_text(statement.text, define_query_view, statement, image, captured, image.next_oid)
+            transaction.change_catalog(image.with_entry(entry))
         else:
             # It has its contents from now on; what an ordinary view reads is asked when it is read.
             self._session.identity.require(image, bound)

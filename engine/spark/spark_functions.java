@@ -788,41 +788,42 @@ public final class SparkFunctions {
     /** A part between two % is looked for from the left, and its first place is as good as any later one. */
     static boolean like(String text, String pattern, String escape) {
         ArrayList parts = new ArrayList();
-        ArrayList part = new ArrayList();
         int escapeCharacter = escape.isEmpty() ? -1 : escape.codePointAt(0);
         int[] characters = pattern.codePoints().toArray();
+        int[] part = new int[characters.length];
+        int size = 0;
         for (int i = 0; i < characters.length; i++) {
             int c = characters[i];
             if (c == escapeCharacter) {
                 i++;
                 if (i >= characters.length) throw error("22025", "LIKE pattern must not end with escape character");
-                part.add(Integer.valueOf(characters[i]));
+                part[size++] = characters[i];
             } else if (c == '%') {
-                parts.add(part);
-                part = new ArrayList();
+                parts.add(Arrays.copyOf(part, size));
+                size = 0;
             } else {
-                part.add(Integer.valueOf(c == '_' ? WILD : c));
+                part[size++] = c == '_' ? WILD : c;
             }
         }
+        int[] last = Arrays.copyOf(part, size);
         int[] whole = text.codePoints().toArray();
-        int end = whole.length - part.size();
-        if (parts.isEmpty()) return end == 0 && isAt(whole, 0, part);
-        ArrayList first = (ArrayList) parts.get(0);
-        int place = first.size();
-        if (place > end || !isAt(whole, 0, first) || !isAt(whole, end, part)) return false;
+        int end = whole.length - last.length;
+        if (parts.isEmpty()) return end == 0 && isAt(whole, 0, last);
+        int[] first = (int[]) parts.get(0);
+        int place = first.length;
+        if (place > end || !isAt(whole, 0, first) || !isAt(whole, end, last)) return false;
         for (int k = 1; k < parts.size(); k++) {
-            ArrayList next = (ArrayList) parts.get(k);
-            while (place + next.size() <= end && !isAt(whole, place, next)) place++;
-            place += next.size();
+            int[] next = (int[]) parts.get(k);
+            while (place + next.length <= end && !isAt(whole, place, next)) place++;
+            place += next.length;
             if (place > end) return false;
         }
         return true;
     }
 
-    static boolean isAt(int[] whole, int place, ArrayList part) {
-        for (int i = 0; i < part.size(); i++) {
-            int wanted = ((Integer) part.get(i)).intValue();
-            if (wanted != WILD && wanted != whole[place + i]) return false;
+    static boolean isAt(int[] whole, int place, int[] part) {
+        for (int i = 0; i < part.length; i++) {
+            if (part[i] != WILD && part[i] != whole[place + i]) return false;
         }
         return true;
     }

@@ -7,6 +7,7 @@ run takes no more memory than a few blocks, however long the text. Must not know
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 import numpy as np
@@ -84,15 +85,18 @@ class Records:
         if classes.count * words > CLASS_WORDS_MAX:
             raise bad(TOO_COMPLEX)
         self.classes = self.size
-        states_of: dict[Ranges, int] = {}
+        states_of: defaultdict[Ranges, list[int]] = defaultdict(list)
         for state, characters in enumerate(automaton.sets):
             if characters is not None:
-                states_of[characters] = states_of.get(characters, 0) | 1 << state
-        members = [0] * (classes.count + 1)
-        for characters, states in states_of.items():
-            for number in classes.classes_of[characters]:
-                members[number] |= states
-        self.masks += [words_of(states, words) for states in members]
+                states_of[characters].append(state)
+        members = np.zeros((classes.count + 1, words), np.int64)
+        for ranges, own in states_of.items():
+            flags = np.zeros(words * WORD_BITS, np.uint8)
+            flags[own] = 1
+            mask = np.packbits(flags, bitorder="little").view(np.int64)
+            for number in classes.classes_of[ranges]:
+                members[number] |= mask
+        self.masks += list(members)
         self.words = np.concatenate(self.masks)
 
     def add(self, mask: Words) -> int:
