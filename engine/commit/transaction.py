@@ -24,28 +24,32 @@ from views.upkeep.view import ContinuousView, Version
 AGAIN_MAX = 20
 
 
+# Statements of one implicit transaction that are remembered, to be done again.
+AGAIN_STATEMENTS_MAX = 10_000
+Step = tuple[str, Callable[[], Awaitable[str]]]
+
+
 @dataclass(frozen=True, slots=True)
 class Again:
-    """A statement that can be done again in a new transaction.
+    """All statements of a transaction that can be done again in a new one.
 
     Attributes:
-        tag: what the client was told, or will be.
-        run: does the statement in the transaction of the session, which it begins, and returns the
-            tag.
-        left: how often the statement may be done.
+        steps: of each statement the tag that the client was told, or will be, and what does it in
+            the transaction of the session, which the first one begins, and returns the tag.
+        left: how often the statements may be done.
     """
 
-    tag: str
-    run: Callable[[], Awaitable[str]]
+    steps: list[Step]
     left: int = AGAIN_MAX
 
     async def once_more(self, error: SqlError) -> Again:
-        """Do the statement, and return how it can be done again.
+        """Do the statements, and return how they can be done again.
 
-        Raises `error` when the client was told something else than the new tag.
+        Raises `error` when the client was told something else than a new tag.
         """
-        if await self.run() != self.tag or not self.left:
-            raise error
+        for tag, run in self.steps:
+            if await run() != tag or not self.left:
+                raise error
         return replace(self, left=self.left - 1)
 
 
@@ -109,7 +113,9 @@ class Transaction:
         listening: LISTEN (True) and UNLISTEN (False) by channel, None for all channels; done at
             COMMIT.
         number: what txid_current() has returned.
-        again: how its only statement is done again after its stream was altered before COMMIT.
+        again: how all its statements are done again after a stream was altered before COMMIT.
+        was_seen: true if a statement of it can't be done again: the client has seen rows of the
+            statement, or it has changed something of the session.
     """
 
     now_us: int
@@ -135,6 +141,7 @@ class Transaction:
     listening: list[tuple[str | None, bool]] = field(default_factory=list)
     number: int | None = None
     again: Again | None = None
+    was_seen: bool = False
 
     @property
     def writes(self) -> bool:
@@ -150,6 +157,26 @@ class Transaction:
         if self.tables is None:
             return self.image is not None
         return self.image is not None or self.tables.changed or (self.serializable and bool(self.operations))
+
+    def note_again(self, step: Step | None, is_first: bool) -> None:
+        """Note how the statement that was done last can be done again; None: the statement can't be.
+
+        is_first: the transaction had done nothing before the statement.
+        """
+        if step is None or self.explicit:
+            self.again, self.was_seen = None, True
+        elif is_first:
+            self.again = Again([step])
+        elif self.again is not None:
+            self.again.steps.append(step)
+            if len(self.again.steps) > AGAIN_STATEMENTS_MAX:
+                self.again = None
+
+    @property
+    def is_untouched(self) -> bool:
+        """True if the transaction has done nothing so far that a new one would have to do as well."""
+        done = self.was_seen or self.writes or self.image is not None or self.holds_ddl_lock
+        return not (done or self.notices or self.listening or self.savepoints)
 
     def define_in(self, committed: CatalogImage) -> None:
         """Go on with the newest catalog, which this transaction will change.

@@ -1,6 +1,6 @@
-"""A single INSERT that can be done once more, since its stream may be altered between its rows and its commit: clients do not see that.
+"""INSERTs that can be done once more, since their stream may be altered between their rows and their commit: clients do not see that.
 
-Enters: how it was done. Leaves: the same tag, in another transaction. Must not commit.
+Enters: how one was done. Leaves: its tag, and what does it in another transaction with the same tag. Must not commit.
 """
 
 from __future__ import annotations
@@ -8,10 +8,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from engine.commit.transaction import Again
+from engine.commit.transaction import Step
 from engine.statements.outcome import Outcome
 from sql.parse.parse import parse
 from sql.parse.statements.declaration import Empty, Statement
+from sql.parse.statements.insert import Insert
 from sql.tree.expressions import Literal
 
 if TYPE_CHECKING:
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
 
 def statement_again(
     session: Session, outcome: Outcome, statement: Statement, parameters: tuple[Literal, ...], prepared: Prepared | None
-) -> Again | None:
-    """Return how a statement is done again that was run in the general way; None when its client gets rows of it."""
-    return (
-        Again(outcome.tag, partial(run, session, statement, parameters, prepared)) if outcome.schema is None else None
-    )
+) -> Step | None:
+    """Return how a statement is done again that was run in the general way; None when it is no INSERT, or its client gets rows of it."""
+    if not isinstance(statement, Insert) or outcome.schema is not None:
+        return None
+    return outcome.tag, partial(run, session, statement, parameters, prepared)
 
 
-def text_again(session: Session, tag: str, text: str) -> Again:
+def text_again(session: Session, tag: str, text: str) -> Step:
     """Return how the text of a Query is done again, which has one statement."""
 
     async def run_text() -> str:
@@ -36,10 +37,10 @@ def text_again(session: Session, tag: str, text: str) -> Again:
         (statement,) = (one for one in found if not isinstance(one, Empty))
         return await run(session, statement, (), None)
 
-    return Again(tag, run_text)
+    return tag, run_text
 
 
-def portal_again(session: Session, tag: str, portal: Portal) -> Again:
+def portal_again(session: Session, tag: str, portal: Portal) -> Step:
     """Return how a portal is run again whose row was decoded without its values."""
 
     async def run_portal() -> str:
@@ -47,7 +48,7 @@ def portal_again(session: Session, tag: str, portal: Portal) -> Again:
         portal.decode_parameters(session.settings)
         return await run(session, portal.prepared.statement, portal.values, portal.prepared)
 
-    return Again(tag, run_portal)
+    return tag, run_portal
 
 
 async def run(

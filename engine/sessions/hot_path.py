@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.commit.transaction import Again
+from engine.commit.transaction import Step
 from engine.ingest.insert import HEAD, InsertTarget, head_target
 from engine.sessions.again import portal_again, text_again
 from engine.sessions.parameter_rows import parameter_row
@@ -128,9 +128,9 @@ class HotPath:
         target = self._heads[head] = head_target(head, image, self._session.settings.captured(), self._database.tables)
         return target
 
-    def _stage(self, target: InsertTarget, given: Morsel, image: CatalogImage, again: Again) -> None:
+    def _stage(self, target: InsertTarget, given: Morsel, image: CatalogImage, step: Step) -> None:
         transaction = self._session.block.current()
-        transaction.again = None if transaction.explicit or transaction.operations else again
+        transaction.note_again(step, transaction.is_untouched)
         stage = self._database.stage(target.entry, image, transaction.now_us)
         stage.add(target.rows(given, transaction.now_us, self._session.settings.time_zone))
         transaction.operations.append(stage)

@@ -119,7 +119,7 @@ class StatementRunner:
         self._prepare(statement, transaction)
         untouched = transaction.tables is None and not transaction.is_durable and not transaction.holds_ddl_lock
         attempts = CONFLICT_ATTEMPTS if untouched else 1
-        is_alone = isinstance(statement, Insert) and not self._in_block(transaction) and not transaction.operations
+        is_first = transaction.is_untouched
         staged_count = len(transaction.operations)
         if isinstance(statement, Insert) and statement.on_conflict and untouched and not transaction.explicit:
             target = self._target(statement)
@@ -129,8 +129,9 @@ class StatementRunner:
             attempts -= 1
             try:
                 outcome = await self._run(statement, transaction, parameters, prepared)
-                again = statement_again(self._session, outcome, statement, parameters, prepared)
-                transaction.again = again if is_alone else None
+                transaction.note_again(
+                    statement_again(self._session, outcome, statement, parameters, prepared), is_first
+                )
                 return outcome
             except SqlError as error:
                 if error.sqlstate != "40001" or not attempts:
@@ -306,6 +307,7 @@ class StatementRunner:
         self._session.identity.look()
         found = resolved(statement, self.image(), self._session.settings.captured())
         assert isinstance(found, CopyFrom), statement
+        transaction.note_again(None, is_first=False)
         self._check_rights(found)
         return self._writes.open_copy(found, transaction, autocommit)
 

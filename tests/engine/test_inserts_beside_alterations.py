@@ -1,4 +1,4 @@
-"""A single INSERT whose stream is altered between its rows and its commit: it is done once more, and its client does not see that."""
+"""INSERTs whose stream is altered between their rows and their commit: they are done once more, and their client does not see that."""
 
 from __future__ import annotations
 
@@ -89,16 +89,64 @@ def test_a_stream_that_is_gone_is_named(world: World, client: SessionClient) -> 
     assert client.ask(SYNC)[0].startswith("E ERROR 42P01")
 
 
-def test_several_statements_and_blocks_are_not_done_again(
-    client: SessionClient, monkeypatch: pytest.MonkeyPatch
+ROW = [parsed("INSERT INTO s (k) VALUES ($1)"), bind([b"7"]), EXECUTE]
+INTO_TABLE = [parsed("INSERT INTO given VALUES ($1)"), bind([b"9"]), EXECUTE]
+# What is sent before one Sync, or as one Query; how many rows the stream and the table have more.
+IMPLICIT: dict[str, tuple[list[bytes | str], int, int]] = {
+    "rows": ([*ROW, *ROW, *ROW, SYNC], 3, 0),
+    "another way": ([*ROW, parsed("INSERT INTO s (k) SELECT 1 + 1"), bind([]), EXECUTE, *ROW, SYNC], 3, 0),
+    "a table first": ([*INTO_TABLE, *ROW, SYNC], 1, 1),
+    "a table last": ([*ROW, *ROW, *INTO_TABLE, SYNC], 2, 1),
+    "one Query": (["INSERT INTO s (k) VALUES (1); INSERT INTO given VALUES (5); INSERT INTO s (k) VALUES (2)"], 2, 1),
+}
+
+
+@pytest.mark.parametrize("case", IMPLICIT.values(), ids=IMPLICIT)
+@pytest.mark.parametrize("times", [1, 3])
+def test_all_of_an_implicit_block_is_done_again(
+    client: SessionClient, monkeypatch: pytest.MonkeyPatch, case: tuple[list[bytes | str], int, int], times: int
 ) -> None:
-    insert = [parsed("INSERT INTO s (k) VALUES ($1)"), bind([b"7"]), EXECUTE]
-    for messages in (["BEGIN", "INSERT INTO s (k) VALUES (1)", "COMMIT"], [*insert, *insert, SYNC]):
-        with monkeypatch.context() as patch:
-            altered_times(patch, 1)
-            answer = client.ask(*messages)
-            assert [one for one in answer if one.startswith("E ERROR 40001")], answer
+    messages, rows, more = case
+    with monkeypatch.context() as patch:
+        left = altered_times(patch, times)
+        answer = client.ask(*messages)
+        assert left == [0], "the commit has met the alteration"
+    assert len([one for one in answer if one == "C INSERT 0 1"]) == rows + more, answer
+    assert not [one for one in answer if one[0] == "E"]
+    assert client.rows("SELECT n FROM n") == [f"D [b'{rows}']"]
+    assert client.rows("SELECT count(*) FROM given") == [f"D [b'{2 + more}']"]
+
+
+def statements(*texts: str) -> list[bytes | str]:
+    return [message for text in texts for message in (parsed(text), bind([]), EXECUTE)]
+
+
+INTO_STREAM = "INSERT INTO s (k) VALUES (1)"
+SEEN: dict[str, list[bytes | str]] = {
+    "a block": ["BEGIN", INTO_STREAM, "COMMIT"],
+    "rows that were shown": [*statements("INSERT INTO given VALUES (9) RETURNING k", INTO_STREAM), SYNC],
+    "a query before": [*statements("SELECT count(*) FROM given", INTO_STREAM), SYNC],
+    "a query between": [*statements(INTO_STREAM, "SELECT count(*) FROM given", INTO_STREAM), SYNC],
+    "a setting": [*statements("SET extra_float_digits = 0", INTO_STREAM), SYNC],
+    "an update": [*statements("UPDATE given SET k = 3", INTO_STREAM), SYNC],
+    "a notification": [*statements("NOTIFY somebody", INTO_STREAM), SYNC],
+    "a definition": [*statements("CREATE TABLE other (k int)", INTO_STREAM), SYNC],
+    "COPY after it": [f"{INTO_STREAM}; COPY s (k) FROM STDIN", frame(b"d", b"4\n"), frame(b"c", b"")],
+    "COPY before it": [f"COPY s (k) FROM STDIN; {INTO_STREAM}", frame(b"d", b"4\n"), frame(b"c", b"")],
+    "one Query": [f"SET extra_float_digits = 0; {INTO_STREAM}"],
+}
+
+
+@pytest.mark.parametrize("messages", SEEN.values(), ids=SEEN)
+def test_what_a_client_has_seen_is_not_done_again(
+    client: SessionClient, monkeypatch: pytest.MonkeyPatch, messages: list[bytes | str]
+) -> None:
+    with monkeypatch.context() as patch:
+        altered_times(patch, 1)
+        answer = client.ask(*messages)
+        assert [one for one in answer if one.startswith("E ERROR 40001")], answer
     assert client.rows("SELECT n FROM n") == ["D [b'0']"]
+    assert client.rows("SELECT count(*), sum(k) FROM given") == ["D [b'2', b'3']"]
 
 
 def test_there_is_an_end(client: SessionClient, monkeypatch: pytest.MonkeyPatch) -> None:
