@@ -1,4 +1,4 @@
-"""COMMENT ON relations, their columns and constraints: kept in the catalog image, read by what shows them.
+"""COMMENT ON relations, their columns and constraints, kept in the catalog image.
 
 Enters: a statement, an image. Leaves: an image. Raises 42P01, 42809, 42703, 42704.
 """
@@ -33,7 +33,7 @@ def with_comment(statement: Comment, image: CatalogImage) -> CatalogImage:
 
 
 def with_constraint_comment(statement: Comment, entry: Entry) -> Entry:
-    """Return a table one of whose constraints has the comment. Raises 42704."""
+    """Return a table with the comment on one of its constraints. Raises 42704."""
     description = entry.description
     constraints = {one.name: one for one in description.constraints if not one.is_index}
     if not isinstance(entry, TableEntry) or statement.part not in constraints:
@@ -47,7 +47,10 @@ def with_constraint_comment(statement: Comment, entry: Entry) -> Entry:
 
 
 def column_number(entry: Entry, name: str) -> int:
-    """Return the number under which comments know a column. Raises 42703, and 42809 for a relation whose columns have none."""
+    """Return the number under which comments know a column.
+
+    Raises 42703, and 42809 for a relation whose columns have no comments.
+    """
     description = entry.description
     if description.kind == "sequence":
         raise SqlError(

@@ -1,10 +1,12 @@
-"""Views that could not be built when the server started: they are in the catalog, their readers get an error, and the server runs.
+"""Views that could not be built at the start: they are in the catalog, and their readers get an error.
 
-What such a view keeps lies in the newest checkpoint and in the log behind it, and stays there: no checkpoint is made, no row comes into
-its stream, and what its text names stays as it is, until the view is dropped or a start succeeds. So it loses nothing, and never answers
+The contents of such a view lie in the newest checkpoint and in the log after it, and stay there: no
+checkpoint is made, no row comes into its stream, and the relations that its text names stay as they
+are, until the view is dropped or a start succeeds. So the view loses nothing, and never answers
 wrongly.
 
-Enters: the stored form of a view, and how to build it. Leaves: its entry, or that of a disabled view. Must not know kernels.
+Enters: the stored form of a view, and a function that builds the view. Leaves: its entry, or that
+of a disabled view. Must not know kernels.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ DISABLED = "55000"
 def restored_or_disabled(
     build: Callable[[], ViewEntry | QueryViewEntry], relation: dict[str, Any], image: CatalogImage
 ) -> Entry:
-    """Return the entry of a stored view, as a disabled view if it can't be built."""
+    """Return the entry of a stored view, a disabled view if it can't be built."""
     try:
         return build()
     except SqlError as error:
@@ -65,7 +67,7 @@ def _disabled(relation: dict[str, Any], image: CatalogImage, reason: str) -> Dis
 
 
 def shown(entry: DisabledViewEntry) -> str:
-    """Return the name that clients know."""
+    """Return the name of the view that clients know."""
     return described(str(entry.plain.get("whole") or entry.description.name))
 
 
@@ -79,14 +81,14 @@ def refuse_rows(image: CatalogImage, stream: str) -> None:
 
 
 def refuse_checkpoint(image: CatalogImage) -> None:
-    """Raise 55000 if there is a continuous view whose contents a checkpoint would lose."""
+    """Raise 55000 if a checkpoint would lose the contents of a continuous view."""
     for entry in image.disabled:
         if entry.description.kind == "view":
             raise _refusal(entry, "cannot make a checkpoint", "It would have nothing of what the view keeps.")
 
 
 def refuse_table(name: str, entries: Iterable[Entry]) -> None:
-    """Raise 55000 for changes in a table that a disabled view may have built in."""
+    """Raise 55000 for changes of a table that a disabled view may have built in."""
     known = list(entries)
     if any(isinstance(entry, DisabledViewEntry) for entry in known):
         by_oid = {entry.description.oid: entry for entry in known}
@@ -96,7 +98,7 @@ def refuse_table(name: str, entries: Iterable[Entry]) -> None:
 
 
 def refuse_definitions(before: CatalogImage, after: CatalogImage) -> None:
-    """Raise 55000 when what a disabled view reads is not in `after` what it is in `before`."""
+    """Raise 55000 if a relation that a disabled view reads is another one in `after` than in `before`."""
     for entry in after.disabled:
         by_oid = {one.description.oid: one for one in before.entries.values()}
         for one in _below(entry, by_oid):
@@ -106,12 +108,12 @@ def refuse_definitions(before: CatalogImage, after: CatalogImage) -> None:
 
 
 def refusal_to_change(entry: DisabledViewEntry) -> SqlError:
-    """Return the 55000 of an ALTER."""
+    """Return the 55000 for an ALTER of a disabled view."""
     return _refusal(entry, "cannot alter it", "It is restored from what is stored of it.")
 
 
 def _below(entry: DisabledViewEntry, by_oid: dict[int, Entry]) -> list[StreamEntry | TableEntry]:
-    """Return the streams and tables that a view reads, directly or not."""
+    """Return the streams and tables that a view reads, directly or through other views."""
     found: dict[int, Entry] = {}
     waiting = [*entry.needed]
     while waiting:

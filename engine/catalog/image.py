@@ -1,7 +1,8 @@
-"""The relations of the database as one immutable image: what is named, what it is, and what runs behind the name.
+"""The relations of the database as one immutable image: names, descriptions, and the objects that run.
 
-Enters: entries made by DDL. Leaves: images (a new one per change) that bind reads; `engine.catalog.stored_form` gives them their stored
-form. A transaction with DDL works on an image of its own; committing it is one assignment in `engine.database`. Must not lock or write.
+Enters: entries made by DDL. Leaves: images (a new one per change) that bind reads;
+`engine.catalog.stored_form` gives them their stored form. A transaction with DDL works on an image
+of its own; committing the image is one assignment in `engine.database`. Must not lock or write.
 """
 
 from __future__ import annotations
@@ -37,7 +38,12 @@ SYSTEM_RELATIONS = {module.NAME: module.DESCRIPTION for module in (stream_statis
 
 @dataclass(frozen=True)
 class StreamEntry:
-    """A stream: its description and its ring. options: as written; defaults: by column number."""
+    """A stream: its description and its ring.
+
+    Attributes:
+        options: as written.
+        defaults: by column number.
+    """
 
     description: RelationDescription
     stream: Stream
@@ -47,11 +53,16 @@ class StreamEntry:
 
 @dataclass(frozen=True)
 class ViewEntry:
-    """A continuous view and the stream under it, by its name of today.
+    """A continuous view and the stream under it.
 
-    used: the streams in its text as the view knew them when it was made. named: the other relations that its text names. active: it
-    takes the rows that come. zone: the TimeZone that its groups depend on, '' if they depend on none. followers: the oids of views that
-    would read it, had it not exchanged its contents with another view: they go with it.
+    Attributes:
+        stream_name: the present name of the stream.
+        used: the streams in the view's text, as they were when the view was made.
+        named: the other relations that the text names.
+        active: true if the view takes rows.
+        zone: the TimeZone on which its groups depend, '' if they depend on none.
+        followers: oids of views that would read it, had it not exchanged its contents with another
+            view; they are dropped with it.
     """
 
     description: RelationDescription
@@ -66,10 +77,11 @@ class ViewEntry:
 
 @dataclass(frozen=True)
 class SourceText:
-    """An expression or query as the user wrote it, and the TimeZone and search_path that it was bound with: what it is restored from.
+    """An expression or query as the user wrote it, with the session values with which it was bound.
 
-    names: of a check, the table's columns as they were called in its text, with their numbers. sequences: those that a default takes
-    values of, by their names in its text, with their oids.
+    Attributes:
+        names: of a check, the table's columns as its text calls them, with their numbers.
+        sequences: of a default, the sequences by their names in its text, with their oids.
     """
 
     text: str
@@ -80,20 +92,22 @@ class SourceText:
 
     @property
     def settings(self) -> SessionSettings:
-        """What it is bound with."""
+        """The settings with which the text is bound."""
         return SessionSettings(time_zone=self.time_zone, search_path=self.search_path, is_shared=True)
 
 
 def source_text(text: str, settings: SessionSettings, names: tuple[tuple[str, int], ...] = ()) -> SourceText:
-    """Return a text that is bound in a session."""
+    """Return a text that was bound in a session."""
     return SourceText(text, settings.time_zone, names, settings.shared().search_path)
 
 
 @dataclass(eq=False)
 class TableData:
-    """What is known of a durable table's rows.
+    """The versions of a durable table's rows.
 
-    committed, removed: the numbers of the last commits that changed them, and that took keys away.
+    Attributes:
+        committed: the number of the last commit that changed them.
+        removed: the number of the last commit that removed keys.
     """
 
     committed: int = 0
@@ -102,10 +116,16 @@ class TableData:
 
 @dataclass(frozen=True)
 class TableEntry:
-    """A durable table. physical: its name in DuckDB's schema `stored`, where column `number` of the description is called c<number>.
+    """A durable table.
 
-    next_number: of the next column. defaults: by column number; checks: by constraint name. indexes: name of a key or an index -> its
-    inner name, which that of a key has in DuckDB. data: shared by all images that have the table.
+    Attributes:
+        physical: its name in DuckDB's schema `stored`, where column `number` of the description is
+            called c<number>.
+        next_number: of the next column.
+        defaults: by column number.
+        checks: by constraint name.
+        indexes: name of a key or an index -> its inner name; a key has its inner name in DuckDB.
+        data: shared by all images that have the table.
     """
 
     description: RelationDescription
@@ -119,7 +139,12 @@ class TableEntry:
 
 @dataclass(frozen=True)
 class SequenceEntry:
-    """A sequence. owner: (oid of the table, column number) that it goes with; identity: it is the column's identity."""
+    """A sequence.
+
+    Attributes:
+        owner: (oid of the table, column number) with which it is dropped.
+        identity: true if it is the identity of that column.
+    """
 
     description: RelationDescription
     definition: SequenceDefinition
@@ -129,14 +154,20 @@ class SequenceEntry:
 
 
 def sequence_row(entry: SequenceEntry) -> pa.Table:
-    """Return what SELECT FROM a sequence reads: last_value, log_cnt, is_called."""
+    """Return the row of SELECT FROM a sequence: last_value, log_cnt, is_called."""
     counter = entry.counter
     return pa.table({"last_value": [counter.last], "log_cnt": [counter.ahead], "is_called": [counter.called]})
 
 
 @dataclass(frozen=True)
 class UsedRelation:
-    """A relation as a view knew it when it was made: its name, and its columns as (name, number); the oid says what it is today."""
+    """A relation as it was when a view over it was made.
+
+    The oid finds the relation of today.
+
+    Attributes:
+        columns: (name, number) of each.
+    """
 
     name: str
     oid: int
@@ -145,10 +176,14 @@ class UsedRelation:
 
 @dataclass(frozen=True)
 class QueryViewEntry:
-    """An ordinary view: a query under a name. source: the whole CREATE VIEW statement. used: what it reads directly.
+    """An ordinary view: a query under a name.
 
-    parts: the oids of the continuous views that were made with it, one for each grouping of a stream in its text, and go with it.
-    followers: as of a ViewEntry.
+    Attributes:
+        source: the whole CREATE VIEW statement.
+        used: the relations that it reads directly.
+        parts: oids of the continuous views that were made with it, one for each grouping of a
+            stream in its text; they are dropped with it.
+        followers: as of a ViewEntry.
     """
 
     description: RelationDescription
@@ -160,9 +195,12 @@ class QueryViewEntry:
 
 @dataclass(frozen=True)
 class DisabledViewEntry:
-    """A view of either kind that could not be built when the server started (`engine.catalog.disabled_views`).
+    """A view of either kind that could not be built at the start (`engine.catalog.disabled_views`).
 
-    plain: its stored form. needed: the oids of what its text names. parts: as of a QueryViewEntry.
+    Attributes:
+        plain: its stored form.
+        needed: oids of the relations that its text names.
+        parts: as of a QueryViewEntry.
     """
 
     description: RelationDescription
@@ -172,7 +210,7 @@ class DisabledViewEntry:
 
 
 def is_part(entry: Entry) -> bool:
-    """Tell whether this is a grouping that was made with a view, and no relation to clients."""
+    """Tell whether a relation is a grouping that was made with a view, which clients can't name."""
     if isinstance(entry, DisabledViewEntry):
         return entry.plain.get("part") is not None
     return isinstance(entry, ViewEntry) and entry.view.definition.part is not None
@@ -183,10 +221,14 @@ Entry = StreamEntry | ViewEntry | TableEntry | SequenceEntry | QueryViewEntry | 
 
 @dataclass(frozen=True)
 class CatalogImage:
-    """All relations at one moment. version rises with every change, so that plans bound to an older image can be told.
+    """All relations at one moment.
 
-    comments: COMMENT ON by (oid of the relation, number of the column, from 1 in the order of `description.columns` for views), 0: the
-    relation itself. schemas: oids by name. types: the database's own, by their keys.
+    Attributes:
+        version: rises with every change, so that a plan bound to an older image is found out.
+        comments: by (oid of the relation, number of the column); the number is from 1 in the order
+            of `description.columns` for views, and 0 for the relation itself.
+        schemas: oids by name.
+        types: the database's own types by key.
     """
 
     entries: Mapping[str, Entry] = field(default_factory=lambda: MappingProxyType({}))
@@ -199,7 +241,7 @@ class CatalogImage:
     types: Mapping[str, EnumType] = field(default_factory=lambda: MappingProxyType({}))
 
     def has_schema(self, name: str) -> bool:
-        """Tell whether there is such a schema (the Protocol `sql.catalog.catalog.KnowsSchemas`)."""
+        """Tell whether a schema exists (the Protocol `sql.catalog.catalog.KnowsSchemas`)."""
         return name in self.schemas
 
     def type(self, key: str) -> EnumType | None:
@@ -213,12 +255,12 @@ class CatalogImage:
         return {kind.oid: kind for one in own for kind in (one, array_of(one))}
 
     def schema_oid(self, key: str) -> int:
-        """Return the oid of the schema of a relation that is there."""
+        """Return the oid of the schema of an existing relation."""
         return self.schemas[schema_of(key)]
 
     @property
     def oids(self) -> list[int]:
-        """The oids of all that has an owner."""
+        """The oids of all objects that have an owner."""
         own = (*self.schemas.values(), *(one.oid for one in self.types.values()))
         return [*own, *(entry.description.oid for entry in self.entries.values())]
 
@@ -240,18 +282,21 @@ class CatalogImage:
         return {entry.description.oid: entry for entry in self.entries.values()}
 
     def changed_tables(self, before: CatalogImage) -> frozenset[int]:
-        """Return the oids of tables that an older catalog does not have, or not as they are here."""
+        """Return the oids of tables that are not in an older catalog, or not as they are here."""
         if before is self:
             return frozenset()
         tables = (entry for entry in self.entries.values() if isinstance(entry, TableEntry))
         return frozenset(one.description.oid for one in tables if before.by_oid(one.description.oid) is not one)
 
     def views_of(self, stream_name: str) -> tuple[ContinuousView, ...]:
-        """Return the continuous views that take a stream's rows, in order of creation; of those that do together the first."""
+        """Return the continuous views that take a stream's rows, in order of creation.
+
+        Of views that take rows together only the first is returned.
+        """
         return self._attached.get(stream_name, ())
 
     def views_over(self, stream_name: str) -> tuple[ContinuousView, ...]:
-        """Return all continuous views over a stream, also those that take no rows now, in order of creation."""
+        """Return all continuous views over a stream, attached or not, in order of creation."""
         entries = (entry for entry in self.entries.values() if isinstance(entry, ViewEntry))
         return tuple(entry.view for entry in entries if entry.stream_name == stream_name)
 
@@ -283,13 +328,13 @@ class CatalogImage:
         return any(isinstance(entry, TableEntry) for entry in self.entries.values())
 
     def led_by(self, leaders: Iterable[ContinuousView]) -> list[ContinuousView]:
-        """Return these views with all that take rows together with one of them."""
+        """Return these views, and all views that take rows together with one of them."""
         wanted = set(leaders)
         return [view for views in self.together if views[0] in wanted for view in views]
 
     @cached_property
     def together(self) -> tuple[tuple[ContinuousView, ...], ...]:
-        """The continuous views that take rows, in sets of those that do together (`views.upkeep.twins`)."""
+        """The continuous views that take rows, in sets that take rows together (`views.upkeep.twins`)."""
         active = (entry for entry in self.entries.values() if isinstance(entry, ViewEntry) and entry.active)
         return together(entry.view for entry in active)
 
@@ -324,7 +369,7 @@ class CatalogImage:
         return replace(left, comments={place: text for place, text in self.comments.items() if place[0] in oids})
 
     def with_comment(self, oid: int, number: int, text: str | None) -> CatalogImage:
-        """Return an image with another comment on a relation or column; None takes it away."""
+        """Return an image with another comment on a relation or column; None removes the comment."""
         comments = {place: known for place, known in self.comments.items() if place != (oid, number)}
         if text is not None:
             comments[oid, number] = text
@@ -338,7 +383,7 @@ class CatalogImage:
 
 
 def maker_of(entries: Iterable[Entry], entry: Entry) -> Entry:
-    """Return the view among `entries` that a continuous view was made with, or the relation itself."""
+    """Return the view among `entries` with which a continuous view was made, or the relation itself."""
     oid = entry.description.oid
     makers = (one for one in entries if isinstance(one, QueryViewEntry | DisabledViewEntry) and oid in one.parts)
     return next(makers, entry)

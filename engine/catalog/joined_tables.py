@@ -1,4 +1,4 @@
-"""Tables that continuous views have joined with their streams: what may not be done to them."""
+"""The refusals to change tables that continuous views have joined with their streams."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from sql.errors import SqlError
 
 
 def refuse_joined(name: str, entries: Collection[Entry], is_altered: bool = False) -> None:
-    """Raise 55006 if one of `entries` is a continuous view that joins its stream with the table called `name`, 55000 if it is disabled.
+    """Raise 55006 if one of `entries` is a continuous view that joins its stream with this table.
 
-    Rows may change under views with stream_join = arrival, definitions (is_altered) may not.
+    55000 if the view is disabled. Rows may change under views with stream_join = arrival,
+    definitions (is_altered) may not.
     """
     refuse_table(name, entries)
     for entry in entries:

@@ -1,7 +1,8 @@
-"""Who owns a relation or schema, and who may do what with it: immutable, a part of the catalog image.
+"""The owners of relations and schemas, and the privileges on them: immutable, a part of the image.
 
-Enters: what GRANT, REVOKE and OWNER TO make of it. Leaves: answers, PostgreSQL's texts of access lists, and the plain form that is stored
-with the catalog. What has no entry belongs to the first superuser, and nobody else may use it.
+Enters: GRANT, REVOKE and OWNER TO. Leaves: answers, PostgreSQL's texts of access lists, and the
+plain form that is stored with the catalog. An object without an entry belongs to the first
+superuser, and no other role may use it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,12 @@ PUBLIC_SCHEMA_OID = 2200
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a role (PUBLIC: everybody) was given by another one. letters: of privileges; options: those that it may pass on."""
+    """The privileges that one role has given another role, or PUBLIC.
+
+    Attributes:
+        letters: of the privileges.
+        options: of those that the grantee may pass on.
+    """
 
     grantee: int
     grantor: int
@@ -52,7 +58,12 @@ def _first_grants() -> Mapping[int, tuple[Grant, ...]]:
 
 @dataclass(frozen=True)
 class Privileges:
-    """owners: oid of a relation or schema -> oid of a role. grants: its access list, where it is not the default."""
+    """Owners and access lists of all objects.
+
+    Attributes:
+        owners: oid of a relation or schema -> oid of a role.
+        grants: the access list of an object, where it is not the default.
+    """
 
     owners: Mapping[int, int] = field(default_factory=_first_owners)
     grants: Mapping[int, tuple[Grant, ...]] = field(default_factory=_first_grants)
@@ -62,7 +73,10 @@ class Privileges:
         return self.owners.get(oid, BOOTSTRAP_OID)
 
     def access_list(self, oid: int, everything: str) -> tuple[Grant, ...]:
-        """Return what was granted; everything: the letters of the object's kind, which the owner has by default."""
+        """Return the grants on an object.
+
+        everything: the letters of the object's kind, which the owner has by default.
+        """
         owner = self.owner(oid)
         return self.grants.get(oid, (Grant(owner, owner, everything),))
 
@@ -93,7 +107,7 @@ class Privileges:
         return any(one.grantee in mine and set(letters) & set(one.options) for one in self.grants.get(oid, ()))
 
     def may_grant(self, roles: Roles, role: int, oid: int, everything: str) -> tuple[int, str]:
-        """Return as whom a role grants, and which privileges it can."""
+        """Return the role in whose name a role grants, and the privileges that it can grant."""
         owner = self.owner(oid)
         if roles.has_privileges_of(role, owner):
             return owner, everything
@@ -113,7 +127,10 @@ class Privileges:
         return best
 
     def with_owner(self, oid: int, owner: int) -> Privileges:
-        """Return privileges with another owner, to whom passes what the present one was given and has given."""
+        """Return privileges with another owner of an object.
+
+        The grants to and by the present owner pass to the new one.
+        """
         before = self.owner(oid)
         owners = {**self.owners, oid: owner}
         if oid not in self.grants:
@@ -126,11 +143,14 @@ class Privileges:
         return Privileges(MappingProxyType(owners), MappingProxyType({**self.grants, oid: found}))
 
     def with_grants(self, oid: int, grants: Iterable[Grant]) -> Privileges:
-        """Return privileges with this access list of an object."""
+        """Return privileges with another access list of an object."""
         return replace(self, grants=MappingProxyType({**self.grants, oid: tuple(grants)}))
 
     def after(self, known: Iterable[int], present: Iterable[int], creator: int) -> Privileges:
-        """Return privileges for the objects that are there now: what is new and nobody's is the creator's, what is gone is forgotten."""
+        """Return privileges for the objects that exist now.
+
+        A new object without owner is the creator's; privileges on dropped objects are forgotten.
+        """
         before, now = frozenset(known), frozenset(present)
         made = {} if creator == BOOTSTRAP_OID else dict.fromkeys(now - before - self.owners.keys(), creator)
         gone = before - now
@@ -142,7 +162,7 @@ class Privileges:
 
 
 def added(grants: tuple[Grant, ...], new: Grant) -> tuple[Grant, ...]:
-    """Return an access list with `new`, together with what its grantee has of its grantor already."""
+    """Return an access list with `new`, joined with what its grantee has from its grantor."""
     for index, one in enumerate(grants):
         if (one.grantee, one.grantor) == (new.grantee, new.grantor):
             merged = replace(
@@ -158,7 +178,7 @@ def ordered(letters: str) -> str:
 
 
 def access_texts(image_roles: Roles, privileges: Privileges, oid: int) -> list[str] | None:
-    """Return an access list as PostgreSQL prints aclitem[], None for the default one."""
+    """Return an access list as PostgreSQL prints aclitem[], None for the default list."""
     grants = privileges.grants.get(oid)
     if grants is None:
         return None
@@ -171,12 +191,12 @@ def access_texts(image_roles: Roles, privileges: Privileges, oid: int) -> list[s
 
 
 def quoted(name: str) -> str:
-    """Return a role's name as it stands in an access list."""
+    """Return the name of a role as an access list has it."""
     return name if name.replace("_", "a").isalnum() else '"' + name.replace('"', '""') + '"'
 
 
 def plain_privileges(privileges: Privileges) -> dict[str, object]:
-    """Return what is stored of the privileges."""
+    """Return the stored form of the privileges."""
     return {
         "owners": [[oid, owner] for oid, owner in privileges.owners.items()],
         "grants": [

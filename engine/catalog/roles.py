@@ -1,7 +1,8 @@
-"""Roles and who is a member of which: immutable, a part of the catalog image.
+"""The roles and their memberships: immutable, a part of the catalog image.
 
-Enters: what CREATE, ALTER, DROP ROLE and GRANT make of it. Leaves: answers about attributes and membership, and the plain form that is
-stored with the catalog. Must not know relations: who may do what with them is `engine.catalog.privileges`.
+Enters: CREATE, ALTER, DROP ROLE and GRANT. Leaves: answers about attributes and membership, and the
+plain form that is stored with the catalog. Must not know relations: `engine.catalog.privileges` has
+the privileges on them.
 """
 
 from __future__ import annotations
@@ -38,7 +39,12 @@ MOCK_SECRET_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A role with PostgreSQL's attributes. verifier: of its password, as text; valid_until: in microseconds since 1970, None: for ever."""
+    """A role with PostgreSQL's attributes.
+
+    Attributes:
+        verifier: of its password, as text.
+        valid_until: in microseconds since 1970, None: for ever.
+    """
 
     name: str
     oid: int
@@ -57,7 +63,13 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """member is in role; all are oids. admin: it may let others in."""
+    """The membership of one role in another.
+
+    Attributes:
+        role: oid of the role.
+        member: oid of its member.
+        admin: true if the member may let others in.
+    """
 
     role: int
     member: int
@@ -82,7 +94,11 @@ def _first_roles() -> Mapping[str, Role]:
 
 @dataclass(frozen=True)
 class Roles:
-    """All roles by name, and the memberships. mock_secret: what hides from a stranger which roles have a password."""
+    """All roles and memberships.
+
+    Attributes:
+        mock_secret: hides from a stranger which roles have a password.
+    """
 
     by_name: Mapping[str, Role] = field(default_factory=_first_roles)
     memberships: tuple[Membership, ...] = ()
@@ -90,7 +106,7 @@ class Roles:
 
     @cached_property
     def are_made(self) -> bool:
-        """Whether there is a role that somebody has created."""
+        """True if a client has created a role."""
         return any(role.oid >= FIRST_FREE_OID for role in self.by_name.values())
 
     def by_oid(self, oid: int) -> Role | None:
@@ -106,17 +122,20 @@ class Roles:
         return {}
 
     def name_of(self, oid: int) -> str:
-        """Return a role's name; of one that is gone, its number."""
+        """Return the name of a role; of a dropped role its number."""
         role = self.by_oid(oid)
         return str(oid) if role is None else role.name
 
     def is_superuser(self, oid: int) -> bool:
-        """Tell whether nothing is checked for this role."""
+        """Tell whether a role passes every check."""
         role = self.by_oid(oid)
         return role is not None and role.superuser
 
     def reached_from(self, oid: int, inheriting: bool) -> frozenset[int]:
-        """Return the roles that one is a member of, itself too. inheriting: only those whose privileges it has without SET ROLE."""
+        """Return a role and the roles of which it is a member.
+
+        inheriting: only those whose privileges it has without SET ROLE.
+        """
         known = self._reached.get((oid, inheriting))
         if known is not None:
             return known
@@ -137,7 +156,7 @@ class Roles:
         return self._reached.setdefault((oid, inheriting), frozenset(found))
 
     def has_privileges_of(self, oid: int, other: int) -> bool:
-        """Tell whether a role may do what another one may."""
+        """Tell whether a role has all privileges of another role."""
         return self.is_superuser(oid) or other in self.reached_from(oid, inheriting=True)
 
     def is_member(self, oid: int, other: int) -> bool:
@@ -145,14 +164,14 @@ class Roles:
         return self.is_superuser(oid) or other in self.reached_from(oid, inheriting=False)
 
     def may_admin(self, oid: int, other: int) -> bool:
-        """Tell whether a role may let others into another one, which itself is one that may not."""
+        """Tell whether a role may let others into another role."""
         if self.is_superuser(oid):
             return True
         mine = self.reached_from(oid, inheriting=False)
         return any(one.role == other and one.admin and one.member in mine for one in self.memberships)
 
     def with_role(self, role: Role) -> Roles:
-        """Return roles that also have `role`, in the place of one with its oid."""
+        """Return roles that also have `role`, instead of the role with its oid."""
         kept = {name: one for name, one in self.by_name.items() if one.oid != role.oid}
         return replace(self, by_name=MappingProxyType({**kept, role.name: role}))
 
@@ -168,7 +187,7 @@ class Roles:
 
 
 def plain_roles(roles: Roles) -> dict[str, object]:
-    """Return what is stored of the roles."""
+    """Return the stored form of the roles."""
     return {
         "roles": [asdict(role) for role in roles.by_name.values()],
         "memberships": [asdict(one) for one in roles.memberships],
@@ -177,7 +196,7 @@ def plain_roles(roles: Roles) -> dict[str, object]:
 
 
 def roles_of(plain: Mapping[str, Any]) -> Roles:
-    """Return the roles that `plain_roles` stored; those that the server brings are there always."""
+    """Return the roles that `plain_roles` stored, and those that the server brings."""
     stored = (Role(**one) for one in plain["roles"])
     by_name = {**_first_roles()}
     for role in stored:

@@ -1,7 +1,8 @@
 """Sequences: numbers that never come twice, not even after a crash.
 
-Enters: how many values are wanted. Leaves: them, as one array. Values are logged ahead in blocks: the store is told a value that lies
-beyond those given out, so that most calls write nothing. No transaction takes a value back. Must not know how the log is kept.
+Enters: how many values are wanted. Leaves: the values, as one array. Values are logged ahead in
+blocks: the store knows a value beyond those that were given out, so that most calls write nothing.
+No transaction takes a value back. Must not know how the log is kept.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ TYPES = {kind.family: kind for kind in (INT2, INT4, INT8)}
 
 @dataclass(frozen=True)
 class SequenceDefinition:
-    """What a sequence counts: all options resolved."""
+    """The options of a sequence, all resolved."""
 
     type: SqlType
     start: int
@@ -42,7 +43,7 @@ class SequenceDefinition:
 
 
 def resolve(options: SequenceOptions, default_type: SqlType = INT8) -> SequenceDefinition:
-    """Return the definition that CREATE SEQUENCE makes. Raises 22023 as PostgreSQL does for options that do not fit together."""
+    """Return the definition of CREATE SEQUENCE. Raises 22023 as PostgreSQL for contradicting options."""
     kind = options.type or default_type
     increment = 1 if options.increment is None else options.increment
     limit = LIMITS.get(kind.family, 0)
@@ -57,12 +58,12 @@ def resolve(options: SequenceOptions, default_type: SqlType = INT8) -> SequenceD
 
 
 def no(value: int | None) -> bool:
-    """Tell whether an option was not said, or said as NO MINVALUE and the like."""
+    """Tell whether an option was left out, or was NO MINVALUE and the like."""
     return value is None or value is False
 
 
 def check(definition: SequenceDefinition, cache: int | None = None) -> None:
-    """Raise 22023 for options that do not fit together."""
+    """Raise 22023 for options that contradict each other."""
     limit = LIMITS[definition.type.family]
     name = definition.type.sql_name
     if definition.increment == 0:
@@ -84,10 +85,14 @@ def check(definition: SequenceDefinition, cache: int | None = None) -> None:
 
 @dataclass(eq=False)
 class SequenceCounter:
-    """Where a sequence stands. number: of its record in the store, a new one with each restart inside a transaction.
+    """The state of a sequence.
 
-    last: the value given last, or the next one when `called` is False. ahead: how many values more the store knows as given.
-    log: writes (number, last, called) durably; None while the sequence's own creation is not committed.
+    Attributes:
+        number: of its record in the store, a new one with each restart inside a transaction.
+        last: the value given last, or the next one when `called` is False.
+        ahead: how many more values the store counts as given.
+        log: writes (number, last, called) durably; None while the creation of the sequence is not
+            committed.
     """
 
     number: int
@@ -98,7 +103,10 @@ class SequenceCounter:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, name: str, definition: SequenceDefinition, count: int) -> npt.NDArray[np.int64]:
-        """Return the next `count` values. Raises 2200H at the limit of a sequence that does not cycle; nothing is taken then."""
+        """Return the next `count` values.
+
+        Raises 2200H at the limit of a sequence that does not cycle; no value is taken then.
+        """
         with self.lock:
             values = self._next(name, definition, count)
             if count:
@@ -118,7 +126,10 @@ class SequenceCounter:
             self.last, self.called, self.ahead = value, called, 0
 
     def record(self, definition: SequenceDefinition) -> tuple[int, bool]:
-        """Return what a commit that creates the sequence stores: (last, called), with values logged ahead if any was given."""
+        """Return the record for a commit that creates the sequence: (last, called).
+
+        If a value was given, values are logged ahead in the record.
+        """
         with self.lock:
             if not self.called:
                 return self.last, False
@@ -126,7 +137,7 @@ class SequenceCounter:
             return last, True
 
     def settle(self) -> None:
-        """Tell the store where the sequence really stands, at an orderly end."""
+        """Store the real state of the sequence, at an orderly end."""
         with self.lock:
             if self.log is not None and self.ahead:
                 self.log(self.number, self.last, self.called)

@@ -1,7 +1,8 @@
-"""The catalog as it is stored: plain values that JSON can hold, and the way back for what needs no binding.
+"""The catalog as it is stored: plain values that JSON can hold, and the way back without binding.
 
-Enters: entries. Leaves: dictionaries, and the checked dictionaries of stored text. Views are stored as the statements that made them,
-streams, tables and sequences by what they have become. Must not bind or build anything: `engine.ddl.restore` does.
+Enters: entries. Leaves: dictionaries, and the checked dictionaries of stored text. Views are stored
+as the statements that made them; streams, tables and sequences as they are now. Must not bind or
+build anything: `engine.ddl.restore` does.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ TYPE_FIELDS = tuple(one.name for one in fields(SqlType))
 
 
 def catalog_text(image: CatalogImage) -> str:
-    """Return what the file of the tables holds of the catalog."""
+    """Return the text of the catalog for the file of the tables."""
     form = plain_form(image)
     # One by one: the writer of JSON keeps the interpreter while it writes.
     texts = {name: json.dumps(value) for name, value in form.items() if name != "relations"}
@@ -89,7 +90,7 @@ def plain_form(image: CatalogImage) -> dict[str, object]:
 
 
 def plain_entry(entry: Entry) -> dict[str, object]:
-    """Return one relation."""
+    """Return the stored form of one relation."""
     description = entry.description
     head: dict[str, object] = {"name": description.name, "oid": description.oid}
     match entry:
@@ -131,12 +132,15 @@ def plain_entry(entry: Entry) -> dict[str, object]:
 
 
 def plain_type(kind: SqlType) -> dict[str, object]:
-    """Return a type: its family, which of an own type is a text with its oid, and what else is not None."""
+    """Return the stored form of a type: its family, and what else is not None.
+
+    The family of an own type is a text with its oid.
+    """
     return {name: value for name in TYPE_FIELDS if (value := getattr(kind, name)) is not None}
 
 
 def type_of(plain: Mapping[str, Any], image: CatalogImage) -> SqlType:
-    """Return the type that `plain_type` wrote. Raises SqlError for an own type that is not there."""
+    """Return the type that `plain_type` wrote. Raises SqlError for an own type that does not exist."""
     if plain["family"] in FAMILIES:
         return SqlType(**plain)
     for kind in image.types_by_oid.values():
@@ -157,7 +161,10 @@ def definition_of(plain: Mapping[str, Any]) -> SequenceDefinition:
 
 
 def read_plain(text: str) -> dict[str, Any]:
-    """Return the plain form in a stored text, checked in every part. Raises SqlError, whose message continues the file's name."""
+    """Return the plain form in a stored text, checked in every part.
+
+    Raises SqlError, whose message continues the name of the file.
+    """
     try:
         plain = json.loads(text)
     except ValueError as error:
@@ -181,12 +188,12 @@ def source_of(plain: Mapping[str, Any] | None) -> SourceText | None:
 
 
 def reference_of(plain: Mapping[str, Any] | None) -> KeyReference | None:
-    """Return what a stored foreign key refers to."""
+    """Return the reference of a stored foreign key."""
     return None if plain is None else KeyReference(**{**plain, "columns": tuple(plain["columns"])})
 
 
 def plain_used(used: UsedRelation) -> dict[str, object]:
-    """Return a relation as a view knew it."""
+    """Return the stored form of a relation as a view knew it."""
     return {"name": used.name, "oid": used.oid, "columns": [list(column) for column in used.columns]}
 
 

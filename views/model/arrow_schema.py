@@ -1,6 +1,7 @@
-"""How a SQL type looks as an Arrow column, and as a column layout of a stream: the two bridges from sql's table to the data.
+"""The form of a SQL type as an Arrow column, and as a column layout of a stream.
 
-Enters: `SqlType`, relation descriptions. Leaves: Arrow types and ring layouts. The only Arrow forms that cross rooms are these.
+Enters: `SqlType`, relation descriptions. Leaves: Arrow types and ring layouts. The only Arrow forms
+that cross rooms are these.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ FIXED_FORMS: dict[str, pa.DataType] = {
 
 
 def encoded_family(kind: SqlType) -> str:
-    """Return the family by which encoders know a type: an enum's has its labels with it, a record's its fields."""
+    """Return the family by which encoders know a type, with labels of an enum or fields of a record."""
     if kind.record is not None:
         fields = [(encoded_family(field), field.oid) for field in kind.record.types]
         return record_family(kind.record.oid, fields, kind.is_array)
@@ -97,7 +98,7 @@ def arrow_schema(schema: Schema) -> pa.Schema:
 
 
 def column_layout(column: ColumnDescription) -> ColumnLayout:
-    """Return how the ring stores `column`."""
+    """Return the layout of a column in the ring."""
     kind = column.type
     return ColumnLayout(
         name=column.name,

@@ -1,7 +1,8 @@
-"""What the client said a view is, and nothing that is derived from it: the part that outlives the process.
+"""The definition of a view, which outlives the process: what the client has said, and nothing derived.
 
-Enters: a CREATE VIEW statement and the session's settings. Leaves: `ViewDefinition`, and its plain form for the catalog file. Must
-not hold a plan, state or a version: those are made from the definition again after a restart.
+Enters: a CREATE VIEW statement and the session's settings. Leaves: `ViewDefinition`, and its plain
+form for the catalog file. Must not hold a plan, state or a version: those are made from the
+definition again after a restart.
 """
 
 from __future__ import annotations
@@ -22,9 +23,12 @@ BOOLEANS = {"on": True, "true": True, "off": False, "false": False}
 class JoinChoice:
     """How a view joins a stream with tables and other streams.
 
-    eager_grouping: whether a stream may be grouped below a join that no stream pipeline can probe. stream_join: which
-    state of a table a stream's row meets: 'frozen', the one that was there when the view was made and can't be changed,
-    'arrival', the one at its commit, or 'retroactive', the one of the reader.
+    Attributes:
+        eager_grouping: true if a stream may be grouped below a join that no stream pipeline can
+            probe.
+        stream_join: the state of a table that a stream's row meets: 'frozen', that of CREATE VIEW,
+            which can't be changed; 'arrival', that of the row's commit; or 'retroactive', the
+            reader's.
     """
 
     eager_grouping: bool = True
@@ -33,14 +37,20 @@ class JoinChoice:
 
 @dataclass(frozen=True)
 class ViewDefinition:
-    """A view's name, oid and text, with the session values that its query was bound with.
+    """The name, oid and text of a view, with the session values with which its query was bound.
 
-    text: the whole CREATE VIEW statement; query_text: its SELECT, which starts query_offset characters into the text.
-    column_names: the names in parentheses, which may be fewer than the columns. on_error: 'reject' or 'skip'. joins: see there.
-    part: which of the text's groupings this is the view of (`views.plan.parts`), None: it is the view that the text makes. A part is no
-    relation to clients: its name is longer than any that they can write. whole: the name that they know instead. state: the oid under
-    which log and checkpoints know what it keeps, None: its own; one that begins anew gets another. kept: what its state keeps instead of
-    what the text asks for (`views.share.reuse`), in the form of the catalog file.
+    Attributes:
+        text: the whole CREATE VIEW statement.
+        query_text: its SELECT, which starts `query_offset` characters into the text.
+        column_names: the names in parentheses, which may be fewer than the columns.
+        on_error: 'reject' or 'skip'.
+        part: which of the text's groupings this is the view of (`views.plan.parts`), None: the view
+            that the text makes. The name of a part is longer than any that clients can write.
+        state: the oid under which log and checkpoints know its state, None: its own. A state that
+            begins anew gets another oid.
+        kept: what its state keeps instead of what the text asks for (`views.share.reuse`), in the
+            form of the catalog file.
+        whole: of a part, the name of the view that clients know.
     """
 
     name: str
@@ -59,7 +69,7 @@ class ViewDefinition:
 
     @property
     def state_oid(self) -> int:
-        """The oid under which log and checkpoints know what it keeps."""
+        """The oid under which log and checkpoints know the state."""
         return self.oid if self.state is None else self.state
 
     @property
@@ -69,7 +79,7 @@ class ViewDefinition:
 
     @property
     def label(self) -> str:
-        """The name in plans, where a view's parts are told apart."""
+        """The name in plans, which tells the parts of a view apart."""
         return name_of(self.name) if self.part is None else f"part {self.part + 1} of {name_of(self.whole)}"
 
     def to_dict(self) -> dict[str, object]:
@@ -121,7 +131,7 @@ class ViewDefinition:
 
 
 def define_view(statement: CreateView, oid: int, settings: SessionSettings) -> ViewDefinition:
-    """Return the definition that a CREATE VIEW statement makes in a session. Raises 22023 for an option that does not exist."""
+    """Return the definition of a CREATE VIEW statement in a session. Raises 22023 for an unknown option."""
     options = statement.options
     for name in options:
         if name not in OPTIONS:

@@ -1,7 +1,8 @@
-"""Equalities of one value with many constants, found in OR, AND and CASE, so that they are one look-up in generated code.
+"""Equalities of one value with many constants, found in OR, AND and CASE.
 
-Enters: bound expressions. Leaves: IN lists in the place of equalities; the branches of a CASE that one look-up decides. Must not change
-what fails: operands that are moved are columns.
+Generated code has one look-up for them. Enters: bound expressions. Leaves: IN lists in the place of
+equalities; the branches of a CASE that one look-up decides. Must not change what fails: operands
+that are moved are columns.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ FAMILIES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Equality:
-    """A value that is compared with constants, which are not NULL: it is equal to one of them."""
+    """A condition that a value is equal to one of some constants, which are not NULL."""
 
     operand: Expression
     constants: tuple[Literal, ...]
@@ -31,7 +32,11 @@ class Equality:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Branches of a CASE in a row whose conditions look at one value. results: what each constant of `constants` leads to."""
+    """Consecutive branches of a CASE whose conditions compare one value with constants.
+
+    Attributes:
+        results: the result for each constant of `constants`.
+    """
 
     operand: Expression
     constants: tuple[Literal, ...]
@@ -62,12 +67,12 @@ def equality(condition: Expression, function: str = "eq") -> Equality | None:
 
 
 def is_ordered(kind: SqlType) -> bool:
-    """Tell whether values of a type have words that can be looked up."""
+    """Tell whether the values of a type have words that can be looked up."""
     return kind.family in FAMILIES and not kind.is_enum
 
 
 def _unwidened(operand: Expression) -> Expression:
-    """Return an integer without casts to larger ones, which change no value."""
+    """Return an integer without casts to larger types, which change no value."""
     while (
         isinstance(operand, Cast)
         and operand.type.family in SIZES
@@ -79,7 +84,10 @@ def _unwidened(operand: Expression) -> Expression:
 
 
 def gathered(node: Call) -> tuple[Expression, ...]:
-    """Return the operands of an OR, where equalities of one column are an IN list, or of an AND, where inequalities are a NOT IN."""
+    """Return the operands of an OR or AND, with equalities of one column joined to an IN list.
+
+    In an AND, inequalities are joined to a NOT IN.
+    """
     function = "eq" if node.function == "or" else "ne"
     pairs = [(operand, _of_column(operand, function)) for operand in _flat(node)]
     listed: dict[Expression, list[Literal]] = {}
@@ -124,7 +132,7 @@ def _flat(node: Call) -> list[Expression]:
 
 
 def runs(node: Case) -> list[Branch | Run]:
-    """Return the branches of a CASE in order, those in a row that one look-up decides as one."""
+    """Return the branches of a CASE in order; consecutive branches that one look-up decides are one."""
     found: list[Branch | Run] = []
     waiting: list[tuple[Branch, Equality]] = []
 
@@ -154,5 +162,5 @@ def _run(branches: Sequence[tuple[Branch, Equality]]) -> Run:
 
 
 def is_looked_up(node: Case) -> bool:
-    """Tell whether some of the branches are decided by one look-up."""
+    """Tell whether one look-up decides some of the branches."""
     return any(isinstance(part, Run) for part in runs(node))

@@ -1,6 +1,7 @@
-"""The pipelines of a continuous view: what the split yields and what codegen, state and the upper executor take.
+"""The pipelines of a continuous view, which the split yields, and codegen, state and Spark take.
 
-All frozen and hashable. Expressions address the columns of the schema named beside them by index.
+All are frozen and hashable. Expressions address the columns of the schema named beside them by
+index.
 """
 
 from __future__ import annotations
@@ -18,12 +19,19 @@ FIRST = "first"
 
 @dataclass(frozen=True)
 class Probe:
-    """A join in a stream pipeline: a row meets the rows of a build side whose keys are equal, and the build side's columns follow its own.
+    """A join in a stream pipeline: a row meets the rows of a build side that have equal keys.
 
-    name: of the tables, for people. build: the static pipeline, which runs once; a match yields its first `kept` columns, the
-    others are keys only. kind: 'inner', or 'left', which keeps a row without a match, with NULLs. keys: pairs of an expression over
-    the row so far and a column of `build`; without any, all rows match. guards: conditions of a left join on the row so far, without
-    which nothing matches. filters: what is kept of the longer rows.
+    The columns of the build side follow the row's own.
+
+    Attributes:
+        name: of the tables, for people.
+        build: the static pipeline, which runs once.
+        kept: how many of the first columns of `build` a match yields; the others are keys only.
+        kind: 'inner', or 'left', which keeps a row without a match, with NULLs.
+        keys: pairs of an expression over the row so far and a column of `build`; without any, all
+            rows match.
+        guards: conditions of a left join on the row so far, without which nothing matches.
+        filters: conditions on the longer rows.
     """
 
     name: str
@@ -36,7 +44,10 @@ class Probe:
 
     @property
     def stored(self) -> tuple[str, tuple[int, ...]] | None:
-        """The table whose rows the build side has, and the places of its columns there; None: there is something to compute."""
+        """The table that the build side reads as it is stored, and the places of its columns, or None.
+
+        None: there is something to compute.
+        """
         build = self.build
         if isinstance(build, Scan):
             return (build.name, tuple(range(len(build.schema)))) if build.kind == "table" else None
@@ -48,11 +59,15 @@ class Probe:
 
 @dataclass(frozen=True)
 class StreamPipeline:
-    """scan -> filters -> probes -> grouping, run per morsel.
+    """The pipeline that runs per morsel: scan -> filters -> probes -> grouping.
 
-    `filters` address `input` (all columns of the stream), keys and aggregates `row`, which goes on with the columns of the probes.
-    on_error: 'reject' fails the inserting statement on a row that can't be evaluated, 'skip' leaves that row out and counts it.
-    parameters: types of the constants that come with each statement (`views.model.parameters`); a view has none.
+    Attributes:
+        filters: address `input`, which is all columns of the stream.
+        keys, aggregates: address `row`, in which the columns of the probes follow those of `input`.
+        on_error: 'reject' fails the inserting statement on a row that can't be evaluated, 'skip'
+            leaves the row out and counts it.
+        parameters: types of the constants that come with each statement (`views.model.parameters`);
+            a view has none.
     """
 
     stream: str
@@ -73,7 +88,7 @@ class StreamPipeline:
 
 @dataclass(frozen=True)
 class FinishStep:
-    """Breaker-free work done while rows are exported: keep the rows for which all `predicates` hold, yield `items`.
+    """The breaker-free work on rows while they are exported: filter by `predicates`, yield `items`.
 
     Expressions address `input`; `output` is the schema of the items.
     """
@@ -86,13 +101,18 @@ class FinishStep:
 
 @dataclass(frozen=True)
 class UpperPipeline:
-    """What Spark runs: a relation tree with one leaf Scan(name, 'groups', schema = the finish step's output); others are tables."""
+    """The pipeline that Spark runs.
+
+    Attributes:
+        relation: a tree with one leaf Scan(name, 'groups', schema = output of the finish step); its
+            other leaves are tables.
+    """
 
     relation: Relation
 
     @property
     def groups(self) -> str:
-        """The name under which the relation reads the groups; no table of it has that name."""
+        """The name under which the relation reads the groups, which is not the name of one of its tables."""
         (name,) = (scan.name for scan in scans(self.relation) if scan.kind == "groups")
         return name
 
@@ -104,11 +124,13 @@ class UpperPipeline:
 
 @dataclass(frozen=True)
 class ViewPlan:
-    """A continuous view cut into pipelines.
+    """A continuous view cut into pipelines: stream -> groups -> finish -> (upper -> tail)? -> version.
 
-    stream -> groups -> finish -> (upper in Spark -> tail)? -> stored version. tail, if there, is breaker-free work on what
-    Spark returns (exact division of decimals has its one home in our kernels). kept: the pipeline that the view
-    had before CREATE OR REPLACE VIEW, which covers `stream` (`views.share.reuse`) and goes on in its place.
+    Attributes:
+        tail: breaker-free work on the rows that Spark returns, if any: exact division of decimals
+            is in our kernels alone.
+        kept: the pipeline that the view had before CREATE OR REPLACE VIEW, which covers `stream`
+            (`views.share.reuse`) and goes on in its place.
     """
 
     stream: StreamPipeline
@@ -124,10 +146,10 @@ class ViewPlan:
 
     @property
     def stream_tables(self) -> frozenset[str]:
-        """The tables below the first grouping: they are read once, at CREATE VIEW."""
+        """The tables below the first grouping, which are read once, at CREATE VIEW."""
         return frozenset(name for probe in self.stream.probes for name in relation_names(probe.build))
 
     @property
     def upper_tables(self) -> frozenset[str]:
-        """The tables above the first grouping: they are read at each refresh."""
+        """The tables above the first grouping, which are read at each refresh."""
         return frozenset() if self.upper is None else self.upper.tables

@@ -1,8 +1,9 @@
-"""Constants of a stream pipeline as parameters: pipelines that differ in nothing else have one kernel.
+"""Constants of a stream pipeline as parameters, so that pipelines that differ only in them have one kernel.
 
-Enters: the pipeline of a statement that runs once. Leaves: it with a `Parameter` for each constant that something is compared with, and
-the constants. A dashboard asks the same with another time, a prepared statement with another key; a view keeps its constants, for its
-kernel is compiled once and is the faster for them.
+Enters: the pipeline of a statement that runs once. Leaves: the pipeline with a `Parameter` for each
+constant of a comparison, and the constants. A dashboard asks the same with another time, a prepared
+statement with another key. A view keeps its constants: its kernel is compiled once, and is faster
+with them.
 """
 
 from __future__ import annotations
@@ -74,12 +75,15 @@ def with_parameters(pipeline: StreamPipeline) -> tuple[StreamPipeline, tuple[Lit
 
 
 def joined(node: Call, operands: tuple[Expression, ...]) -> Expression:
-    """Return an AND or OR of other operands."""
+    """Return an AND or OR with other operands."""
     return replace(node, arguments=operands) if len(operands) > 1 else operands[0]
 
 
 def passed_type(literal: Literal) -> SqlType | None:
-    """Return the type of the parameter for a constant, None where it stays in the code, which has to know the scale of a numeric."""
+    """Return the type of the parameter for a constant.
+
+    None: the constant stays in the code, which has to know the scale of a numeric.
+    """
     kind, value = literal.type, literal.value
     if value is None:
         return None

@@ -1,4 +1,4 @@
-"""What a rule needs to know of a part of a tree: whether a stream is below it, and whether a grouping lies between.
+"""Facts about a part of a tree for rules: a stream below it, a grouping between.
 
 Enters: a bound tree. Leaves: facts, never a changed tree.
 """
@@ -22,14 +22,19 @@ CANNOT_FAIL = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Properties:
-    """contains_stream: a stream is scanned below. grouped: every such stream has a grouping between its scan and here."""
+    """The facts about one relation.
+
+    Attributes:
+        contains_stream: true if a stream is scanned below.
+        grouped: true if every such stream has a grouping between its scan and here.
+    """
 
     contains_stream: bool
     grouped: bool
 
 
 def properties(relation: Relation) -> Properties:
-    """Return the facts of `relation`'s output, from one depth-first pass."""
+    """Return the facts about the output of a relation, from one depth-first pass."""
     below = [properties(part) for part in inputs(relation)]
     contains_stream = any(part.contains_stream for part in below) or (
         isinstance(relation, Scan) and relation.kind == "stream"
@@ -39,13 +44,13 @@ def properties(relation: Relation) -> Properties:
 
 
 def is_ungrouped(relation: Relation) -> bool:
-    """Return whether tuples of a stream come out of `relation` as they are, not as groups."""
+    """Return whether `relation` yields tuples of a stream as they are, and not groups."""
     found = properties(relation)
     return found.contains_stream and not found.grouped
 
 
 def is_first_grouping(relation: Relation) -> bool:
-    """Return whether `relation` groups tuples of a stream that nothing has grouped before."""
+    """Return whether `relation` groups tuples of a stream that nothing below it groups."""
     if not isinstance(relation, Aggregate):
         return False
     below = properties(relation.input)
@@ -53,12 +58,18 @@ def is_first_grouping(relation: Relation) -> bool:
 
 
 def scans(relation: Relation, kind: str) -> tuple[str, ...]:
-    """Return the names of the relations of `kind` that are scanned, once per scan, from left to right, those in subqueries at last."""
+    """Return the names of the scanned relations of `kind`, once per scan, from left to right.
+
+    Those in subqueries come last.
+    """
     return tuple(part.name for part in all_relations(relation) if isinstance(part, Scan) and part.kind == kind)
 
 
 def stream_path(relation: Relation) -> list[Relation]:
-    """Return the operators from `relation` down to the scan of its stream; where two inputs have streams the way goes left."""
+    """Return the operators from `relation` down to the scan of its stream.
+
+    Where two inputs have streams the way goes left.
+    """
     path = [relation]
     while below := [part for part in inputs(path[-1]) if properties(part).contains_stream]:
         path.append(below[0])
@@ -66,7 +77,7 @@ def stream_path(relation: Relation) -> list[Relation]:
 
 
 def stream_input(relation: Relation) -> int:
-    """Return which input of an operator has the stream below it; the only one where there is one."""
+    """Return the input of an operator that has the stream below it; its only input if it has one."""
     below = inputs(relation)
     return 0 if len(below) < 2 else [properties(part).contains_stream for part in below].index(True)
 

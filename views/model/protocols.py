@@ -1,4 +1,4 @@
-"""What views need from the process around them; `engine` implements and injects these, so that no import points up."""
+"""The parts of the process that views need: `engine` implements and passes them, so that no import points up."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ from sql.tree.relations import Relation
 
 
 class TableExport(NamedTuple):
-    """A durable table's committed rows in the forms of `views.model.arrow_schema`, the columns of its description in order.
+    """The committed rows of a durable table, in the forms of `views.model.arrow_schema`.
 
-    version: a number that no other contents of a table of this name have in this process: not after DROP and CREATE, nor inside a
-    transaction that has written it. What was made of an export is used again for as long as the version is the same.
+    The columns are those of its description, in order.
+
+    Attributes:
+        version: a number that no other contents of a table of this name have in this process: not
+            after DROP and CREATE, nor inside a transaction that has written it. Objects made of an
+            export are used again while the version is the same.
     """
 
     version: int
@@ -22,20 +26,20 @@ class TableExport(NamedTuple):
 
 
 class TableSource(Protocol):
-    """Where views find durable tables; thread-safe."""
+    """The durable tables for views; thread-safe."""
 
     def versions(self, names: Iterable[str]) -> dict[str, int]:
-        """Return the committed version of each table, never older than a commit that was answered before the call.
+        """Return the committed version of each table, never older than a commit answered before the call.
 
-        Cheap, and it waits for nobody: a cut calls it under the commit lock.
+        The call is cheap and waits for nothing: a cut calls it under the commit lock.
         """
 
     def read_all(self, names: Iterable[str]) -> dict[str, TableExport]:
-        """Return the tables as one read transaction sees them, each with its version in it; again the same export if unchanged."""
+        """Return the tables as one read transaction sees them; an unchanged table is the same export."""
 
 
 class UpperExecutor(Protocol):
-    """Runs upper and static pipelines."""
+    """An engine that runs upper and static pipelines."""
 
     def run(
         self,
@@ -46,9 +50,10 @@ class UpperExecutor(Protocol):
     ) -> pa.Table:
         """Return the rows of `relation` in the forms of `views.model.arrow_schema`.
 
-        Its Scan leaves of kind 'groups' read `inputs` by name, those of kind 'table' read `tables`.
-        token: who waits for it, and can have it cancelled, whatever else runs for the same view.
-        Raises SqlError for what PostgreSQL would raise (22012, 22003, ...) and 57014 when cancelled.
+        Scan leaves of kind 'groups' read `inputs` by name, those of kind 'table' read `tables`.
+        token: of the statement that waits, and can cancel the run, whatever else runs for the same
+        view. Raises SqlError for what PostgreSQL would raise (22012, 22003, ...) and 57014 when
+        cancelled.
         """
 
     def explain(self, relation: Relation) -> str:
@@ -59,7 +64,7 @@ class NoTables:
     """The source of a process without durable tables."""
 
     def versions(self, names: Iterable[str]) -> dict[str, int]:
-        """Return nothing, since nobody can name a table."""
+        """Return nothing, since there is no table to name."""
         assert not set(names), "there are no tables"
         return {}
 

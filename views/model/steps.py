@@ -1,6 +1,7 @@
-"""Breaker-free operators folded into one step, and operators put one on the other: what the split and its helpers build with.
+"""Breaker-free operators folded into one step, and operators stacked on each other, for the split.
 
-Enters: operators of a path through a tree, bottom first. Leaves: a `FinishStep`, or a relation. Must not choose what runs where.
+Enters: operators of a path through a tree, bottom first. Leaves: a `FinishStep`, or a relation.
+Must not choose what runs where.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ def breaker_free_count(path: Sequence[Relation]) -> int:
 def compose(
     schema: Schema, operators: Sequence[Relation], values: Sequence[tuple[str, Expression]] | None = None
 ) -> FinishStep:
-    """Return filters and projections (bottom first) as one step over `schema`; `values` are their input's columns in its terms."""
+    """Return filters and projections (bottom first) as one step over `schema`.
+
+    values: the columns of their input, as expressions over `schema`.
+    """
     if values is None:
         values = [(column.name, Column(index, column.name, column.type)) for index, column in enumerate(schema)]
     items = list(values)
@@ -50,7 +54,10 @@ def make_step(schema: Schema, predicates: Sequence[Expression], items: Sequence[
 
 
 def stack(leaf: Relation, operators: Sequence[Relation]) -> Relation:
-    """Return the operators (bottom first) one on the other, over `leaf`, which comes where the stream was; other inputs stay."""
+    """Return the operators (bottom first) over `leaf`, which takes the place of the stream.
+
+    Other inputs stay.
+    """
     root = leaf
     for operator in operators:
         below = list(inputs(operator))
@@ -60,7 +67,7 @@ def stack(leaf: Relation, operators: Sequence[Relation]) -> Relation:
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
-    """Return the names with a number after those that were there before, so that a person can tell columns apart."""
+    """Return names in which a name that occurred before has a number, so that people tell columns apart."""
     found: list[str] = []
     for name in names:
         unique, number = name, 1
@@ -72,7 +79,7 @@ def unique_names(names: Sequence[str]) -> list[str]:
 
 
 def pipeline_expressions(stream: StreamPipeline) -> tuple[Expression, ...]:
-    """Return all that a stream pipeline evaluates per row."""
+    """Return all expressions that a stream pipeline evaluates per row."""
     probed = [
         part for probe in stream.probes for part in (*(key for key, _ in probe.keys), *probe.guards, *probe.filters)
     ]
@@ -81,6 +88,6 @@ def pipeline_expressions(stream: StreamPipeline) -> tuple[Expression, ...]:
 
 
 def uses_arrival(stream: StreamPipeline) -> bool:
-    """Tell whether a stream pipeline looks at when its rows arrived."""
+    """Tell whether a stream pipeline reads the time of arrival of rows."""
     read = {index for part in pipeline_expressions(stream) for index in columns_of(part)}
     return any(column.name == ARRIVAL.name and index in read for index, column in enumerate(stream.input))

@@ -1,6 +1,7 @@
-"""Typed trees as text a person who knows PostgreSQL can read: for EXPLAIN, notices and error messages.
+"""Typed trees as SQL-like text that people read, for EXPLAIN, notices and error messages.
 
-Enters: expressions. Leaves: one line of SQL-like text. It is not parsed or executed by anything; `sql.emit_*` print what is executed.
+Enters: expressions. Leaves: one line of text. Nothing parses or executes the text; `sql.emit`
+prints what is executed.
 """
 
 from __future__ import annotations
@@ -89,14 +90,14 @@ def window_text(call: WindowCall) -> str:
 
 
 def key_text(key: SortKey) -> str:
-    """Return a sort key as SQL, with what is not PostgreSQL's default."""
+    """Return a sort key as SQL, with the options that are not PostgreSQL's default."""
     descending = " DESC" if key.descending else ""
     nulls = "" if key.nulls_first == key.descending else (" NULLS FIRST" if key.nulls_first else " NULLS LAST")
     return f"{expression_text(key.expression)}{descending}{nulls}"
 
 
 def identifier(name: str) -> str:
-    """Return a name as it must be written: quoted when folding would change it or it is no plain name."""
+    """Return a name as it must be written: quoted if it is no plain name, or would be folded."""
     name = shown(name)
     plain = name and (name[0].isalpha() or name[0] == "_") and all(letter.isalnum() or letter == "_" for letter in name)
     return name if plain and name == name.lower() else '"' + name.replace('"', '""') + '"'
@@ -128,7 +129,7 @@ def _call(call: Call) -> str:
 
 
 def _operand(expression: Expression) -> str:
-    """Return an expression in parentheses where an operator beside it would make its end unclear."""
+    """Return an expression, in parentheses where an operator beside it would make it unclear."""
     text = expression_text(expression)
     infix = isinstance(expression, Call) and (
         expression.function in INFIX
@@ -187,7 +188,7 @@ def _bound(bound: tuple[str, int | Literal | None], side: str) -> str:
 
 
 def _subquery(subquery: Subquery) -> str:
-    """Return what kind of subquery it is and what it reads; its own text is not kept in the tree."""
+    """Return the kind of a subquery and what it reads; the tree does not keep its text."""
     tables = ", ".join(identifier(name) for name in sorted(relation_names(subquery.relation)))
     query = f"(SELECT ... FROM {tables})" if tables else "(SELECT ...)"
     if subquery.kind == "scalar":

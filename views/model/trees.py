@@ -1,7 +1,7 @@
-"""Moves over bound trees that only the plan's rules make; walking and rebuilding themselves are `sql.tree.walks`.
+"""Changes of bound trees that only the plan's rules make; `sql.tree.walks` walks and rebuilds trees.
 
-Enters and leaves: immutable expressions and relations; an unchanged part is returned as the same object. Must not know what a rule
-wants, nor what a stream is.
+Enters and leaves: immutable expressions and relations; an unchanged part is returned as the same
+object. Must not know what a rule wants, nor what a stream is.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def uses_now(expression: Expression) -> bool:
 
 
 def relation_uses_now(relation: Relation) -> bool:
-    """Return whether something in a tree depends on the time of the statement."""
+    """Return whether a tree depends on the time of the statement."""
     return any(uses_now(item) for part in walk_relation(relation) for item in expressions(part))
 
 
