@@ -1,6 +1,7 @@
-"""Which queries have no plan as a continuous view: every refusal names the rule, the part of the query, and what to write instead.
+"""The refusals of queries that have no plan as a continuous view.
 
-Enters: a bound tree, or the pipelines it was cut into. Leaves: nothing, or SqlError 0A000. Must not change the tree.
+Every refusal names the rule, the part of the query, and what to write instead. Enters: a bound
+tree, or the pipelines made of it. Leaves: nothing, or SqlError 0A000. Must not change the tree.
 """
 
 from __future__ import annotations
@@ -55,7 +56,10 @@ TIMES = (*TIMES_OF_DAY, "date")
 
 
 def check_sources(root: Relation) -> None:
-    """Refuse what does not read exactly one stream, once, and what stands between it and its grouping besides filters and joins."""
+    """Refuse a tree that does not read exactly one stream, once.
+
+    Between the stream and its grouping only filters and joins may stand.
+    """
     streams, views = scans(root, "stream"), scans(root, "view")
     if views:
         part = f"it reads view {identifier(views[0])}"
@@ -113,7 +117,7 @@ def check_shape(root: Relation) -> None:
 
 
 def check_stream(stream: StreamPipeline) -> None:
-    """Refuse what kernels can't evaluate for no lack of functions, and build sides that Spark can't compute once."""
+    """Refuse a stream pipeline that kernels can't run, and build sides that Spark can't compute once."""
     for expression in pipeline_expressions(stream):
         for subquery in subqueries_of(expression):
             hint = "Write it as a join with the tables, or above the grouping; a scalar subquery may aggregate: (SELECT max(...) ...)."
@@ -133,7 +137,10 @@ def check_stream(stream: StreamPipeline) -> None:
 
 
 def check_sliding(stream: StreamPipeline) -> None:
-    """Refuse a new view that compares a row's time with now(): that is the time of the insert, so no row would ever leave the view."""
+    """Refuse a new view that compares the time of a row with now().
+
+    now() is the time of the insert there, so no row would ever leave the view.
+    """
     width = len(stream.input)
     for part in (part for expression in pipeline_expressions(stream) for part in walk(expression)):
         own = sorted(index for index in columns_of(part) if index < width)
@@ -156,14 +163,14 @@ def check_sliding(stream: StreamPipeline) -> None:
 
 
 def _slides(part: Call, columns: Sequence[OutputColumn]) -> bool:
-    """Tell whether a condition that looks at now() is about a span of time: which comes before which, or anything of a time."""
+    """Tell whether a condition on now() is about a span of time: an order of times, or any part of a time."""
     if part.function in CONNECTIVES or part.type.family != "bool":
         return False
     return part.function in TURNED or any(column.type.family in TIMES for column in columns)
 
 
 def check_heights(root: Relation) -> None:
-    """Raise 54001 for expressions deeper than what generated code and Spark's parser take."""
+    """Raise 54001 for expressions that are deeper than generated code and Spark's parser take."""
     for relation in all_relations(root):
         for item in operator_expressions(relation):
             if height(item) > HEIGHT_MAX:
@@ -172,7 +179,7 @@ def check_heights(root: Relation) -> None:
 
 
 def check_upper(upper: Relation) -> None:
-    """Refuse what Spark can't evaluate as PostgreSQL does; the message names the function or the operator."""
+    """Refuse what Spark can't evaluate as PostgreSQL does; the message names the function or operator."""
     check_heights(upper)
     _check_spark(upper, "The part of the query lies above a second pipeline breaker, where Spark runs it.")
 
@@ -223,7 +230,7 @@ def _refused_streams(relation: Relation, root: Relation) -> SqlError:
 
 
 def _check_operator(operator: Relation, below: Relation) -> None:
-    """Refuse an operator of the way from the root to the stream; `below` is its input on that way."""
+    """Refuse an operator on the way from the root to the stream; `below` is its input on that way."""
     grouped = properties(below).grouped
     if isinstance(operator, Recursive) or (isinstance(operator, SetOperation) and not grouped):
         hint = "Group the stream first, below it." if isinstance(operator, SetOperation) else None
@@ -251,7 +258,7 @@ def _first_breaker(root: Relation) -> Relation | None:
 
 
 def _keys_below(sort: Sort) -> list[SortKey]:
-    """Return the keys of an ORDER BY in terms of what its select list is computed from, since hidden columns have no names."""
+    """Return the keys of an ORDER BY over the input of its select list, since hidden columns have no names."""
     if not isinstance(sort.input, Project):
         return list(sort.keys)
     values = [expression for _, expression in sort.input.items]
@@ -259,7 +266,7 @@ def _keys_below(sort: Sort) -> list[SortKey]:
 
 
 def _check_build(probe: Probe) -> None:
-    """Refuse a build side that can't be computed once in Spark, or whose columns no kernel has a form for."""
+    """Refuse a build side that Spark can't compute once, or with columns that no kernel has a form for."""
     if relation_uses_now(probe.build):
         hint = "Compare with now() outside of the subquery: there it is the time of the insert."
         raise refused("now() in a part that is read once", f"the tables {probe.name}", RULE_B, hint)

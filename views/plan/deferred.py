@@ -1,7 +1,8 @@
-"""What a version leaves to its readers when a row of it can't be evaluated: the part of the plan above the rows that could be made.
+"""The part of a plan that readers of a version evaluate, since some row of it can't be evaluated.
 
-Enters: a plan. Leaves: a relation over one scan of those rows, which a reader's query takes in the place of the view, as PostgreSQL takes
-an ordinary view: so a group that divides by zero fails only those who ask for its quotient. Must not run anything.
+Enters: a plan. Leaves: a relation over one scan of the rows that could be made. A reader's query
+takes the relation in the place of the view, as PostgreSQL takes an ordinary view: so a group that
+divides by zero fails only queries that ask for its quotient. Must not run anything.
 """
 
 from __future__ import annotations
@@ -21,13 +22,19 @@ HUGE = Decimal(10**37)
 
 
 def unmade_schema(groups: Schema, unmade: Sequence[int]) -> Schema:
-    """Return the columns of groups of which some can't represent the aggregates `unmade`: for each an int8 more, 1 for these groups."""
+    """Return the columns of groups, and an int8 for each aggregate that some groups can't represent.
+
+    The int8 is 1 for these groups. unmade: the places of these aggregates.
+    """
     names = unique_names([*(column.name for column in groups), *("out_of_range" for _ in unmade)])
     return (*groups, *(OutputColumn(name, INT8) for name in names[len(groups) :]))
 
 
 def above_groups(plan: ViewPlan, unmade: Sequence[int]) -> Relation:
-    """Return all that is above the groups, over a scan of them in `unmade_schema`. unmade: places of aggregates among their columns."""
+    """Return the plan above the groups, over a scan of them in `unmade_schema`.
+
+    unmade: places of aggregates among the columns of the groups.
+    """
     groups = plan.finish.input
     schema = unmade_schema(groups, unmade)
     columns: list[Expression] = [Column(place, column.name, column.type) for place, column in enumerate(schema)]
@@ -38,12 +45,12 @@ def above_groups(plan: ViewPlan, unmade: Sequence[int]) -> Relation:
 
 
 def above_finished(plan: ViewPlan) -> Relation:
-    """Return the upper pipeline and the tail, over a scan of what the finish step yields."""
+    """Return the upper pipeline and the tail, over a scan of the rows of the finish step."""
     return _above_finished(plan, Scan(*LEAF, plan.finish.output))
 
 
 def in_place_of(view: str, above: Relation, root: Relation) -> Relation:
-    """Return a reader's query with `above` where it scans the view, over a scan of the view's rows as they could be made."""
+    """Return a reader's query with `above`, over the rows that could be made, where it scans the view."""
 
     def leaf(part: Relation) -> Relation:
         return Scan(view, "view", part.schema) if isinstance(part, Scan) and (part.name, part.kind) == LEAF else part
@@ -78,12 +85,15 @@ def _stepped(rows: Relation, step: FinishStep) -> Relation:
 
 
 def _guarded(column: Expression, flag: Expression) -> Expression:
-    """Return the column, or for groups with the flag an expression of its type that is out of range."""
+    """Return the column, or, for groups with the flag, an expression of its type that is out of range."""
     return Case(((Call("eq", (flag, Literal(1, INT8)), BOOL), _out_of_range(column, flag)),), column, column.type)
 
 
 def _out_of_range(column: Expression, flag: Expression) -> Expression:
-    """Return an expression that fails for a flag of 1 as the aggregate does. It is none of constants, which would fail everybody."""
+    """Return an expression that fails for a flag of 1 as the aggregate does.
+
+    It is not made of constants alone, which would fail every reader.
+    """
     kind = column.type
     if kind.family == "int8":
         return Call("add", (flag, Literal(2**63 - 1, INT8)), INT8)

@@ -1,7 +1,9 @@
-"""A view over several streams, or over a stream and a view: every first grouping of a stream is a part, a continuous view of its own.
+"""A view over several streams, or over a stream and a view: each first grouping is a part.
 
-Enters: a bound tree. Leaves: its parts, and the tree with scans of them in their places: an ordinary query over views. That is the
-paper's rule (c), both sides of a join grouped below it, for whatever stands above the groupings. Must not name or build anything.
+A part is a continuous view of its own. Enters: a bound tree. Leaves: its parts, and the tree with
+scans of them in their places: an ordinary query over views. That is the paper's rule (c), both
+sides of a join grouped below it, for all that stands above the groupings. Must not name or build
+anything.
 """
 
 from __future__ import annotations
@@ -21,7 +23,10 @@ KINDS = ("stream", "view")
 
 
 def cut_parts(root: Relation, always: bool = False) -> tuple[Relation, ...]:
-    """Return the different parts from left to right; none when some stream is not grouped, or one plan is enough and not `always`."""
+    """Return the different parts from left to right.
+
+    None when some stream is not grouped, or when one plan is enough and `always` is false.
+    """
     sources = (*scans(root, "stream"), *scans(root, "view"))
     in_subqueries = len(sources) > sum(isinstance(part, Scan) and part.kind in KINDS for part in walk_relation(root))
     if not scans(root, "stream"):
@@ -34,7 +39,7 @@ def cut_parts(root: Relation, always: bool = False) -> tuple[Relation, ...]:
 
 
 def without_parts(root: Relation, parts: Sequence[Relation], names: Sequence[str]) -> Relation:
-    """Return the tree with a scan of view `names[i]` wherever `parts[i]` stands."""
+    """Return the tree with a scan of view `names[i]` in the place of `parts[i]`."""
 
     def cut(relation: Relation) -> Relation:
         if relation in parts:
@@ -49,13 +54,16 @@ def without_parts(root: Relation, parts: Sequence[Relation], names: Sequence[str
 
 
 def part_schema(part: Relation) -> Schema:
-    """Return the columns of a part's view: as they are, but with names that differ."""
+    """Return the columns of a part's view, with names that differ."""
     names = unique_names([column.name for column in part.schema])
     return tuple(OutputColumn(name, column.type) for name, column in zip(names, part.schema, strict=True))
 
 
 def _groupings(relation: Relation) -> Iterator[Relation]:
-    """Yield the first groupings above the streams that can be views: of one stream, and the same whatever stands around them."""
+    """Yield the first groupings above streams that can be views.
+
+    Such a grouping is of one stream, and the same whatever stands around it.
+    """
     if isinstance(relation, Aggregate | Distinct):
         below = properties(relation.input)
         if below.contains_stream and not below.grouped:
@@ -72,13 +80,16 @@ def _groupings(relation: Relation) -> Iterator[Relation]:
 
 
 def _is_asked_laterally(root: Relation) -> bool:
-    """Return whether the groups of a stream are what LATERAL looks at for each row of something else."""
+    """Return whether LATERAL looks at the groups of a stream for each row of another relation."""
     laterals = (part for part in walk_relation(root) if isinstance(part, Join) and part.lateral is not None)
     return any(scans(join.right, "stream") for join in laterals)
 
 
 def _is_beyond_spark(root: Relation) -> bool:
-    """Return whether a query of one stream has something above its grouping that Spark can't run, or that each reader computes."""
+    """Return whether the part above the grouping of one stream is one that Spark can't run.
+
+    So is a part that each reader computes.
+    """
     first = next(_groupings(root), None)
     if first is None:
         return False

@@ -61,9 +61,13 @@ ORDER_DROPPED = (
 
 @dataclass(frozen=True)
 class PlannedView:
-    """A view's pipelines, the columns that readers see, and what CREATE VIEW has to say besides its success.
+    """A planned view.
 
-    time_dependent: something above the stream pipeline uses now(), so that no version can be reused.
+    Attributes:
+        schema: the columns that readers see.
+        time_dependent: true if something above the stream pipeline uses now(), so that no version
+            can be reused.
+        notices: what CREATE VIEW tells the client besides its success.
     """
 
     plan: ViewPlan
@@ -73,9 +77,11 @@ class PlannedView:
 
 
 def plan_view(definition: ViewDefinition, bound: BoundQuery, kept: StreamPipeline | None = None) -> PlannedView:
-    """Return the plan of a continuous view. Raises SqlError 0A000 for a query without one, 42701 and 42601 for bad column names.
+    """Return the plan of a continuous view.
 
-    kept: the stream is to be grouped by the keys of this pipeline, and what the query asks for made of these groups, or NotCoveredError.
+    kept: group the stream by the keys of this pipeline, and make the query's answer of these
+    groups; raises NotCoveredError where that is impossible. Raises SqlError 0A000 for a query
+    without a plan, 42701 and 42601 for bad column names.
     """
     root = prepared(_named(bound.root, definition.column_names))
     check_sources(root)
@@ -98,19 +104,22 @@ def plan_view(definition: ViewDefinition, bound: BoundQuery, kept: StreamPipelin
 
 
 def rules_over(kept: StreamPipeline) -> tuple[Rule, ...]:
-    """Return the rules for a query over what a pipeline keeps: the same tables yield the same columns, and its groups come first."""
+    """Return the rules for a query over the state of a pipeline.
+
+    The same tables yield the same columns as in that pipeline, and its groups come first.
+    """
     joins = partial(joins_to_probes, builds=tuple(probe.build for probe in kept.probes))
     rules = tuple(joins if rule is joins_to_probes else rule for rule in RULES)
     return (*rules, partial(roll_up, kept=kept), merge_projections)
 
 
 def order_notices(root: Relation) -> tuple[str, ...]:
-    """Return what CREATE VIEW says of a query that is read through its parts, when it loses its order."""
+    """Return the notices of a query that loses its order because it is read through its parts."""
     return (ORDER_DROPPED,) if _sorts_count(drop_order_by(root)) < _sorts_count(root) else ()
 
 
 def apply_rules(root: Relation, rules: Sequence[Rule]) -> Relation:
-    """Return the tree after all passes; each must keep the names and types of its columns."""
+    """Return the tree after all passes; each pass must keep the names and types of the columns."""
     for rule in rules:
         rewritten = rule(root)
         assert rewritten.schema == root.schema, f"rule {rule} changed {root.schema} to {rewritten.schema}"
@@ -127,7 +136,10 @@ def time_dependent(plan: ViewPlan) -> bool:
 
 
 def _named(root: Relation, column_names: tuple[str, ...]) -> Relation:
-    """Return the tree with the view's column names, and text for constants of unknown type, as PostgreSQL's CREATE VIEW does."""
+    """Return the tree with the column names of the view; constants of unknown type are text.
+
+    PostgreSQL's CREATE VIEW does the same.
+    """
     if len(column_names) > len(root.schema):
         raise SqlError("42601", "CREATE VIEW specifies more column names than columns")
     names = [*column_names, *(column.name for column in root.schema[len(column_names) :])]
@@ -151,7 +163,7 @@ def _known(item: Expression) -> Expression:
 
 
 def _sorts_count(root: Relation) -> int:
-    """Return how many there are, but for the order of a DISTINCT ON, which is a part of its grouping."""
+    """Return how many sorts there are, except the order of a DISTINCT ON, which is part of its grouping."""
     return sum(1 for part in walk_relation(root) if isinstance(part, Sort) and not _is_of_first_rows(part.input))
 
 

@@ -1,9 +1,11 @@
-"""A query over streams in the form that the cut into pipelines takes: each stream under a grouping that one state can answer.
+"""A query over streams in the form that is cut into pipelines: each stream under a first grouping.
 
-Enters: a bound tree, before it is known whether it is one plan or several parts. Leaves: an equal one, in which set operations, DISTINCT
-ON, grouping sets, DISTINCT in aggregates, UNION ALL and subqueries over streams are first groupings of one stream each, with the rest above
-them, and subqueries over tables are joins. What no step knows stays as it is, and is refused later. The same tree yields the same form,
-since a view's parts are found again in it by their numbers.
+One state can answer such a grouping. Enters: a bound tree, before it is known whether it is one
+plan or several parts. Leaves: an equal tree, in which set operations, DISTINCT ON, grouping sets,
+DISTINCT in aggregates, UNION ALL and subqueries over streams are first groupings of one stream
+each, with the rest above them, and subqueries over tables are joins. An operator that no step knows
+stays as it is, and is refused later. The same tree yields the same form, since a view's parts are
+found again in it by their numbers.
 """
 
 from __future__ import annotations
@@ -37,9 +39,11 @@ ALONE = JoinChoice(eager_grouping=False)
 
 @dataclass(frozen=True)
 class Prepared:
-    """A query in that form, and its parts (`views.plan.parts`).
+    """A prepared query.
 
-    eager: by what streams are grouped besides what the query says, for people.
+    Attributes:
+        parts: see `views.plan.parts`.
+        eager: for people, the columns by which streams are grouped besides those of the query.
     """
 
     root: Relation
@@ -48,12 +52,12 @@ class Prepared:
 
 
 def prepared(root: Relation) -> Relation:
-    """Return a query in that form, its streams grouped where it says so."""
+    """Return a prepared query whose streams are grouped where the query groups them."""
     return _prepared(root, EagerGrouping(ALONE))
 
 
 def prepared_parts(root: Relation, joins: JoinChoice) -> Prepared:
-    """Return a query in that form, with eager grouping. Raises 0A000 for what that refuses."""
+    """Return a prepared query, with eager grouping. Raises 0A000 where that is refused."""
     eager = EagerGrouping(joins)
     form = _prepared(root, eager)
     return Prepared(form, cut_parts(form, eager.is_made), tuple(dict.fromkeys(eager.groups)))

@@ -22,7 +22,7 @@ SKIP_NULLS = frozenset({COUNT_STAR, "count", "sum", "avg", "min", "max", "bool_a
 
 
 class Columns:
-    """The finish step's items as they grow; each value is computed once."""
+    """The items of the finish step as they grow; each value is computed once."""
 
     def __init__(self, finish: FinishStep, kept: Sequence[tuple[str, Expression]]) -> None:
         self.schema = finish.input
@@ -33,9 +33,10 @@ class Columns:
             self.places.setdefault(meaning(item), index)
 
     def place(self, expression: Expression, name: str) -> Expression:
-        """Return the column that holds `expression`, which is over the finish step's old output.
+        """Return the column that holds `expression`, which is over the old output of the finish step.
 
-        A constant stays as it is, and what a kernel can't evaluate stays an expression over the columns that it reads.
+        A constant stays as it is, and an expression that no kernel can evaluate stays one over the
+        columns that it reads.
         """
         if not columns_of(expression):
             return expression
@@ -53,7 +54,7 @@ class Columns:
 
 
 def hoist(finish: FinishStep, path: Sequence[Relation]) -> tuple[FinishStep, list[Relation]]:
-    """Return the finish step with more or fewer columns, and the operators above it on those."""
+    """Return the finish step with other columns, and the operators above it over those columns."""
     breaker = path[0]
     if isinstance(breaker, Aggregate):
         return _below_aggregate(finish, breaker, path[1:])
@@ -90,7 +91,10 @@ def _plain_aggregate(call: AggregateCall, columns: Columns, name: str) -> Aggreg
 
 
 def guarded(call: AggregateCall | WindowCall) -> tuple[str, tuple[Expression, ...], Expression | None]:
-    """Return the function, the arguments and the filter of an aggregate, with the filter put around the argument if it skips NULLs."""
+    """Return function, arguments and filter of an aggregate, with the filter around the argument.
+
+    The filter moves if the aggregate skips NULLs.
+    """
     if call.filter is None or call.function not in SKIP_NULLS:
         return call.function, call.arguments, call.filter
     if call.function == COUNT_STAR:
@@ -142,6 +146,6 @@ def _below_sort(finish: FinishStep, sort: Sort, above: Sequence[Relation]) -> tu
 
 
 def _project(schema: Schema, kept: Sequence[int]) -> Project:
-    """Return a projection to some columns; its input is put in when the operators are stacked."""
+    """Return a projection to some columns; its input is set when the operators are stacked."""
     items = tuple((schema[index].name, Column(index, schema[index].name, schema[index].type)) for index in kept)
     return Project(Values((), schema), items)

@@ -1,9 +1,10 @@
 """The cut: a rewritten tree becomes a stream pipeline, a finish step, an upper pipeline and a tail.
 
-Enters: a tree that the rules have normalised and `checks` has accepted. Leaves: a `ViewPlan`. What stands between the first grouping and
-the next breaker is done while groups are exported; from that breaker on Spark runs, on plain columns wherever our kernels can compute
-an expression before it (`views.plan.push_above_spark`) or after it (`views.plan.tail`). Must not decide how a kernel or Spark SQL is
-written.
+Enters: a tree that the rules have normalised and `checks` has accepted. Leaves: a `ViewPlan`.
+Operators between the first grouping and the next breaker run while groups are exported. From that
+breaker on Spark runs, on plain columns wherever our kernels can compute an expression before it
+(`views.plan.push_above_spark`) or after it (`views.plan.tail`). Must not decide how a kernel or
+Spark SQL is written.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def _stream_pipeline(grouping: Aggregate, on_error: str) -> StreamPipeline:
 
 
 def _probes(relation: Relation) -> tuple[Scan, tuple[Expression, ...], tuple[Probe, ...]]:
-    """Return what the rules have left below the first grouping: the stream's scan, its filters, and the joins that follow them."""
+    """Return the parts of the tree below the first grouping: scan, filters, and the joins after them."""
     filters: tuple[Expression, ...] = ()
     if isinstance(relation, Filter):
         filters = conjuncts(relation.predicate)
@@ -102,7 +103,7 @@ def _probe(join: Join, filters: tuple[Expression, ...]) -> Probe:
 
 
 def _build_column(condition: Expression, width: int) -> int | None:
-    """Return the build side's column of a key, which the rules have put on the right of an equality."""
+    """Return the column of the build side in a key; the rules have put it on the right of the equality."""
     if not isinstance(condition, Call) or condition.function != "eq":
         return None
     ours, theirs = condition.arguments
@@ -115,7 +116,7 @@ def _is_true(condition: Expression) -> bool:
 
 
 def _kept(pipeline: StreamPipeline) -> tuple[Probe, ...]:
-    """Return the probes with as few columns kept as later parts of the pipeline read."""
+    """Return the probes with only those columns kept that later parts of the pipeline read."""
     read = {index for part in pipeline_expressions(pipeline) for index in columns_of(part)}
     start = len(pipeline.input)
     probes = []

@@ -1,8 +1,9 @@
-"""What is done by our kernels on the rows that Spark returns: exact quotients of decimals have their one home there.
+"""The work of our kernels on the rows that Spark returns: exact quotients of decimals.
 
-Enters: the operators above the groups, bottom first. Leaves: those that stay in Spark, and the tail step, if there is one. An average
-that Spark's last breaker would compute becomes a sum and a count there and their quotient in the tail. What lies below another breaker
-can't wait for the tail: it stays in Spark.
+Enters: the operators above the groups, bottom first. Leaves: the operators that stay in Spark, and
+the tail step, if there is one. An average that Spark's last breaker would compute becomes a sum and
+a count there and their quotient in the tail. An average below another breaker can't wait for the
+tail: it stays in Spark.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from views.model.trees import expressions, parts, uses_now, walk
 
 
 def cut_tail(leaf: Schema, path: Sequence[Relation]) -> tuple[list[Relation], FinishStep | None]:
-    """Return the operators that Spark runs, and the step on what it returns or None."""
+    """Return the operators that Spark runs, and the step on the rows that it returns, or None."""
     free = breaker_free_count(path[::-1])
     core, top = list(path[: len(path) - free]), list(path[len(path) - free :])
     if not core:
@@ -41,7 +42,7 @@ def cut_tail(leaf: Schema, path: Sequence[Relation]) -> tuple[list[Relation], Fi
 
 
 def _is_exact_work(expression: Expression) -> bool:
-    """Return whether an expression computes with numerics whose scale differs by value, as quotients have it."""
+    """Return whether an expression computes with numerics of a scale that varies, as quotients do."""
     for part in walk(expression):
         if isinstance(part, Column | Literal | Parameter):
             continue
@@ -51,7 +52,7 @@ def _is_exact_work(expression: Expression) -> bool:
 
 
 def _without_averages(breaker: Relation) -> tuple[Relation | None, list[tuple[str, Expression]] | None]:
-    """Return the breaker with sums and counts for its exact averages, and its old columns in terms of the new ones."""
+    """Return the breaker with sums and counts for its exact averages, and its old columns over the new ones."""
     if isinstance(breaker, Aggregate):
         calls: Sequence[tuple[str, AggregateCall | WindowCall]] = breaker.aggregates
         below: Schema = breaker.schema[: len(breaker.keys)]

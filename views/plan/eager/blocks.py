@@ -1,8 +1,10 @@
-"""What eager grouping groups: each stream of a region, with the tables that only say which of its rows count.
+"""The blocks of eager grouping: each stream of a region, with the tables that only say which rows count.
 
-Enters: a `Region`, and what a query asks of its rows. Leaves: blocks with their keys and aggregates, and the conditions that stay above
-them. A table goes into a stream's block if an equality links it with the block and nothing above needs its columns; then the stream's
-kernel probes it. All other tables are joined with the groups. Must not know what becomes of the aggregates.
+Enters: a `Region`, and the keys and aggregates of a query over its rows. Leaves: blocks with their
+keys and aggregates, and the conditions that stay above them. A table goes into a stream's block if
+an equality links it with the block and nothing above needs its columns; then the stream's kernel
+probes it. All other tables are joined with the groups. Must not know what becomes of the
+aggregates.
 """
 
 from __future__ import annotations
@@ -30,9 +32,12 @@ COUNT = AggregateCall("count_star", (), INT8)
 
 @dataclass(eq=False)
 class Block:
-    """The groups of a stream, or of a UNION ALL. leaves: the stream's, then those of tables; conditions: between them.
+    """The groups of a stream, or of a UNION ALL of streams, below a join.
 
-    keys and calls are over the columns of all leaves of the region.
+    Attributes:
+        leaves: the stream's, then those of tables.
+        conditions: between the leaves.
+        keys, calls: over the columns of all leaves of the region.
     """
 
     leaves: list[Leaf]
@@ -42,46 +47,46 @@ class Block:
 
     @property
     def streams(self) -> str:
-        """The stream's name, for people; those of a UNION ALL."""
+        """The name of the stream, or the names of a UNION ALL, for people."""
         names = [identifier(name) for name in self.leaves[0].streams]
         return f"stream {names[0]}" if len(names) == 1 else f"streams {', '.join(names)}"
 
     @property
     def nullable(self) -> bool:
-        """Whether an outer join may put NULLs in the place of its rows."""
+        """True if an outer join may put NULLs in the place of its rows."""
         return self.leaves[0].nullable
 
     @property
     def columns(self) -> frozenset[int]:
-        """Its columns among those of all leaves."""
+        """The columns of the block among those of all leaves."""
         return frozenset(index for leaf in self.leaves for index in leaf.columns)
 
     @property
     def count_place(self) -> int:
-        """The place of count(*) among its aggregates."""
+        """The place of count(*) among the aggregates."""
         return self.keep(COUNT)
 
     def keep(self, call: AggregateCall) -> int:
-        """Return the place of an aggregate that it keeps from now on."""
+        """Keep an aggregate from now on, and return its place."""
         if call not in self.calls:
             self.calls.append(call)
         return self.calls.index(call)
 
     def want_key(self, key: Expression) -> None:
-        """Group by an expression, too."""
+        """Add an expression to the keys."""
         if key not in self.keys:
             self.keys.append(key)
 
     def has_all(self, columns: Iterable[int]) -> bool:
-        """Return whether it groups by all of these columns."""
+        """Return whether all of these columns are keys."""
         return set(columns) <= {key.index for key in self.keys if isinstance(key, Column)}
 
     def settle(self) -> None:
-        """Take away the keys that follow from columns which are keys, too."""
+        """Remove the keys that follow from columns that are keys, too."""
         self.keys = [key for key in self.keys if isinstance(key, Column) or not self.has_all(columns_of(key))]
 
     def is_whole(self) -> bool:
-        """Return whether it would keep every column of the stream."""
+        """Return whether the block would keep every column of the stream."""
         own = self.leaves[0]
         kept = {column.index for key in self.keys if isinstance(column := unwidened(key), Column)}
         places = [index for index, place in enumerate(own.columns) if place in kept]
@@ -92,7 +97,7 @@ class Block:
         return kernel_supports(moved(expression, self._places()), self._schema())
 
     def grouping(self) -> Relation:
-        """Return its groups: the keys, then the aggregates."""
+        """Return the grouping of the block: the keys, then the aggregates."""
         places = self._places()
         relation: Relation = self.leaves[0].relation
         for leaf in self.leaves[1:]:
@@ -118,7 +123,7 @@ class Block:
 
 
 class Blocks:
-    """The blocks of a region. keys, calls: what is asked of its rows.
+    """The blocks of a region. keys, calls: of the query over its rows.
 
     Raises 0A000 where `stream_join` is 'arrival' and a table can't be probed when a row comes.
     """
@@ -160,15 +165,15 @@ class Blocks:
         return self._members[id(region)]
 
     def canonical(self, expression: Expression) -> Expression:
-        """Return an expression with columns of streams in the place of table columns that are equal to them."""
+        """Return an expression with stream columns in the place of table columns that are equal to them."""
         return map_expression(expression, self.canonical_column)
 
     def canonical_column(self, part: Expression) -> Expression | None:
-        """Return the stream's column that a table's is equal to, None if it is something else."""
+        """Return the stream column that is equal to a table column, None without one."""
         return self._same.get(part.index) if isinstance(part, Column) else None
 
     def want(self, expression: Expression) -> None:
-        """Group so that an expression can be evaluated over groups."""
+        """Add keys so that an expression can be evaluated over groups."""
         block = self._block_of(expression)
         if block is not None and (isinstance(expression, Column) or self._is_key(expression, block)):
             block.want_key(expression)
@@ -182,7 +187,7 @@ class Blocks:
         return None if block is None or expression not in block.keys else (block, block.keys.index(expression))
 
     def home(self, call: AggregateCall) -> Block | None:
-        """Return the block that can keep an aggregate of its own rows."""
+        """Return the block that can keep an aggregate, which reads its rows alone."""
         parts = aggregate_expressions(replace(call, order_by=()))
         found = {id(block): block for part in parts if (block := self._block_of(part)) is not None}
         if len(found) != 1 or not call.arguments:
@@ -199,7 +204,7 @@ class Blocks:
         return None if block.nullable and call.filter is not None else block
 
     def _block_of(self, expression: Expression) -> Block | None:
-        """Return the only block that an expression reads."""
+        """Return the one block that an expression reads."""
         columns = columns_of(expression)
         for block in self.all if columns else ():
             if columns <= block.columns:
@@ -217,7 +222,7 @@ class Blocks:
         )
 
     def _begun(self, member: Leaf | Outer, region: Region) -> Block | Leaf | Outer:
-        """Return a member with a stream as a block; what kernels can't evaluate of its filters is evaluated over groups."""
+        """Return a member with a stream as a block; filters that no kernel can evaluate stay above it."""
         if isinstance(member, Outer) or not member.streams:
             return member
         block = Block([member])
@@ -228,7 +233,7 @@ class Blocks:
         return block
 
     def _find_same(self, region: Region) -> None:
-        """Note the columns of tables that are equal to columns of streams wherever the region has a row."""
+        """Note the table columns that are equal to stream columns in every row of the region."""
         streams = {
             index
             for member in region.members
@@ -258,7 +263,7 @@ class Blocks:
         calls: Sequence[AggregateCall],
         takes_all: bool,
     ) -> None:
-        """Put tables of a region into blocks of it."""
+        """Put tables of a region into its blocks."""
         members = self._members[id(region)]
         banned: set[int] = set()
         while True:
@@ -280,14 +285,14 @@ class Blocks:
         self._conditions[id(region)] = [self._canonical_condition(part) for part in self._conditions[id(region)]]
 
     def _canonical_condition(self, condition: Expression) -> Expression:
-        """Return a condition over streams' columns where they are equal, but for the one that says so."""
+        """Return a condition over stream columns, except the equality that makes them equal."""
         for ours, theirs in _both_ways(condition):
             if isinstance(theirs, Column) and self._same.get(theirs.index) == ours:
                 return condition
         return self.canonical(condition)
 
     def _linked(self, region: Region, banned: set[int]) -> list[tuple[Block, list[Leaf]]]:
-        """Return which tables equalities link with each block of a region, directly or by other such tables."""
+        """Return the tables that equalities link with each block, directly or through such tables."""
         members = self._members[id(region)]
         leaves = [one for one in members if isinstance(one, Leaf) and one.is_of_tables and one.relation.schema]
         free = [leaf for leaf in leaves if leaf.start not in banned]
@@ -323,7 +328,10 @@ class Blocks:
         keys: Sequence[Expression],
         calls: Sequence[AggregateCall],
     ) -> set[int]:
-        """Return the starts of those tables whose columns are needed above, where no aggregate takes them together with the stream's."""
+        """Return the starts of the tables whose columns are needed above.
+
+        Columns that an aggregate reads together with the stream's do not count.
+        """
         needed: set[int] = set()
         for block, tables in found:
             own, stream = {index for leaf in tables for index in leaf.columns}, block.columns
@@ -363,7 +371,7 @@ def _is_inside(condition: Expression, columns: frozenset[int]) -> bool:
 
 
 def call_name(call: AggregateCall) -> str:
-    """Return a name for an aggregate's column."""
+    """Return a name for the column of an aggregate."""
     function = "count" if call.function == "count_star" else call.function
     argument = call.arguments[0] if call.arguments else None
     return f"{function}_{argument.name}" if isinstance(argument, Column) else function

@@ -56,14 +56,19 @@ IN_STREAMS = ("inner", "cross")
 
 @dataclass
 class EagerGrouping:
-    """The rewrite of one query. groups: by what it groups which stream, for people; is_made: whether anything has changed."""
+    """The rewrite of one query.
+
+    Attributes:
+        groups: for people, the keys by which each stream is grouped.
+        is_made: true if anything has changed.
+    """
 
     choice: JoinChoice
     groups: list[str] = field(default_factory=list)
     is_made: bool = False
 
     def step(self, relation: Relation) -> Relation:
-        """Return an operator as it is, or over groupings of the streams below it."""
+        """Return an operator over groupings of the streams below it, or as it is."""
         if not self.choice.eager_grouping:
             return relation
         if any(_of_streams(part) for item in operator_expressions(relation) for part in subqueries_of(item)):
@@ -78,7 +83,7 @@ class EagerGrouping:
         return _Rewrite(region, self).grouped(relation)
 
     def _subquery(self, part: Expression) -> Expression | None:
-        """Return a subquery that asks whether rows of streams are there over their groups; None for anything else."""
+        """Return a subquery that asks for the existence of stream rows over their groups; None for others."""
         if not isinstance(part, Subquery) or part.kind not in ("exists", "any", "all"):
             return None
         if not ungrouped_streams(part.relation):
@@ -90,7 +95,7 @@ class EagerGrouping:
         return replace(part, relation=_Rewrite(region, self).distinct(names, part.kind == "exists"))
 
     def _is_needed(self, grouping: Aggregate) -> bool:
-        """Return whether a grouping joins what no stream pipeline probes, or may not."""
+        """Return whether a grouping has a join that no stream pipeline can probe, or may probe."""
         if len(ungrouped_streams(grouping.input)) > 1 or self._joins(grouping.input):
             return True
         return any(_has_closure(part) or not is_of_kernels(part) for part in _path_expressions(grouping))
@@ -112,13 +117,13 @@ class EagerGrouping:
 
 
 def _is_union(region: Region) -> bool:
-    """Return whether a region joins nothing, but has streams of a UNION ALL."""
+    """Return whether a region has no joins, but a UNION ALL of streams."""
     (first, *others) = region.members
     return not others and isinstance(first, Leaf) and isinstance(first.relation, SetOperation)
 
 
 def _compares_sides(join: Join) -> bool:
-    """Return whether an outer join's condition compares its sides otherwise than by equality."""
+    """Return whether the condition of an outer join compares its sides by more than equality."""
     left = set(range(len(join.left.schema)))
     for condition in conjuncts(join.condition) if join.condition is not None else ():
         columns = columns_of(condition)
@@ -128,7 +133,7 @@ def _compares_sides(join: Join) -> bool:
 
 
 def _path_expressions(relation: Relation) -> list[Expression]:
-    """Return all that is evaluated between a grouping and its streams."""
+    """Return all expressions between a grouping and its streams."""
     found = list(operator_expressions(relation))
     for below in inputs(relation):
         if ungrouped_streams(below):
@@ -146,14 +151,18 @@ def _of_streams(part: Subquery) -> bool:
 
 @dataclass
 class _Home:
-    """An aggregate whose arguments are a block's own. places: of what the block keeps of it, among its aggregates."""
+    """The block that keeps an aggregate whose arguments are its own.
+
+    Attributes:
+        places: of the parts that the block keeps, among its aggregates.
+    """
 
     block: Block
     places: list[int]
 
 
 class _Rewrite:
-    """One region on its way to groupings."""
+    """The rewrite of one region into groupings."""
 
     def __init__(self, region: Region, eager: EagerGrouping) -> None:
         self.region = region
@@ -192,7 +201,7 @@ class _Rewrite:
         return refused(what, aggregate_text(call), RULE_B, hint, call.position)
 
     def distinct(self, names: Sequence[str], is_existence: bool) -> Relation:
-        """Return the region's rows, in which it does not matter how often each is there."""
+        """Return the rows of the region, where it does not matter how often each row occurs."""
         items = [] if is_existence else self.region.items
         blocks = Blocks(self.region, self.eager.choice.stream_join, items, ())
         items = [blocks.canonical(item) for item in items]
@@ -206,7 +215,7 @@ class _Rewrite:
         return Project(source, tuple((name, built.over(item)) for name, item in zip(names, items, strict=True)))
 
     def _homes(self, blocks: Blocks, calls: Sequence[AggregateCall]) -> list[_Home | None]:
-        """Decide which aggregates the blocks keep; what the others need becomes keys."""
+        """Choose the aggregates that the blocks keep; the columns of the others become keys."""
         homes: list[_Home | None] = [None] * len(calls)
         found = [None if call.distinct or call.function == "grouping" else blocks.home(call) for call in calls]
         for call, block in zip(calls, found, strict=True):
@@ -237,7 +246,7 @@ class _Rewrite:
         return from_partials(call, [built.kept(home.block, place) for place in home.places], weight)
 
     def _note(self, blocks: Blocks, keys: Sequence[Expression]) -> None:
-        """Say by what the blocks are grouped besides the query's own keys, and of those that keep whole rows what a row costs."""
+        """Note the added keys of the blocks, and the bytes of a row for blocks that keep whole rows."""
         self.eager.is_made = True
         for block in blocks.all:
             if block.is_whole():
@@ -249,7 +258,11 @@ class _Rewrite:
 
 
 class _Built:
-    """The blocks' groups joined as the region says. places: where a relation has the columns of all leaves, of a block's keys and more."""
+    """The groups of the blocks, joined as the region joins their rows.
+
+    Attributes:
+        places: where a relation has the columns of all leaves, of the keys of a block, and more.
+    """
 
     def __init__(self, blocks: Blocks) -> None:
         self.blocks = blocks
@@ -268,11 +281,11 @@ class _Built:
         return relation
 
     def over(self, expression: Expression) -> Expression:
-        """Return an expression over all leaves in terms of the relation."""
+        """Return an expression over all leaves as one over the relation."""
         return map_expression(expression, self.change)
 
     def change(self, part: Expression) -> Expression | None:
-        """Return the column that a block or a table has for an expression; None to look into it."""
+        """Return the column of a block or a table for an expression; None: look into the expression."""
         key = self.blocks.key_of(part)
         if key is not None:
             block, place = key
@@ -282,12 +295,12 @@ class _Built:
         return None
 
     def count(self, block: Block) -> Expression:
-        """Return how many rows a row of the relation stands for, as far as the block goes."""
+        """Return how many rows of a block a row of the relation stands for."""
         column = self.kept(block, block.count_place)
         return known_count(column) if block.nullable else column
 
     def kept(self, block: Block, place: int) -> Expression:
-        """Return the column of one of a block's aggregates."""
+        """Return the column of one of the aggregates of a block."""
         call = block.calls[place]
         return Column(self.starts[id(block)] + len(block.keys) + place, call_name(call), call.type)
 

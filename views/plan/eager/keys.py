@@ -1,6 +1,7 @@
-"""What a stream may be grouped by below a join, and what it may aggregate there: what can be evaluated for rows that join nothing.
+"""The expressions by which a stream may be grouped below a join, and that it may aggregate there.
 
-Enters: expressions over a stream's columns. Leaves: answers about them. Must not know blocks.
+They can be evaluated for rows that join nothing. Enters: expressions over a stream's columns.
+Leaves: answers about them. Must not know blocks.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ def is_of_kernels(expression: Expression) -> bool:
 
 
 def is_made_of(expression: Expression, functions: frozenset[str]) -> bool:
-    """Return whether an expression is columns and constants under such functions, and casts that no value fails."""
+    """Return whether an expression is columns and constants under such functions, and safe casts.
+
+    A safe cast fails for no value.
+    """
     if isinstance(expression, Column | Literal):
         return True
     if isinstance(expression, Cast):
@@ -44,7 +48,7 @@ def is_made_of(expression: Expression, functions: frozenset[str]) -> bool:
 
 
 def keeps_all(relation: Relation, places: Sequence[int]) -> bool:
-    """Return whether some columns of a stream under filters and projections are all that it has."""
+    """Return whether these columns of a stream, under filters and projections, are all of its columns."""
     if isinstance(relation, Filter):
         return keeps_all(relation.input, places)
     if isinstance(relation, Project):

@@ -1,4 +1,4 @@
-"""Casts that no value fails.
+"""Casts that fail for no value.
 
 Enters: types, and casts between them. Leaves: answers. Must not know what is done with them.
 """
@@ -15,7 +15,7 @@ LONG = ("int8", "numeric")
 
 
 def widens(source: SqlType, target: SqlType) -> bool:
-    """Return whether every value of a type has one of the other type, which is no narrower."""
+    """Return whether every value of a type has a value of the other type, which is no narrower."""
     if source.family in INTEGERS and target.family in INTEGERS:
         return INTEGERS.index(source.family) <= INTEGERS.index(target.family)
     plain = target == target.without_modifier()
@@ -25,7 +25,7 @@ def widens(source: SqlType, target: SqlType) -> bool:
 
 
 def unwidened(expression: Expression) -> Expression:
-    """Return what is cast to a wider type, which has other values exactly where it has."""
+    """Return the operand of a cast to a wider type that keeps different values different."""
     while isinstance(expression, Cast) and widens(expression.operand.type, expression.type):
         if expression.type.family == "float8" and expression.operand.type.family in LONG:
             break

@@ -1,7 +1,8 @@
 """The joins below a stream's first grouping as a graph: leaves, and the conditions between them.
 
-Enters: the input of a first grouping. Leaves: a `JoinGraph`, whose expressions address the columns of all leaves side by side, and its
-tables put together into build sides. Whoever orders the probes (`rules.joins_to_probes`) starts from there. Must not know kernels.
+Enters: the input of a first grouping. Leaves: a `JoinGraph`, whose expressions address the columns
+of all leaves side by side, and its tables put together into build sides. `rules.joins_to_probes`,
+which orders the probes, starts from there. Must not know kernels.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ STREAM = 0  # the number of the stream's leaf after `JoinGraph.of`
 
 @dataclass(frozen=True)
 class Leaf:
-    """The stream, or a part that reads tables only. start: its first column among those of all leaves.
+    """The stream, or a part of the tree that reads tables only.
 
-    outer: None, or the conditions of the LEFT JOIN whose right side it is.
+    Attributes:
+        start: its first column among those of all leaves.
+        outer: None, or the conditions of the LEFT JOIN whose right side it is.
     """
 
     relation: Relation
@@ -32,13 +35,18 @@ class Leaf:
 
     @property
     def columns(self) -> range:
-        """Its columns among those of all leaves."""
+        """The columns of the leaf among those of all leaves."""
         return range(self.start, self.start + len(self.relation.schema))
 
 
 @dataclass
 class JoinGraph:
-    """leaves: the stream first, then the tables from left to right. items: the columns of what was flattened, over all leaves."""
+    """The leaves of a join, the conditions between them, and the columns of the result.
+
+    Attributes:
+        leaves: the stream first, then the tables from left to right.
+        items: the columns of the flattened relation, over all leaves.
+    """
 
     leaves: list[Leaf] = field(default_factory=list)
     conditions: list[Expression] = field(default_factory=list)
@@ -53,14 +61,14 @@ class JoinGraph:
         return graph
 
     def leaves_of(self, expression: Expression) -> frozenset[int]:
-        """Return the numbers of the leaves whose columns an expression reads."""
+        """Return the numbers of the leaves that an expression reads."""
         wanted = columns_of(expression)
         return frozenset(
             number for number, leaf in enumerate(self.leaves) if any(index in leaf.columns for index in wanted)
         )
 
     def _flatten(self, relation: Relation) -> list[Expression]:
-        """Take a part of the tree apart and return its columns over those of all leaves."""
+        """Take a part of the tree apart, and return its columns over those of all leaves."""
         in_tables = not properties(relation).contains_stream
         match relation:
             case Filter() if not in_tables:
@@ -80,7 +88,7 @@ class JoinGraph:
         return self._add_leaf(relation, None)
 
     def _flatten_outer(self, join: Join) -> list[Expression]:
-        """Take a join apart that keeps the stream's rows: the other side is a leaf of its own."""
+        """Take apart a join that keeps the stream's rows: the other side is a leaf of its own."""
         assert join.kind in ("left", "right") and join.condition is not None, f"{join.kind} join: refused before"
         stream_left = join.kind == "left"
         kept = self._flatten(join.left if stream_left else join.right)
@@ -126,7 +134,10 @@ def equality(expression: Expression) -> tuple[Expression, Expression] | None:
 
 
 def is_pure(expression: Expression) -> bool:
-    """Return whether an expression over a table's columns means the same at CREATE VIEW as at each insert, and is no subquery's."""
+    """Return whether an expression over a table means the same at CREATE VIEW as at each insert.
+
+    A part of a subquery does not.
+    """
     return not uses_now(expression)
 
 
@@ -140,8 +151,11 @@ def sides(graph: JoinGraph, condition: Expression) -> tuple[frozenset[int], froz
 
 
 def table_groups(graph: JoinGraph) -> list[tuple[int, ...]]:
-    """Return the inner table leaves by build side: those with a key to the stream (or to an outer side) each begin one, and draw in
-    tables that are equal to one of theirs only; what is left is connected among itself or not at all.
+    """Return the inner table leaves by build side.
+
+    Each table with a key to the stream, or to an outer side, begins a build side, to which tables
+    join that are equal to one of its tables only. Tables that are left are connected with each
+    other or not at all.
     """
     tables = [n for n, leaf in enumerate(graph.leaves) if n != STREAM and leaf.outer is None]
     links = [pair for condition in graph.conditions if (pair := sides(graph, condition)) is not None]
@@ -166,7 +180,7 @@ def _links(table: int, probed: frozenset[int], pair: tuple[frozenset[int], froze
 def _grow(
     group: list[int], taken: set[int], tables: Sequence[int], links: Sequence[tuple[frozenset[int], frozenset[int]]]
 ) -> None:
-    """Add to a group the free tables that are equal to one of its tables, as long as there are some."""
+    """Add to a group the free tables that are equal to one of its tables, as long as there are any."""
     grown = True
     while grown:
         grown = False
@@ -184,7 +198,7 @@ def conjunction(conditions: Sequence[Expression]) -> Expression:
 
 
 def moved(expression: Expression, places: Mapping[int, int]) -> Expression:
-    """Return an expression over all leaves in terms of a relation that has column i of theirs at places[i]."""
+    """Return an expression over all leaves as one over a relation that has their column i at places[i]."""
 
     def place(part: Expression) -> Expression | None:
         if not isinstance(part, Column):
@@ -197,7 +211,10 @@ def moved(expression: Expression, places: Mapping[int, int]) -> Expression:
 def joined_tables(
     graph: JoinGraph, group: Sequence[int], conditions: Iterable[Expression]
 ) -> tuple[Relation, list[int]]:
-    """Return the inner join of some table leaves under conditions on them alone, and which column of all leaves each of its is."""
+    """Return the inner join of some table leaves, and which column of all leaves each of its columns is.
+
+    conditions: on these leaves alone.
+    """
     pending = list(conditions)
     result: Relation | None = None
     columns: list[int] = []

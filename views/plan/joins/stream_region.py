@@ -1,9 +1,9 @@
-"""The joins between streams and a grouping, taken apart: leaves, inner joins of any number of members, outer joins of two regions.
+"""The joins between streams and a grouping, taken apart into leaves, inner joins and outer joins.
 
-Streams that UNION ALL puts together are one leaf.
-
-Enters: the input of a grouping. Leaves: a `Region`, whose expressions address the columns of all its leaves side by side, wherever they
-stand. Conditions are as far down as they may be. Must not know what is grouped.
+An inner join has any number of members, an outer join two regions. Streams that UNION ALL puts
+together are one leaf. Enters: the input of a grouping. Leaves: a `Region`, whose expressions
+address the columns of all its leaves side by side, wherever they stand. Conditions are as far down
+as they may be. Must not know what is grouped.
 """
 
 from __future__ import annotations
@@ -21,10 +21,13 @@ from views.plan.joins.join_graph import factored
 
 @dataclass(eq=False)
 class Leaf:
-    """A part of the tree that is not taken apart. start: its first column among those of all leaves.
+    """A part of the tree that is not taken apart.
 
-    streams: the names of the streams that it scans and does not group: one, or those of a UNION ALL. nullable: an outer join may put
-    NULLs in the place of its rows. filters: what all of its rows must pass; only a stream's leaf has them.
+    Attributes:
+        start: its first column among those of all leaves.
+        streams: the streams that it scans and does not group: one, or those of a UNION ALL.
+        nullable: true if an outer join may put NULLs in the place of its rows.
+        filters: conditions on its rows; only the leaf of a stream has any.
     """
 
     relation: Relation
@@ -35,12 +38,12 @@ class Leaf:
 
     @property
     def columns(self) -> range:
-        """Its columns among those of all leaves."""
+        """The columns of the leaf among those of all leaves."""
         return range(self.start, self.start + len(self.relation.schema))
 
     @property
     def is_of_tables(self) -> bool:
-        """Whether a stream's kernel could probe its rows, which are neither a stream's nor groups of one."""
+        """True if a stream's kernel could probe its rows, which are neither a stream's nor groups of one."""
         return not scans(self.relation, "stream") and not scans(self.relation, "view")
 
 
@@ -66,7 +69,11 @@ class Outer:
 
 @dataclass(eq=False)
 class Region:
-    """An inner join of members under conditions. items: the columns that it yields, over those of all leaves."""
+    """An inner join of members under conditions.
+
+    Attributes:
+        items: the columns that it yields, over those of all leaves.
+    """
 
     members: list[Leaf | Outer] = field(default_factory=list)
     conditions: list[Expression] = field(default_factory=list)
@@ -78,7 +85,7 @@ class Region:
         return frozenset(index for member in self.members for index in member.columns)
 
     def leaves(self) -> Iterator[Leaf]:
-        """Yield all leaves, also those of outer joins."""
+        """Yield all leaves, those of outer joins included."""
         for member in self.members:
             if isinstance(member, Leaf):
                 yield member
@@ -87,7 +94,7 @@ class Region:
                 yield from member.right.leaves()
 
     def regions(self) -> Iterator[Region]:
-        """Yield it and all regions inside of it."""
+        """Yield the region and all regions inside of it."""
         yield self
         for member in self.members:
             if isinstance(member, Outer):
@@ -101,7 +108,10 @@ class Region:
 
 
 def ungrouped_streams(relation: Relation) -> list[str]:
-    """Return the streams that are scanned below with no grouping between, once per scan; not those inside of subqueries."""
+    """Return the streams that are scanned below without a grouping, once per scan.
+
+    Those in subqueries are left out.
+    """
     if isinstance(relation, Aggregate | Distinct):
         return []
     if isinstance(relation, Scan):
@@ -110,7 +120,7 @@ def ungrouped_streams(relation: Relation) -> list[str]:
 
 
 def take_apart(relation: Relation) -> Region | None:
-    """Return the region of a relation, or None where something else than filters, projections and joins stands over a stream."""
+    """Return the region of a relation that has only filters, projections and joins over streams, else None."""
     maker = _Maker()
     region = Region()
     items = maker.flatten(relation, region, nullable=False)
@@ -122,7 +132,7 @@ def take_apart(relation: Relation) -> Region | None:
 
 
 def is_closed(expression: Expression) -> bool:
-    """Return whether an expression depends on nothing but a row, and can be evaluated when the row comes."""
+    """Return whether an expression depends on one row alone, and can be evaluated when the row comes."""
     return not (
         uses_now(expression)
         or any(True for _ in subqueries_of(expression))
@@ -135,7 +145,7 @@ class _Maker:
         self._width = 0
 
     def flatten(self, relation: Relation, region: Region, nullable: bool) -> list[Expression] | None:
-        """Put a part of the tree into a region and return its columns over those of all leaves."""
+        """Add a part of the tree to a region, and return its columns over those of all leaves."""
         of_tables = not ungrouped_streams(relation) and not _is_inner_join(relation)
         if of_tables or isinstance(relation, Scan) or (isinstance(relation, SetOperation) and _is_flat(relation)):
             return self._leaf(relation, region, nullable)
@@ -191,7 +201,7 @@ def _is_inner_join(relation: Relation) -> bool:
 
 
 def _computes(relation: Relation) -> bool:
-    """Return whether a part over streams yields anything but their columns."""
+    """Return whether a part over streams yields more than their columns."""
     if not ungrouped_streams(relation):
         return False
     if isinstance(relation, Project) and not all(isinstance(item, Column) for _, item in relation.items):
@@ -200,7 +210,10 @@ def _computes(relation: Relation) -> bool:
 
 
 def _is_flat(relation: Relation) -> bool:
-    """Return whether a stream pipeline can yield a part: streams, put together by UNION ALL, under filters, projections and probes."""
+    """Return whether a stream pipeline can yield a part of the tree.
+
+    Such a part is streams, put together by UNION ALL, under filters, projections and probes.
+    """
     if isinstance(relation, SetOperation) and relation.kind == "union" and relation.all:
         return all(_is_flat(side) or not ungrouped_streams(side) for side in (relation.left, relation.right))
     if not all(is_closed(part) for part in operator_expressions(relation)):
@@ -211,7 +224,7 @@ def _is_flat(relation: Relation) -> bool:
 
 
 def _is_probe(join: Join) -> bool:
-    """Return whether a join probes tables with the rows of what is flat."""
+    """Return whether a join probes tables with rows that a stream pipeline yields."""
     of_left = bool(ungrouped_streams(join.left))
     stream, tables = (join.left, join.right) if of_left else (join.right, join.left)
     if join.lateral is not None or join.kind not in ("inner", "cross", "left" if of_left else "right"):
@@ -220,7 +233,7 @@ def _is_probe(join: Join) -> bool:
 
 
 def _push_down(region: Region) -> None:
-    """Move conditions into the streams' leaves, and into the regions of outer joins, where that changes nothing."""
+    """Move conditions into the leaves of streams, and into regions of outer joins, where nothing changes."""
     for member in region.members:
         if isinstance(member, Outer):
             _push_into(region.conditions, member.kept)
