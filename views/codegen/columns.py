@@ -1,7 +1,8 @@
-"""Columns as arguments of a kernel: which arrays it takes, and the lines that load a value from them.
+"""Columns as arguments of a kernel: its arrays, and the lines that load a value from them.
 
-A column has an array of data, one of nulls, and a decimal of variable scale also one of scales (int16). Only columns that are used become
-arguments, under their numbers: c0, c1 and so on. Must not know where the arrays come from.
+A column has an array of data, one of nulls, and a decimal of variable scale also one of scales
+(int16). Only columns that are used become arguments, under their numbers: c0, c1 and so on. Must
+not know where the arrays come from.
 """
 
 from __future__ import annotations
@@ -31,7 +32,11 @@ SCALES = "int16[::1]"
 
 @dataclass(slots=True)
 class InputColumns:
-    """The columns of a kernel's input. heap: the variable with the address that long texts count from."""
+    """The columns of a kernel's input.
+
+    Attributes:
+        heap: the variable with the address from which long texts count.
+    """
 
     schema: Schema
     heap: str = "input_heap"
@@ -45,7 +50,7 @@ class InputColumns:
         return Value(self._words(writer, stem, kind), null)
 
     def stem(self, writer: KernelWriter, index: int) -> str:
-        """Return what the names of a column's arrays begin with."""
+        """Return the first part of the names of a column's arrays."""
         if index not in self.used:
             self.used[index] = writer.name(f"c{index}")
         return self.used[index]
@@ -74,7 +79,7 @@ class InputColumns:
 
     @property
     def has_texts(self) -> bool:
-        """Whether one of the used columns is a text."""
+        """True if one of the used columns is a text."""
         return any(self.schema[index].type.family in TEXTS for index in self.used)
 
     def parameters(self) -> list[tuple[str, str]]:

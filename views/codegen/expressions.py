@@ -1,7 +1,8 @@
-"""From a typed expression to lines of a kernel: the driver, and the helpers that the families of functions share.
+"""From a typed expression to lines of a kernel: the driver, and helpers for the families of functions.
 
-Enters: an expression over the columns that a `ColumnSource` loads. Leaves: a `Value`; the lines that compute it are in the writer. What
-SQL does not evaluate (a CASE branch not taken, the rest of an AND) is behind a real branch, so its errors are not raised.
+Enters: an expression over the columns that a `ColumnSource` loads. Leaves: a `Value`; the lines
+that compute it are in the writer. What SQL does not evaluate (a CASE branch not taken, the rest of
+an AND) is inside a real branch, so that its errors are not raised.
 """
 
 from __future__ import annotations
@@ -21,14 +22,17 @@ from views.model.trees import meaning
 
 
 class ColumnSource(Protocol):
-    """Where the columns of the input come from."""
+    """The loader of the input's columns."""
 
     def load(self, writer: KernelWriter, index: int) -> Value:
         """Write the lines that load column `index` of the row at hand."""
 
 
 class ExpressionWriter:
-    """Evaluates expressions in one kernel. long_texts: room for parameters, and the bytes of literals that are not inline."""
+    """A writer of the expressions of one kernel.
+
+    long_texts: room for parameters, and the bytes of literals that are not inline.
+    """
 
     def __init__(
         self,
@@ -46,7 +50,10 @@ class ExpressionWriter:
         self._numbers: dict[int, tuple[int, Expression]] = {}
 
     def evaluate(self, expression: Expression) -> Value:
-        """Write what computes `expression`, unless it is computed already, and return its value. Raises SqlError 0A000."""
+        """Write the lines that compute `expression`, unless it is computed, and return its value.
+
+        Raises SqlError 0A000.
+        """
         if not expression.type.row.kernel:
             raise not_supported(
                 f"a value of type {expression.type.sql_name} in a continuous view", position_of(expression)
@@ -64,7 +71,10 @@ class ExpressionWriter:
         return remember(key, value)
 
     def _number(self, expression: Expression) -> int:
-        """Return the number that all expressions with the same value have. Each is looked at once, however deep it is."""
+        """Return the common number of all expressions with this value.
+
+        Each expression is looked at once, however deep it is.
+        """
         known = self._numbers.get(id(expression))
         if known is not None:
             return known[0]
@@ -102,7 +112,7 @@ class ExpressionWriter:
         return self._functions["case"](self, expression)
 
     def declare(self, stem: str, kind: SqlType, null: str = ALWAYS) -> Value:
-        """Write variables for a value of `kind` that branches will set, NULL at first, and return it."""
+        """Write variables for a value of `kind`, NULL at first, that branches will set; return the value."""
         names = [self.writer.name(stem + suffix) for suffix in word_suffixes(kind)]
         zeros = zero_words(kind)
         if kind.family == "numeric" and kind.display_scale is not None:
@@ -130,8 +140,9 @@ class ExpressionWriter:
     ) -> Value:
         """Write a call that is NULL when an argument is, and return its value of the node's type.
 
-        call: source text that gives the words of the result (of a numeric of known scale without the scale unless `scale_returned`),
-        followed by an error code if `fallible`; then it is only called for arguments that are not NULL.
+        call: source text for the words of the result (of a numeric of known scale without the scale
+        unless `scale_returned`), followed by an error code if `fallible`; the call is then made
+        only for arguments that are not NULL.
         """
         kind = node.type
         null = any_null(*arguments)
@@ -176,14 +187,14 @@ FunctionWriter = Callable[[ExpressionWriter, "Call | Cast | Case"], Value]
 
 
 def text_of(expression: Expression) -> str:
-    """Return the SQL of an expression for CONTEXT lines: as the user wrote it where that is known."""
+    """Return the SQL of an expression for CONTEXT lines, as the user wrote it if that is known."""
     if isinstance(expression, Call) and expression.text:
         return expression.text
     return expression_text(expression)
 
 
 def position_of(expression: Expression) -> int | None:
-    """Return where an expression is in the statement, if that is known."""
+    """Return the place of an expression in the statement, if that is known."""
     return None if isinstance(expression, Case) else expression.position
 
 

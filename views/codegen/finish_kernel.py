@@ -35,7 +35,7 @@ def generate_finish_kernel(step: FinishStep) -> GeneratedModule:
 
 
 class FinishKernelWriter:
-    """Writes one finish kernel."""
+    """A writer of one finish kernel."""
 
     def __init__(self, step: FinishStep, is_flat: bool) -> None:
         self.step = step
@@ -45,7 +45,7 @@ class FinishKernelWriter:
         self.results = [self.writer.name(f"r{number}") for number in range(len(step.items))]
 
     def generate(self) -> GeneratedModule:
-        """Write everything and put the module together."""
+        """Write the whole kernel, and return the module."""
         for predicate in all_of(self.step.predicates):
             truth = self.expressions.evaluate(predicate).truth
             with self.writer.block(f"if {negation(truth)}:"):
@@ -66,7 +66,7 @@ class FinishKernelWriter:
         return [f"control[ERROR] = {error}", f"control[EXPRESSION] = {number}", "return row"]
 
     def _write_room(self, values: list[Value]) -> None:
-        """Write the check that the heap can take all texts of this row."""
+        """Write the check that the heap has room for all texts of this row."""
         texts = [
             value
             for (_, item), value in zip(self.step.items, values, strict=True)
@@ -119,7 +119,7 @@ class FinishKernelWriter:
         return found
 
     def _module(self) -> GeneratedModule:
-        """Put header, prologue and loop around the body."""
+        """Return the module: header, prologue and loop around the body."""
         arguments = list(ARGUMENTS)
         prologue: list[str] = []
         if self.writer.uses_scratch:

@@ -1,7 +1,7 @@
-"""The lines that keep the first row of each group: the row at hand as words, compared with what is kept, and put in its place.
+"""The lines that keep the first row of each group: its words are compared with the kept ones.
 
-Enters: the values of the row at hand. Leaves: lines in the writer, for after the group is found and before its counts go up. Must not know
-how words compare: that is `ringbuffer.groups.first_rows`.
+Enters: the values of the row at hand. Leaves: lines in the writer, for after the group is found and
+before its counts go up. Must not know how words compare: `ringbuffer.groups.first_rows` does.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from views.codegen.writer import KernelWriter
 
 
 def write_first(writer: KernelWriter, grouping: Grouping, first: FirstRow, values: list[Value]) -> None:
-    """Write the lines. The row's words are in the control block, behind the entry."""
+    """Write the lines. The words of the row are in the control block, after the entry."""
     writer.use("groups.hash_table", "ENTRY")
     start = grouping.table.entry_words
     _write_row(writer, first, values, start)
@@ -63,7 +63,7 @@ def _write_words(writer: KernelWriter, texts: list[str], at: int) -> None:
 
 
 def _words(writer: KernelWriter, kind: SqlType, value: Value) -> list[str]:
-    """Return the source text of a value's words; a text counts its offset from address 0."""
+    """Return the source text of a value's words; the offset of a text counts from address 0."""
     if kind.family == "bool":
         return [f"1 * ({value.word})"]
     if kind.family in FLOATS:

@@ -1,7 +1,8 @@
-"""How the groups of a stream pipeline lie in the rows of a hash table (ringbuffer/groups/hash_table.py).
+"""The layout of the groups of a stream pipeline in the rows of a hash table.
 
-Enters: the keys and aggregates of a `StreamPipeline`. Leaves: a `Grouping`, from which the kernel that folds rows, the program that merges
-tables and the export of results all take their word offsets. Must not write code.
+The table is ringbuffer/groups/hash_table.py. Enters: the keys and aggregates of a `StreamPipeline`.
+Leaves: a `Grouping`, from which the kernel that folds rows, the program that merges tables and the
+export of results all take their word offsets. Must not write code.
 """
 
 from __future__ import annotations
@@ -40,7 +41,12 @@ HASH_WORDS = 1
 
 @dataclass(frozen=True, slots=True)
 class KeySlot:
-    """Where a key is: `word` in the entry (the null mask is word 0), and what is shown where that differs from what is compared."""
+    """The place of a key.
+
+    Attributes:
+        word: in the entry, whose word 0 is the null mask.
+        shown_word: of the value that is shown, where that differs from the value that is compared.
+    """
 
     expression: Expression
     type: SqlType
@@ -51,7 +57,12 @@ class KeySlot:
 
 @dataclass(slots=True)
 class InputSlot:
-    """What several aggregates may share: an argument under a filter (None: count(*)), its count word and its states, by row word."""
+    """An argument under a filter, which several aggregates may share.
+
+    Attributes:
+        argument: None: count(*).
+        count_word, states: by word of the row.
+    """
 
     argument: Expression | None
     filter: Expression | None
@@ -61,7 +72,12 @@ class InputSlot:
 
 @dataclass(slots=True)
 class FirstValue:
-    """A value of the first row of each group. form: how it is kept and compared (ringbuffer/groups/first_rows.py); word: its place."""
+    """A value of the first row of each group.
+
+    Attributes:
+        form: how it is kept and compared (ringbuffer/groups/first_rows.py).
+        word: its place.
+    """
 
     expression: Expression
     form: int
@@ -70,7 +86,12 @@ class FirstValue:
 
 @dataclass(slots=True)
 class FirstRow:
-    """What is kept of the first row of each group. input: the number of the input whose count it shares; mask_word: its null mask."""
+    """The kept values of the first row of each group.
+
+    Attributes:
+        input: the number of the input whose count it shares.
+        mask_word: the place of its null mask.
+    """
 
     input: int
     values: list[FirstValue]
@@ -78,13 +99,18 @@ class FirstRow:
 
     @property
     def words(self) -> int:
-        """Words in all."""
+        """How many words it has."""
         return WORDS[State.FIRST] + sum(value_words(value.form) for value in self.values)
 
 
 @dataclass(frozen=True, slots=True)
 class AggregateSlot:
-    """An aggregate's place: the number of its input, and the state that it is read from."""
+    """The place of an aggregate.
+
+    Attributes:
+        input: the number of its input.
+        state: from which it is read.
+    """
 
     call: AggregateCall
     input: int
@@ -93,7 +119,12 @@ class AggregateSlot:
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """The whole row: layout for the table, slots, and the steps (kind, word, count word) that merge one row into another."""
+    """The layout of a whole row.
+
+    Attributes:
+        table: layout for the table.
+        merge_steps: (kind, word, count word), which merge one row into another.
+    """
 
     table: TableLayout
     keys: tuple[KeySlot, ...]
@@ -129,7 +160,7 @@ def make_grouping(pipeline: StreamPipeline) -> Grouping:
 
 
 def place_first(first: FirstRow, word: int, count_word: int) -> list[tuple[int, int, int]]:
-    """Give a first row its words, from `word` on, and return the steps that merge it."""
+    """Assign words to a first row, from `word` on, and return the steps that merge it."""
     first.mask_word = word
     steps = [(int(State.FIRST), word, len(first.values))]
     word += WORDS[State.FIRST]
@@ -141,12 +172,12 @@ def place_first(first: FirstRow, word: int, count_word: int) -> list[tuple[int, 
 
 
 def value_words(form: int) -> int:
-    """Return the words of a first row's value."""
+    """Return how many words a value of a first row has."""
     return KIND_WORDS[Kind(form & KIND_MASK)]
 
 
 def first_value(number: int, expression: Expression, order: SortKey | None) -> FirstValue:
-    """Return a value of a first row; order: the key that it is, None: it decides nothing."""
+    """Return a value of a first row. order: the sort key that it is, None: it decides nothing."""
     form = int(kind_of(expression.type)) | number << BIT_SHIFT
     if order is not None:
         form |= ORDERS | (DESCENDING if order.descending else 0) | (NULLS_FIRST if order.nulls_first else 0)
@@ -167,7 +198,7 @@ def kind_of(kind: SqlType) -> Kind:
 
 
 def place_keys(expressions: tuple[Expression, ...]) -> tuple[tuple[KeySlot, ...], int, int, int]:
-    """Return (slots, key words, entry words, text mask). Shown words come after all that are compared."""
+    """Return (slots, key words, entry words, text mask). Shown words come after all compared ones."""
     compared = 1
     words = []
     text_mask = 0
@@ -190,21 +221,30 @@ def place_keys(expressions: tuple[Expression, ...]) -> tuple[tuple[KeySlot, ...]
 
 
 def key_words(kind: SqlType) -> int:
-    """Return the words of a key that are compared: a decimal of variable scale is compared without trailing zeros."""
+    """Return how many words of a key are compared.
+
+    A decimal of variable scale is compared without trailing zeros.
+    """
     if kind.family == "numeric":
         return 3 if kind.display_scale is None else 2
     return 2 if kind.family in TEXTS else 1
 
 
 def shows_apart(kind: SqlType) -> bool:
-    """Return whether equal keys can look different: -0 and 0, 1.0 and 1.00. The first one seen is shown."""
+    """Return whether equal keys can look different: -0 and 0, 1.0 and 1.00.
+
+    The first one seen is shown.
+    """
     return kind.family in FLOATS or kind.is_variable_numeric
 
 
 def place_aggregates(
     calls: tuple[AggregateCall, ...],
 ) -> tuple[tuple[InputSlot, ...], tuple[AggregateSlot, ...], FirstRow | None]:
-    """Return the inputs, each argument and filter once, where each aggregate is read from, and what is kept of first rows."""
+    """Return the inputs, the place from which each aggregate is read, and the kept first row.
+
+    Each argument under a filter is one input.
+    """
     inputs: list[InputSlot] = []
     numbers: dict[tuple[Expression | None, Expression | None], int] = {}
     slots = []
@@ -232,7 +272,7 @@ def place_aggregates(
 
 
 def first_row(slots: Sequence[AggregateSlot]) -> FirstRow:
-    """Return what is kept for aggregates that are values of the first row; all of them have one order. Keys of the order come first."""
+    """Return the values to keep for aggregates over the first row, keys of their one order first."""
     order = slots[0].call.order_by
     assert all(slot.call.order_by == order for slot in slots), "one first row has one order"
     values = [first_value(number, key.expression, key) for number, key in enumerate(order)]
@@ -294,7 +334,7 @@ def state_of(call: AggregateCall) -> State:
 
 
 def not_mergeable(call: AggregateCall, what: str) -> SqlError:
-    """Return the 0A000 of an aggregate that no state is kept for."""
+    """Return the 0A000 for an aggregate that has no state to keep."""
     hint = (
         "Count equal values first, and repeat each of them as often for the aggregate: SELECT ..., the aggregate of value "
         "FROM (SELECT ..., ... AS value, count(*) AS n FROM ... GROUP BY ..., value) g, generate_series(1, g.n) GROUP BY ..."
@@ -305,7 +345,10 @@ def not_mergeable(call: AggregateCall, what: str) -> SqlError:
 
 
 def guarded_argument(slot: InputSlot) -> Expression | None:
-    """Return what is evaluated per row for an input: NULL where its filter does not hold, so that errors stay behind the filter."""
+    """Return the expression to evaluate per row for an input.
+
+    It is NULL where the filter does not hold, so that the filter guards errors.
+    """
     if slot.filter is None:
         return slot.argument
     argument = Literal(True, BOOL) if slot.argument is None else slot.argument

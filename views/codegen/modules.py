@@ -1,7 +1,9 @@
-"""The text of a generated module: header, imports, constants, one kernel. What the loader must know travels beside it.
+"""The text of a generated module: header, imports, constants, one kernel.
 
-Enters: the writer of a finished function body. Leaves: a `GeneratedModule`. Nothing that a client wrote is in its text: columns and joins
-have numbers, constants are numbers, long ones lie beside it, and so does the SQL of what can fail. The file is never edited.
+Enters: the writer of a finished function body. Leaves: a `GeneratedModule`, with what the loader
+must know beside the text. Nothing that a client wrote is in the text: columns and joins have
+numbers, constants are numbers, long ones lie beside the text, and so does the SQL of expressions
+that can fail. The file is never edited.
 """
 
 from __future__ import annotations
@@ -21,10 +23,15 @@ LINES_MAX = 10_000
 
 @dataclass(frozen=True, slots=True)
 class GeneratedModule:
-    """text: the whole file, in ASCII. function: the kernel's name; types: numba's names of its argument types.
+    """A generated module and what the loader must know of it.
 
-    columns: the input columns whose arrays are the last arguments, in order. long_texts: bytes of constants, given by address.
-    expressions: SQL text of what can fail, by the number that the kernel reports.
+    Attributes:
+        text: the whole file, in ASCII.
+        function: the name of the kernel.
+        types: numba's names of its argument types.
+        columns: the input columns whose arrays are the last arguments, in order.
+        long_texts: bytes of constants, given by address.
+        expressions: SQL text of expressions that can fail, by the number that the kernel reports.
     """
 
     text: str
@@ -39,14 +46,14 @@ class GeneratedModule:
 
     @property
     def name(self) -> str:
-        """Its name as a file and as a module."""
+        """The name of the file and of the module."""
         return f"{self.function}_{self.fingerprint}"
 
 
 def smallest(generate: Callable[[bool], GeneratedModule]) -> GeneratedModule:
-    """Return the module as it is, or what is generated when the argument is true (a flat one) if it is long.
+    """Return the module generated for False, or, if that is long, for True (a flat one).
 
-    Raises SqlError 54001 for what would take minutes to compile.
+    Raises SqlError 54001 for a module that would take minutes to compile.
     """
     module = generate(False)
     if module.text.count("\n") < FLAT_LINES:
@@ -61,7 +68,10 @@ def smallest(generate: Callable[[bool], GeneratedModule]) -> GeneratedModule:
 
 
 def module_text(title: str, function: str, writer: KernelWriter) -> tuple[str, str]:
-    """Return (text of the file, fingerprint of what it computes). function: the lines of the kernel with its header."""
+    """Return the text of the file, and a fingerprint of what it computes.
+
+    function: the lines of the kernel with its header.
+    """
     function = "\n\n\n".join(["\n".join(lines) for lines in writer.guards.values()] + [function])
     if "real(" in function:
         writer.use("scalar.numbers.arithmetic", "real")

@@ -1,7 +1,8 @@
-"""Constants that a kernel is given with each call: where they are in its block of constants, in generated code and in memory.
+"""Constants that a kernel gets with each call: their places in its block of constants.
 
-Enters: a `Parameter` of a pipeline; the values for one statement. Leaves: the words of the parameter, loaded once before the loop; the
-block. The first bytes of a block are the parameters, PARAMETER_BYTES each, the bytes of long texts follow.
+Enters: a `Parameter` of a pipeline; the values for one statement. Leaves: the words of the
+parameter, loaded once before the loop; the block. The first bytes of a block are the parameters,
+PARAMETER_BYTES each; the bytes of long texts follow.
 """
 
 from __future__ import annotations

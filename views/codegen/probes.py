@@ -43,7 +43,7 @@ def key_forms(probe: Probe) -> list[KeyForm]:
 
 
 def value_words_count(kind: SqlType) -> int:
-    """Return the words that a column has in a build side's rows."""
+    """Return how many words a column has in the rows of a build side."""
     if kind.family == "numeric":
         return 3 if kind.display_scale is None else 2
     return 2 if kind.family in TEXTS else 1
@@ -51,7 +51,11 @@ def value_words_count(kind: SqlType) -> int:
 
 @dataclass(slots=True)
 class BuildSide:
-    """The names of one probe's variables, and where its columns are: in a row from `start` on, and in the rows of its table."""
+    """The names of the variables of one probe, and the places of its columns.
+
+    Attributes:
+        start: where its columns begin in a row of the pipeline.
+    """
 
     number: int
     stem: str
@@ -62,7 +66,7 @@ class BuildSide:
 
     @property
     def words(self) -> int:
-        """Words of a row."""
+        """How many words a row of the build side has."""
         return row_words([value_words_count(column.type) for column in self.schema])
 
     def place(self, index: int) -> int:
@@ -72,7 +76,11 @@ class BuildSide:
 
 @dataclass
 class ProbeWriter:
-    """Writes the probes of one stream kernel, in order. width: columns of the stream, which come first in a row."""
+    """A writer of the probes of one stream kernel, in order.
+
+    Attributes:
+        width: how many columns the stream has, which come first in a row.
+    """
 
     writer: KernelWriter
     width: int
@@ -81,7 +89,7 @@ class ProbeWriter:
     scratch_lines: list[tuple[int, str]] = field(default_factory=list)
 
     def declare(self, probes: Sequence[Probe]) -> None:
-        """Take the names of the probes' variables before anything else does."""
+        """Reserve the names of the probes' variables."""
         start = self.width
         for number, probe in enumerate(probes):
             stem = self._stem(f"join{number}")
@@ -89,7 +97,7 @@ class ProbeWriter:
             start += len(probe.build.schema)
 
     def write_prefetches(self, probes: Sequence[Probe], columns: InputColumns) -> None:
-        """Write for each probe whose only key is an integer of the stream that a later row's is begun."""
+        """Write the prefetch of a later row for each probe whose only key is an integer of the stream."""
         found = [
             (side, column)
             for side, probe in zip(self.sides, probes, strict=True)
@@ -105,7 +113,10 @@ class ProbeWriter:
             self.writer.line(f"{begin}({side.stem}_index, {side.stem}_rows, {key}, {side.words})")
 
     def load(self, writer: KernelWriter, index: int) -> Value:
-        """Write the lines that load a build side's column for the match at hand; `index` counts the row's columns."""
+        """Write the lines that load a column of a build side for the match at hand.
+
+        `index` counts the columns of the pipeline's row.
+        """
         side = [side for side in self.sides if side.start <= index][-1]
         column = index - side.start
         assert side.entered and column < len(side.schema), f"column {index} is not there yet"
@@ -156,7 +167,7 @@ class ProbeWriter:
         return f"for {stem}_row in range(max({stem}_first, {stem}_resume), {stem}_end):"
 
     def enter(self, number: int) -> None:
-        """Write the first lines of a loop."""
+        """Write the first lines of the loop over matches."""
         side = self.sides[number]
         self._if_scratch(f"scratch[USED] = {side.stem}_scratch")
         self.writer.line(f"{side.stem}_resume = 0")
@@ -165,7 +176,7 @@ class ProbeWriter:
         side.entered = True
 
     def notes(self) -> list[str]:
-        """Return the lines with which a kernel that stops notes where it is."""
+        """Return the lines with which a stopping kernel notes its place."""
         entered = [side for side in self.sides if side.entered]
         if entered:
             self.writer.use("groups.hash_table", "RESUME")
@@ -188,7 +199,10 @@ class ProbeWriter:
         return lines
 
     def lines(self) -> list[str]:
-        """Return the kernel's lines; with a scratch heap, those that take back what the last match left there."""
+        """Return the lines of the kernel.
+
+        With a scratch heap, lines that free what the last match left there are among them.
+        """
         found = list(self.writer.lines)
         for number, line in reversed(self.scratch_lines if self.writer.uses_scratch else []):
             found.insert(number, line)
@@ -198,14 +212,17 @@ class ProbeWriter:
         self.scratch_lines.append((len(self.writer.lines), self.writer.indented(line)))
 
     def _stem(self, wanted: str) -> str:
-        """Return a new name whose names with each suffix are new as well."""
+        """Return a new name; the names made of it with each suffix are new as well."""
         while True:
             stem = self.writer.name(wanted)
             if all(self.writer.name(stem + suffix) == stem + suffix for suffix in SUFFIXES):
                 return stem
 
     def _lookup(self, probe: Probe, index: str, keys: list[Value]) -> str:
-        """Return source text of the first match and the end of them; several key words go through the control block."""
+        """Return source text of the first match and the end of the matches.
+
+        Several key words go through the control block.
+        """
         use = self.writer.use
         if not keys:
             return f"0, {index}[{use('groups.join_table', 'NULL_ROW')}]"
@@ -242,7 +259,7 @@ class ProbeWriter:
 
 
 def _plain_key(probe: Probe) -> int | None:
-    """Return the column of the row that is the only key, if it is one word that needs no computing."""
+    """Return the column of the row that is the only key, if it is one word; else None."""
     if len(probe.keys) != 1:
         return None
     ((key, _),) = probe.keys

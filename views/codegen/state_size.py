@@ -1,4 +1,4 @@
-"""What a continuous view keeps per group, and where its kernel is, for EXPLAIN: as `views.codegen` lays them out and names them.
+"""The contents and bytes of a continuous view's groups, and the file of its kernel, for EXPLAIN.
 
 Enters: a stream pipeline. Leaves: lines of text. Must not change how groups are laid out.
 """
@@ -17,7 +17,10 @@ WORD_BYTES = 8
 
 
 def kept_lines(stream: StreamPipeline) -> list[str]:
-    """Return one line per key and per input of the aggregates. Raises SqlError 0A000 for an aggregate without a mergeable state."""
+    """Return one line per key and per input of the aggregates.
+
+    Raises SqlError 0A000 for an aggregate without a mergeable state.
+    """
     grouping = make_grouping(stream)
     states = {state for slot in grouping.inputs for state in slot.states}
     has_texts = grouping.table.text_mask != 0 or not states.isdisjoint({State.MIN_TEXT, State.MAX_TEXT})
@@ -29,7 +32,10 @@ def kept_lines(stream: StreamPipeline) -> list[str]:
 
 
 def kept_columns(stream: StreamPipeline) -> list[tuple[str, int]]:
-    """Return what is kept per group, and its bytes: one item per key and per input of the aggregates. Raises SqlError 0A000."""
+    """Return the contents of a group and their bytes: one item per key and per input of the aggregates.
+
+    Raises SqlError 0A000.
+    """
     grouping = make_grouping(stream)
     found = []
     for slot in grouping.keys:

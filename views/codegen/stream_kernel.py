@@ -45,7 +45,7 @@ def generate_stream_kernel(pipeline: StreamPipeline, grouping: Grouping) -> Gene
 
 
 class StreamKernelWriter:
-    """Writes one stream kernel."""
+    """A writer of one stream kernel."""
 
     def __init__(self, pipeline: StreamPipeline, grouping: Grouping, is_flat: bool) -> None:
         self.pipeline = pipeline
@@ -58,12 +58,12 @@ class StreamKernelWriter:
         self.expressions = ExpressionWriter(self.writer, self, FUNCTIONS, len(pipeline.parameters))
 
     def load(self, writer: KernelWriter, index: int) -> Value:
-        """Write the lines that load a column of the stream or of a build side: this is the expressions' `ColumnSource`."""
+        """Write the lines that load a column of the stream or of a build side, as a `ColumnSource`."""
         source = self.columns if index < len(self.pipeline.input) else self.probes
         return source.load(writer, index)
 
     def generate(self) -> GeneratedModule:
-        """Write everything and put the module together."""
+        """Write the whole kernel, and return the module."""
         self.probes.write_prefetches(self.pipeline.probes, self.columns)
         self._write_filters(self.pipeline.filters)
         with ExitStack() as loops:
@@ -75,7 +75,7 @@ class StreamKernelWriter:
         return self._module()
 
     def _write_grouping(self) -> None:
-        """Write what is done with a row that has passed everything."""
+        """Write the lines for a row that has passed filters and probes."""
         keys = [self.expressions.evaluate(key.expression) for key in self.grouping.keys]
         inputs = [self._evaluate_input(slot) for slot in self.grouping.inputs]
         first = self.grouping.first
@@ -123,7 +123,7 @@ class StreamKernelWriter:
         return Value(()) if argument is None else self.expressions.evaluate(argument)
 
     def _write_room(self, keys: list[Value], inputs: list[Value], firsts: list[Value]) -> None:
-        """Write the check that the table's heap can take all texts of this row."""
+        """Write the check that the heap of the table has room for all texts of this row."""
         texts = [value for key, value in zip(self.grouping.keys, keys, strict=True) if key.type.family in TEXTS]
         for slot, value in zip(self.grouping.inputs, inputs, strict=True):
             texts += [value] * len({State.MIN_TEXT, State.MAX_TEXT} & slot.states.keys())
@@ -161,7 +161,7 @@ class StreamKernelWriter:
             self._write_stop()
 
     def _write_stop(self) -> None:
-        """Write the exit that is taken for more room."""
+        """Write the exit of a kernel that needs more room."""
         for line in (*self.probes.notes(), "return row"):
             self.writer.line(line)
 
@@ -256,7 +256,7 @@ class StreamKernelWriter:
         return f"{function}({at}, seen, {words})"
 
     def _module(self) -> GeneratedModule:
-        """Put header, prologue and loop around the body."""
+        """Return the module: header, prologue and loop around the body."""
         arguments = list(ARGUMENTS)
         arguments += self.probes.arguments()
         prologue = self.probes.prologue()

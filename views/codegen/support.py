@@ -1,6 +1,7 @@
-"""Whether our kernels can evaluate an expression: what they can't, above the first grouping, is left to Spark.
+"""Whether our kernels can evaluate an expression; above the first grouping Spark evaluates the others.
 
-Enters: an expression and the schema that it addresses. Leaves: yes or no, by writing the lines and forgetting them.
+Enters: an expression and the schema that it addresses. Leaves: yes or no, by writing the lines and
+dropping them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""What an expression is in generated code: the source text of its words, and of whether it is NULL.
+"""The values of expressions in generated code: source text of their words, and of whether they are NULL.
 
-Words by form: bool True or False; integers, dates and timestamps one int64; float4 a float32, float8 a float64; numeric (lo, hi, scale);
-text (w0, w1, address that the offset of a long one counts from). The words of a NULL may hold anything.
+Words by form: bool True or False; integers, dates and timestamps one int64; float4 a float32,
+float8 a float64; numeric (lo, hi, scale); text (w0, w1, address from which the offset of a long one
+counts). The words of a NULL may hold anything.
 """
 
 from __future__ import annotations
@@ -22,7 +23,11 @@ WORDS = INTEGERS | TIMES  # families whose values are one int64
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """Source text of an evaluated expression. null: `NEVER`, `ALWAYS`, or an expression without side effects."""
+    """The source text of an evaluated expression.
+
+    Attributes:
+        null: `NEVER`, `ALWAYS`, or an expression without side effects.
+    """
 
     words: tuple[str, ...]
     null: str = NEVER
@@ -79,7 +84,7 @@ def zero_words(kind: SqlType) -> tuple[str, ...]:
 
 
 def word_suffixes(kind: SqlType) -> tuple[str, ...]:
-    """Return what distinguishes the names of the variables of one value."""
+    """Return the suffixes of the names of the variables of one value."""
     if kind.family == "numeric":
         return ("_lo", "_hi", "_scale")
     return ("_w0", "_w1", "_heap") if kind.family in TEXTS else ("",)
@@ -91,7 +96,10 @@ def has_known_scale(value: Value) -> bool:
 
 
 def numeric_function(name: str, *operands: Value, module: str = "scalar.numbers.numeric") -> tuple[str, str]:
-    """Return module and name of a function of numerics: that of `module`, or the one for operands that may be NaN or infinite."""
+    """Return module and name of a function of numerics.
+
+    It is the function of `module`, or the one for operands that may be NaN or infinite.
+    """
     if all(map(has_known_scale, operands)):
         return module, "numeric_" + name
     return "scalar.numbers.any_numeric", "any_" + name

@@ -1,12 +1,13 @@
-"""Writes the text of one generated function: lines, blocks, names, imports, failures, and what has been computed already.
+"""The writer of one generated function: lines, blocks, names, imports, failures, computed values.
 
-A value computed in a block is known in that block only; `remember` and `recall` follow the blocks, so that a common subexpression is
-computed once where that is right, and never where its errors would come too early. Must not know expressions, nor any text of a client:
-names are made here from stems that are ours, and constants are numbers.
+A value computed in a block is known in that block only. `remember` and `recall` follow the blocks,
+so that a common subexpression is computed once where that is right, and never where its errors
+would come too early. Must not know expressions, nor any text of a client: names are made here from
+stems that are ours, and constants are numbers.
 
-A long function is *flat*: what can fail is called by way of a guard, a small function that does nothing for a NULL or once something
-has failed, so that there is one branch per block instead of two for each call. numba takes a time that grows with the branches times
-the variables.
+A long function is *flat*: a call that can fail goes through a guard, a small function that does
+nothing for a NULL or after a failure, so that there is one branch per block instead of two for each
+call. numba takes a time that grows with the branches times the variables.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ FLAT_LINES = 400
 class KernelWriter:
     """The body of a function under construction.
 
-    failure: lines that leave the row at hand, given the source text of the error code and of the number of the expression.
+    failure: returns the lines that leave the row at hand, for the source text of the error code and
+    of the number of the expression.
     """
 
     def __init__(self, depth: int, failure: Callable[[str, str], list[str]], is_flat: bool = False) -> None:
@@ -63,12 +65,12 @@ class KernelWriter:
         self.lines.append(self.indented(text))
 
     def indented(self, text: str) -> str:
-        """Return a line as it would be appended now."""
+        """Return a line with the present indentation."""
         return INDENT * self._depth + text
 
     @contextmanager
     def block(self, header: str) -> Iterator[None]:
-        """Write `header` and indent what follows; what is computed in it is forgotten after it."""
+        """Write `header`, indent the lines of the context, and forget after it what they have computed."""
         self.leave_if_failed()
         self.line(header)
         self._depth += 1
@@ -85,7 +87,7 @@ class KernelWriter:
 
     @contextmanager
     def skipped(self, condition: str) -> Iterator[None]:
-        """In a flat function, in the place of a block: nothing that can fail is computed where `condition` is true."""
+        """Let nothing that can fail be computed where `condition` is true; a block of a flat function."""
         outer = self._skipped
         if condition != NEVER:
             self._skipped = self.assign("skipped", condition if outer == NEVER else f"{outer} | ({condition})")
@@ -95,7 +97,7 @@ class KernelWriter:
         self._skipped = outer
 
     def wanted(self, condition: str) -> str:
-        """Return a condition of a block as it is where some of what is around it is skipped."""
+        """Return the condition of a block inside of skipped ones."""
         return condition if self._skipped == NEVER else f"not {self._skipped} and ({condition})"
 
     def name(self, stem: str) -> str:
@@ -134,7 +136,7 @@ class KernelWriter:
         return name
 
     def fail_if_error(self, text: str) -> None:
-        """Write the exit from this row that is taken when the variable `error` is not 0. text: the SQL of what failed."""
+        """Write the exit from this row for an `error` that is not 0. text: the SQL of the failed expression."""
         with self.block("if error != 0:"):
             self.fail("error", text)
 
@@ -146,9 +148,10 @@ class KernelWriter:
     def guarded_call(
         self, call: str, targets: list[str], kept: list[str], zeros: list[str], null: str, text: str
     ) -> None:
-        """Write `targets, error = call` in a flat function: `zeros` where `null` is true, or something has failed.
+        """Write `targets, error = call` in a flat function.
 
-        kept: those of the targets that are not dropped. text: the SQL of what can fail.
+        The targets are `zeros` where `null` is true, or after a failure. kept: the targets that are
+        not dropped. text: the SQL of the expression that can fail.
         """
         function, arguments = call.removesuffix(")").split("(", 1)
         count = arguments_count(arguments)
@@ -166,7 +169,7 @@ class KernelWriter:
         self._failed = failed
 
     def leave_if_failed(self) -> None:
-        """Write the exit from this row for what guarded calls have noted; before anything that must not happen then."""
+        """Write the exit from this row after failed guarded calls, before effects that must not happen then."""
         failed, self._failed = self._failed, ""
         if failed:
             with self.block(f"if {failed} != 0:"):
@@ -174,21 +177,21 @@ class KernelWriter:
                     self.line(line)
 
     def _number(self, text: str) -> int:
-        """Return the number of what can fail."""
+        """Return the number of an expression that can fail."""
         return self._numbers.setdefault(text, len(self._numbers))
 
     def remember(self, key: Hashable, value: Value) -> Value:
-        """Note that `key` is computed from here to the end of the block, or of what is skipped."""
+        """Note that `key` is computed from here to the end of the block, or of the skipped lines."""
         self._scopes[-1][key] = value
         return value
 
     def remember_loaded(self, key: Hashable, value: Value) -> Value:
-        """Note that `key` is there from here to the end of the block, whatever is skipped in it."""
+        """Note that `key` is computed from here to the end of the block, whatever lines are skipped in it."""
         self._scopes[self._block_scope][key] = value
         return value
 
     def recall(self, key: Hashable) -> Value | None:
-        """Return the value of `key` if it has been computed on the way here."""
+        """Return the value of `key` if every way to this line has computed it."""
         for scope in reversed(self._scopes):
             if key in scope:
                 return scope[key]
@@ -196,7 +199,7 @@ class KernelWriter:
 
 
 def arguments_count(text: str) -> int:
-    """Return how many arguments there are in the source text of a call, between its parentheses."""
+    """Return how many arguments the source text of a call has between its parentheses."""
     depth, count = 0, 1
     for character in text:
         depth += (character in "([") - (character in ")]")
@@ -207,7 +210,10 @@ def arguments_count(text: str) -> int:
 def guard_lines(
     guard: str, function: str, arguments_count: int, results_count: int, places: list[int], zeros: list[str]
 ) -> list[str]:
-    """Return the function that calls `function`, unless that is not wanted. places: which of its results are returned."""
+    """Return the guard that calls `function` unless the call is not wanted.
+
+    places: which of its results are returned.
+    """
     arguments = ", ".join(f"argument_{number}" for number in range(arguments_count))
     results = [f"result_{number}" for number in range(results_count)]
     nothing = ", ".join(zeros)
