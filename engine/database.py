@@ -21,13 +21,13 @@ import numpy.typing as npt
 from engine.catalog.disabled_views import refuse_checkpoint, refuse_rows
 from engine.catalog.image import CatalogImage, SequenceEntry, StreamEntry, ViewEntry
 from engine.commit.committer import Committer
+from engine.commit.notifications import Notifications
 from engine.commit.spill import SpillFile
 from engine.commit.staging import StatementStage
 from engine.commit.transaction import Transaction, refuse_unseen
 from engine.ddl.restore import restore_catalog
 from engine.ddl.schemas import drop_schemas
 from engine.ddl.table_work import TableWork
-from engine.dialect.notifications import Notifications
 from engine.embedded.result_rows import ResultLimits
 from engine.log.checkpoint_contents import Noted, make_checkpoint
 from engine.log.checkpointer import Checkpointer

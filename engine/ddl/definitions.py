@@ -91,18 +91,18 @@ def refuse_hidden_name(name: str, position: int | None) -> None:
 
 def build_continuous_view(
     statement: CreateView,
+    bound: BoundQuery,
     image: CatalogImage,
     settings: SessionSettings,
     kernels: KernelFiles,
     executor: UpperExecutor,
     tables: TableSource,
 ) -> ViewEntry:
-    """Return the entry of a new continuous view: planned, split, its kernels compiled and durable.
+    """Return the entry of a new continuous view: planned, split, its kernels compiled and durable. bound: its query.
 
-    Raises what bind and the split refuse, and 53100 or 58030 when the kernels can't be written.
+    Raises what the split refuses, and 53100 or 58030 when the kernels can't be written.
     """
     definition = define_view(statement, image.next_oid, settings)
-    bound = bind_query(statement.query, image, settings)
     for column in bound.root.schema:
         require_stored(column.name, column.type)
     return new_view(definition, bound, image, kernels, executor, tables)
@@ -162,6 +162,7 @@ def made_durable(entry: ViewEntry, kernels: KernelFiles) -> ViewEntry:
 
 def build_split_view(
     statement: CreateView,
+    bound: BoundQuery,
     image: CatalogImage,
     settings: SessionSettings,
     kernels: KernelFiles,
@@ -173,26 +174,24 @@ def build_split_view(
     None at all for a view that needs no parts. Raises as `build_continuous_view`, and as `define_query_view`.
     """
     parts: list[ViewEntry] = []
-    for definition, bound in part_definitions(statement, image, settings):
-        parts.append(new_view(definition, bound, image, kernels, executor, tables))
+    for definition, part in part_definitions(statement, bound, image, settings):
+        parts.append(new_view(definition, part, image, kernels, executor, tables))
         image = image.with_entry(parts[-1])
     if not parts:
         return []
-    root = bind_query(statement.query, image, settings).root
-    found = prepared_parts(root, parts[0].view.definition.joins)
+    found = prepared_parts(bound.root, parts[0].view.definition.joins)
     parts[0].view.notices += (*found.eager, *order_notices(found.root))
     oids = tuple(entry.description.oid for entry in parts)
     return [*parts, define_query_view(statement, image, settings, image.next_oid, oids)]
 
 
 def part_definitions(
-    statement: CreateView, image: CatalogImage, settings: SessionSettings
+    statement: CreateView, whole: BoundQuery, image: CatalogImage, settings: SessionSettings
 ) -> list[tuple[ViewDefinition, BoundQuery]]:
-    """Return the parts of a view (`views.plan.parts`), with the oids that they get.
+    """Return the parts of a view (`views.plan.parts`), with the oids that they get. whole: its query.
 
-    Raises what bind and eager grouping refuse.
+    Raises what eager grouping refuses.
     """
-    whole = bind_query(statement.query, image, settings)
     plain = define_view(statement, image.next_oid, settings)
     found: list[tuple[ViewDefinition, BoundQuery]] = []
     for number, part in enumerate(prepared_parts(whole.root, plain.joins).parts):

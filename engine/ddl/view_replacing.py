@@ -123,7 +123,7 @@ class Replacing:
             if self.has_contents and not self.statement.reset:
                 raise self._refusal("The new query reads no stream.")
             return [define_query_view(self.statement, self.image, self.settings, oid)]
-        parts = part_definitions(self.statement, self.image, self.settings)
+        parts = part_definitions(self.statement, bound, self.image, self.settings)
         if not parts:
             return [self._continuous(define_view(self.statement, oid, self.settings), bound, is_whole=True)]
         self.next_oid += len(parts)
@@ -202,7 +202,7 @@ class Judged(Replacing):
         if not reads_stream(bound, self.image):
             self.entries(bound)
         else:
-            parts = part_definitions(self.statement, self.image, self.settings)
+            parts = part_definitions(self.statement, bound, self.image, self.settings)
             whole = [(define_view(self.statement, self.entry.description.oid, self.settings), bound)]
             for definition, part in parts or whole:
                 self._continuous(definition, part, is_whole=not parts)

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from engine.database import Database
     from engine.ingest.insert import InsertTarget
 
+# How often a COPY or a commit that waits for room in a string buffer looks again.
+ROOM_WAIT_S = 0.01
+
 
 class CopyIn:
     """One COPY under way.

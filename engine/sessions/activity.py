@@ -131,3 +131,15 @@ def lock_rows(connections: Iterable[ClientConnection]) -> list[dict[str, Any]]:
             place = {"locktype": "object", "database": database, "classid": CLASSES, "objid": 0, "objsubid": 0}
             rows.append(common | place | {"granted": transaction.holds_ddl_lock})
     return rows
+
+
+def live_rows(session: Session, image: CatalogImage, role: int) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of what is only true at this moment. On the event loop."""
+    neighbours = session.connection.neighbours.connections()
+    listening = session.database.notifications.channels_of(session.inbox)
+    return {
+        "pg_stat_activity": activity_rows(neighbours, image, role),
+        "pg_locks": lock_rows(neighbours),
+        "server": [{"started": moment(session.database.started_us)}],
+        "pg_listening_channels": [{"channel": name} for name in listening],
+    }

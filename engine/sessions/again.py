@@ -16,8 +16,8 @@ from sql.parse.statements.insert import Insert
 from sql.tree.expressions import Literal
 
 if TYPE_CHECKING:
-    from engine.sessions.prepared import Portal, Prepared
     from engine.sessions.session import Session
+    from engine.statements.prepared import Portal, Prepared
 
 
 def statement_again(
@@ -33,7 +33,7 @@ def text_again(session: Session, tag: str, text: str) -> Step:
     """Return how the text of a Query is done again, which has one statement."""
 
     async def run_text() -> str:
-        found = await session.with_text(text, parse, session.settings.checked_text(text))
+        found = await session.threads.with_text(text, parse, session.settings.checked_text(text))
         (statement,) = (one for one in found if not isinstance(one, Empty))
         return await run(session, statement, (), None)
 

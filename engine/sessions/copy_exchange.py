@@ -11,8 +11,7 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
 from engine.ingest.copy_decoders import received_text
-from engine.ingest.copy_in import CopyIn
-from engine.sessions.transaction_block import ROOM_WAIT_S
+from engine.ingest.copy_in import ROOM_WAIT_S, CopyIn
 from engine.statements.copy_into_table import CopyIntoTable
 from sql.errors import SqlError
 from sql.parse.statements.copy import CopyFrom

@@ -17,9 +17,9 @@ from engine.catalog.image import CatalogImage
 from engine.commit.committer import RowCommit, Views
 from engine.ingest.insert import HEAD, InsertTarget, head_target
 from engine.sessions.log_answer import LogAnswer
-from engine.sessions.parameter_rows import ParameterRow, parameter_row
-from engine.sessions.prepared import Prepared
 from engine.statements.outcome import expand
+from engine.statements.parameter_rows import ParameterRow, parameter_row
+from engine.statements.prepared import Prepared
 from engine.streams.stream import arrived
 from ringbuffer.decode.one_row import OneRow
 from ringbuffer.memory.columns import Layout

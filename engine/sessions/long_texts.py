@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engine.sessions.collecting import collecting_later
+from engine.scheduler.threads import TEXT_AT_ONCE_MAX
 from sql.errors import SqlError
-from sql.interrupts import interrupted_by
 from sql.parse.parse import parse
 from sql.parse.statements.declaration import Statement
 
@@ -20,29 +19,17 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-# Parsing and binding take some 5 us per character.
-TEXT_AT_ONCE_MAX = 1024
 # Values of parameters that are read at once.
 PARAMETERS_AT_ONCE_BYTES_MAX = 16_384
 # After so long at the statements of one Query, the event loop has a turn for others.
 TURN_S = 0.003
 
 
-async def in_pieces(session: Session, work: Callable[..., Result], *arguments: Any) -> Result:
-    """Run what works through a long text. Raises 57014."""
-
-    def run() -> Result:
-        with interrupted_by(session.check_cancelled), collecting_later():
-            return work(*arguments)
-
-    return await session.in_worker(run)
-
-
 async def timed(session: Session, work: Callable[..., Result], *arguments: Any) -> Result:
     """Run what works through a long text before its statement runs; the time counts for statement_timeout."""
     session.timeout.start()
     try:
-        return await in_pieces(session, work, *arguments)
+        return await session.threads.in_pieces(work, *arguments)
     except SqlError as error:
         raise session.timeout.error_or(error) from None
     finally:

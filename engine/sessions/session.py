@@ -2,7 +2,7 @@
 
 Enters: messages of `sql.wire.messages`, strictly in order. Leaves: bytes to the connection. `handle` returns None when it is done at once
 (the hot paths: small INSERTs, repeated reads of unchanged views) and an awaitable when work goes to a thread. What a statement does is in
-`engine.sessions.statements`, where transactions begin and end in `engine.sessions.transaction_block`; this file knows the protocol's order
+`engine.statements`, where transactions begin and end in `engine.sessions.transaction_block`; this file knows the protocol's order
 of events.
 """
 
@@ -14,26 +14,27 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from engine.dialect.cursors import keep_rows
+from engine.scheduler.collecting import LONG_TEXT, collected_later
+from engine.scheduler.threads import TEXT_AT_ONCE_MAX, Threads
 from engine.sessions.activity import Doing
 from engine.sessions.backend import SessionBackend
 from engine.sessions.cancelling import Cancelling
-from engine.sessions.collecting import LONG_TEXT, collected_later
 from engine.sessions.copy_exchange import CopyExchange
-from engine.sessions.cursors import keep_rows
 from engine.sessions.hot_path import HotPath
-from engine.sessions.identity import Identity
 from engine.sessions.idle_timeout import IdleTimeout
 from engine.sessions.inbox import Inbox
 from engine.sessions.insert_packet import InsertPackets
-from engine.sessions.long_texts import PARAMETERS_AT_ONCE_BYTES_MAX, TEXT_AT_ONCE_MAX, TURN_S, in_pieces, parsed, timed
-from engine.sessions.names import Names
-from engine.sessions.prepared import Portal, Prepared, describe_portal, describe_prepared, make_portal, prepare
+from engine.sessions.long_texts import PARAMETERS_AT_ONCE_BYTES_MAX, TURN_S, parsed, timed
 from engine.sessions.results import send_rows
+from engine.sessions.runner import StatementRunner
 from engine.sessions.session_registry import ClientConnection
 from engine.sessions.statement_timeout import StatementTimeout
-from engine.sessions.statements import StatementRunner
 from engine.sessions.transaction_block import ABORTED, TransactionBlock
+from engine.statements.identity import Identity
+from engine.statements.names import Names
 from engine.statements.outcome import Outcome
+from engine.statements.prepared import Portal, Prepared, describe_portal, describe_prepared, make_portal, prepare
 from engine.tables.sequence_functions import SequenceSession
 from sql.errors import SqlError
 from sql.parse.statements.copy import CopyFrom
@@ -79,17 +80,19 @@ class Session:
         self.identity = Identity(settings, role, user, self.runner.current_image)
         # Whether the client uses savepoints: its transaction blocks keep their snapshots then.
         self.is_simple = self.has_savepoints = False
-        self._loop = asyncio.get_running_loop()
-        self._cancelling = Cancelling(self, self._loop)
-        self.check_cancelled, self.cancellable = self._cancelling.check, self._cancelling.wait
-        self.backend = SessionBackend(self, self._loop, self._cancelling.is_asked)
+        self.doing = Doing(database.clock)
+        loop = asyncio.get_running_loop()
+        self._cancelling = Cancelling(self, loop)
+        self.threads = threads = Threads(database.workers, self.doing, self._cancelling)
+        self.check_cancelled, self.cancellable = threads.check_cancelled, threads.cancellable
+        self.in_worker, self.in_thread = threads.in_worker, threads.in_thread
+        self.backend = SessionBackend(self, loop, self._cancelling.is_asked)
         self.sequences = SequenceSession(backend=self.backend, may=self.identity.may, settings=settings.captured)
-        self.timeout = StatementTimeout(self._loop, settings, self.cancel)
-        self.idle = IdleTimeout(self, self._loop)
+        self.timeout = StatementTimeout(loop, settings, self.cancel)
+        self.idle = IdleTimeout(self, loop)
         self._hot = HotPath(self)
         self._copy = CopyExchange(self)
         self.names = Names(database.config.session_memory_bytes)
-        self.doing = Doing(database.clock)
         self.packets = InsertPackets(self, self.names.statements)
         self.inbox = Inbox(self)
         self._remaining: deque[Statement] = deque()
@@ -346,7 +349,7 @@ class Session:
             elif portal.outcome.more is not None:
                 self.timeout.start()
             await self._send(portal.outcome, self.settings.shown, portal.result_formats, row_limit, described=True)
-            await keep_rows(self, portal)
+            await keep_rows(portal, self.names, self.database.result_limits, self.threads)
         except SqlError as error:
             self.fail_pipeline(error)
 
@@ -405,39 +408,16 @@ class Session:
 
     # What statements and transactions use.
 
-    async def start_portal(self, portal: Portal) -> None:
-        """Run a portal that FETCH comes to before any Execute."""
-        portal.outcome = await self.runner.run(
-            portal.prepared.statement, self.block.current(), portal.values, portal.prepared
-        )
-
     def notice(
         self, sqlstate: str, text: str, severity: str = "NOTICE", hint: str | None = None, detail: str | None = None
     ) -> None:
         """Send a notice, if client_min_messages lets it through."""
-        if self.settings.lets_through(severity):
-            self.connection.write(
-                writer.notice_response(SqlError(sqlstate, text, severity=severity, hint=hint, detail=detail))
-            )
+        self.tell(SqlError(sqlstate, text, severity=severity, hint=hint, detail=detail))
 
-    async def in_worker(self, work: Callable[..., Result], *arguments: Any) -> Result:
-        """Run what computes on a thread, in its turn; the event loop serves the other connections meanwhile. Raises 57014."""
-        with self.database.workers.turn() as turn:
-            if turn.waits:
-                self.doing.waits_for_turn = True
-                try:
-                    await self.cancellable(turn.begins)
-                finally:
-                    self.doing.waits_for_turn = False
-            return await self.in_thread(work, *arguments)
-
-    async def in_thread(self, work: Callable[..., Result], *arguments: Any) -> Result:
-        """Run at once, on a thread, what may wait as long as it likes, and what nobody may be kept from."""
-        return await self._loop.run_in_executor(self.database.workers.threads, work, *arguments)
-
-    async def with_text(self, text: str, work: Callable[..., Result], *arguments: Any) -> Result:
-        """Run what parses or binds `text`: on a worker thread if that takes so long that other clients would notice."""
-        return await in_pieces(self, work, *arguments) if len(text) > TEXT_AT_ONCE_MAX else work(*arguments)
+    def tell(self, notice: SqlError) -> None:
+        """Send a notice that is made, if client_min_messages lets it through."""
+        if self.settings.lets_through(notice.severity):
+            self.connection.write(writer.notice_response(notice))
 
     # Inside.
 

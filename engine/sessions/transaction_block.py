@@ -15,8 +15,11 @@ from engine.commit.parts import end
 from engine.commit.staging import StatementStage
 from engine.commit.string_admission import FullBufferError
 from engine.commit.transaction import Again, Transaction
+from engine.ingest.copy_in import ROOM_WAIT_S
 from engine.sessions.log_answer import awaited_answer
 from engine.sessions.savepoints import Savepoints
+from engine.sessions.temporary_end import end_temporary
+from engine.statements.defining import end_defining
 from engine.statements.outcome import Outcome
 from sql.errors import CONFLICT, SqlError
 from sql.parse.statements.declaration import Statement
@@ -29,8 +32,6 @@ if TYPE_CHECKING:
 INLINE_COMMIT_ROWS_MAX = 4096
 # Longer than the transaction of one statement takes; a turn may also be held by a client that never says Sync.
 TURN_WAIT_S_MAX = 0.5
-# How often a commit that waits for room in a string buffer looks again.
-ROOM_WAIT_S = 0.01
 ENDS = frozenset({"commit", "rollback", "rollback to", "prepare"})
 ABORTED = "current transaction is aborted, commands ignored until end of transaction block"
 
@@ -128,7 +129,7 @@ class TransactionBlock:
         """Commit what is open. Raises SqlError; everything is rolled back then."""
         if self.open is not None:
             try:
-                await self._session.runner.temporary.before_commit(self.open)
+                await self._session.runner.before_commit(self.open)
             except BaseException:
                 self.roll_back()
                 raise
@@ -257,7 +258,7 @@ class TransactionBlock:
         """The session is over: drop what is open, and all locks."""
         self.roll_back()
         self._session.backend.locks.end()
-        self._session.runner.temporary.end()
+        end_temporary(self._session)
 
     def fail(self) -> None:
         """A statement failed: an explicit block keeps nothing and waits for its end, an implicit one is over."""
@@ -297,10 +298,7 @@ class TransactionBlock:
 
     def release_ddl_lock(self, transaction: Transaction) -> None:
         """Let the next transaction define; what this one has built and not committed is given up."""
-        if transaction.holds_ddl_lock:
-            transaction.holds_ddl_lock = False
-            self._database.end_ddl(transaction)
-            transaction.built.clear()
+        end_defining(transaction, self._database)
 
 
 def ends_transaction(statement: Statement) -> bool:

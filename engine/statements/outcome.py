@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ringbuffer.encode.output_forms import Forms
 from ringbuffer.encode.rows import encode_data_rows
+from sql.errors import SqlError
 from sql.tree.relations import OutputColumn, Schema
 from sql.types.datatypes import TEXT, SqlType
 from sql.wire import writer
@@ -26,6 +27,7 @@ class Outcome:
     copying: messages of COPY TO that are made while they are sent; `sent` counts their rows.
     formats: of a simple Query's answer, as a binary cursor has it. passed: rows that were sent and are not in `table` any more.
     is_in_file: the rows of `table` are in a file, and in memory only while they are read.
+    notices: what the client is told before the rest.
     """
 
     tag: str
@@ -37,6 +39,7 @@ class Outcome:
     formats: Sequence[int] = ()
     passed: int = 0
     is_in_file: bool = False
+    notices: Sequence[SqlError] = ()
 
     @property
     def position(self) -> int:

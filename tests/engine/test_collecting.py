@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.sessions import collecting
-from engine.sessions.collecting import LONG_TEXT, NEVER, collecting_later
+from engine.scheduler import collecting
+from engine.scheduler.collecting import LONG_TEXT, NEVER, collecting_later
 from tests.engine.session_client import World
 
 

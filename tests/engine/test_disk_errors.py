@@ -108,7 +108,7 @@ def test_copy_to_a_full_disk(world: World, monkeypatch: pytest.MonkeyPatch) -> N
         return open("/dev/full", "wb")
 
     client = world.client()
-    monkeypatch.setattr("engine.sessions.copy_out.open_to_write", full)
+    monkeypatch.setattr("engine.statements.copy_out.open_to_write", full)
     assert client.ask("COPY (SELECT 1) TO 'rows.txt'") == [
         'E ERROR 53100: could not write to file "rows.txt": No space left on device',
         "Z I",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.sessions.long_texts import TEXT_AT_ONCE_MAX
+from engine.scheduler.threads import TEXT_AT_ONCE_MAX
 from sql.parse.grammar.cursor import Cursor
 from tests.end_to_end.raw_client import SYNC, bind, execute, parse
 from tests.engine.session_client import SessionClient, World

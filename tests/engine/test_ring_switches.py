@@ -11,14 +11,14 @@ import pytest
 import engine.commit.parts
 import engine.scans.rows
 import engine.scans.scans
-import engine.sessions.explaining
+import engine.statements.explaining
 import engine.streams.ring_rebuild
 import engine.streams.statistics
 import ringbuffer.ring.ring
 import ringbuffer.ring.scan
 from engine.catalog.image import StreamEntry
 from engine.scans.scans import ScanSettings, begin, is_folded, overwritten
-from engine.sessions.explaining import stream_line
+from engine.statements.explaining import stream_line
 from engine.streams.ring_rebuild import Reshaping
 from engine.streams.statistics import stream_statistics
 from engine.streams.stream import Stream
@@ -30,7 +30,7 @@ from tests.ringbuffer.switches import at_every_place
 MODULES = (
     engine.commit.parts,
     engine.streams.ring_rebuild,
-    engine.sessions.explaining,
+    engine.statements.explaining,
     engine.scans.rows,
     engine.scans.scans,
     engine.streams.statistics,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.catalog.image import CatalogImage
-from engine.sessions import catalog_reads
+from engine.statements import catalog_reads
 from engine.statements.outcome import Outcome, expand, row_description
 from engine.system_catalog.catalog_parts import reads_others
 from engine.system_catalog.routing import asks_catalog
@@ -42,7 +42,7 @@ from sql.wire import writer
 from sql.wire.messages import Bind
 
 if TYPE_CHECKING:
-    from engine.sessions.parameter_rows import ParameterRow
+    from engine.statements.parameter_rows import ParameterRow
     from engine.system_catalog.catalog_engine import CatalogEngine
     from ringbuffer.memory.columns import Morsel
 

@@ -6,10 +6,10 @@ any more are looked at before it ends.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from engine.catalog.image import CatalogImage, TableEntry
 from engine.statements.outcome import Outcome
+from engine.statements.registry import handles
+from engine.statements.work import Work
 from engine.tables.deferral import Key
 from sql.catalog.catalog import SessionSettings
 from sql.catalog.schemas import keys_of
@@ -17,21 +17,16 @@ from sql.errors import SqlError
 from sql.names.relation_keys import name_of, schema_of, written_schema
 from sql.parse.statements.variables import SetConstraints
 
-if TYPE_CHECKING:
-    from engine.commit.transaction import Transaction
-    from engine.sessions.session import Session
 
-
-async def set_constraints(
-    session: Session, statement: SetConstraints, transaction: Transaction, in_block: bool
-) -> Outcome:
+@handles(SetConstraints)
+async def set_constraints(statement: SetConstraints, work: Work) -> Outcome:
     """Do SET CONSTRAINTS. Raises 3F000, 42704, 42809, and 23503 for what has waited so far."""
-    if not in_block:
-        session.notice("25P01", "SET CONSTRAINTS can only be used in transaction blocks", "WARNING")
-    tables = await session.in_worker(session.database.begin_tables, transaction)
-    keys = None if statement.names is None else named_keys(statement, tables.image, session.settings.captured())
-    await session.in_worker(tables.references.set_mode, keys, statement.deferred)
-    return Outcome("SET CONSTRAINTS")
+    if not work.in_block:
+        work.notice("25P01", f"{statement.tag} can only be used in transaction blocks", "WARNING")
+    tables = await work.threads.in_worker(work.database.begin_tables, work.transaction)
+    keys = None if statement.names is None else named_keys(statement, tables.image, work.settings.captured())
+    await work.threads.in_worker(tables.references.set_mode, keys, statement.deferred)
+    return Outcome(statement.tag)
 
 
 def named_keys(statement: SetConstraints, image: CatalogImage, settings: SessionSettings) -> set[Key]:

@@ -7,88 +7,71 @@ goes forward. The cursor is before the first row (0), on a row, or behind the la
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pyarrow as pa
 
-from engine.commit.transaction import Transaction
 from engine.embedded.columnless import concatenated
-from engine.embedded.result_rows import in_file
-from engine.sessions.prepared import Portal, Prepared
+from engine.embedded.result_rows import ResultLimits, in_file
+from engine.scheduler.threads import Threads
+from engine.statements.names import Names
 from engine.statements.outcome import Outcome
+from engine.statements.prepared import Portal, Prepared
+from engine.statements.registry import handles
+from engine.statements.select import select
+from engine.statements.work import Work
 from sql.errors import SqlError
 from sql.parse.statements.cursors import CloseCursor, Declare, Fetch
-from sql.tree.expressions import Literal
-from sql.tree.relations import Schema
 from sql.wire.messages import Bind
-
-if TYPE_CHECKING:
-    from engine.sessions.session import Session
 
 BINARY = (1,)
 
 
-class Cursors:
-    """The cursors of one session."""
+@handles(Declare)
+async def declare(statement: Declare, work: Work) -> Outcome:
+    """Make a cursor. Raises 25P01 for one that would end at once, and 42P03."""
+    system_catalog = work.database.system_catalog
+    if not work.in_block and not statement.hold:
+        Prepared(statement.select, (), system_catalog).refresh(work.image, work.settings)
+        raise SqlError("25P01", "DECLARE CURSOR can only be used in transaction blocks")
+    work.names.require_free_portal(statement.name)
+    outcome = await select(statement.select, work)
+    if outcome.goes_on and (statement.hold or statement.scroll):
+        await collect(outcome, None)
+    formats = BINARY if statement.binary else ()
+    made = Prepared(statement.select, (), system_catalog, schema=outcome.schema)
+    made.shown_text, made.made_us = statement.text, work.transaction.now_us
+    message = Bind(statement.name, "", (), b"", 0, 0, formats)
+    portal = Portal(made, message, outcome=outcome, scroll=statement.scroll, holds=statement.hold)
+    work.names.keep_portal(statement.name, portal)
+    await keep_rows(portal, work.names, work.database.result_limits, work.threads)
+    return Outcome(statement.tag)
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
-    async def declare(
-        self,
-        statement: Declare,
-        transaction: Transaction,
-        parameters: tuple[Literal, ...],
-        prepared: Prepared | None,
-        in_block: bool,
-    ) -> Outcome:
-        """Do DECLARE. Raises 25P01 for a cursor that would end at once, and 42P03."""
-        session = self._session
-        if not in_block and not statement.hold:
-            Prepared(statement.select, (), session.database.system_catalog).refresh(
-                session.runner.image(), session.settings
-            )
-            raise SqlError("25P01", "DECLARE CURSOR can only be used in transaction blocks")
-        session.names.require_free_portal(statement.name)
-        outcome = await session.runner.select(statement.select, transaction, parameters, prepared)
-        if outcome.goes_on and (statement.hold or statement.scroll):
-            await collect(outcome, None)
-        formats = BINARY if statement.binary else ()
-        made = Prepared(statement.select, (), session.database.system_catalog, schema=outcome.schema)
-        made.shown_text, made.made_us = statement.text, transaction.now_us
-        message = Bind(statement.name, "", (), b"", 0, 0, formats)
-        portal = Portal(made, message, outcome=outcome, scroll=statement.scroll, holds=statement.hold)
-        session.names.keep_portal(statement.name, portal)
-        await keep_rows(session, portal)
-        return Outcome("DECLARE CURSOR")
+@handles(Fetch)
+async def fetch(statement: Fetch, work: Work) -> Outcome:
+    """Do FETCH or MOVE. Raises 34000, and 55000 for a way back that the cursor does not have."""
+    portal = work.names.portal(statement.name, "cursor")
+    if portal.outcome is None:
+        # A portal of the extended protocol that no Execute has run.
+        portal.outcome = await work.run(portal.prepared.statement, work.transaction, portal.values, portal.prepared)
+    outcome = portal.outcome
+    if outcome.schema is None or portal.is_broken:
+        raise SqlError("55000", f'portal "{statement.name}" cannot be run')
+    try:
+        rows = await Movement(portal, outcome).run(statement)
+        await keep_rows(portal, work.names, work.database.result_limits, work.threads)
+    except SqlError:
+        portal.is_broken = True
+        raise
+    if statement.moves:
+        return Outcome(f"MOVE {rows.num_rows}")
+    return Outcome("FETCH #", outcome.schema, rows, formats=portal.result_formats)
 
-    async def fetch(self, statement: Fetch) -> Outcome:
-        """Do FETCH or MOVE. Raises 34000, and 55000 for a way back that the cursor does not have."""
-        portal = self._session.names.portal(statement.name, "cursor")
-        if portal.outcome is None:
-            await self._session.start_portal(portal)
-        outcome = portal.outcome
-        if outcome is None or outcome.schema is None or portal.is_broken:
-            raise SqlError("55000", f'portal "{statement.name}" cannot be run')
-        try:
-            rows = await Movement(portal, outcome).run(statement)
-            await keep_rows(self._session, portal)
-        except SqlError:
-            portal.is_broken = True
-            raise
-        if statement.moves:
-            return Outcome(f"MOVE {rows.num_rows}")
-        return Outcome("FETCH #", outcome.schema, rows, formats=portal.result_formats)
 
-    def close(self, statement: CloseCursor) -> Outcome:
-        """Do CLOSE."""
-        self._session.names.close_portal(statement.name)
-        return Outcome("CLOSE CURSOR ALL" if statement.name is None else "CLOSE CURSOR")
-
-    def schema(self, statement: Fetch) -> Schema | None:
-        """Return the columns of what FETCH gives, None for MOVE and where there is no such cursor yet."""
-        portal = self._session.names.portals.get(statement.name)
-        return None if portal is None or statement.moves else portal.prepared.schema
+@handles(CloseCursor)
+def close(statement: CloseCursor, work: Work) -> Outcome:
+    """Close a cursor, or all. Raises 34000."""
+    work.names.close_portal(statement.name)
+    return Outcome(statement.tag)
 
 
 class Movement:
@@ -192,19 +175,19 @@ class Movement:
         return self._outcome.table.slice(max(start, 0), count)
 
 
-async def keep_rows(session: Session, portal: Portal) -> None:
+async def keep_rows(portal: Portal, names: Names, limits: ResultLimits, threads: Threads) -> None:
     """Keep the rows that a portal has for later in memory, or in a file where all that the session keeps would be too much."""
     outcome = portal.outcome
     if not portal.message.portal or outcome is None or outcome.table is None or outcome.is_in_file:
         return
-    bytes_count, limits = outcome.table.nbytes, session.database.result_limits
+    bytes_count = outcome.table.nbytes
     # More than that are in a file already.
     outcome.is_in_file = bytes_count > limits.memory_bytes_max and limits.folder is not None
-    if not outcome.is_in_file and not session.names.note_rows(portal, bytes_count):
-        outcome.table = await session.in_thread(in_file, outcome.table, limits)
+    if not outcome.is_in_file and not names.note_rows(portal, bytes_count):
+        outcome.table = await threads.in_thread(in_file, outcome.table, limits)
         outcome.is_in_file = True
     if outcome.is_in_file:
-        session.names.note_rows(portal, 0)
+        names.note_rows(portal, 0)
 
 
 async def collect(outcome: Outcome, rows_count: int | None) -> None:

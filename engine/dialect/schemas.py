@@ -6,17 +6,23 @@ the beginning of the keys of its relations.
 
 from __future__ import annotations
 
-from engine.ddl.schemas import with_schema
-from engine.dialect.checks import denied
-from engine.dialect.role_statements import RoleWork, named_role
+from engine.ddl.schema_moves import rename_schema
+from engine.ddl.schemas import drop_schemas, with_schema
+from engine.dialect.access import RoleWork, changes_access, named_role, role_work, tell
+from engine.statements.defining import finish, note_built, table_work
+from engine.statements.outcome import Outcome
+from engine.statements.registry import handles
+from engine.statements.rights import denied
+from engine.statements.work import Work
 from sql.errors import SqlError
 from sql.parse.statements.schemas import CreateSchema, DropSchema, RenameSchema
 
 SYSTEM = ("pg_catalog", "information_schema", "pg_toast")
 
 
-def create_schema(statement: CreateSchema, work: RoleWork) -> str:
-    """Do CREATE SCHEMA and return the tag. Raises 42P06, 42939, 42704 and 42501."""
+@changes_access(CreateSchema)
+def create_schema(statement: CreateSchema, work: RoleWork) -> None:
+    """Make a schema. Raises 42P06, 42939, 42704 and 42501."""
     owner = None if statement.role is None else named_role(statement.role, work)
     name = statement.name if statement.name is not None else "" if owner is None else owner.name
     if not work.roles.is_superuser(work.current):
@@ -27,9 +33,31 @@ def create_schema(statement: CreateSchema, work: RoleWork) -> str:
         if not statement.if_not_exists:
             raise SqlError("42P06", f'schema "{name}" already exists')
         work.notice("42P06", f'schema "{name}" already exists, skipping', "NOTICE")
-        return "CREATE SCHEMA"
+        return
     work.image = with_schema(work.image, name, work.current if owner is None else owner.oid)
-    return "CREATE SCHEMA"
+
+
+@handles(RenameSchema)
+async def change_name(statement: RenameSchema, work: Work) -> Outcome:
+    """Give a schema another name."""
+    changed = await table_work(work)
+    rename_checked(statement, role_work(changed.image, work))
+    await work.threads.in_worker(rename_schema, statement.name, statement.new_name, changed)
+    note_built(changed.image, work)
+    finish(changed, work)
+    return Outcome(statement.tag)
+
+
+@handles(DropSchema)
+async def drop(statement: DropSchema, work: Work) -> Outcome:
+    """Drop schemas, with CASCADE all that is in them."""
+    changed = await table_work(work)
+    access = role_work(changed.image, work)
+    names = dropped_schemas(statement, access)
+    tell(access, work)
+    await work.threads.in_worker(drop_schemas, names, statement.cascade, changed)
+    finish(changed, work)
+    return Outcome(statement.tag)
 
 
 def rename_checked(statement: RenameSchema, work: RoleWork) -> None:

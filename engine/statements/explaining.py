@@ -47,7 +47,7 @@ from views.upkeep.view import ContinuousView
 
 if TYPE_CHECKING:
     from engine.database import Database
-    from engine.sessions.identity import Identity
+    from engine.statements.identity import Identity
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def explain(
     told = replacing_lines(explained, bound, image, settings) if isinstance(explained, CreateView) else []
     form = statement.options.get("format", "text")
     if isinstance(explained, CreateView) and reads_stream(bound, image):
-        parts = part_definitions(explained, image, settings)
+        parts = part_definitions(explained, bound, image, settings)
         whole = not parts
         if whole:
             parts = [(define_view(explained, image.next_oid, settings), bound)]

@@ -12,9 +12,14 @@ from dataclasses import dataclass, replace
 from engine.catalog.image import CatalogImage, SequenceEntry, maker_of
 from engine.catalog.privileges import LETTERS, OF_RELATION, OF_SCHEMA, OF_SEQUENCE, Grant, Privileges, added, ordered
 from engine.catalog.roles import BOOTSTRAP_OID, PUBLIC
-from engine.ddl.types import named_type
-from engine.dialect.checks import KINDS, denied
-from engine.dialect.role_statements import RoleWork, named_role
+from engine.ddl.dropping import drop
+from engine.ddl.types import named_type, remove_types
+from engine.dialect.access import RoleWork, changes_access, named_role, role_work
+from engine.statements.defining import finish, table_work
+from engine.statements.outcome import Outcome
+from engine.statements.registry import handles
+from engine.statements.rights import KINDS, denied
+from engine.statements.work import Work
 from sql.errors import SqlError
 from sql.names.relation_keys import schema_of
 from sql.names.suggestions import did_you_mean
@@ -45,8 +50,9 @@ class Target:
     everything: str
 
 
-def grant_privileges(statement: GrantPrivileges, work: RoleWork) -> str:
-    """Do GRANT or REVOKE and return its tag."""
+@changes_access(GrantPrivileges)
+def grant_privileges(statement: GrantPrivileges, work: RoleWork) -> None:
+    """Do GRANT or REVOKE."""
     targets = dict.fromkeys(_targets(statement, work.image))
     letters = _letters(statement)
     if statement.grantor is not None and named_role(statement.grantor, work).oid != work.current:
@@ -68,7 +74,6 @@ def grant_privileges(statement: GrantPrivileges, work: RoleWork) -> str:
                 options = given if statement.option else ""
                 grants = added(grants, Grant(grantee, grantor, given, options))
         _put(work, work.image.privileges.with_grants(target.oid, grants))
-    return "REVOKE" if statement.revokes else "GRANT"
 
 
 def _targets(statement: GrantPrivileges, image: CatalogImage) -> list[Target]:
@@ -180,9 +185,9 @@ def _without(
     return found
 
 
-def change_owner(statement: ChangeOwner, work: RoleWork) -> str:
-    """Do ALTER ... OWNER TO and return its tag."""
-    tag = f"ALTER {statement.kind.upper()}"
+@changes_access(ChangeOwner)
+def change_owner(statement: ChangeOwner, work: RoleWork) -> None:
+    """Do ALTER ... OWNER TO."""
     if statement.kind in ("schema", "type"):
         find = _schema if statement.kind == "schema" else _type
         target = find(statement.name, work.image)
@@ -190,17 +195,17 @@ def change_owner(statement: ChangeOwner, work: RoleWork) -> str:
         is_other = named_role(statement.role, work).oid != work.image.privileges.owner(target.oid)
         owner = _new_owner(statement.role, work)
         if is_other and statement.kind == "schema" and not work.roles.is_superuser(work.current):
-            # As to make one, see `schema_statements`.
+            # As to make one, see `engine.dialect.schemas`.
             raise denied(f"permission denied for database {work.database}")
         if is_other and statement.kind == "type":
             _require_creator(owner, statement.name, work)
         _put(work, work.image.privileges.with_owner(target.oid, owner))
-        return tag
+        return
     entry = work.image.entries.get(statement.name)
     if entry is None:
         if statement.if_exists:
             work.notice("00000", f'relation "{statement.name}" does not exist, skipping', "NOTICE")
-            return tag
+            return
         hint = did_you_mean(statement.name, work.image.relation_names())
         raise SqlError("42P01", f'relation "{statement.name}" does not exist', hint=hint)
     target = _relation(statement.name, work.image)
@@ -220,11 +225,11 @@ def change_owner(statement: ChangeOwner, work: RoleWork) -> str:
         _require_creator(owner, statement.name, work)
     for oid in _with_owned(target.oid, work.image):
         _put(work, work.image.privileges.with_owner(oid, owner))
-    return tag
 
 
-def reassign_owned(statement: ReassignOwned, work: RoleWork) -> str:
-    """Do REASSIGN OWNED and return its tag."""
+@changes_access(ReassignOwned)
+def reassign_owned(statement: ReassignOwned, work: RoleWork) -> None:
+    """Do REASSIGN OWNED."""
     before = [named_role(spec, work) for spec in statement.roles]
     after = named_role(statement.role, work)
     for role in (*before, after):
@@ -236,7 +241,26 @@ def reassign_owned(statement: ReassignOwned, work: RoleWork) -> str:
         if privileges.owner(oid) in gone:
             privileges = privileges.with_owner(oid, after.oid)
     _put(work, privileges)
-    return "REASSIGN OWNED"
+
+
+@handles(DropOwned)
+async def drop_owned(statement: DropOwned, work: Work) -> Outcome:
+    """Drop what roles own, and take back what they were given."""
+    changed = await table_work(work)
+    gone = owned_roles(statement, role_work(changed.image, work))
+    for owned in owned_relations(changed.image, gone, statement.cascade):
+        try:
+            await work.threads.in_worker(drop, owned, changed)
+        except SqlError as error:
+            if error.sqlstate != "2BP01":
+                raise
+            message = "cannot drop desired object(s) because other objects depend on them"
+            raise replace(error, message=message) from None
+    owners = changed.image.privileges.owner
+    remove_types([one for one in changed.image.types.values() if owners(one.oid) in gone], changed)
+    changed.image = without_grants(changed.image, gone)
+    finish(changed, work)
+    return Outcome(statement.tag)
 
 
 def owned_roles(statement: DropOwned, work: RoleWork) -> frozenset[int]:
@@ -282,21 +306,21 @@ def without_grants(image: CatalogImage, roles: frozenset[int]) -> CatalogImage:
     return replace(image, privileges=privileges, version=image.version + 1)
 
 
-def comment_on(statement: CommentOn, work: RoleWork) -> str:
-    """Do COMMENT ON ROLE, SCHEMA and TYPE and return the tag."""
+@changes_access(CommentOn)
+def comment_on(statement: CommentOn, work: RoleWork) -> None:
+    """Do COMMENT ON ROLE, SCHEMA and TYPE."""
     if statement.role is None:
         find = _schema if statement.kind == "schema" else _type
         target = find(statement.name, work.image)
         _require_owner(target, work)
         work.image = work.image.with_comment(target.oid, 0, statement.comment)
-        return "COMMENT"
+        return
     role = named_role(statement.role, work)
     if role.superuser and not work.attribute("superuser"):
         raise denied("must be superuser")
     if not work.attribute("create_role"):
         raise denied("must have CREATEROLE privilege")
     work.put(work.roles.with_role(replace(role, comment=statement.comment)))
-    return "COMMENT"
 
 
 def _with_owned(oid: int, image: CatalogImage) -> list[int]:

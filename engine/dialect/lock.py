@@ -6,28 +6,26 @@ snapshot. Those that write to a table do, as do SELECT ... FOR UPDATE and its li
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING
-
 from engine.catalog.image import CatalogImage, QueryViewEntry, TableEntry
 from engine.statements.outcome import Outcome
+from engine.statements.registry import handles
+from engine.statements.work import Work
 from sql.errors import SqlError
 from sql.names.suggestions import did_you_mean
 from sql.parse.statements.lock import LockTable
 
-if TYPE_CHECKING:
-    from engine.sessions.session import Session
-
 KINDS = {"stream": "foreign tables", "view": "views", "query": "views", "sequence": "sequences"}
 
 
-async def lock_tables(session: Session, statement: LockTable, image: CatalogImage, in_block: bool) -> Outcome:
+@handles(LockTable)
+async def lock_tables(statement: LockTable, work: Work) -> Outcome:
     """Lock the tables, one after the other. Raises 25P01, 42P01, 42809, 55P03, 40P01, 57014."""
-    if not in_block:
+    if not work.in_block:
         raise SqlError("25P01", "LOCK TABLE can only be used in transaction blocks")
+    image = work.image
     for name, position in statement.tables:
-        await session.in_thread(lock_table, session, statement, name, table_oid(image, name, position))
-    return Outcome("LOCK TABLE")
+        await work.threads.in_thread(lock_table, statement, name, table_oid(image, name, position), work)
+    return Outcome(statement.tag)
 
 
 def table_oid(image: CatalogImage, name: str, position: int) -> int:
@@ -43,16 +41,7 @@ def table_oid(image: CatalogImage, name: str, position: int) -> int:
     return entry.description.oid
 
 
-def lock_table(session: Session, statement: LockTable, name: str, oid: int) -> None:
+def lock_table(statement: LockTable, name: str, oid: int, work: Work) -> None:
     """Lock one table; blocks while others have it."""
-    if not session.backend.locks.take(("table", oid), statement.mode, waits=not statement.nowait):
+    if not work.locks.take(("table", oid), statement.mode, waits=not statement.nowait):
         raise SqlError("55P03", f'could not obtain lock on relation "{name}"')
-
-
-async def acquire_within(lock: asyncio.Lock, timeout_ms: int) -> None:
-    """Take a lock. Raises 55P03 when that takes longer than `timeout_ms`; 0: however long it takes."""
-    try:
-        async with asyncio.timeout(timeout_ms / 1000 if timeout_ms else None):
-            await lock.acquire()
-    except TimeoutError:
-        raise SqlError("55P03", "canceling statement due to lock timeout") from None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from engine.catalog.image import CatalogImage, StreamEntry
 from engine.embedded.query_engine import QueryEngine
 from engine.ingest.insert import InsertTarget, default_row, now_columns
-from engine.sessions.prepared import Prepared
+from engine.statements.prepared import Prepared
 from ringbuffer.decode.parameters import decode_parameters
 from ringbuffer.memory.columns import DTYPES, ColumnLayout, Layout, Morsel, PhysicalType
 from sql.bind.insert import BoundInsert
@@ -26,9 +26,6 @@ from sql.parse.statements.insert import Insert
 from sql.tree.expressions import Cast, Expression, Literal, Parameter
 from sql.tree.relations import Values
 from sql.types.datatypes import FAMILIES
-
-if TYPE_CHECKING:
-    from engine.sessions.insert_packet import InsertPacket
 
 TEXT_FAMILIES = frozenset({"text", "varchar"})
 # What numpy converts exactly as PostgreSQL's assignment does, without a way to fail.
@@ -41,14 +38,14 @@ WIDENINGS = frozenset(
 class ParameterRow:
     """The shape of the row. layout: of the parameters as they arrive, by number; target: their columns, constants as defaults.
 
-    packets: what `insert_packet` knows of the statement, by the bytes before the values; forgotten with the shape.
+    packets: what its session knows of packets with the statement, by the bytes before the values; forgotten with the shape.
     """
 
     target: InsertTarget
     layout: Layout
     # Filled and read at once, on the event loop.
     starts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
-    packets: dict[bytes, InsertPacket] = field(default_factory=dict)
+    packets: dict[bytes, Any] = field(default_factory=dict)
 
     def decode(self, payload: bytes, start: int, formats: Sequence[int], time_zone: str) -> Morsel:
         """Return the target's columns of one Bind. start: offset of its first length word. Raises RowError."""

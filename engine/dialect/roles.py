@@ -6,86 +6,27 @@ Enters: statements, the image that they change, who says them. Leaves: the chang
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from engine.catalog.image import CatalogImage, is_part
+from engine.catalog.image import is_part
 from engine.catalog.roles import BOOTSTRAP_OID, DATABASE_OWNER, FIRST_FREE_OID, PREDEFINED, Membership, Role, Roles
-from engine.dialect.checks import shown
+from engine.dialect.access import RoleWork, changes_access, named_role
+from engine.statements.rights import shown
 from sql.errors import SqlError, not_supported
 from sql.parse.statements.parts import RoleOptions, RoleSpec
-from sql.parse.statements.roles import AlterRole, CreateRole, DropRole, GrantRole, RoleStatement
+from sql.parse.statements.roles import AlterRole, CreateRole, DropRole, GrantRole
 from sql.types.datatypes import TIMESTAMPTZ
 from sql.values.literals import input_value
 from sql.wire.scram import make_verifier, read_verifier
 
-TAGS = {CreateRole: "CREATE ROLE", AlterRole: "ALTER ROLE", DropRole: "DROP ROLE"}
 SENIOR = ("superuser", "replication", "bypass_rls")
 SENIOR_WORDS = {"superuser": "superusers", "replication": "replication users", "bypass_rls": "bypassrls users"}
 MD5_CHARACTERS = 35
 
 
-@dataclass
-class RoleWork:
-    """One statement at work. current, session: the oids of who says it. notices: (sqlstate, text, severity).
-
-    password_encryption: the setting; only passwords that are verifiers already do not depend on it.
-    """
-
-    image: CatalogImage
-    current: int
-    session: int
-    time_zone: str
-    database: str = "antumbra"
-    password_encryption: str = "scram-sha-256"
-    notices: list[tuple[str, str, str]] = field(default_factory=list)
-
-    def notice(self, sqlstate: str, text: str, severity: str) -> None:
-        """Tell the client something when the statement has succeeded."""
-        self.notices.append((sqlstate, text, severity))
-
-    @property
-    def roles(self) -> Roles:
-        """The roles as the statement has changed them so far."""
-        return self.image.roles
-
-    def put(self, roles: Roles) -> None:
-        """Go on with changed roles."""
-        self.image = replace(self.image, roles=roles, version=self.image.version + 1)
-
-    def attribute(self, name: str) -> bool:
-        """Tell whether who says it is a superuser, or has the attribute."""
-        role = self.roles.by_oid(self.current)
-        return role is not None and (role.superuser or bool(getattr(role, name)))
-
-
-def run_role_statement(statement: RoleStatement, work: RoleWork) -> str:
-    """Do the statement and return its tag. Raises SqlError; takes milliseconds when there is a password."""
-    match statement:
-        case CreateRole():
-            _create(statement, work)
-        case AlterRole():
-            _alter(statement, work)
-        case DropRole():
-            _drop(statement, work)
-        case GrantRole():
-            _grant(statement, work)
-            return "REVOKE ROLE" if statement.revokes else "GRANT ROLE"
-    return TAGS[type(statement)]
-
-
-def named_role(spec: RoleSpec, work: RoleWork) -> Role:
-    """Return the role that a statement names. Raises 42704."""
-    roles = work.roles
-    if spec.kind == "name" or spec.kind == "public":
-        found = roles.by_name.get(spec.name)
-    else:
-        found = roles.by_oid(work.current if spec.kind == "current" else work.session)
-    if found is None:
-        raise SqlError("42704", f'role "{spec.name}" does not exist')
-    return found
-
-
-def _create(statement: CreateRole, work: RoleWork) -> None:
+@changes_access(CreateRole)
+def create_role(statement: CreateRole, work: RoleWork) -> None:
+    """Make a role."""
     options, name = statement.options, statement.role.name
     wanted = dict(options.attributes)
     if not work.attribute("superuser"):
@@ -109,7 +50,9 @@ def _create(statement: CreateRole, work: RoleWork) -> None:
     _let_in(made, options.admins, True, work, is_new=True)
 
 
-def _alter(statement: AlterRole, work: RoleWork) -> None:
+@changes_access(AlterRole)
+def alter_role(statement: AlterRole, work: RoleWork) -> None:
+    """Change a role, or give it another name."""
     _refuse_reserved(statement.role.name, "Cannot alter reserved roles.")
     role = named_role(statement.role, work)
     options = statement.options
@@ -152,7 +95,9 @@ def _rename(role: Role, new: RoleSpec, work: RoleWork) -> None:
     work.put(work.roles.with_role(replace(role, name=new.name)))
 
 
-def _drop(statement: DropRole, work: RoleWork) -> None:
+@changes_access(DropRole)
+def drop_role(statement: DropRole, work: RoleWork) -> None:
+    """Drop roles."""
     if not work.attribute("create_role"):
         raise _denied("permission denied to drop role")
     for spec in statement.roles:
@@ -192,7 +137,9 @@ def _refuse_needed(role: Role, work: RoleWork) -> None:
         raise SqlError("2BP01", message, detail="\n".join(found))
 
 
-def _grant(statement: GrantRole, work: RoleWork) -> None:
+@changes_access(GrantRole)
+def grant_role(statement: GrantRole, work: RoleWork) -> None:
+    """Let roles into others, or out of them."""
     # As in PostgreSQL, REVOKE takes no notice of who has granted.
     given = None if statement.revokes else statement.grantor
     grantor = work.current if given is None else named_role(given, work).oid

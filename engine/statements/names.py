@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.sessions.kept import Kept, portal_bytes, require_room, statement_bytes
-from engine.sessions.prepared import Portal, Prepared
+from engine.statements.kept import Kept, portal_bytes, require_room, statement_bytes
+from engine.statements.prepared import Portal, Prepared
 from sql.errors import SqlError
 
 

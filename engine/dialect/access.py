@@ -1,0 +1,96 @@
+"""What the statements on roles, privileges, owners and schemas have in common: who says them, and the image that they change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from engine.catalog.image import CatalogImage
+from engine.catalog.roles import Role, Roles
+from engine.statements.outcome import Outcome
+from engine.statements.registry import handles
+from engine.statements.work import Work
+from sql.errors import SqlError
+from sql.parse.statements.declaration import Statement
+from sql.parse.statements.parts import RoleSpec
+
+
+@dataclass
+class RoleWork:
+    """One statement at work. current, session: the oids of who says it. notices: (sqlstate, text, severity).
+
+    password_encryption: the setting; only passwords that are verifiers already do not depend on it.
+    """
+
+    image: CatalogImage
+    current: int
+    session: int
+    time_zone: str
+    database: str = "antumbra"
+    password_encryption: str = "scram-sha-256"
+    notices: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def notice(self, sqlstate: str, text: str, severity: str) -> None:
+        """Tell the client something when the statement has succeeded."""
+        self.notices.append((sqlstate, text, severity))
+
+    @property
+    def roles(self) -> Roles:
+        """The roles as the statement has changed them so far."""
+        return self.image.roles
+
+    def put(self, roles: Roles) -> None:
+        """Go on with changed roles."""
+        self.image = replace(self.image, roles=roles, version=self.image.version + 1)
+
+    def attribute(self, name: str) -> bool:
+        """Tell whether who says it is a superuser, or has the attribute."""
+        role = self.roles.by_oid(self.current)
+        return role is not None and (role.superuser or bool(getattr(role, name)))
+
+
+Change = TypeVar("Change", bound=Callable[[Any, RoleWork], None])
+
+
+def changes_access(*kinds: type[Statement]) -> Callable[[Change], Change]:
+    """Let a function do the statements of these kinds, by changing the image; it takes milliseconds when there is a password."""
+
+    def register(change: Change) -> Change:
+        @handles(*kinds)
+        async def changed(statement: Statement, work: Work) -> Outcome:
+            access = role_work(work.image, work)
+            await work.threads.in_worker(change, statement, access)
+            tell(access, work)
+            if access.image is not work.image:
+                work.transaction.change_catalog(access.image)
+            return Outcome(statement.tag)
+
+        return change
+
+    return register
+
+
+def role_work(image: CatalogImage, work: Work) -> RoleWork:
+    """Return a statement at work on an image."""
+    identity, settings = work.identity, work.settings
+    who = identity.current(image.roles), identity.session(image.roles)
+    return RoleWork(image, *who, settings.time_zone, settings.database, settings.value("password_encryption"))
+
+
+def tell(access: RoleWork, work: Work) -> None:
+    """Tell the client what there is to be told."""
+    for notice in access.notices:
+        work.notice(*notice)
+
+
+def named_role(spec: RoleSpec, work: RoleWork) -> Role:
+    """Return the role that a statement names. Raises 42704."""
+    roles = work.roles
+    if spec.kind == "name" or spec.kind == "public":
+        found = roles.by_name.get(spec.name)
+    else:
+        found = roles.by_oid(work.current if spec.kind == "current" else work.session)
+    if found is None:
+        raise SqlError("42704", f'role "{spec.name}" does not exist')
+    return found

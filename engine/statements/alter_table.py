@@ -1,0 +1,76 @@
+"""ALTER TABLE and ALTER FOREIGN TABLE, the first of which may rename and move other relations, too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.catalog.image import QueryViewEntry, StreamEntry, TableEntry, ViewEntry
+from engine.commit.staging import StatementStage
+from engine.ddl.stream_alterations import AlterationTools, alter_stream
+from engine.ddl.table_alterations import alter_table as alter
+from engine.ddl.view_alterations import renamed
+from engine.ingest.insert import default_row
+from engine.statements.alter_view import change_views
+from engine.statements.defining import altered, finish, move_into_schema, own_image, table_work
+from engine.statements.outcome import Outcome
+from engine.statements.registry import handles
+from engine.statements.work import Work
+from engine.streams.stream import Stream
+from ringbuffer.memory.columns import Morsel
+from sql.errors import SqlError
+from sql.parse.statements.alter_table import AlterTable
+from sql.tree.expressions import Expression
+
+
+@handles(AlterTable)
+async def alter_table(statement: AlterTable, work: Work) -> Outcome:
+    """Alter a table or a stream. Raises 42P01, 42809, and what the changes do."""
+    if statement.new_schema:
+        return await set_schema(statement, work)
+    if not statement.foreign and statement.changes and statement.changes[0].action in ("rename", "rename column"):
+        image = await own_image(work)
+        view = image.entries.get(statement.name)
+        if isinstance(view, ViewEntry | QueryViewEntry):
+            change_views(*renamed(view, statement.changes[0], image, work.database.image), work)
+            return Outcome(statement.tag)
+    changed = await table_work(work)
+    entry = table_or_stream(statement, work)
+    reshaping = None
+    if isinstance(entry, TableEntry):
+        await work.threads.in_worker(alter, statement, entry, changed, work.transaction.now_us)
+    elif isinstance(entry, StreamEntry):
+        reshaping = await work.threads.in_worker(alter_stream, statement, entry, changed, alteration_tools(work))
+    finish(changed, work, reshaping)
+    return Outcome(statement.tag)
+
+
+async def set_schema(statement: AlterTable, work: Work) -> Outcome:
+    """Do SET SCHEMA, by which ALTER TABLE moves views and sequences too."""
+    image = await own_image(work)
+    entry = image.entries.get(statement.name)
+    if entry is None or statement.foreign:
+        await table_work(work)
+        entry = table_or_stream(statement, work)
+    if entry is not None:
+        await move_into_schema(entry, statement.new_schema, work)
+    return Outcome(statement.tag)
+
+
+def table_or_stream(statement: AlterTable, work: Work) -> TableEntry | StreamEntry | None:
+    """Return the relation to alter; None: it is not there, and need not be. Raises 42P01 and 42809."""
+    entry = altered(statement.name, statement.name_position, statement.if_exists, work)
+    if entry is None or isinstance(entry, StreamEntry):
+        return entry
+    if isinstance(entry, TableEntry) and not statement.foreign:
+        return entry
+    raise SqlError("42809", f'"{statement.name}" is not a {"foreign table" if statement.foreign else "table"}')
+
+
+def alteration_tools(work: Work) -> AlterationTools:
+    """Return what altering a stream takes of its statement."""
+
+    def evaluate(stream: Stream, values: Sequence[Expression | None]) -> Morsel:
+        return default_row(stream, values, work.database.tables, work.transaction.now_us, work.settings.time_zone)
+
+    staged = [operation for operation in work.transaction.operations if isinstance(operation, StatementStage)]
+    return AlterationTools(work.database.stream_options, evaluate, staged, work.threads.check_cancelled)

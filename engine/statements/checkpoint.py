@@ -1,0 +1,15 @@
+"""CHECKPOINT."""
+
+from __future__ import annotations
+
+from engine.statements.outcome import Outcome
+from engine.statements.registry import handles
+from engine.statements.work import Work
+from sql.parse.statements.checkpoint import Checkpoint
+
+
+@handles(Checkpoint)
+async def checkpoint(statement: Checkpoint, work: Work) -> Outcome:
+    """Make a checkpoint. In a transaction too, as in PostgreSQL: what is uncommitted has no part in it."""
+    await work.threads.in_worker(work.database.checkpoint, work.threads.check_cancelled)
+    return Outcome(statement.tag)

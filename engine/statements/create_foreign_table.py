@@ -1,0 +1,25 @@
+"""CREATE FOREIGN TABLE: a stream."""
+
+from __future__ import annotations
+
+from engine.ddl.definitions import build_stream, require_free
+from engine.statements.defining import is_there
+from engine.statements.outcome import Outcome
+from engine.statements.registry import handles
+from engine.statements.work import Work
+from sql.parse.statements.create_foreign_table import CreateStream
+
+
+@handles(CreateStream)
+def create_stream(statement: CreateStream, work: Work) -> Outcome:
+    """Make a stream. Raises what `build_stream` does."""
+    image = work.image
+    if is_there(statement.name, statement.if_not_exists, work):
+        return Outcome(statement.tag)
+    require_free(image, statement.name, statement.name_position)
+    database = work.database
+    entry = build_stream(statement, image, work.settings.captured(), image.next_oid, database.stream_options)
+    work.transaction.change_catalog(image.with_entry(entry))
+    # A view is likely to follow.
+    database.workers.submit(database.compilers.prepare)
+    return Outcome(statement.tag)

@@ -1,0 +1,58 @@
+"""CREATE TABLE and CREATE TABLE AS."""
+
+from __future__ import annotations
+
+from engine.ddl.definitions import require_free
+from engine.ddl.table_building import build_table, build_table_as
+from engine.ddl.table_likes import build_table_like
+from engine.ddl.table_work import TableWork
+from engine.statements.defining import finish, is_there, table_work
+from engine.statements.outcome import Outcome
+from engine.statements.reading import scan_inputs, scan_settings
+from engine.statements.registry import handles
+from engine.statements.work import Work
+from sql.bind.query import bind_query
+from sql.bind.substitute import substitute_now
+from sql.bind.write_target import stored
+from sql.parse.statements.create_table import CreateTable
+from sql.tree.expressions import Column
+from sql.tree.relations import Project
+from views.upkeep.refresh import Reader
+
+
+@handles(CreateTable)
+async def create_table(statement: CreateTable, work: Work) -> Outcome:
+    """Make a table, and fill it where there is a query."""
+    changed = await table_work(work, reads=statement.query is not None)
+    if is_there(statement.name, statement.if_not_exists, work):
+        return Outcome(statement.tag)
+    require_free(changed.image, statement.name, None)
+    if statement.query is None:
+        await work.threads.in_worker(build_table_like if statement.likes else build_table, statement, changed)
+        finish(changed, work)
+        return Outcome(statement.tag)
+    count = await work.threads.in_thread(fill, statement, changed, work)
+    finish(changed, work)
+    return Outcome(f"SELECT {count}" if statement.with_data else statement.tag)
+
+
+def fill(statement: CreateTable, changed: TableWork, work: Work) -> int:
+    """Make the table of a query and give it the query's rows; return how many these are."""
+    assert statement.query is not None
+    transaction, now_us = work.transaction, work.transaction.now_us
+    bound = bind_query(statement.query, changed.image, changed.settings)
+    work.identity.require(changed.image, bound)
+    entry = build_table_as(statement, bound.root.schema, changed)
+    if not statement.with_data:
+        return 0
+    reader = Reader(now_us, work.threads.check_cancelled, work.client)
+    scanning = scan_settings(work.settings, transaction)
+    roots = [substitute_now(bound.root, now_us)]
+    (root,), inputs = scan_inputs(work.database, transaction, changed.image, bound.relations, roots, reader, scanning)
+    items = tuple(
+        (column.name, stored(Column(index, found.name, found.type), column))
+        for index, (found, column) in enumerate(zip(bound.root.schema, entry.description.columns, strict=True))
+    )
+    rows = changed.tables.query(Project(root, items), inputs)
+    changed.tables.insert(entry, rows)
+    return int(rows.num_rows)

@@ -1,0 +1,146 @@
+"""CREATE VIEW: a continuous view if there is a stream below it, else an ordinary one; what it compiles and runs holds up nobody else.
+
+Enters: the statement with its transaction. Leaves: an outcome; the transaction has a catalog of its own. Kernels are compiled and
+pipelines run while others define: the statement then begins anew, with the catalog of that time. Must not know messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from engine.catalog.image import QueryViewEntry, ViewEntry
+from engine.ddl.definitions import build_continuous_view, build_split_view, creating_settings, require_free
+from engine.ddl.query_views import define_query_view, reads_stream
+from engine.ddl.view_replacing import Engines, replace_view, replaced_view
+from engine.spark.awaited_pipelines import AwaitedPipelines, PipelineNeededError
+from engine.statements.defining import end_defining
+from engine.statements.outcome import Outcome
+from engine.statements.registry import Define, handles, surrounds
+from engine.statements.work import Work
+from engine.storage.errors import disk_error
+from engine.storage.kernel_files import KernelNeededError
+from engine.tables.table_source import TransactionTables
+from ringbuffer.compile.loader import KernelFileError
+from sql.bind.query import bind_query
+from sql.catalog.catalog import SessionSettings
+from sql.interrupts import interrupted_by
+from sql.names.relation_keys import in_temporary_schema, name_of, relation_key, shown, temporary_schema
+from sql.parse.statements.create_view import CreateView
+from sql.tree.relations import BoundQuery
+
+
+@surrounds(CreateView)
+async def awaiting_engines(statement: CreateView, work: Work, define: Define) -> Outcome:
+    """Do all of CREATE VIEW by `define`, anew with the catalog of that time whenever it had to wait for something."""
+    transaction, threads = work.transaction, work.threads
+    pipelines = AwaitedPipelines(work.database.upper, work.client)
+    kernels = work.database.kernels.checked_by(threads.check_cancelled)
+    # Only a transaction that has neither defined nor read anything may begin anew.
+    if transaction.holds_ddl_lock or transaction.tables is not None or transaction.pins is not None:
+        return await define(replace(work, kernels=kernels, pipelines=pipelines))
+    operations_count = len(transaction.operations)
+    pipelines.is_later = True
+    with kernels.awaited() as compile_needed:
+        while True:
+            try:
+                return await define(replace(work, kernels=kernels.compiling_later(), pipelines=pipelines))
+            except (KernelNeededError, PipelineNeededError) as needed:
+                wait = needed
+            # Others define meanwhile.
+            del transaction.operations[operations_count:]
+            work.notices.clear()
+            transaction.image = None
+            transaction.end_tables()
+            end_defining(transaction, work.database)
+            if isinstance(wait, KernelNeededError):
+                await threads.in_worker(compile_kernel, compile_needed, wait, statement)
+            else:
+                await threads.in_worker(pipelines.run_needed, wait)
+
+
+def compile_kernel(
+    compile_needed: Callable[[KernelNeededError], None], kernel: KernelNeededError, statement: CreateView
+) -> None:
+    """Compile a kernel that the statement needs. Raises 53100 or 58030."""
+    try:
+        compile_needed(kernel)
+    except KernelFileError as error:
+        raise disk_error(error.error, f'write the kernels of view "{shown(statement.name)}"') from error
+
+
+@handles(CreateView)
+async def create_view(statement: CreateView, work: Work) -> Outcome:
+    """Make a continuous view if there is a stream below it, else an ordinary one. In `define_view`, it may have to begin anew."""
+    image = work.image
+    before = replaced_view(statement, image)
+    if before is not None:
+        await work.threads.in_worker(interrupted, replace_before, statement, before, work)
+        return Outcome(statement.tag)
+    named = statement
+    with_text = work.threads.with_text
+    statement, captured = await with_text(statement.text, with_persistence, statement, work)
+    require_free(image, statement.name, statement.name_position)
+    bound = await with_text(statement.text, bind_query, statement.query, image, captured)
+    if not reads_stream(bound, image):
+        entry = await with_text(statement.text, define_query_view, statement, image, captured, image.next_oid)
+        work.transaction.change_catalog(image.with_entry(entry))
+    else:
+        # It has its contents from now on; what an ordinary view reads is asked when it is read.
+        work.identity.require(image, bound)
+        await work.threads.in_worker(interrupted, build, statement, captured, bound, work)
+    if statement.name != named.name:
+        work.notice("00000", f'view "{named.name}" will be a temporary view')
+    return Outcome(statement.tag)
+
+
+def with_persistence(statement: CreateView, work: Work) -> tuple[CreateView, SessionSettings]:
+    """Return the statement and what its query is bound with: a view that reads what is temporary is temporary itself."""
+    settings = work.settings.captured()
+    goes = in_temporary_schema(statement.name)
+    if not goes and settings.has_temporary:
+        bound = bind_query(statement.query, work.image, settings.shared(is_temporary=True))
+        goes = any(map(in_temporary_schema, bound.relations))
+        if goes:
+            own = temporary_schema(settings.process_id)
+            statement = replace(statement, name=relation_key(own, name_of(statement.name)))
+    return statement, creating_settings(statement, settings.shared(is_temporary=goes))
+
+
+def interrupted(make: Callable[..., None], *arguments: Any) -> None:
+    """Do what takes seconds for a long query, such as to write its kernel; cancel and timeouts end it. The last argument is the work."""
+    with interrupted_by(arguments[-1].threads.check_cancelled):
+        make(*arguments)
+
+
+def build(statement: CreateView, captured: SessionSettings, bound: BoundQuery, work: Work) -> None:
+    """Build a continuous view, or its parts and what reads them."""
+    image, engines = work.image, engines_of(work)
+    entries = build_split_view(statement, bound, image, captured, *engines)
+    if not entries:
+        entries.append(build_continuous_view(statement, bound, image, captured, *engines))
+    for entry in entries:
+        if isinstance(entry, ViewEntry):
+            work.transaction.built.append(entry.view)
+            for notice in entry.view.notices:
+                work.notice("00000", notice)
+        image = image.with_entry(entry)
+    work.transaction.change_catalog(image)
+
+
+def replace_before(statement: CreateView, before: ViewEntry | QueryViewEntry, work: Work) -> None:
+    """Put a view in the place of one that is there."""
+    captured = creating_settings(statement, work.settings.captured().shared())
+    image, built, notices = replace_view(
+        statement, before, work.image, captured, engines_of(work), work.identity.require
+    )
+    work.transaction.built += built
+    for text, detail in notices:
+        work.notice("00000", text, detail=detail)
+    work.transaction.change_catalog(image)
+
+
+def engines_of(work: Work) -> Engines:
+    """Return what a view is built with."""
+    return work.kernels, work.pipelines, TransactionTables(work.database.begin_tables(work.transaction))

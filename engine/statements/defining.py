@@ -1,0 +1,155 @@
+"""What all statements that define have in common: the newest catalog as their own, its names, rights and owners.
+
+Enters: statements, and the work. Leaves: outcomes; the transaction has a catalog of its own from then on, and physical tables in its part
+on durable tables. One transaction at a time defines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from functools import partial
+
+from engine.catalog.image import CatalogImage, Entry
+from engine.commit.transaction import Transaction
+from engine.database import Database
+from engine.ddl.schema_moves import move
+from engine.ddl.table_work import TableWork
+from engine.statements.outcome import Outcome
+from engine.statements.registry import SURROUNDINGS, do
+from engine.statements.resolving import names_many, resolved
+from engine.statements.work import Work
+from engine.streams.ring_rebuild import Reshaping
+from sql.errors import SqlError
+from sql.names.relation_keys import TEMPORARY, in_temporary_schema, is_temporary
+from sql.names.suggestions import did_you_mean
+from sql.parse.statements.declaration import Statement
+
+
+async def allowed(statement: Statement, work: Work) -> Statement:
+    """Return the statement with keys of relations in the place of names. Raises 42501 for what the session's role may not do.
+
+    Queries, and what writes rows, have their names found by bind; their rights come from the bound tree (`Identity.require`).
+    """
+    known = statement, work.image, work.settings.captured()
+    statement = await work.threads.in_pieces(resolved, *known) if names_many(statement) else resolved(*known)
+    if not work.identity.bypasses():
+        work.identity.checks(work.image).check(statement)
+    return statement
+
+
+async def define(written: Statement, known: tuple[CatalogImage, Statement], work: Work) -> Outcome:
+    """Do a statement that defines. What it makes is its role's.
+
+    known: the statement as it was allowed for an image; that is done again where the newest one is another.
+    """
+    surrounding = SURROUNDINGS.get(type(written))
+    if surrounding is None:
+        return await define_once(written, known, work)
+    return await surrounding(known[1], work, partial(define_once, written, known))
+
+
+async def define_once(written: Statement, known: tuple[CatalogImage, Statement], work: Work) -> Outcome:
+    """Do it with the newest catalog of this moment."""
+    before = await own_image(work)
+    statement = known[1] if known[0] is before else await allowed(written, work)
+    work.temporary.make_schema(statement, work)
+    outcome = await do(statement, work)
+    work.temporary.note_made(statement, work)
+    after = work.transaction.image
+    if after is not None and after is not before:
+        role = work.identity.current(after.roles)
+        privileges = after.privileges.after(before.oids, after.oids, role)
+        if privileges is not after.privileges:
+            work.transaction.change_catalog(replace(after, privileges=privileges, version=after.version + 1))
+    return outcome
+
+
+async def own_image(work: Work) -> CatalogImage:
+    """Return the image that a statement of this transaction changes; one transaction at a time defines. Raises 55P03, 57014."""
+    transaction = work.transaction
+    if not transaction.holds_ddl_lock:
+        await work.threads.for_definitions(acquire_within(work.database.ddl_lock, work.settings.lock_timeout_ms))
+        transaction.holds_ddl_lock = True
+        work.threads.check_cancelled()
+        transaction.define_in(work.database.image)
+    assert transaction.image is not None
+    return transaction.image
+
+
+async def acquire_within(lock: asyncio.Lock, timeout_ms: int) -> None:
+    """Take a lock. Raises 55P03 when that takes longer than `timeout_ms`; 0: however long it takes."""
+    try:
+        async with asyncio.timeout(timeout_ms / 1000 if timeout_ms else None):
+            await lock.acquire()
+    except TimeoutError:
+        raise SqlError("55P03", "canceling statement due to lock timeout") from None
+
+
+def end_defining(transaction: Transaction, database: Database) -> None:
+    """Let the next transaction define; what this one has built and not committed is given up."""
+    if transaction.holds_ddl_lock:
+        transaction.holds_ddl_lock = False
+        database.end_ddl(transaction)
+        transaction.built.clear()
+
+
+async def table_work(work: Work, reads: bool = False) -> TableWork:
+    """Return what changes tables and the catalog. reads: the statement has a query, of views perhaps."""
+    image = await own_image(work)
+    views = image.continuous_views if reads else ()
+    tables = await work.threads.in_worker(work.database.begin_tables, work.transaction, views)
+    tables.image = image
+    return TableWork(image, work.settings.captured(), tables)
+
+
+def finish(changed: TableWork, work: Work, reshaping: Reshaping | None = None) -> None:
+    """Let the transaction go on with the catalog as it was changed, and tell the client of it."""
+    for sqlstate, text, detail in changed.notices:
+        work.notice(sqlstate, text, detail=detail)
+    changed.notices.clear()
+    before = work.transaction.image
+    assert before is not None
+    if changed.image is not before:
+        # What was made has a version of its own, so that plans bound before are told.
+        version = max(changed.image.version, before.version + 1)
+        work.transaction.change_catalog(replace(changed.image, version=version), reshaping)
+
+
+def note_built(image: CatalogImage, work: Work) -> None:
+    """Note the continuous views that an image has and the transaction's catalog has not: built by the statement."""
+    assert work.transaction.image is not None
+    known = {*work.transaction.image.continuous_views, *work.transaction.built}
+    work.transaction.built += [view for view in image.continuous_views if view not in known]
+
+
+async def move_into_schema(entry: Entry, schema: str, work: Work) -> None:
+    """Move a relation into another schema. Raises 3F000 and what `move` raises."""
+    changed = await table_work(work)
+    if schema == TEMPORARY or is_temporary(schema) or in_temporary_schema(entry.description.name):
+        raise SqlError("0A000", "cannot move objects into or out of temporary schemas")
+    if schema not in changed.image.schemas:
+        raise SqlError("3F000", f'schema "{schema}" does not exist')
+    await work.threads.in_worker(move, entry, schema, changed)
+    note_built(changed.image, work)
+    finish(changed, work)
+
+
+def is_there(name: str, if_not_exists: bool, work: Work) -> bool:
+    """Tell whether a relation that need not be made is there already, and tell the client so."""
+    if not if_not_exists or name not in work.image.entries:
+        return False
+    work.notice("42P07", f'relation "{name}" already exists, skipping')
+    return True
+
+
+def altered(name: str, position: int | None, if_exists: bool, work: Work) -> Entry | None:
+    """Return the relation to alter; None: it is not there, and need not be. Raises 42P01."""
+    entry = work.image.entries.get(name)
+    if entry is not None:
+        return entry
+    if if_exists:
+        work.notice("00000", f'relation "{name}" does not exist, skipping')
+        return None
+    hint = did_you_mean(name, work.image.relation_names())
+    raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint, position=position or None)

@@ -1,0 +1,30 @@
+"""DROP FOREIGN TABLE, VIEW, TABLE and SEQUENCE."""
+
+from __future__ import annotations
+
+from engine.ddl.dropping import drop
+from engine.ddl.schemas import drop_schemas
+from engine.statements.defining import finish, table_work
+from engine.statements.outcome import Outcome
+from engine.statements.registry import handles
+from engine.statements.work import Work
+from sql.parse.statements.drop import DropRelation
+
+
+@handles(DropRelation)
+async def drop_relation(statement: DropRelation, work: Work) -> Outcome:
+    """Drop relations, with CASCADE what depends on them."""
+    changed = await table_work(work)
+    await work.threads.in_worker(drop, statement, changed)
+    finish(changed, work)
+    return Outcome(statement.tag)
+
+
+async def drop_temporary(work: Work) -> None:
+    """Drop the session's temporary relations, without a word."""
+    schema = work.temporary.schema
+    if schema in (work.transaction.image or work.database.image).schemas:
+        changed = await table_work(work)
+        await work.threads.in_worker(drop_schemas, [schema], True, changed)
+        changed.notices.clear()
+        finish(changed, work)

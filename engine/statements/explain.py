@@ -1,0 +1,65 @@
+"""EXPLAIN, and with ANALYZE the SELECT itself."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from engine.catalog.image import CatalogImage, ViewEntry
+from engine.statements.catalog_reads import explain_catalog
+from engine.statements.explain_analyze import facts_measured
+from engine.statements.explaining import Measured, explain, is_on
+from engine.statements.outcome import Outcome, text_outcome
+from engine.statements.reading import scan_settings
+from engine.statements.registry import handles
+from engine.statements.select import read_query
+from engine.statements.work import Work
+from engine.system_catalog.catalog_parts import reads_others
+from engine.system_catalog.routing import asks_catalog
+from sql.bind.query import bind_query
+from sql.errors import not_supported
+from sql.parse.statements.explain import Explain
+from sql.parse.statements.select import Select
+from sql.tree.relations import BoundQuery
+from sql.types.datatypes import JSON, TEXT
+
+
+@handles(Explain)
+async def explain_statement(statement: Explain, work: Work) -> Outcome:
+    """Tell how a statement is done."""
+    explained, captured = statement.statement, work.settings.captured()
+    if isinstance(explained, Select) and asks_catalog(explained.text, explained.query):
+        if reads_others(explained.query, work.image, captured):
+            raise not_supported("EXPLAIN of a query on the catalog and on other relations")
+        return await explain_catalog(statement, explained, work)
+    facts = await measured(statement, work) if is_on(statement, "analyze") else None
+    scanning = scan_settings(work.settings, work.transaction)
+    lines = await work.threads.in_worker(
+        explain, statement, work.database, work.image, work.settings.captured(), scanning, work.identity, facts
+    )
+    kind = JSON if statement.options.get("format") == "json" else TEXT
+    return text_outcome("EXPLAIN", ["QUERY PLAN"], [[line] for line in lines], kind)
+
+
+async def measured(statement: Explain, work: Work) -> Measured:
+    """Run the SELECT, and return what that took."""
+    select = statement.statement
+    if not isinstance(select, Select):
+        hint = "Create it; EXPLAIN ANALYZE of a SELECT from it runs its pipelines."
+        raise not_supported("EXPLAIN ANALYZE CREATE VIEW", hint=hint)
+    before = {view: view.upkeep.versions_count for view in work.image.continuous_views}
+
+    def bound_to(image: CatalogImage) -> BoundQuery:
+        return bind_query(select.query, image, work.settings.captured())
+
+    began_s = perf_counter()
+    image, bound, reading = await read_query(select.text, bound_to, work)
+    passed_s = perf_counter() - began_s
+    facts = {}
+    for name in sorted(bound.relations):
+        entry = image.entries.get(name)
+        if isinstance(entry, ViewEntry):
+            known = before.get(entry.view, 0)
+            now_us, check = work.transaction.now_us, work.threads.check_cancelled
+            facts[name] = await work.threads.in_worker(facts_measured, entry, image, known, now_us, check)
+    rows = reading.outcome.table
+    return Measured(0 if rows is None else rows.num_rows, passed_s, facts)

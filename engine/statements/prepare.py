@@ -1,0 +1,74 @@
+"""PREPARE and EXECUTE: prepared statements of SQL, which share their names with those of the extended protocol.
+
+Enters: statements, and the work. Leaves: prepared statements; for EXECUTE the statement to run and the values of its parameters.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import partial
+
+from engine.statements.outcome import Outcome
+from engine.statements.prepared import Prepared
+from engine.statements.registry import handles
+from engine.statements.work import Work
+from ringbuffer.encode.output_forms import Forms
+from ringbuffer.encode.rows import HEAD_BYTES, encode_data_rows
+from sql.bind.substitute import bind_arguments, substitute_now
+from sql.catalog.schemas import find_type
+from sql.errors import not_supported
+from sql.parse.statements.delete import Delete
+from sql.parse.statements.explain import Explain
+from sql.parse.statements.insert import Insert
+from sql.parse.statements.prepared import Execute, Prepare
+from sql.parse.statements.select import Select
+from sql.parse.statements.update import Update
+from sql.parse.statements.variables import Show
+from sql.parse.type_names import resolve_type
+from sql.tree.expressions import Expression, Literal
+from sql.tree.relations import OutputColumn, Values
+from sql.types.datatypes import SqlType
+from sql.values.literals import input_value
+from views.model.arrow_schema import encoded_family
+
+
+@handles(Prepare)
+def prepare(statement: Prepare, work: Work) -> Outcome:
+    """Keep a statement under a name. Raises 42P05, and what the statement has wrong."""
+    own = partial(find_type, catalog=work.image, settings=work.settings.captured())
+    declared = tuple(None if kind.name == "unknown" else resolve_type(kind, own) for kind in statement.types)
+    prepared = Prepared(statement.statement, declared, work.database.system_catalog, from_sql=True)
+    prepared.shown_text, prepared.made_us = statement.text, work.transaction.now_us
+    prepared.refresh(work.image, work.settings)
+    work.names.keep_statement(statement.name, prepared)
+    return Outcome(statement.tag)
+
+
+async def executed(statement: Execute, work: Work) -> tuple[Prepared, tuple[Literal, ...]]:
+    """Return what EXECUTE runs. Raises 26000, and what the arguments have wrong."""
+    prepared = work.names.statement(statement.name)
+    if not isinstance(prepared.statement, Select | Insert | Update | Delete | Show | Explain):
+        raise not_supported("EXECUTE of this kind of statement")
+    prepared.refresh(work.image, work.settings)
+    kinds = prepared.parameter_types
+    given = bind_arguments(statement, kinds, work.image, work.settings.captured())
+    if all(isinstance(value, Literal) for value in given):
+        return prepared, tuple(value for value in given if isinstance(value, Literal))
+    return prepared, await work.threads.in_worker(evaluated, given, kinds, work)
+
+
+def evaluated(given: tuple[Expression, ...], kinds: tuple[SqlType, ...], work: Work) -> tuple[Literal, ...]:
+    """Return the values of arguments that are no literals."""
+    zone, now_us = work.settings.time_zone, work.transaction.now_us
+    schema = tuple(OutputColumn(f"p{number}", value.type) for number, value in enumerate(given))
+    row = work.database.tables.run(substitute_now(Values((given,), schema), now_us), {}, work.client)
+    families = [encoded_family(value.type) for value in given]
+    message, _ = encode_data_rows(row.columns, families, [0] * len(families), Forms(zone), row.num_rows)
+    found, start = [], HEAD_BYTES
+    for kind in kinds:
+        (length,) = struct.unpack_from("!i", message, start)
+        start += 4
+        text = None if length < 0 else message[start : start + length].decode()
+        found.append(Literal(None if text is None else input_value(text, kind, zone, None), kind))
+        start += max(length, 0)
+    return tuple(found)

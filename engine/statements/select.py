@@ -1,0 +1,164 @@
+"""SELECT and VALUES, and how all statements that read a query go about it: bind, check, scan or read, keep.
+
+Enters: statements, and the work. Leaves: outcomes; a transaction remembers what it has read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+import pyarrow as pa
+
+from engine.catalog.image import CatalogImage
+from engine.scans.rows import PassingRows, passes_rows
+from engine.scans.scans import streams_among
+from engine.statements.alter_view import call_view_change, called_alone
+from engine.statements.catalog_reads import parts_of, read_catalog
+from engine.statements.outcome import Outcome
+from engine.statements.reading import Reading, keep, read, scan_settings, settled_query
+from engine.statements.registry import handles
+from engine.statements.work import Work
+from engine.streams.stream import Stream
+from engine.system_catalog.catalog_parts import reads_others
+from engine.system_catalog.routing import asks_catalog
+from engine.tables.backend_functions import WAITING
+from engine.tables.sequence_functions import uses_sequences
+from sql.bind.origins import with_origins
+from sql.bind.query import bind_query
+from sql.functions.scalars import VIEW_CHANGES
+from sql.parse.statements.select import Select
+from sql.tree.relations import BoundQuery, Relation, Schema
+from views.model.arrow_schema import arrow_schema
+from views.upkeep.refresh import Reader
+
+NOTHING_GIVEN: Mapping[str, pa.Table] = MappingProxyType({})
+# Binds one query to an image, once for each.
+BindTo = Callable[[CatalogImage], BoundQuery]
+
+
+def once(bind: BindTo) -> BindTo:
+    """Return what binds one statement, for who asks for it several times: anew only to another image."""
+    known: list[tuple[CatalogImage, BoundQuery]] = []
+
+    def bound_to(image: CatalogImage) -> BoundQuery:
+        if not known or known[-1][0] is not image:
+            known.append((image, bind(image)))
+        return known[-1][1]
+
+    return bound_to
+
+
+@handles(Select)
+async def select_or_change(statement: Select, work: Work) -> Outcome:
+    """Do SELECT or VALUES, or change a view where it calls a function that does."""
+    return await (call_view_change if called_alone(statement) in VIEW_CHANGES else select)(statement, work)
+
+
+async def select(statement: Select, work: Work) -> Outcome:
+    """Read."""
+    text, prepared = statement.text, work.prepared
+    if await work.threads.with_text(text, asks_catalog, text, statement.query):
+        return await select_from_catalog(statement, work)
+
+    @once
+    def bound_to(image: CatalogImage) -> BoundQuery:
+        if prepared is None:
+            return bind_query(statement.query, image, work.settings.captured(), locks=True)
+        prepared.refresh(image, work.settings)
+        assert isinstance(prepared.bound, BoundQuery)
+        return prepared.bound
+
+    passing = await passing_rows(text, bound_to, work)
+    if passing is not None:
+        schema, more = passing
+        return Outcome("SELECT #", schema, arrow_schema(schema).empty_table(), more=more)
+    image, _, reading = await read_query(text, bound_to, work)
+    if not work.parameters and work.transaction.image is None:
+        keep(work.database.answers, text, image, reading, work.settings)
+    return reading.outcome
+
+
+async def select_from_catalog(statement: Select, work: Work) -> Outcome:
+    """Do a SELECT on the catalog, and perhaps on relations of users: what it asks of the catalog first."""
+    text, prepared, threads = statement.text, work.prepared, work.threads
+    if prepared is not None:
+        prepared.refresh(work.image, work.settings)
+    declared = () if prepared is None else prepared.declared
+    image, captured = work.image, work.settings.captured()
+    if not await threads.with_text(text, reads_others, statement.query, image, captured):
+        return await read_catalog(statement, work, declared)
+    parts = parts_of(work.database.system_catalog, work.image, work.settings, work)
+    query = await threads.in_worker(parts.without, statement.query)
+
+    def bound_to(image: CatalogImage) -> BoundQuery:
+        return bind_query(query, replace(parts, image=image), work.settings.captured(), declared)
+
+    _, _, reading = await read_query(text, bound_to, work, parts.rows)
+    return reading.outcome
+
+
+async def passing_rows(
+    text: str, bound_to: BindTo, work: Work
+) -> tuple[Schema, Callable[[], Awaitable[pa.Table | None]]] | None:
+    """Return the columns of a query whose rows go to the client while its stream is scanned, and what makes them; else None.
+
+    Among the statements of one Query a row that fails has to undo those before it, so that none of their answers may be out.
+    """
+    if work.in_sequence:
+        return None
+    image, threads, settings = work.image, work.threads, scan_settings(work.settings, work.transaction)
+
+    def found() -> tuple[BoundQuery, Stream, Relation] | None:
+        bound = bound_to(image)
+        work.identity.require(image, bound)
+        streams = streams_among(bound.relations, image)
+        if len(streams) != 1 or len(bound.relations) != 1:
+            return None
+        root = settled_query(bound, work.parameters, work.transaction.now_us)
+        passes = not uses_sequences(root) and passes_rows(root, streams[0], settings)
+        return (bound, streams[0], root) if passes else None
+
+    passing = await threads.with_text(text, found)
+    if passing is None:
+        return None
+    bound, stream, root = passing
+    rows = PassingRows(work.database.tables, stream, root, settings, threads.check_cancelled, work.client)
+
+    async def more() -> pa.Table | None:
+        return await threads.in_thread(rows.next)
+
+    return with_origins(bound, work.image), more
+
+
+async def read_query(
+    text: str, bound_to: BindTo, work: Work, given: Mapping[str, pa.Table] = NOTHING_GIVEN
+) -> tuple[CatalogImage, BoundQuery, Reading]:
+    """Bind and run a query; once more if the snapshot of the transaction's tables turns out to have another catalog.
+
+    given: rows that are there already, by the names of their scans.
+    """
+    threads, transaction, settings = work.threads, work.transaction, work.settings
+    while True:
+        image = work.image
+        bound, waits = await threads.with_text(text, looked_at, bound_to, image, work)
+        begins = transaction.tables is None
+        run = threads.in_thread if waits else threads.in_worker
+        scanning = scan_settings(settings, transaction)
+        staleness_us = settings.view_staleness_ms * 1000
+        reader = Reader(transaction.now_us, threads.check_cancelled, work.client, staleness_us)
+        reading = await run(read, work.database, transaction, image, bound, work.parameters, reader, scanning, given)
+        if begins and not bound.relations and not transaction.is_durable:
+            # It has read nothing: what comes after a wait for a lock is to see what those before have done.
+            transaction.end_tables()
+        if reading is not None:
+            return image, bound, reading
+
+
+def looked_at(bound_to: BindTo, image: CatalogImage, work: Work) -> tuple[BoundQuery, bool]:
+    """Return a query that the role may run, and whether it may wait as long as it likes."""
+    bound = bound_to(image)
+    work.identity.require(image, bound)
+    waits = streams_among(bound.relations, image) or bound.locked or uses_sequences(bound.root, WAITING)
+    return bound, bool(waits)

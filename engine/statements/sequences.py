@@ -1,0 +1,39 @@
+"""CREATE SEQUENCE and ALTER SEQUENCE."""
+
+from __future__ import annotations
+
+from engine.catalog.image import SequenceEntry
+from engine.ddl.sequences import alter_sequence as alter
+from engine.ddl.sequences import make_sequence
+from engine.statements.defining import altered, finish, is_there, move_into_schema, table_work
+from engine.statements.outcome import Outcome
+from engine.statements.registry import handles
+from engine.statements.work import Work
+from sql.errors import SqlError
+from sql.parse.statements.sequences import AlterSequence, CreateSequence
+
+
+@handles(CreateSequence)
+async def create_sequence(statement: CreateSequence, work: Work) -> Outcome:
+    """Make a sequence."""
+    changed = await table_work(work)
+    if not is_there(statement.name, statement.if_not_exists, work):
+        make_sequence(statement, changed)
+    finish(changed, work)
+    return Outcome(statement.tag)
+
+
+@handles(AlterSequence)
+async def alter_sequence(statement: AlterSequence, work: Work) -> Outcome:
+    """Change a sequence, or move it into another schema. Raises 42P01 and 42809."""
+    changed = await table_work(work)
+    entry = altered(statement.name, statement.name_position, statement.if_exists, work)
+    if entry is not None:
+        if not isinstance(entry, SequenceEntry):
+            raise SqlError("42809", f'"{statement.name}" is not a sequence')
+        if statement.schema is not None:
+            await move_into_schema(entry, statement.schema, work)
+            return Outcome(statement.tag)
+        alter(statement, entry, changed)
+    finish(changed, work)
+    return Outcome(statement.tag)

@@ -1,0 +1,34 @@
+"""DEALLOCATE and DISCARD: what a session gives up."""
+
+from __future__ import annotations
+
+from engine.statements.drop import drop_temporary
+from engine.statements.outcome import Outcome
+from engine.statements.registry import handles
+from engine.statements.work import Work
+from sql.parse.statements.session_state import Deallocate, Discard
+
+
+@handles(Deallocate)
+def deallocate(statement: Deallocate, work: Work) -> Outcome:
+    """Forget a prepared statement, or all. Raises 26000."""
+    work.names.deallocate(statement.name)
+    return Outcome(statement.tag)
+
+
+@handles(Discard)
+async def discard(statement: Discard, work: Work) -> Outcome:
+    """Forget what the statement names. Raises 25001 for all of it in a transaction block."""
+    if statement.what == "all":
+        work.require_alone(statement.tag)
+        work.names.deallocate(None)
+        work.names.close_portal(None)
+        work.transaction.listening.append((None, False))
+        work.locks.give_all_back()
+        work.settings.set("session_authorization", None)
+        work.settings.reset_all()
+    if statement.what in ("all", "sequences"):
+        work.sequences.forget()
+    if statement.what in ("all", "temp"):
+        await drop_temporary(work)
+    return Outcome(statement.tag)

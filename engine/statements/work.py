@@ -1,0 +1,100 @@
+"""What one statement is done with: the transaction, who says it, the engines, threads, and where notices go."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from engine.catalog.image import CatalogImage
+from engine.commit.transaction import Transaction
+from engine.database import Database
+from engine.scheduler.threads import Threads
+from engine.statements.identity import Identity
+from engine.statements.names import Names
+from engine.statements.outcome import Outcome
+from engine.statements.prepared import Prepared
+from engine.statements.temporary import TemporaryRelations
+from engine.storage.kernel_files import KernelFiles
+from engine.tables.locks import SessionLocks
+from engine.tables.sequence_functions import SequenceSession
+from sql.errors import SqlError
+from sql.parse.statements.declaration import Statement
+from sql.settings.settings import Settings
+from sql.tree.expressions import Literal
+from views.model.protocols import UpperExecutor
+
+# Rows of relations of the catalog, by their names.
+LiveRows = Mapping[str, list[dict[str, Any]]]
+
+
+class Run(Protocol):
+    """Does a statement from its beginning, in the same transaction."""
+
+    def __call__(
+        self,
+        statement: Statement,
+        transaction: Transaction,
+        parameters: tuple[Literal, ...],
+        prepared: Prepared | None,
+    ) -> Awaitable[Outcome]:
+        """Return what it yields. Raises SqlError."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one statement of one session is done with."""
+
+    database: Database
+    """The engines that all sessions share."""
+    transaction: Transaction
+    """Where its effects are staged; they happen at COMMIT."""
+    settings: Settings
+    identity: Identity
+    """Who says it, and what that role may do."""
+    names: Names
+    """The session's prepared statements and cursors."""
+    sequences: SequenceSession
+    locks: SessionLocks
+    temporary: TemporaryRelations
+    kernels: KernelFiles
+    """Where the kernels of a view that it makes are written."""
+    pipelines: UpperExecutor
+    """What runs the pipelines of such a view in Spark."""
+    threads: Threads
+    """Where it computes, and what ends it when that is asked for."""
+    client: Hashable
+    """What the engines know the session by, so that its statement can be cancelled there."""
+    live_rows: Callable[[CatalogImage, int], LiveRows]
+    """What is only true at this moment, as a role may see it: sessions, locks, channels. On the event loop."""
+    run: Run
+    in_block: bool = False
+    """True in a transaction of several statements."""
+    in_sequence: bool = False
+    """True where it is one of several statements of a Query."""
+    parameters: tuple[Literal, ...] = ()
+    prepared: Prepared | None = None
+    """Where it was prepared: with what it was bound to."""
+    notices: list[SqlError] = field(default_factory=list)
+    """What the client is told before the outcome or the error."""
+
+    @property
+    def image(self) -> CatalogImage:
+        """The catalog that the statement sees: what its transaction has made, or the one of its snapshot, or the newest."""
+        return self.transaction.image or self.transaction.snapshot or self.database.image
+
+    def notice(
+        self, sqlstate: str, text: str, severity: str = "NOTICE", hint: str | None = None, detail: str | None = None
+    ) -> None:
+        """Tell the client something. From any thread."""
+        self.notices.append(SqlError(sqlstate, text, severity=severity, hint=hint, detail=detail))
+
+    def require_alone(self, what: str) -> None:
+        """Raise 25001 for what has to be a transaction of its own."""
+        if self.in_block:
+            raise SqlError("25001", f"{what} cannot run inside a transaction block")
+
+    def require_writable(self, what: str) -> None:
+        """Raise 25006 for what writes in a read-only transaction."""
+        if self.settings.value("transaction_read_only") == "on":
+            raise SqlError("25006", f"cannot execute {what} in a read-only transaction")

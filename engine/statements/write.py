@@ -1,0 +1,144 @@
+"""INSERT, UPDATE and DELETE.
+
+Enters: statements, and the work. Leaves: outcomes; the effects are in the transaction's part on tables, or staged.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from engine.catalog.image import CatalogImage, Entry, StreamEntry, TableEntry
+from engine.catalog.joined_tables import refuse_joined
+from engine.commit.staging import StatementStage
+from engine.ingest.insert import InsertTarget, evaluate_rows, make_target
+from engine.statements.outcome import Outcome
+from engine.statements.reading import scan_inputs, scan_settings, views_among
+from engine.statements.registry import handles
+from engine.statements.row_locks import read_locked
+from engine.statements.table_writes import BoundWrite, TableWriter, queries_of, settled, with_queries
+from engine.statements.work import Work
+from ringbuffer.memory.arrow import morsel_from_arrow
+from sql.bind.delete import BoundDelete, bind_delete
+from sql.bind.insert import BoundInsert, bind_insert
+from sql.bind.substitute import substitute_parameters
+from sql.bind.update import BoundUpdate, bind_update
+from sql.catalog.catalog import SessionSettings
+from sql.catalog.schemas import found_key
+from sql.errors import SqlError
+from sql.parse.statements.delete import Delete
+from sql.parse.statements.insert import Insert
+from sql.parse.statements.update import Update
+from sql.tree.relations import Values
+from views.upkeep.refresh import Reader
+
+MORSEL_ROWS = 65_536
+Write = Insert | Update | Delete
+
+
+def target_of(statement: Insert, image: CatalogImage, settings: SessionSettings) -> Entry | None:
+    """Return what an INSERT goes into, if it is there."""
+    return image.entries.get(found_key(statement.name, settings, image.entries.get))
+
+
+@handles(Insert)
+async def insert(statement: Insert, work: Work) -> Outcome:
+    """Insert the rows of a list or of a query."""
+    image = work.image
+    entry = target_of(statement, image, work.settings.captured())
+    if statement.query is not None or not isinstance(entry, StreamEntry):
+        return await write(statement, work)
+    bound = await work.threads.with_text(statement.text, bound_write, statement, image, work)
+    assert isinstance(bound, BoundInsert)
+    work.identity.require(image, bound)
+    if bound.relations:
+        return await write(statement, work)
+    root = substitute_parameters(bound.source, work.parameters) if work.parameters else bound.source
+    assert isinstance(root, Values)
+    database, now_us, target = work.database, work.transaction.now_us, insert_target(entry, bound, work)
+    rows = await work.threads.in_worker(
+        evaluate_rows, database.tables, target, root, now_us, work.settings.time_zone, work.client
+    )
+    stage = database.stage(entry, image, now_us)
+    await work.threads.in_worker(stage.add, rows)
+    work.transaction.operations.append(stage)
+    return Outcome(f"INSERT 0 {rows.rows_count}")
+
+
+@handles(Update, Delete)
+async def write(statement: Write, work: Work) -> Outcome:
+    """Write rows which a query yields."""
+    image = work.image
+    bound = await work.threads.with_text(statement.text, bound_write, statement, image, work)
+    # It may wait: for room in a stream, or for those who have locks.
+    return await work.threads.in_thread(write_bound, statement, image, bound, work)
+
+
+def bound_write(statement: Write, image: CatalogImage, work: Work) -> BoundWrite:
+    """Return a statement bound to an image."""
+    if work.prepared is not None:
+        work.prepared.refresh(image, work.settings)
+        assert isinstance(work.prepared.bound, BoundInsert | BoundUpdate | BoundDelete)
+        return work.prepared.bound
+    match statement:
+        case Insert():
+            return bind_insert(statement, image, work.settings.captured())
+        case Update():
+            return bind_update(statement, image, work.settings.captured())
+        case Delete():
+            return bind_delete(statement, image, work.settings.captured())
+
+
+def write_bound(statement: Write, image: CatalogImage, bound: BoundWrite, work: Work) -> Outcome:
+    """Read what a statement writes, and write it. image: to which it is bound."""
+    transaction, now_us = work.transaction, work.transaction.now_us
+    tables = work.database.begin_tables(transaction, views_among(bound.relations, image))
+    # The snapshot of the rows has a catalog of its own.
+    if work.image is not image:
+        image = work.image
+        bound = bound_write(statement, image, work)
+    work.identity.require(image, bound)
+    entry = image.entries[bound.relation.name]
+    if isinstance(entry, StreamEntry) and bound.relation.name in bound.relations:
+        raise SqlError(
+            "0A000",
+            f'cannot insert into stream "{bound.relation.name}" from a query that reads it',
+            hint="Keep the query's rows with CREATE TABLE AS, and insert from the table.",
+        )
+    reader = Reader(now_us, work.threads.check_cancelled, work.client)
+    bound = settled(bound, work.parameters, now_us)
+    roots, scanning = queries_of(bound), scan_settings(work.settings, transaction)
+    roots, inputs = scan_inputs(work.database, transaction, image, bound.relations, roots, reader, scanning)
+    work.threads.check_cancelled()
+    bound = with_queries(bound, roots)
+    inputs |= read_locked(tables, bound.locked, inputs, read_only=False)
+    if isinstance(entry, StreamEntry):
+        assert isinstance(bound, BoundInsert), bound
+        stage = staged(entry, bound, tables.query(bound.source, inputs), image, work)
+        transaction.operations.append(stage)
+        return Outcome(f"INSERT 0 {stage.rows_count}")
+    assert isinstance(entry, TableEntry), entry
+    refuse_joined(entry.description.name, image.entries.values())
+    tables.announce(entry)
+    return TableWriter(tables, entry, inputs, now_us, work.settings.time_zone).run(bound)
+
+
+def staged(entry: StreamEntry, bound: BoundInsert, rows: pa.Table, image: CatalogImage, work: Work) -> StatementStage:
+    """Return a query's rows on their way into a stream, staged morsel by morsel."""
+    now_us, zone = work.transaction.now_us, work.settings.time_zone
+    target = insert_target(entry, bound, work)
+    stage = work.database.stage(entry, image, now_us)
+    try:
+        for start in range(0, rows.num_rows, MORSEL_ROWS):
+            work.threads.check_cancelled()
+            piece = morsel_from_arrow(rows.slice(start, min(MORSEL_ROWS, rows.num_rows - start)), target.layout)
+            stage.add(target.rows(piece, now_us, zone))
+    except BaseException:
+        stage.close()
+        raise
+    return stage
+
+
+def insert_target(entry: StreamEntry, bound: BoundInsert, work: Work) -> InsertTarget:
+    """Return what makes whole rows of a stream of those that are inserted."""
+    names = [(entry.stream.row[index].name, 0) for index in bound.targets]
+    return make_target(entry, names, work.database.tables, work.transaction.now_us, work.settings.time_zone)

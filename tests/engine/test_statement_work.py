@@ -1,0 +1,69 @@
+"""How statements are run: a query is bound once, names are found once, a client is told once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from engine.database import Database
+from sql.errors import SqlError
+from tests.engine.session_client import World
+
+STREAM = "CREATE FOREIGN TABLE s (a int, b int) SERVER stream"
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, *names: str) -> list[str]:
+    """Return a list that gets the name of each function that is called, of those named."""
+    calls: list[str] = []
+    for name in names:
+        module, _, function = name.rpartition(".")
+        original = getattr(__import__(module, fromlist=[function]), function)
+        monkeypatch.setattr(name, noted(calls, function, original))
+    return calls
+
+
+def noted(calls: list[str], name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*arguments: Any, **named: Any) -> Any:
+        calls.append(name)
+        return function(*arguments, **named)
+
+    return call
+
+
+def test_a_continuous_view_binds_its_query_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = world.client()
+    client.ask(STREAM)
+    calls = counted(
+        monkeypatch,
+        "engine.statements.create_view.bind_query",
+        "engine.ddl.definitions.bind_query",
+        "engine.ddl.query_views.bind_query",
+        "engine.statements.defining.resolved",
+    )
+    client.ask("CREATE VIEW v AS SELECT a, sum(b) FROM s GROUP BY a")
+    # Once more when the kernel has been compiled, with the catalog of that time.
+    assert calls in (["resolved", "bind_query"], ["resolved", "bind_query", "bind_query"])
+
+
+def test_what_is_said_of_a_statement_that_is_tried_again_is_said_once(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conflicts = [SqlError("40001", "could not serialize access due to concurrent update")] * 2
+    begin_tables = Database.begin_tables
+
+    def begin(self: Database, *arguments: Any) -> Any:
+        if conflicts:
+            raise conflicts.pop()
+        return begin_tables(self, *arguments)
+
+    monkeypatch.setattr(Database, "begin_tables", begin)
+    answers = world.client().ask_in_full("SET CONSTRAINTS ALL DEFERRED")
+    assert not conflicts and [text[:1] for text, _ in answers] == ["N", "C"], answers
+
+
+def test_what_was_said_before_an_error_is_said(world: World) -> None:
+    client = world.client()
+    answers = client.ask_in_full("SET CONSTRAINTS nothing DEFERRED")
+    assert [text[:1] for text, _ in answers] == ["N", "E"], answers
