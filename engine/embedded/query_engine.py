@@ -17,6 +17,7 @@ from types import MappingProxyType
 
 import duckdb
 import pyarrow as pa
+from duckdb import _seam
 
 from engine.embedded.columnless import for_duckdb
 from engine.embedded.duckdb_errors import error_in_stream, sql_error
@@ -214,19 +215,22 @@ class QueryEngine:
             self._database.close()
 
     def _execute(self, cursor: Cursor, text: str, schema: Schema) -> pa.Table:
-        statement: duckdb.Statement | str | None = cursor.statements.get(text)
+        # Batch by batch: DuckDB computes no further than it is asked to.
+        batch_rows = MEASURED_ROWS if text.startswith("SELECT") and "wide_rows_fit(" in text else BATCH_ROWS
+        with self._reader(cursor, text, batch_rows) as reader:
+            return collected(reader, reader.schema, self._results, lambda rows: in_forms(rows, schema))
+
+    def _reader(self, cursor: Cursor, text: str, batch_rows: int) -> pa.RecordBatchReader:
         if len(text) > STATEMENT_CHARACTERS_CACHED_MAX:
-            # Parsed without holding the interpreter, which `extract_statements` does.
-            statement = text
-        elif statement is None:
+            # What `sql` comes to. That has looked for parameters before, by a call that keeps the interpreter, and bound the text.
+            return _seam.submit(cursor.connection, text, None, "stream", batch_rows).arrow_reader()
+        statement = cursor.statements.get(text)
+        if statement is None:
             (statement,) = cursor.connection.extract_statements(text)
             cursor.statements[text] = statement
             if len(cursor.statements) > STATEMENTS_CACHED_MAX:
                 cursor.statements.popitem(last=False)
-        # Batch by batch: DuckDB computes no further than it is asked to.
-        batch_rows = MEASURED_ROWS if text.startswith("SELECT") and "wide_rows_fit(" in text else BATCH_ROWS
-        with cursor.connection.sql(statement).to_arrow_reader(batch_rows) as reader:
-            return collected(reader, reader.schema, self._results, lambda rows: in_forms(rows, schema))
+        return cursor.connection.sql(statement).to_arrow_reader(batch_rows)
 
     def _text(self, root: Relation, sources: Mapping[str, str]) -> str:
         key = (root, tuple(sources.items()))

@@ -14,7 +14,7 @@ from sql.bind.subqueries import row_of_subquery
 from sql.errors import SqlError
 from sql.parse.syntax import Expression as Syntax
 from sql.parse.syntax import Operation, Row, Subquery
-from sql.tree.expressions import Call, Expression
+from sql.tree.expressions import Call, Case, Expression
 from sql.types.casts import plain_name
 from sql.types.datatypes import BOOL
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from sql.bind.expressions import Binder
 
 COMPARED = ("=", "<>", "<", "<=", ">", ">=")
+# Items of rows whose comparison is conditions in each other.
+NESTED_MAX = 16
 
 
 def operation(binder: Binder, node: Operation) -> Expression:
@@ -81,6 +83,13 @@ def compare(
         return joined("and" if operator == "=" else "or", pairs, position, text)
     strict = operator.rstrip("=")
     found = pair(operator, count - 1)
+    if count > NESTED_MAX:
+        # The same in one CASE: engines plan conditions that nest as deep as a long row in a time that grows faster than the row.
+        branches = (
+            (Call("is_not_true", (pair("=", index),), BOOL, position, text), pair(strict, index))
+            for index in range(count - 1)
+        )
+        return Case(tuple(branches), found, BOOL)
     for index in reversed(range(count - 1)):
         tail = Call("and", (pair("=", index), found), BOOL, position, text)
         found = Call("or", (pair(strict, index), tail), BOOL, position, text)

@@ -37,6 +37,7 @@ SEVERAL_ROWS = "antumbra error 21000: more than one row returned by a subquery u
 # Sums of numbers with at most so many digits fit 38 digits, however many they are; others are summed in two halves of the whole part.
 SUMMED_DIGITS_MAX = 28
 NUMERIC_DIGITS_MAX = 38
+BYTES_AT_ONCE = 1 << 20
 HALF_OF_WHOLE = "CAST(10000000000000000000 AS HUGEINT)"
 INTERVAL_TYPE = FAMILIES["interval"].duckdb
 VARIABLE_NUMERIC = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
@@ -262,7 +263,7 @@ class DuckDbExpressions(ExpressionPrinter):
                 return time_literal(constant, kind.family)
         match constant:
             case bytes():
-                return f"from_hex('{constant.hex()}')"
+                return f"from_hex('{hexadecimal(constant)}')"
             case tuple() if kind.is_array:
                 element = kind.element
                 items = long_array(self, constant, element) if len(constant) >= LONG_ITEMS else None
@@ -275,6 +276,12 @@ class DuckDbExpressions(ExpressionPrinter):
                 parts = f"'months': {months}, 'days': {days}, 'micros': {micros}"
                 return f"CAST({{{parts}}} AS {INTERVAL_TYPE})"
         return self.quoted(str(constant))
+
+
+def hexadecimal(value: bytes) -> str:
+    """Return bytes as digits, in pieces: one call would keep the interpreter."""
+    pieces = (value[place : place + BYTES_AT_ONCE] for place in range(0, len(value), BYTES_AT_ONCE))
+    return "".join([piece.hex() for piece in pieces])
 
 
 def time_literal(value: int, family: str) -> str:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from engine.embedded.query_engine import QueryEngine
+from sql.bind.rows import NESTED_MAX
 from sql.emit.duckdb import emit_duckdb
 from sql.emit.duckdb_optimizer import CONDITIONS_MAX, few_conditions
 from sql.emit.long_constants import LONG_IN_ITEMS, LONG_ITEMS, SEPARATORS
@@ -231,3 +232,23 @@ def test_few_conditions_are_a_few_in_all() -> None:
     few = few_conditions(texts, " AND ")
     assert len(few) == 2
     assert " AND ".join(few).replace("COALESCE(", "").replace(", NULL)", "") == " AND ".join(texts)
+
+
+@pytest.mark.parametrize("operator", ["<", "<=", ">", ">="])
+def test_long_rows_are_compared_as_short_ones(
+    operator: str, oracle: psycopg.Connection[Any], engine: QueryEngine, inputs: dict[str, pa.Table]
+) -> None:
+    chance = Random(operator)
+    for count in (NESTED_MAX, NESTED_MAX + 1, 10 * NESTED_MAX):
+        for others in (
+            {},
+            {count - 1: "2"},
+            {count // 2: "NULL"},
+            {count // 2: "0", 0: "1"},
+            {0: "NULL"},
+            {count - 1: "NULL"},
+        ):
+            left, right = ["i"] * count, ["i"] * count
+            chance.choice((left, right))[:] = [others.get(index, "i") for index in range(count)]
+            query = f"SELECT i, ({', '.join(left)}) {operator} ({', '.join(right)}) FROM t ORDER BY id"
+            assert failure(oracle, engine, inputs, query) is None
