@@ -43,7 +43,7 @@ STREAM = "stream"
 
 @dataclass(frozen=True)
 class Noted:
-    """What belongs to one position between two commits; see `Checkpoint`.
+    """The views, streams and numbers of one position between two commits; see `Checkpoint`.
 
     Attributes:
         streams: the streams, each with the number of its published tuples.

@@ -89,7 +89,10 @@ def read_texts(
     symbols: Words,
     holding: Words,
 ) -> None:
-    """As `read_symbols`, for texts with one character before each and behind the last. offsets: int64[], where each, with that, begins."""
+    """Read texts as `read_symbols` does, with one more character before each and after the last.
+
+    offsets: int64[], where each text, with that character, begins.
+    """
     for text in range(len(offsets) - 1):
         begin, stop = offsets[text] + 1, offsets[text + 1] + 1
         read_symbols(codes, begin, stop, 1, 1, ascii_classes, borders, numbers, bits, symbols, holding, begin - 1)

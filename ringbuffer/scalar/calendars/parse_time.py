@@ -32,7 +32,7 @@ OFFSET_HOURS_MAX = 15
 
 @kernel
 def parse_date(buffer: Bytes, start: int, end: int) -> tuple[int, int]:
-    """-> (days since 1970-01-01, error) of yyyy-mm-dd."""
+    """Return (days since 1970-01-01, error) of yyyy-mm-dd."""
     start, end = trim(buffer, start, end)
     if end - start != DATE_CHARACTERS:
         sign = infinity_sign(buffer, start, end)
@@ -42,7 +42,7 @@ def parse_date(buffer: Bytes, start: int, end: int) -> tuple[int, int]:
 
 @kernel
 def infinity_sign(buffer: Bytes, start: int, end: int) -> int:
-    """-> 1 for infinity, -1 for -infinity, else 0."""
+    """Return 1 for infinity, -1 for -infinity, else 0."""
     if is_word(buffer, start, end, INFINITY):
         return 1
     return -1 if end > start and buffer[start] == 45 and is_word(buffer, start + 1, end, INFINITY) else 0
@@ -52,7 +52,10 @@ def infinity_sign(buffer: Bytes, start: int, end: int) -> int:
 def parse_timestamp(
     buffer: Bytes, start: int, end: int, zoned: bool, transitions: Transitions, offsets: Offsets
 ) -> tuple[int, int]:
-    """-> (microseconds since 1970-01-01, error); UTC if `zoned`, else local, and then an offset in the text is read over."""
+    """Return (microseconds since 1970-01-01, error), in UTC if `zoned`, else local.
+
+    A local timestamp ignores an offset in the text.
+    """
     start, end = trim(buffer, start, end)
     sign = infinity_sign(buffer, start, end)
     if sign != 0:
@@ -84,7 +87,7 @@ def parse_timestamp(
 
 @kernel
 def parse_day(buffer: Bytes, at: int) -> tuple[int, int]:
-    """-> (days, error) of the ten bytes yyyy-mm-dd at `at`."""
+    """Return (days, error) of the ten bytes yyyy-mm-dd at `at`."""
     century = two_digits(buffer, at)
     years = two_digits(buffer, at + 2)
     month = two_digits(buffer, at + 5)
@@ -99,7 +102,7 @@ def parse_day(buffer: Bytes, at: int) -> tuple[int, int]:
 
 @kernel
 def parse_time_of_day(buffer: Bytes, at: int, end: int) -> tuple[int, int, int]:
-    """-> (microseconds, end of what was read, error) of [ T]hh:mm[:ss[.f]]."""
+    """Return (microseconds, end of what was read, error) of [ T]hh:mm[:ss[.f]]."""
     if end - at < 6 or not (buffer[at] == 32 or (buffer[at] | 32) == 116) or buffer[at + 3] != 58:
         return 0, at, NEEDS_FALLBACK
     hour = two_digits(buffer, at + 1)
@@ -129,7 +132,7 @@ def parse_time_of_day(buffer: Bytes, at: int, end: int) -> tuple[int, int, int]:
 
 @kernel
 def parse_offset(buffer: Bytes, at: int, end: int) -> tuple[int, int]:
-    """-> (microseconds east of UTC, error) of Z or ±hh, ±hhmm, ±hh:mm, after one space at most."""
+    """Return (microseconds east of UTC, error) of Z or ±hh, ±hhmm, ±hh:mm, after at most one space."""
     if buffer[at] == 32:
         at += 1
     length = end - at
@@ -155,7 +158,7 @@ def parse_offset(buffer: Bytes, at: int, end: int) -> tuple[int, int]:
 
 @kernel
 def two_digits(buffer: Bytes, at: int) -> int:
-    """-> 0 to 99, or -1 when the two bytes at `at` are not digits."""
+    """Return 0 to 99, or -1 when the two bytes at `at` are not digits."""
     tens = signed_word(buffer[at]) - 48
     ones = signed_word(buffer[at + 1]) - 48
     if tens < 0 or tens > 9 or ones < 0 or ones > 9:

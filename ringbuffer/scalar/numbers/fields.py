@@ -42,7 +42,10 @@ POWERS = np.array([[10**k & (2**64 - 1), 10**k >> 64] for k in range(DIGITS_MAX 
 
 @kernel
 def parse_bool(buffer: Bytes, start: int, end: int) -> tuple[int, int]:
-    """-> (0 or 1, error). Any unique prefix of true, false, yes, no, on, off; 1 and 0; in any case."""
+    """Return (0 or 1, error) of a bool.
+
+    It is any unique prefix of true, false, yes, no, on, off, or 1 or 0, in any case.
+    """
     start, end = trim(buffer, start, end)
     length = end - start
     if length == 0:
@@ -71,7 +74,10 @@ def parse_bool(buffer: Bytes, start: int, end: int) -> tuple[int, int]:
 
 @kernel
 def parse_integer(buffer: Bytes, start: int, end: int, low: int, high: int, range_code: int) -> tuple[int, int]:
-    """-> (value, error): white space, a sign, digits; `range_code` when the value is not in [low, high]."""
+    """Return (value, error) of white space, a sign, digits.
+
+    The error is `range_code` for a value outside of [low, high].
+    """
     while start < end and is_space(buffer[start]):
         start += 1
     negative = False
@@ -106,13 +112,13 @@ def parse_integer(buffer: Bytes, start: int, end: int, low: int, high: int, rang
 
 @kernel
 def parse_int64(buffer: Bytes, start: int, end: int) -> tuple[int, int]:
-    """-> (value, error) of a bigint."""
+    """Return (value, error) of a bigint."""
     return parse_integer(buffer, start, end, INT64_MIN, INT64_MAX, BIGINT_RANGE)
 
 
 @kernel
 def parse_numeric(buffer: Bytes, start: int, end: int) -> tuple[int, int, int, int]:
-    """-> (lo, hi, scale, error) with the digits as written; more than 38 of them is NUMERIC_DIGITS."""
+    """Return (lo, hi, scale, error) with the digits as written; more than 38 are NUMERIC_DIGITS."""
     error, negative, word, digits_count, first, exponent = scan_decimal(buffer, start, end)
     if error != OK:
         error = numeric_error(buffer, start, end)
@@ -131,7 +137,10 @@ def parse_numeric(buffer: Bytes, start: int, end: int) -> tuple[int, int, int, i
 
 @kernel
 def parse_numeric_column(buffer: Bytes, start: int, end: int, precision: int, scale: int) -> tuple[int, int, int]:
-    """-> (lo, hi, error) rounded half away from zero to `scale`; NUMERIC_FIELD_OVERFLOW beyond `precision` digits."""
+    """Return (lo, hi, error), rounded half away from zero to `scale`.
+
+    More than `precision` digits are NUMERIC_FIELD_OVERFLOW.
+    """
     error, negative, word, digits_count, first, exponent = scan_decimal(buffer, start, end)
     if error != OK:
         error = numeric_error(buffer, start, end)
@@ -156,9 +165,10 @@ def parse_numeric_column(buffer: Bytes, start: int, end: int, precision: int, sc
 
 @kernel
 def scan_decimal(buffer: Bytes, start: int, end: int) -> tuple[int, bool, np.uint64, int, int, int]:
-    """-> (error, negative, word, digits_count, first, exponent): the number is its digits times 10^exponent.
+    """Return (error, negative, word, digits_count, first, exponent) of a decimal number.
 
-    digits_count: digits from the first one that is not zero, at `first`. word: the first 19 of them.
+    The number is its digits times 10^exponent. digits_count: digits from the first one that is not
+    zero, which is at `first`. word: the first 19 of them.
     """
     start, end = trim(buffer, start, end)
     negative = False
@@ -212,7 +222,10 @@ def scan_decimal(buffer: Bytes, start: int, end: int) -> tuple[int, bool, np.uin
 def scaled_digits(
     buffer: Bytes, first: int, word: np.uint64, digits_count: int, kept: int
 ) -> tuple[np.uint64, np.uint64]:
-    """-> (lo, hi): the first `kept` (at most 38) digits as an integer, zeros appended or the rest rounded half away from zero."""
+    """Return (lo, hi): the first `kept` (at most 38) digits as an integer.
+
+    Zeros are appended, or the rest is rounded half away from zero.
+    """
     if digits_count == 0:
         return np.uint64(0), np.uint64(0)
     taken = min(digits_count, kept)
@@ -235,7 +248,7 @@ def scaled_digits(
 
 @kernel
 def leading_digits(buffer: Bytes, first: int, count: int) -> tuple[np.uint64, np.uint64]:
-    """-> (lo, hi) of the `count` digits (at most 38) from `first` on; a point among them is passed over."""
+    """Return (lo, hi) of `count` digits (at most 38) from `first` on; a point among them is skipped."""
     lo = np.uint64(0)
     hi = np.uint64(0)
     chunk = np.uint64(0)
@@ -259,7 +272,7 @@ def leading_digits(buffer: Bytes, first: int, count: int) -> tuple[np.uint64, np
 
 @kernel
 def digit_at(buffer: Bytes, first: int, index: int) -> int:
-    """-> the digit `index` places after the one at `first`."""
+    """Return the digit `index` places after the one at `first`."""
     while True:
         if buffer[first] != 46:
             if index == 0:
@@ -271,28 +284,28 @@ def digit_at(buffer: Bytes, first: int, index: int) -> int:
 
 @kernel
 def multiply_word(lo: np.uint64, hi: np.uint64, factor: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """-> the 128-bit product of (lo, hi) and `factor`, modulo 2^128."""
+    """Return the 128-bit product of (lo, hi) and `factor`, modulo 2^128."""
     low, high = multiply_unsigned(lo, factor)
     return low, high + hi * factor
 
 
 @kernel
 def negate(lo: np.uint64, hi: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """-> the two's complement of (lo, hi)."""
+    """Return the two's complement of (lo, hi)."""
     low = ~lo + np.uint64(1)
     return low, ~hi + (np.uint64(1) if low == np.uint64(0) else np.uint64(0))
 
 
 @kernel
 def exceeds(lo: np.uint64, hi: np.uint64, precision: int) -> bool:
-    """-> whether the unsigned (lo, hi) has more than `precision` digits."""
+    """Return whether the unsigned (lo, hi) has more than `precision` digits."""
     beyond: bool = hi > POWERS[precision, 1] or (hi == POWERS[precision, 1] and lo >= POWERS[precision, 0])
     return beyond
 
 
 @kernel
 def numeric_error(buffer: Bytes, start: int, end: int) -> int:
-    """-> what is wrong with the text of a numeric that scan_decimal refused."""
+    """Return the error of a text that scan_decimal has refused."""
     start, end = trim(buffer, start, end)
     if start < end and end - start > 3 and (buffer[start] == 45 or buffer[start] == 43):
         start += 1
@@ -316,13 +329,13 @@ INFINITY = np.frombuffer(b"infinity", dtype=np.uint8).copy()
 
 @kernel
 def is_space(byte: int) -> bool:
-    """-> whether C's isspace holds in the C locale."""
+    """Return whether C's isspace holds in the C locale."""
     return byte == 32 or 9 <= byte <= 13
 
 
 @kernel
 def trim(buffer: Bytes, start: int, end: int) -> tuple[int, int]:
-    """-> (start, end) without white space at either end."""
+    """Return (start, end) without white space at either end."""
     while start < end and is_space(buffer[start]):
         start += 1
     while start < end and is_space(buffer[end - 1]):
@@ -332,7 +345,7 @@ def trim(buffer: Bytes, start: int, end: int) -> tuple[int, int]:
 
 @kernel
 def is_prefix(buffer: Bytes, start: int, end: int, word: Bytes) -> bool:
-    """-> whether the bytes, in any case, begin `word` (lower-case letters)."""
+    """Return whether the bytes, in any case, begin `word` (lower-case letters)."""
     if end - start > len(word):
         return False
     for index in range(end - start):
@@ -343,5 +356,5 @@ def is_prefix(buffer: Bytes, start: int, end: int, word: Bytes) -> bool:
 
 @kernel
 def is_word(buffer: Bytes, start: int, end: int, word: Bytes) -> bool:
-    """-> whether the bytes, in any case, are `word`."""
+    """Return whether the bytes, in any case, are `word`."""
     return end - start == len(word) and is_prefix(buffer, start, end, word)

@@ -55,7 +55,10 @@ POWERS_OF_FIVE = _powers_of_five()
 
 @kernel
 def parse_float64(buffer: Bytes, start: int, end: int) -> tuple[float, int]:
-    """-> (value, error): PostgreSQL's float8in. A finite text out of range is an error, a denormal is not."""
+    """Return (value, error) as PostgreSQL's float8in.
+
+    A finite text out of range is an error, a denormal is not.
+    """
     error, negative, word, digits_count, _, exponent = scan_decimal(buffer, start, end)
     if error != OK:
         return special_float(buffer, start, end)
@@ -82,7 +85,7 @@ def parse_float64(buffer: Bytes, start: int, end: int) -> tuple[float, int]:
 
 @kernel
 def parse_float32(buffer: Bytes, start: int, end: int) -> tuple[float, int]:
-    """-> (value, a float64 that is a float32, error): float4in, which rounds once, from the text."""
+    """Return (value, error) as float4in: a float64 that is a float32, rounded once, from the text."""
     value, error = parse_float64(buffer, start, end)
     if error in (FLOAT_OVERFLOW, FLOAT_UNDERFLOW):
         return 0.0, REAL_RANGE
@@ -103,7 +106,10 @@ def parse_float32(buffer: Bytes, start: int, end: int) -> tuple[float, int]:
 
 @kernel
 def decimal_product(word: np.uint64, exponent: int) -> float:
-    """-> word * 10^exponent, rounded to nearest, even on ties; 0 or infinity out of range. (Lemire, 2021, algorithm 1.)"""
+    """Return word * 10^exponent, rounded to nearest, even on ties; 0 or infinity out of range.
+
+    This is algorithm 1 of Lemire, 2021.
+    """
     if exponent < POWER_MIN:
         return 0.0
     if exponent > POWER_MAX:
@@ -145,7 +151,7 @@ def decimal_product(word: np.uint64, exponent: int) -> float:
 
 @kernel
 def leading_zeros(word: np.uint64) -> int:
-    """-> the zero bits above the highest one bit; word is not 0."""
+    """Return how many zero bits are above the highest one bit; word is not 0."""
     count = 0
     for shift in (32, 16, 8, 4, 2, 1):
         if word >> np.uint64(64 - shift) == np.uint64(0):
@@ -156,7 +162,10 @@ def leading_zeros(word: np.uint64) -> int:
 
 @kernel
 def special_float(buffer: Bytes, start: int, end: int) -> tuple[float, int]:
-    """-> (value, error) of a text that is no decimal number: infinity and NaN in any case, and what only C's strtod takes."""
+    """Return (value, error) of a text that is no decimal number.
+
+    It is infinity or NaN in any case, or a form that only C's strtod takes.
+    """
     start, end = trim(buffer, start, end)
     negative = False
     if start < end and (buffer[start] == 45 or buffer[start] == 43):
