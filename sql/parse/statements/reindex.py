@@ -1,0 +1,73 @@
+"""REINDEX [(options)] INDEX | TABLE | SCHEMA | DATABASE | SYSTEM [CONCURRENTLY] name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sql.errors import SqlError
+from sql.parse.grammar.cursor import Cursor
+from sql.parse.statements.declaration import Naming, Right, Statement
+from sql.parse.statements.options import boolean_or_string
+from sql.parse.statements.rules import begins
+from sql.values.booleans import parse_bool
+
+KINDS = ("index", "table", "schema", "database", "system")
+OPTIONS = ("concurrently", "verbose")
+
+
+@dataclass(frozen=True)
+class Reindex(Statement):
+    """REINDEX. kind: 'index', 'table', 'schema', 'database' or 'system'."""
+
+    text: str
+    kind: str
+    name: str
+    concurrently: bool
+
+    tag = "REINDEX"
+    defines = True
+
+    @property
+    def named(self) -> tuple[tuple[str, Naming], ...]:
+        """See Statement."""
+        return (("name", Naming.KNOWN),) if self.kind in ("index", "table") else ()
+
+    @property
+    def rights(self) -> tuple[tuple[str, Right], ...]:
+        """See Statement. Those of schemas and of the database are the function's to ask for."""
+        return {"index": (("name", Right.OWN_INDEX),), "table": (("name", Right.OWN),)}.get(self.kind, ())
+
+
+@begins("reindex")
+def reindex(cursor: Cursor) -> Reindex:
+    """Read REINDEX."""
+    first = cursor.index
+    cursor.expect("reindex")
+    concurrently = cursor.at_operator("(") and options(cursor)
+    kind = cursor.accept_any(*KINDS)
+    if kind is None:
+        cursor.fail()
+    concurrently = cursor.accept("concurrently") or concurrently
+    name = cursor.relation_name() if kind in ("index", "table") else cursor.name()
+    return Reindex(cursor.text_since(first), kind, name, bool(concurrently))
+
+
+def options(cursor: Cursor) -> bool:
+    """Read (name [value], ...), and tell whether CONCURRENTLY is on. Raises 42601 for an option that is none."""
+    cursor.expect_operator("(")
+    concurrently = False
+    while True:
+        position = cursor.position
+        name = cursor.label()
+        value = None if cursor.at_operator(",", ")") else boolean_or_string(cursor)
+        if name not in OPTIONS:
+            raise SqlError("42601", f'unrecognized REINDEX option "{name}"', position)
+        is_on = True if value is None else parse_bool(str(value))
+        if is_on is None:
+            raise SqlError("42601", f"{name} requires a Boolean value")
+        if name == "concurrently":
+            concurrently = is_on
+        if not cursor.accept_operator(","):
+            break
+    cursor.expect_operator(")")
+    return concurrently
