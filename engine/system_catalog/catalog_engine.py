@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import logging
+import re
 import threading
 import warnings
 from collections.abc import Callable, Hashable
@@ -24,6 +25,8 @@ from engine.embedded.duckdb_errors import sql_error
 from engine.embedded.error_mark import marked
 from engine.embedded.functions.registration import register_functions
 from engine.embedded.lockdown import lock_down
+from engine.embedded.query_engine import MEASURED_ROWS
+from engine.embedded.result_rows import ResultLimits, collected
 from engine.system_catalog.catalog_access import require_readable
 from engine.system_catalog.catalog_functions import FUNCTIONS, INTERNAL, CatalogFunction
 from engine.system_catalog.functions import objects as functions_of_objects
@@ -36,11 +39,12 @@ from engine.system_catalog.queries.casts import output, print_list_as_texts
 from engine.system_catalog.queries.from_items import RELATION_PREFIX
 from engine.system_catalog.queries.printing import Printing
 from engine.system_catalog.queries.queries import PrintedQuery, print_query
-from engine.system_catalog.queries.result_forms import NAMED
+from engine.system_catalog.queries.result_forms import NAMED, schema_of
 from engine.system_catalog.relation_connections import RelationConnection, RelationConnections
 from engine.system_catalog.session_context import SessionContext
 from engine.system_catalog.snapshot import Snapshot, arrow_table
 from engine.system_catalog.static_rows import relations
+from sql.emit.wide_texts import measured_rows
 from sql.errors import SqlError, not_supported
 from sql.parse.syntax import Query
 from sql.tree.expressions import Literal
@@ -50,6 +54,10 @@ log = logging.getLogger(__name__)
 # The tables of functions are filled when these are imported.
 FILLED = (functions_of_objects, functions_of_privileges, functions_of_sessions, functions_of_texts)
 MEMORY_LIMIT = "256MB"
+ANSWER_LIMITS = ResultLimits(bytes_max=256 * 1024 * 1024)
+# What may make a long text of little; and how long a text of the client is that may be one.
+MAKES_LONG = re.compile(r"\b(repeat|lpad|rpad|format|replace|regexp_replace)\s*\(|\brecursive\b", re.IGNORECASE)
+LONG_CHARACTERS = 16_384
 ROWS_MAX = 1_000_000
 # The engine's advice for large answers, which are none of these.
 warnings.filterwarnings("ignore", message="Arrow output on a DB-API result")
@@ -108,14 +116,18 @@ class CatalogEngine:
         key = next(self._keys)
         if len(declared) < len(values) or None in declared:
             declared = self._found_types(query, context, declared, len(values))
-        printing = Printing(context, key, declared, values)
+        printing = Printing(context, key, declared, values, is_measured=makes_long(text, values))
         printed = print_query(printing, query, None)
         require_readable(printing.named.values(), context)
         tables = {RELATION_PREFIX + name: self._table(context, name) for name in printing.used}
         self._contexts[key] = context
         try:
             with self._connections.taken(tables) as taken:
-                return printed, self._answer(taken, shown(printing, printed), token)
+                statement = shown(printing, printed)
+                if printing.is_measured:
+                    names = [column.text for column in printed.columns]
+                    statement = measured_rows(statement, schema_of(printed.columns), names)
+                return printed, self._answer(taken, statement, token)
         except duckdb.Error as error:
             raise self._client_error(error, text, printed) from error
         finally:
@@ -135,10 +147,11 @@ class CatalogEngine:
             taken.run.is_stopped = False
             self._running[token] = taken
         try:
-            # A relation would be bound twice, which takes longer than most of these queries run; so the answer is made whole.
-            table: pa.Table = taken.connection.execute(
-                f"SELECT * FROM ({statement}) LIMIT {ROWS_MAX + 1}"
-            ).to_arrow_table()
+            # A relation would be bound twice, which takes longer than most of these queries run.
+            result = taken.connection.execute(f"SELECT * FROM ({statement}) LIMIT {ROWS_MAX + 1}")
+            reader: pa.RecordBatchReader = result.to_arrow_reader(MEASURED_ROWS)
+            with reader:
+                table = collected(reader, reader.schema, ANSWER_LIMITS, lambda rows: rows)
             if table.num_rows > ROWS_MAX:
                 hint = "Ask for fewer rows with WHERE, LIMIT or GROUP BY."
                 detail = f"A query on the catalog may have {ROWS_MAX:,} rows."
@@ -253,6 +266,12 @@ def named(printing: Printing, value: Printed) -> str:
         return f"list_transform({value.text}, lambda {item}: {named(printing, Printed(item, element))})"
     shown_as = output(printing, value)
     return f"CASE WHEN {value.text} IS NOT NULL THEN {{'oid': {value.text}, 'name': {shown_as}}} END"
+
+
+def makes_long(text: str, values: tuple[Literal, ...]) -> bool:
+    """Tell whether long texts may be in a query, which are then measured where something is made of them."""
+    given = (len(value.value) for value in values if isinstance(value.value, str | bytes))
+    return len(text) > LONG_CHARACTERS or max(given, default=0) > LONG_CHARACTERS or MAKES_LONG.search(text) is not None
 
 
 def function_type(function: CatalogFunction) -> str:

@@ -23,8 +23,10 @@ from sql.types.datatypes import SqlType
 # What a row may have of texts without being measured.
 ROW_BYTES = 16_384
 CONSTANT_CHARACTERS = 4_096
-# A reference to a column: it may be written several times.
-REFERENCE = re.compile(r't+\d+\."(?:[^"]|"")*"')
+# A reference to a column, or a growing function of constants: it may be written several times.
+REFERENCE = re.compile(
+    r"""(t+\d+|"(?:[^"]|"")*")\."(?:[^"]|"")*"|\(text_(repeat|[lr]pad)(_unfolded)?\('[^']*', \d+(, '[^']*')?\)\)"""
+)
 # Of their constants, DuckDB makes long texts once for all rows.
 GROWING = frozenset({"repeat", "lpad", "rpad", "format", "replace", "regexp_replace"})
 TEXTS = frozenset({"text", "varchar", "bpchar", "unknown", "json", "jsonb"})

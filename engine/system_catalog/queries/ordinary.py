@@ -28,6 +28,7 @@ from sql.bind.query import QUERIES
 from sql.bind.scope import table_scope
 from sql.emit.aggregates import aggregate_text
 from sql.emit.duckdb import DuckDbExpressions
+from sql.emit.wide_texts import Constants
 from sql.errors import SqlError, not_supported
 from sql.functions.aggregates import adds_floats
 from sql.parse.syntax import Constant, Expression, FunctionCall, Name, Operation, ParameterNumber, TypeCast, TypeName
@@ -176,6 +177,7 @@ class Operands:
         """Return a bound expression over the values."""
         bound = map_expression(bound, self.settled)
         printer = DuckDbExpressions(self.texts)
+        printer.constants = Constants() if self.printing.is_measured else None
         if isinstance(bound, Literal) and bound.type.family == "numeric":
             return Printed(printer.fit(bound, NUMERIC), "numeric")
         return self.fitted(printer, printer.text(bound), bound.type)

@@ -47,6 +47,7 @@ class Printing:
     depth: int = 0
     parameter_types: dict[int, str] = field(default_factory=dict)
     counter: int = 0
+    is_measured: bool = False
 
     def name(self, stem: str) -> str:
         """Return a quoted name that nothing else in the statement has."""
