@@ -11,7 +11,7 @@ from sql.emit.long_constants import LONG_ITEMS, each
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, Subquery
 from sql.tree.relations import OutputColumn, Project, Relation, Values
 from sql.tree.walks import children, map_expression, walk
-from sql.types.datatypes import SqlType
+from sql.types.datatypes import BOOL, SqlType
 
 # Constants of these types may be columns, where nothing reads them as a pattern, a format, a field or a length.
 PLAIN = frozenset("int2 int4 int8 float4 float8 date timestamp timestamptz bool text varchar".split())
@@ -38,6 +38,9 @@ def alike_rows(node: Values) -> Relation | None:
         items.append((wanted.name, found))
     if all(isinstance(item, Column) for _, item in items):
         return None
+    if not columns:
+        # Equal rows, which are counted by a column that nobody reads.
+        columns.append([Literal(True, BOOL)] * len(node.rows))
     schema = tuple(OutputColumn(f"constant {index}", column[0].type) for index, column in enumerate(columns))
     return Project(Values(tuple(zip(*columns, strict=True)), schema), tuple(items)) if columns else None
 

@@ -74,6 +74,8 @@ def test_rows_and_arrays(
 
 # What rows compute, by their number.
 COMPUTED = [
+    "1 + 1",
+    "abs(-1)",
     "{i} + 1",
     "{i} * 3 - ({i} + 2)",
     "'x' || 'y{i}'",
@@ -114,6 +116,11 @@ def test_rows_that_compute(
     for count in (LONG_ITEMS, 2 * LONG_ITEMS):
         rows = ", ".join(f"({index}, {written(index)})" for index in range(count))
         assert failure(oracle, engine, inputs, f"SELECT * FROM (VALUES {rows}) v (i, x)") is None
+        equal = ", ".join(f"({written(1)})" for _ in range(count))
+        assert (
+            failure(oracle, engine, inputs, f"SELECT count(*), count(x), min(x::text) FROM (VALUES {equal}) v (x)")
+            is None
+        )
         # One of another kind among them.
         odd = f"{rows}, (-1, {written(1)}), (-2, NULL)"
         assert failure(oracle, engine, inputs, f"SELECT * FROM (VALUES {odd}) v (i, x)") is None
