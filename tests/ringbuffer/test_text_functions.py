@@ -116,6 +116,9 @@ def test_failures() -> None:
     maker, scratch = Texts(), ScratchHeap()
     assert text_functions.text_substring(*maker.words("abc"), 1, -1)[3] == NEGATIVE_LENGTH
     assert text_functions.text_repeat(*maker.words("abc"), 1 << 30, scratch.words)[3] == TEXT_TOO_LONG
+    # PostgreSQL allows it; the other engines do not, either.
+    assert text_functions.text_repeat(*maker.words("x" * 1000), 70_000, scratch.words)[3] == TEXT_TOO_LONG
+    assert text_functions.text_repeat(*maker.words("x" * 1000), 60_000, scratch.words)[3] == SCRATCH_FULL
 
 
 def test_short_results_give_scratch_back() -> None:

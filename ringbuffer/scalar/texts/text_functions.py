@@ -33,8 +33,9 @@ USED = 2
 NEEDED = 3
 
 INT32_MAX = 2147483647
-# PostgreSQL's MaxAllocSize, less the header of a string.
-TEXT_BYTES_MAX = 0x3FFFFFFF - 4
+# As the embedded engine has it (`engine/embedded/value_limits.py`). Of the gigabyte that PostgreSQL allows, a kernel would have several at
+# once, and nothing ends it meanwhile.
+TEXT_BYTES_MAX = 64 * 1024 * 1024
 SPACE = 32
 
 move_bytes: Any = copy_bytes
