@@ -29,6 +29,8 @@ from sql.tree.walks import (
 Evaluate = Callable[[Expression], bool | None]
 # Computes all of some constants. Raises SqlError for whichever fails.
 ComputeAll = Callable[[Sequence[Expression]], None]
+# Calls whose constant arguments may decide that others are not looked at.
+DECIDED = ("and", "or", "coalesce")
 # So many are computed at once, and fewer one by one.
 AT_ONCE_MAX = 10_000
 AT_ONCE_MIN = 4
@@ -94,10 +96,15 @@ def check_constants(root: Relation, evaluate: Evaluate, compute_all: ComputeAll)
 
 
 def is_one_row(root: Relation) -> bool:
-    """Tell whether a query computes expressions once, as SELECT without FROM does, and nothing else."""
+    """Tell whether a query computes expressions once, as VALUES or a SELECT without FROM and without a NULL does, and nothing else."""
     below = root.input if isinstance(root, Project) else root
     is_row = isinstance(below, Values) and len(below.rows) == 1 and (below is root or not below.schema)
-    return is_row and not any(any(subqueries_of(item)) for item in operator_expressions(root))
+    items = operator_expressions(root)
+    return is_row and not any(any(subqueries_of(item)) or (below is not root and _has_null(item)) for item in items)
+
+
+def _has_null(expression: Expression) -> bool:
+    return any(isinstance(part, Literal) and part.value is None for part in walk(expression))
 
 
 def _has_failing(expression: Expression) -> bool:
@@ -165,7 +172,7 @@ def _check(node: Expression, constants: Constants, is_condition: bool = False) -
         return
     match node:
         case _ if is_constant(node, is_condition):
-            constants.add(node)
+            _add(node, constants, is_condition)
         case Call(function="and" | "or") | Call(function="coalesce"):
             _check_in_order(node, constants, is_condition)
         case Case():
@@ -178,13 +185,45 @@ def _check(node: Expression, constants: Constants, is_condition: bool = False) -
             _check_all(children(node), constants, is_condition)
 
 
+def _add(node: Expression, constants: Constants, is_condition: bool) -> None:
+    """Compute a constant: its parts first where one is NULL, beside which an engine leaves out what PostgreSQL has computed before."""
+    for part in _without_null(node):
+        match part:
+            case Call(function="and" | "or" | "coalesce"):
+                _check_in_order(part, constants, is_condition)
+            case Case():
+                _check_case(part, constants, is_condition)
+            case _:
+                constants.add(part)
+    constants.add(node)
+
+
+def _without_null(node: Expression) -> Sequence[Expression]:
+    """Return the largest parts of a constant that have no NULL, and those whose parts decide over others; none if it has no NULL."""
+    has_null: dict[int, bool] = {}
+    for part in reversed(list(walk(node))):
+        is_null = isinstance(part, Literal) and part.value is None
+        has_null[id(part)] = is_null or any(has_null[id(child)] for child in children(part))
+    found: list[Expression] = []
+    waiting = [node] if has_null[id(node)] else []
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Literal):
+            continue
+        if not has_null[id(part)] or isinstance(part, Case) or (isinstance(part, Call) and part.function in DECIDED):
+            found.append(part)
+        else:
+            waiting.extend(reversed(children(part)))
+    return found
+
+
 def _check_in_order(node: Call, constants: Constants, is_condition: bool) -> None:
     """Check the operands up to a constant that decides the whole."""
     for part in node.arguments:
         if not is_constant(part, is_condition):
             _check(part, constants, is_condition)
             continue
-        value = part.value if isinstance(part, Literal) else constants.value(part)
+        value = _value(part, constants, is_condition)
         if value is not None and (node.function == "coalesce" or value == (node.function == "or")):
             return
 
@@ -196,8 +235,15 @@ def _check_case(node: Case, constants: Constants, is_condition: bool) -> None:
             _check(condition, constants, is_condition)
             _check(result, constants, is_condition)
             continue
-        value = condition.value if isinstance(condition, Literal) else constants.value(condition)
+        value = _value(condition, constants, is_condition)
         if value is True:
             _check(result, constants, is_condition)
             return
     _check(node.default, constants, is_condition)
+
+
+def _value(node: Expression, constants: Constants, is_condition: bool) -> object:
+    if isinstance(node, Literal):
+        return node.value
+    _add(node, constants, is_condition)
+    return constants.value(node)

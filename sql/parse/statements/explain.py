@@ -78,9 +78,12 @@ def explain_options(cursor: Cursor) -> dict[str, str]:
             cursor.fail()
         name = cursor.label()
         name = "analyze" if name == "analyse" else name
-        value = "true" if cursor.at_operator(",", ")") else boolean_or_string(cursor).lower()
+        has_value = not cursor.at_operator(",", ")")
+        value = "true" if not has_value else boolean_or_string(cursor).lower()
         if name not in OPTIONS:
             cursor.defer(SqlError("42601", f'unrecognized EXPLAIN option "{name}"', position))
+        elif name == "format" and not has_value:
+            cursor.defer(SqlError("42601", "format requires a parameter"))
         elif name == "format" and value in ("xml", "yaml"):
             cursor.refuse(f"EXPLAIN (FORMAT {value.upper()})", position)
         elif name == "format" and value not in FORMATS:
@@ -91,4 +94,7 @@ def explain_options(cursor: Cursor) -> dict[str, str]:
         if not cursor.accept_operator(","):
             break
     cursor.expect_operator(")")
+    for name in ("wal", "timing"):
+        if parse_bool(found.get(name, "")) and not parse_bool(found.get("analyze", "")):
+            cursor.defer(SqlError("22023", f"EXPLAIN option {name.upper()} requires ANALYZE"))
     return found
