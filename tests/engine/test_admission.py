@@ -362,7 +362,7 @@ def test_no_more_strangers_than_allowed(world: FakeWorld) -> None:
 
 
 def test_one_address_keeps_out_nobody_else() -> None:
-    asyncio.run(strangers_of_many_addresses())
+    assert asyncio.run(strangers_of_many_addresses()) == 2, "those who have come after the others were let in"
 
 
 class Somebody:
@@ -370,7 +370,7 @@ class Somebody:
         self.address = address
 
 
-async def strangers_of_many_addresses() -> None:
+async def strangers_of_many_addresses() -> int:
     limits = ServerLimits(strangers_max=5, strangers_per_address_max=2)
     server = Server(limits, Door(Authenticator((), Roles, lambda: 0), None), lambda *_: None)  # type: ignore[arg-type]  # nobody gets in
 
@@ -390,6 +390,7 @@ async def strangers_of_many_addresses() -> None:
         server.is_known(connection)
         server.is_known(connection)
     assert [comes("10.0.0.3"), comes("10.0.0.3")]
+    return len(server.strangers)
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,7 @@ def test_who_touches_other_objects_goes_on(
     client.run(*own, "COMMIT")
     # The next one begins with both.
     other.run("BEGIN", "CREATE TABLE q.last (k int)", "COMMIT", "INSERT INTO q.last VALUES (1)")
+    assert client.rows("SELECT k FROM q.last") == ["D [b'1']"], "both are committed"
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,9 @@ def test_the_embedded_engine(file: str | None, tmp_path: Path, folder: Path) -> 
 
 def test_the_catalogs_engine(folder: Path) -> None:
     engine = CatalogEngine()
-    refused(engine._new_connection(), folder)
+    connection = engine._new_connection()
+    refused(connection, folder)
+    assert connection.execute("SELECT 1").fetchall() == [(1,)], "it is locked down, and works"
     engine.close()
 
 

@@ -19,16 +19,16 @@ pytestmark = pytest.mark.slow
 STOP_S_MAX = 20.0
 
 
-def in_a_process(check: Callable[[Path], None], folder: Path) -> None:
-    """Check in another process: one has one JVM at most, and this one has that of all other tests."""
+def in_a_process(check: Callable[[Path], None], folder: Path) -> int | None:
+    """Return the exit status of a check in another process: one has one JVM at most, and this one has that of all other tests."""
     process = get_context("spawn").Process(target=check, args=(folder,))
     process.start()
     process.join()
-    assert process.exitcode == 0
+    return process.exitcode
 
 
 def test_stop_while_starting(tmp_path: Path) -> None:
-    in_a_process(stop_while_starting, tmp_path / "spark")
+    assert in_a_process(stop_while_starting, tmp_path / "spark") == 0
 
 
 def stop_while_starting(folder: Path) -> None:
@@ -47,7 +47,7 @@ def test_spark_starts_with_the_archive_of_set_up(spark: SparkRuntime) -> None:
 
 
 def test_idle_priority_is_that_of_all_threads_of_spark(tmp_path: Path) -> None:
-    in_a_process(start_with_idle_priority, tmp_path / "spark")
+    assert in_a_process(start_with_idle_priority, tmp_path / "spark") == 0
 
 
 def start_with_idle_priority(folder: Path) -> None:
@@ -66,7 +66,7 @@ def start_with_idle_priority(folder: Path) -> None:
 
 
 def test_without_an_archive_the_functions_are_compiled_in_the_data_folder(tmp_path: Path) -> None:
-    in_a_process(start_without_archive, tmp_path / "spark")
+    assert in_a_process(start_without_archive, tmp_path / "spark") == 0
     assert list((tmp_path / "spark" / "classes").glob("*.compiled"))
 
 

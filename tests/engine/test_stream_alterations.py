@@ -400,6 +400,7 @@ def test_random_changes(seed: int, tmp_path: Path, postgres: PostgresCluster) ->
         for _ in range(60):
             changes.step()
             changes.look()
+        assert changes.made, "columns were added"
     finally:
         changes.world.close()
         oracle.hang_up()
