@@ -23,7 +23,7 @@ SEED_DEFAULT = 20_261_120
 LONGEST = (
     "sqlalchemy_suite/test_sqlalchemy_suite.py",
     "tpch/test_tpch.py",
-    "engine/test_serve.py",
+    "engine/server/test_serve.py",
     "end_to_end/test_view_shapes.py",
     "end_to_end/test_eager_grouping.py",
     "randomized/test_random.py",

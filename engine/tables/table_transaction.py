@@ -361,7 +361,7 @@ class TableTransaction:
         """Lock rows, and write to each, so that of two transactions with the same row the second gets 40001.
 
         DuckDB alone lets a DELETE pass an UPDATE, an UPDATE another one of other columns or to
-        NULL, and a change of a key all of them (tests/engine/test_conflicting_writes.py); two
+        NULL, and a change of a key all of them (tests/engine/tables/test_conflicting_writes.py); two
         updates of one column to new values always conflict.
         """
         if self.locks is not None:

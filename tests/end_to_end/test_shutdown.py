@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from engine.server.shutdown import END_WAIT_S_MAX
-from tests.engine.test_serve import jvms
+from tests.engine.server.test_serve import jvms
 from tests.oracle.antumbra import AntumbraServer
 from tests.sql.wire.frames import query, startup
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tests.oracle.postgres import PostgresCluster
-from tests.sql import test_syntax
 from tests.sql.answers import our_answer, postgres_answer
+from tests.sql.parse import test_syntax
 from tests.sql.sample_catalog import POSTGRES_TABLES
 from tests.sql.test_against_postgres import DATA, FILES, statements
 

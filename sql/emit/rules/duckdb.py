@@ -1,6 +1,6 @@
 """DuckDB's rule tables: (function, operand form) and (form, target family) -> text with PostgreSQL's meaning.
 
-Each rule was tried against PostgreSQL 15 (tests/engine/test_tables.py). A missing entry is 0A000. Where a function of DuckDB means
+Each rule was tried against PostgreSQL 15 (tests/engine/tables/test_tables.py). A missing entry is 0A000. Where a function of DuckDB means
 something else, one of `engine/embedded/functions/registration.py` stands in: LPAD with an empty fill, SUBSTRING before the text, float
 overflow.
 """

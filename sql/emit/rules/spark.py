@@ -1,6 +1,6 @@
 """Spark's rule tables: (function, operand form) and (form, target family) -> text with PostgreSQL's meaning, for ANSI mode.
 
-Each rule was tried against PostgreSQL 15 (tests/engine/test_upper.py). A missing entry is 0A000. Where a function of Spark means
+Each rule was tried against PostgreSQL 15 (tests/engine/spark/test_upper.py). A missing entry is 0A000. Where a function of Spark means
 something else, one of `engine/spark/spark_functions.java` stands in: CEIL of a double is a bigint, and a decimal is cut when cast to an
 integer.
 """

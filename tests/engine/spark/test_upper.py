@@ -1,0 +1,169 @@
+"""Spark gives PostgreSQL's answers: expressions in batches, those that raise behind a CASE, whole queries, errors, cancelling."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pyarrow as pa
+import pytest
+
+from engine.spark.runtime import SparkRuntime
+from engine.spark.upper import SparkUpperExecutor
+from sql.errors import SqlError
+from sql.tree.relations import Relation
+from tests.engine.answers import Answer, difference, engine_answer, oracle_answer, table_rows
+from tests.engine.expressions import TOPICS, expressions, queries
+from tests.engine.random_expressions import random_expressions
+from tests.engine.tables.test_tables import bound
+
+pytestmark = pytest.mark.slow
+
+BATCH = 12
+RANDOM_COUNT = 60
+REFRESH_S_MAX = 2.0
+CANCEL_S_MAX = 20.0
+FAILING = (
+    "1 / i", "i % s", "s + s", "i * i", "l + l", "-i", "n / 0.0", "f / f", "f * 10", "r * r", "sqrt(f)", "ln(f)", "f::integer",
+    "w::integer", "c::integer", "c::boolean", "n::numeric(4,1)", "l::smallint", "split_part(c, 'a', 0)", "power(f, 0.5::float8)",
+)  # fmt: skip
+
+
+class Sut:
+    """The executor as something that answers queries."""
+
+    def __init__(self, upper: SparkUpperExecutor, inputs: Mapping[str, pa.Table]) -> None:
+        self._upper = upper
+        self._inputs = inputs
+
+    def answer(self, query: str) -> Answer:
+        return engine_answer(self._run, query, self._inputs)
+
+    def _run(self, relation: Relation, inputs: Mapping[str, pa.Table]) -> pa.Table:
+        return self._upper.run("view", relation, inputs, {})
+
+
+@pytest.fixture
+def sut(upper: SparkUpperExecutor, inputs: dict[str, pa.Table]) -> Sut:
+    return Sut(upper, inputs)
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_expressions(topic: str, oracle: psycopg.Connection[Any], sut: Sut) -> None:
+    check_expressions(oracle, sut, expressions(topic))
+
+
+def test_random_expressions(oracle: psycopg.Connection[Any], sut: Sut, request: pytest.FixtureRequest) -> None:
+    check_expressions(oracle, sut, random_expressions(request.config.getoption("--seed"), RANDOM_COUNT))
+
+
+def check_expressions(oracle: psycopg.Connection[Any], sut: Sut, texts: Sequence[str]) -> None:
+    """Compare in batches; a batch that differs is compared one by one."""
+    guarded = (text for text in (guarded_expression(oracle, text) for text in texts) if text is not None)
+    failures = []
+    for batch in batches(guarded):
+        if batch_difference(oracle, sut, batch) is not None:
+            failures += [
+                f"{text}: {what}" for text in batch if (what := batch_difference(oracle, sut, [text])) is not None
+            ]
+    assert not failures, "\n".join(failures)
+
+
+def guarded_expression(oracle: psycopg.Connection[Any], text: str) -> str | None:
+    """Return the expression for the rows on which it has a value within our limits: a CASE must keep it from the others."""
+    answers = [
+        oracle_answer(oracle, f"select ({text})::text from t where id = {row}") for row in range(len(table_rows()))
+    ]
+    if all(representable(answer) for answer in answers):
+        return text
+    rows = [str(row) for row, answer in enumerate(answers) if representable(answer)]
+    return f"case when id in ({', '.join(rows)}) then {text} end" if rows else None
+
+
+def representable(answer: Answer) -> bool:
+    """True for a value that a numeric of ours could hold too, were it one."""
+    if answer.sqlstate is not None:
+        return False
+    text = answer.rows[0][0]
+    return text is None or (
+        len(text.replace(".", "").lstrip("-")) <= 38 and text not in ("NaN", "Infinity", "-Infinity")
+    )
+
+
+def batches(texts: Iterator[str]) -> Iterator[list[str]]:
+    while batch := list(islice(texts, BATCH)):
+        yield batch
+
+
+def batch_difference(oracle: psycopg.Connection[Any], sut: Sut, batch: Sequence[str]) -> str | None:
+    query = f"select id, {', '.join(batch)} from t"
+    return difference(oracle_answer(oracle, query), sut.answer(query))
+
+
+@pytest.mark.parametrize("query", queries())
+def test_queries(query: str, oracle: psycopg.Connection[Any], sut: Sut) -> None:
+    assert difference(oracle_answer(oracle, query), sut.answer(query), ordered="order by" in query) is None
+
+
+def test_errors(oracle: psycopg.Connection[Any], sut: Sut) -> None:
+    for text in FAILING:
+        failing = next(
+            row
+            for row in range(len(table_rows()))
+            if oracle_answer(oracle, f"select {text} from t where id = {row}").sqlstate is not None
+        )
+        query = f"select {text} from t where id = {failing}"
+        assert difference(oracle_answer(oracle, query), sut.answer(query)) is None, text
+
+
+def test_cancel_stops_what_runs_for_one_and_nothing_else(
+    upper: SparkUpperExecutor, inputs: dict[str, pa.Table]
+) -> None:
+    slow = bound("select count(*) from t a, t b, t c, t d, t e, t f where a.id + b.id + c.id > d.id + e.id + f.id")
+    rather_slow = bound("select count(*) from t a, t b, t c, t d where a.id + b.id > c.id + d.id")
+    me, other = object(), object()
+    with ThreadPoolExecutor(2) as threads:
+        stopped = threads.submit(upper.run, me, slow, inputs, {})
+        while not upper.runs_for(me):
+            time.sleep(0)
+        going_on = threads.submit(upper.run, other, rather_slow, inputs, {})
+        # Once, and at once: it may be planning still.
+        upper.cancel(me)
+        with pytest.raises(SqlError, match="57014"):
+            stopped.result(CANCEL_S_MAX)
+        assert going_on.result().num_rows == 1
+    assert not upper.runs_for(me) and not upper.runs_for(other)
+
+
+@pytest.mark.parametrize("wait_s", [0.01, 0.05, 0.3])
+def test_a_cancel_is_not_lost_whenever_it_comes(
+    wait_s: float, upper: SparkUpperExecutor, inputs: dict[str, pa.Table]
+) -> None:
+    slow = bound("select count(*) from t a, t b, t c, t d, t e, t f where a.id + b.id + c.id > d.id + e.id + f.id")
+    with ThreadPoolExecutor(1) as threads:
+        stopped = threads.submit(upper.run, "me", slow, inputs, {})
+        time.sleep(wait_s)
+        upper.cancel("me")
+        with pytest.raises(SqlError, match="57014"):
+            stopped.result(CANCEL_S_MAX)
+
+
+def test_warm_refresh_of_1000_groups(upper: SparkUpperExecutor, inputs: dict[str, pa.Table]) -> None:
+    table = inputs["t"].take(pa.array([index % inputs["t"].num_rows for index in range(1000)]))
+    relation = bound("select c, count(*), sum(n) from t group by c having count(*) > 1 order by 2 desc limit 10")
+    upper.run("warm", relation, {"t": table}, {})
+    start = time.monotonic()
+    upper.run("warm", relation, {"t": table}, {})
+    assert time.monotonic() - start < REFRESH_S_MAX
+
+
+def test_nothing_is_written_elsewhere(
+    spark: SparkRuntime, upper: SparkUpperExecutor, inputs: dict[str, pa.Table]
+) -> None:
+    upper.run("view", bound("select count(*) from t"), inputs, {})
+    assert not any(Path(name).exists() for name in ("spark-warehouse", "metastore_db", "derby.log", "artifacts"))
