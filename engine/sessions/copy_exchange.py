@@ -39,14 +39,18 @@ class CopyExchange:
         """True between CopyInResponse and the end of the COPY."""
         return self._copy is not None
 
-    def begin(self, statement: CopyFrom, alone: bool) -> None:
+    async def begin(self, statement: CopyFrom, alone: bool) -> None:
         """Ask the client for data. alone: no other statement of this message follows. Raises what the statement has wrong."""
         session = self._session
         self._text = received_text(statement.options, session.settings.encoding)
         transaction = session.block.current()
         autocommit = alone and not transaction.explicit and not transaction.operations
-        self._copy = session.runner.open_copy(statement, transaction, autocommit)
         session.timeout.start()
+        try:
+            self._copy = await session.runner.open_copy(statement, transaction, autocommit)
+        except SqlError as error:
+            session.timeout.stop()
+            raise session.timeout.error_or(error) from None
         session.connection.write(self._copy.response())
         session.connection.conversation.begin_copy_in()
         session.connection.flush()

@@ -179,7 +179,9 @@ class StatementRunner:
             portal = names.portals.get(statement.name)
             prepared.schema = None if portal is None or statement.moves else portal.prepared.schema
 
-    def open_copy(self, statement: CopyFrom, transaction: Transaction, autocommit: bool) -> CopyIn | CopyIntoTable:
+    async def open_copy(
+        self, statement: CopyFrom, transaction: Transaction, autocommit: bool
+    ) -> CopyIn | CopyIntoTable:
         """Return the COPY that takes the client's data. Raises what the statement has wrong."""
         self._session.identity.look()
         work = self.work(transaction)
@@ -188,7 +190,7 @@ class StatementRunner:
         transaction.note_again(None, is_first=False)
         if not work.identity.bypasses():
             work.identity.checks(work.image).check(found)
-        return open_copy(found, work, autocommit)
+        return await work.threads.with_text(found.text, open_copy, found, work, autocommit)
 
     async def before_commit(self, transaction: Transaction) -> None:
         """Do what ON COMMIT of temporary tables asks for. Raises SqlError."""

@@ -222,7 +222,7 @@ class Session:
                     continue
                 if isinstance(statement, CopyFrom) and statement.file is None:
                     self.block.require_usable(statement)
-                    self._copy.begin(statement, alone=not self._remaining)
+                    await self._copy.begin(statement, alone=not self._remaining)
                     return
                 outcome = await self._run(statement, ())
                 shown = self.settings.shown
@@ -328,8 +328,7 @@ class Session:
         portal.is_spent = portal.prepared.schema is None
         if isinstance(statement, CopyFrom) and statement.file is None:
             self._remaining.clear()
-            self._copy.begin(statement, alone=True)
-            return None
+            return self._execute_slow(portal, message.row_limit)
         if portal.outcome is None:
             reply = self._hot.try_portal(portal, message.row_limit, self.runner.image())
             if reply is not None:
@@ -343,9 +342,13 @@ class Session:
         return collected_later(executed) if len(portal.prepared.shown_text) > LONG_TEXT else executed
 
     async def _execute_slow(self, portal: Portal, row_limit: int) -> None:
+        statement = portal.prepared.statement
         try:
+            if isinstance(statement, CopyFrom) and statement.file is None:
+                await self._copy.begin(statement, alone=True)
+                return
             if portal.outcome is None:
-                portal.outcome = await self._run(portal.prepared.statement, portal.values, portal.prepared)
+                portal.outcome = await self._run(statement, portal.values, portal.prepared)
             elif portal.outcome.more is not None:
                 self.timeout.start()
             await self._send(portal.outcome, self.settings.shown, portal.result_formats, row_limit, described=True)

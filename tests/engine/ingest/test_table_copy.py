@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -190,7 +191,9 @@ def test_detail_and_context(pair: Pair, postgres: PostgresCluster, data: bytes) 
     ) as copy:  # fmt: skip
         copy.write(data)
     wanted = caught.value.diag
-    copying = pair.ours.session.runner.open_copy(copy_statement(), pair.ours.session.block.current(), False)
+    copying = asyncio.run(
+        pair.ours.session.runner.open_copy(copy_statement(), pair.ours.session.block.current(), False)
+    )
     copying.take(data)
     with pytest.raises(SqlError) as failed:
         copying.finish()
