@@ -25,7 +25,9 @@ from engine.spark.errors import sql_error
 from engine.spark.pipelines import SparkPipelines
 from engine.spark.runtime import SparkRuntime
 from engine.spark.tables import SparkTables, named_rows
+from engine.storage.clock import SystemClock
 from engine.storage.errors import FULL, disk_error
+from sql.bind.substitute import substitute_now
 from sql.emit.layout import laid_out
 from sql.emit.spark import emit_spark
 from sql.errors import SqlError
@@ -153,7 +155,8 @@ class SparkUpperExecutor:
             threading.Thread(target=tell_to_cancel, args=(told,), name="antumbra-cancel", daemon=True).start()
 
     def explain(self, relation: Relation) -> str:
-        """Return the SQL text that `run` executes, its inputs under their own names."""
+        """Return the SQL text that `run` executes, its inputs under their own names, now() being that of the call."""
+        relation = substitute_now(relation, SystemClock().now_us())
         return laid_out(emit_spark(relation, {scan.name: scan.name for scan in scans(relation)}))
 
     @contextmanager

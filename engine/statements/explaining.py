@@ -165,6 +165,7 @@ def labelled(root: Relation, image: CatalogImage) -> Relation:
 
 def upper_sql(root: Relation, scanning: ScanSettings, database: Database) -> tuple[str, str]:
     """Return which engine runs what is above the parts of a view, and its text."""
+    root = substitute_now(root, scanning.now_us)
     seen = over_groups(root)
     if scanning.spark_groups_min >= 0 and is_for_spark(seen):
         return "Spark", database.upper.explain(seen)

@@ -51,6 +51,9 @@ def coerce(
     if target.family in TEXTS:
         require_usual_form(source, context.settings, position)
     elif source.family in TEXTS:
+        clock = typed_clock_value(expression, target, context, position)
+        if clock is not None:
+            return clock
         require_usual_reading(target, context.settings, position)
     zone = context.settings.clock_zone if needs_zone(source.family, target.family) else ""
     return Cast(expression, cast_type(source, target), explicit, zone, position)
@@ -336,17 +339,42 @@ def result_type(signature: Signature, arguments: Sequence[Expression], position:
 
 
 DAYS = {"today": 0, "tomorrow": 1, "yesterday": -1}
+MEANT = {"now": "now()", "today": "current_date", "tomorrow": "current_date + 1", "yesterday": "current_date - 1"}
 FAMILIES = frozenset({"date", "time", "timestamp", "timestamptz"})
 
 
 def clock_value(text: str, target: SqlType, context: BindContext, position: int | None) -> Expression | None:
     """Return what a constant text means that is nothing but such a word, None for every other one. Raises 0A000 in definitions."""
-    word = text.strip().lower()
-    if target.family not in FAMILIES or word not in CLOCK_WORDS or (target.family == "time" and word != "now"):
+    word = clock_word(text, target)
+    if word is None:
         return None
     if context.settings.is_shared:
         # PostgreSQL keeps the time of the definition for ever, which nobody wants.
-        raise not_supported(f"'{word}' in a definition", position, hint="Write now(), or the time itself.")
+        hint = f"Write {MEANT[word]}, or the time itself."
+        raise not_supported(f"'{word}' in a definition", position, hint=hint)
+    return clock_reading(word, target, context, position)
+
+
+def typed_clock_value(
+    expression: Expression, target: SqlType, context: BindContext, position: int | None
+) -> Expression | None:
+    """Return what such a word means that is a value of type text, which PostgreSQL reads when the statement runs, else None."""
+    if not isinstance(expression, Literal) or not isinstance(expression.value, str):
+        return None
+    word = clock_word(expression.value, target)
+    return None if word is None else clock_reading(word, target, context, position)
+
+
+def clock_word(text: str, target: SqlType) -> str | None:
+    """Return the word for the time of the statement that a text is as a value of `target`, None for every other text."""
+    word = text.strip().lower()
+    if target.family not in FAMILIES or word not in CLOCK_WORDS or (target.family == "time" and word != "now"):
+        return None
+    return word
+
+
+def clock_reading(word: str, target: SqlType, context: BindContext, position: int | None) -> Expression:
+    """Return the time of the statement, or a day beside it, as `target`."""
     context.stable = True
     now = Call("now", (), TIMESTAMPTZ, position, "now()")
     zone = context.settings.clock_zone

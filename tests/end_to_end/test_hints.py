@@ -40,6 +40,22 @@ CASES = (
         "repeat each of them",
         f"SELECT svc, array_agg(value ORDER BY value) FROM {REPEATED}",
     ),
+    (
+        "SELECT svc, sum(date_trunc('year', at) - '2020-01-01Z') FROM hinted GROUP BY svc",
+        "computed of",
+        (
+            "SELECT svc, sum(date_trunc('year', at) - '2020-01-01Z') "
+            "FROM (SELECT svc, at, count(*) AS n FROM hinted GROUP BY svc, at) g, generate_series(1, g.n) GROUP BY svc"
+        ),
+    ),
+    (
+        "SELECT date_trunc('year', at) - '2020-01-01Z', count(*) FROM hinted GROUP BY 1",
+        "computed of",
+        (
+            "SELECT date_trunc('year', at) - '2020-01-01Z', sum(n)::bigint "
+            "FROM (SELECT at, count(*) AS n FROM hinted GROUP BY at) g GROUP BY 1"
+        ),
+    ),
     ("SELECT svc, count(*) FROM hinted WHERE at > now() - interval '1 hour' GROUP BY svc", "in steps", SLIDING),
     ("SELECT svc, count(*) FROM hinted WHERE now() - at < interval '1 hour' GROUP BY svc", "in steps", SLIDING),
     (
@@ -132,6 +148,8 @@ def test_a_view_that_passes_over_rows_of_other_weeks_is_told_what_now_means(serv
         "to_char(at, 'YYYY-MM-DD') LIKE to_char(now(), 'YYYY-MM-DD')",
         "nullif(at::date, current_date) IS NULL",
         "extract(hour FROM at) = extract(hour FROM localtimestamp)",
+        "at > 'now'::text::timestamptz - interval '1 hour'",
+        "at::date = 'today'::varchar::date",
     ],
 )
 def test_no_disguise_makes_a_condition_on_the_rows_of_today_look_like_an_answer(
@@ -145,3 +163,41 @@ def test_no_disguise_makes_a_condition_on_the_rows_of_today_look_like_an_answer(
             assert "in steps" in (refused.value.diag.message_hint or "")
         finally:
             ours.execute("DROP FOREIGN TABLE passing CASCADE")
+
+
+def test_a_condition_on_a_table_that_moves_with_now_is_made_above_the_groups(server: AntumbraServer) -> None:
+    with server.connect() as ours:
+        ours.execute("CREATE FOREIGN TABLE visits (id integer) SERVER stream")
+        ours.execute(
+            "CREATE TABLE seen (id integer, at timestamptz); INSERT INTO seen VALUES (1, now()), (2, '2001-01-01')"
+        )
+        recent = "at > now() - interval '1 hour'"
+        try:
+            for refused in (
+                f"SELECT id, count(*) FROM visits JOIN seen USING (id) WHERE {recent} GROUP BY id",
+                f"SELECT id, count(*) FROM visits WHERE id IN (SELECT id FROM seen WHERE {recent}) GROUP BY id",
+                "SELECT id, count(*) FROM visits WHERE id < (SELECT extract(hour FROM now())) GROUP BY id",
+            ):
+                with pytest.raises(psycopg.errors.FeatureNotSupported) as error:
+                    ours.execute(f"CREATE VIEW moving AS {refused}".encode())
+                assert "compare above them" in (error.value.diag.message_hint or "")
+            groups = "FROM (SELECT id, count(*) AS n FROM visits GROUP BY id) g"
+            joined = f"SELECT id, sum(n)::bigint AS n {groups} JOIN seen USING (id) WHERE {recent} GROUP BY id"
+            chosen = (
+                f"SELECT id, sum(n)::bigint AS n {groups} WHERE id IN (SELECT id FROM seen WHERE {recent}) GROUP BY id"
+            )
+            ours.execute(f"CREATE VIEW joined AS {joined}".encode())
+            ours.execute(f"CREATE VIEW chosen AS {chosen}".encode())
+            (plan,) = ours.execute(f"EXPLAIN (FORMAT json) CREATE VIEW other AS {joined}".encode()).fetchone() or ()
+            assert "now()" in str(plan)
+            lines = ours.execute(f"EXPLAIN CREATE VIEW other AS {joined}".encode()).fetchall()
+            assert any("- interval '01:00:00'" in str(line) for (line,) in lines)
+            ours.execute("INSERT INTO visits VALUES (1), (1), (2)")
+            for view in ("joined", "chosen"):
+                assert ours.execute(f"SELECT * FROM {view}".encode()).fetchall() == [(1, 2)]
+            ours.execute("UPDATE seen SET at = at - interval '2 hours'")
+            for view in ("joined", "chosen"):
+                assert ours.execute(f"SELECT * FROM {view}".encode()).fetchall() == []
+        finally:
+            ours.execute("DROP FOREIGN TABLE visits CASCADE")
+            ours.execute("DROP TABLE seen CASCADE")

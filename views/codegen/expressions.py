@@ -55,9 +55,10 @@ class ExpressionWriter:
         Raises SqlError 0A000.
         """
         if not expression.type.row.kernel:
-            raise not_supported(
-                f"a value of type {expression.type.sql_name} in a continuous view", position_of(expression)
-            )
+            what = f"a value of type {expression.type.sql_name} in a continuous view"
+            groups = "(SELECT ..., count(*) AS n FROM ... GROUP BY ...) g"
+            hint = f"Group by the columns that it is computed of, and compute it above: SELECT ... FROM {groups}"
+            raise not_supported(what, position_of(expression), hint=hint)
         if isinstance(expression, Literal):
             return literal_value(expression, self.long_texts)
         if isinstance(expression, Parameter):
@@ -102,7 +103,8 @@ class ExpressionWriter:
             if write is None:
                 # The canonical name is ours alone: to_char() is format_time() here.
                 written = expression.text or f"{expression.function}()"
-                raise not_supported(f"{written} in a continuous view", expression.position)
+                hint = "Write now()." if expression.function == "clock_timestamp" else None
+                raise not_supported(f"{written} in a continuous view", expression.position, hint=hint)
             return write(self, expression)
         if isinstance(expression, Cast):
             return self._functions["cast"](self, expression)

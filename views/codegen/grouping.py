@@ -339,6 +339,12 @@ def not_mergeable(call: AggregateCall, what: str) -> SqlError:
         "Count equal values first, and repeat each of them as often for the aggregate: SELECT ..., the aggregate of value "
         "FROM (SELECT ..., ... AS value, count(*) AS n FROM ... GROUP BY ..., value) g, generate_series(1, g.n) GROUP BY ..."
     )
+    computed = [*call.arguments, *(key.expression for key in call.order_by)]
+    if not all(value.type.row.kernel for value in computed):
+        hint = (
+            "Group by the columns that it is computed of first, and repeat them as often for the aggregate: SELECT ..., the aggregate "
+            "FROM (SELECT ..., count(*) AS n FROM ... GROUP BY ...) g, generate_series(1, g.n) GROUP BY ..."
+        )
     part = f"The part of the query: {aggregate_text(call)}, of which no state is kept per group."
     message = f"{what} in a continuous view is not supported yet"
     return SqlError("0A000", message, detail=f"{RULE_A} {part}", hint=hint, position=call.position)

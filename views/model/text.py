@@ -124,7 +124,7 @@ def _call(call: Call) -> str:
     if function == "format_time":
         return f"to_char({', '.join(expression_text(part) for part in arguments[:2])})"
     if function == "add_interval":
-        return f"{_operand(arguments[0])} + {_interval(arguments[1:4])}"
+        return f"{_operand(arguments[0])} {_shift(arguments[1:4])}"
     return f"{function}({', '.join(expression_text(part) for part in arguments)})"
 
 
@@ -139,11 +139,12 @@ def _operand(expression: Expression) -> str:
     return f"({text})" if infix else text
 
 
-def _interval(amounts: tuple[Expression, ...]) -> str:
-    values = [str(part.value) if isinstance(part, Literal) else expression_text(part) for part in amounts]
-    units = ("months", "days", "microseconds")
-    shown = [f"{value} {unit}" for value, unit in zip(values, units, strict=True) if value != "0"]
-    return f"interval '{' '.join(shown) or '0'}'"
+def _shift(amounts: tuple[Expression, ...]) -> str:
+    """Return what is added or taken away: months, days and microseconds, which are constants."""
+    months, days, micros = (cast(int, cast(Literal, part).value) for part in amounts)
+    if max(months, days, micros) <= 0 and (months or days or micros):
+        return f"- interval '{interval_text((-months, -days, -micros))}'"
+    return f"+ interval '{interval_text((months, days, micros))}'"
 
 
 def _literal(literal: Literal) -> str:

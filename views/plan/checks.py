@@ -143,23 +143,39 @@ def check_sliding(stream: StreamPipeline) -> None:
     """
     width = len(stream.input)
     for part in (part for expression in pipeline_expressions(stream) for part in walk(expression)):
-        own = sorted(index for index in columns_of(part) if index < width)
+        read = sorted(columns_of(part))
         if not (
-            isinstance(part, Call) and own and uses_now(part) and _slides(part, [stream.input[index] for index in own])
+            isinstance(part, Call) and read and uses_now(part) and _slides(part, [stream.row[index] for index in read])
         ):
             continue
-        column = stream.input[own[0]]
-        name, source = identifier(column.name), identifier(stream.stream)
-        step = f"date_trunc('minute', {name})" if column.type.family in TIMES_OF_DAY else name
-        groups = f"SELECT {step} AS step, ..., count(*) AS n FROM {source} GROUP BY step, ..."
         raise refused(
             "a condition on the rows of a stream that moves with now()",
             expression_text(part),
             "now() is the time of the insert below a grouping, so no row would leave the view when it gets too old.",
-            f"Group by the time in steps, and compare above them, where now() is the time of the read: "
-            f"SELECT ..., sum(n) FROM ({groups}) g WHERE step > now() - interval '1 hour' GROUP BY ...",
+            _sliding_hint(stream, read[0]) if read[0] < width else _sliding_join_hint(stream),
             part.position,
         )
+
+
+def _sliding_hint(stream: StreamPipeline, place: int) -> str:
+    """Return the way to write a condition on the time in a column of the stream."""
+    column = stream.input[place]
+    name, source = identifier(column.name), identifier(stream.stream)
+    step = f"date_trunc('minute', {name})" if column.type.family in TIMES_OF_DAY else name
+    groups = f"SELECT {step} AS step, ..., count(*) AS n FROM {source} GROUP BY step, ..."
+    return (
+        f"Group by the time in steps, and compare above them, where now() is the time of the read: "
+        f"SELECT ..., sum(n) FROM ({groups}) g WHERE step > now() - interval '1 hour' GROUP BY ..."
+    )
+
+
+def _sliding_join_hint(stream: StreamPipeline) -> str:
+    """Return the way to write a condition on the time in a table that the stream is joined with."""
+    groups = f"SELECT ..., count(*) AS n FROM {identifier(stream.stream)} GROUP BY ..."
+    return (
+        f"Group the stream by the columns that it is joined by, and join and compare above them, where now() is the time of the read: "
+        f"SELECT ..., sum(n) FROM ({groups}) g JOIN ... WHERE ... GROUP BY ..."
+    )
 
 
 def _slides(part: Call, columns: Sequence[OutputColumn]) -> bool:
@@ -268,7 +284,10 @@ def _keys_below(sort: Sort) -> list[SortKey]:
 def _check_build(probe: Probe) -> None:
     """Refuse a build side that Spark can't compute once, or with columns that no kernel has a form for."""
     if relation_uses_now(probe.build):
-        hint = "Compare with now() outside of the subquery: there it is the time of the insert."
+        hint = (
+            "Group the stream first, by the columns that this part is compared with, and compare above them, where now() is the time of "
+            "the read: SELECT ..., sum(n) FROM (SELECT ..., count(*) AS n FROM ... GROUP BY ...) g WHERE ... GROUP BY ..."
+        )
         raise refused("now() in a part that is read once", f"the tables {probe.name}", RULE_B, hint)
     used = {*range(probe.kept), *(place for _, place in probe.keys)}
     for place in sorted(used):
