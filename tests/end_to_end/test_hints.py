@@ -41,18 +41,18 @@ CASES = (
         f"SELECT svc, array_agg(value ORDER BY value) FROM {REPEATED}",
     ),
     (
-        "SELECT svc, sum(date_trunc('year', at) - '2020-01-01Z') FROM hinted GROUP BY svc",
+        "SELECT svc, sum(date_trunc('year', at) - '2020-01-01 00:00Z') FROM hinted GROUP BY svc",
         "computed of",
         (
-            "SELECT svc, sum(date_trunc('year', at) - '2020-01-01Z') "
+            "SELECT svc, sum(date_trunc('year', at) - '2020-01-01 00:00Z') "
             "FROM (SELECT svc, at, count(*) AS n FROM hinted GROUP BY svc, at) g, generate_series(1, g.n) GROUP BY svc"
         ),
     ),
     (
-        "SELECT date_trunc('year', at) - '2020-01-01Z', count(*) FROM hinted GROUP BY 1",
+        "SELECT date_trunc('year', at) - '2020-01-01 00:00Z', count(*) FROM hinted GROUP BY 1",
         "computed of",
         (
-            "SELECT date_trunc('year', at) - '2020-01-01Z', sum(n)::bigint "
+            "SELECT date_trunc('year', at) - '2020-01-01 00:00Z', sum(n)::bigint "
             "FROM (SELECT at, count(*) AS n FROM hinted GROUP BY at) g GROUP BY 1"
         ),
     ),
