@@ -33,6 +33,7 @@ from sql.emit.constant_failures import check_constants, is_one_row
 from sql.emit.duckdb import emit_duckdb
 from sql.emit.layout import laid_out
 from sql.emit.names import column_names
+from sql.emit.strict_nulls import without_strict_nulls
 from sql.names.relation_keys import MARK, name_of
 from sql.tree.expressions import Expression
 from sql.tree.relations import OutputColumn, Relation, Scan, Schema, Values
@@ -244,7 +245,7 @@ class QueryEngine:
             # They fail without a row, too; of one row they are computed anyway.
             check_constants(root, self._constant, self._compute_all)
         names = {scan.name: sources.get(scan.name) or source_name(scan.name) for scan in read}
-        text = emit_duckdb(root, names)
+        text = emit_duckdb(without_strict_nulls(root), names)
         if len(text) > STATEMENT_CHARACTERS_CACHED_MAX:
             return text
         with self._lock:
