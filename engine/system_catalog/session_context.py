@@ -18,6 +18,7 @@ from engine.system_catalog.view_queries import view_query
 from sql.catalog.catalog import SessionSettings
 from sql.catalog.schemas import SYSTEM, meant_schema
 from sql.errors import SqlError
+from sql.names.relation_keys import temporary_schema
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.grammar.types import type_name
 from sql.parse.syntax import Query
@@ -62,8 +63,12 @@ class SessionContext:
 
     @property
     def searched(self) -> tuple[str, ...]:
-        """The schemas that an unqualified name is looked for in: pg_catalog comes first, unless the search_path says where."""
-        return self.path if SYSTEM in self.path else (SYSTEM, *self.path)
+        """The schemas that an unqualified name is looked for in: what is temporary, then pg_catalog, unless the search_path says where."""
+        if SYSTEM in self.path:
+            return self.path
+        own = temporary_schema(self.settings.process_id)
+        before = (own,) if own in self.path and own not in self.named else ()
+        return (*before, SYSTEM, *(name for name in self.path if name not in before))
 
     def catalog_relation(self, parts: tuple[str, ...], position: int) -> tuple[str, CatalogRelation]:
         """Return the catalog's relation that a name in FROM means, with its schema. Raises 42P01 and 0A000."""
@@ -73,7 +78,7 @@ class SessionContext:
             if found is not None:
                 return schema, found
             if self.snapshot.relation_oid(schema, parts[-1]) is not None:
-                hint = "Ask for the catalog's rows and for the relation's in two statements."
+                hint = "Ask for the catalog's rows and for the relation's in two statements, with the schema before each name."
                 raise SqlError(
                     "0A000", f'"{parts[-1]}" beside the catalog in one query is not supported yet', position, hint=hint
                 )

@@ -7,6 +7,8 @@ IS DISTINCT FROM, no IN, LIKE, BETWEEN, AT TIME ZONE, COLLATE and no ANY.
 
 from __future__ import annotations
 
+import re
+
 from sql.errors import SqlError, not_supported
 from sql.parse.grammar import predicates, primaries
 from sql.parse.grammar.cursor import Cursor
@@ -23,6 +25,9 @@ PUNCTUATION = frozenset({",", "(", ")", "[", "]", ".", ";", ":", ":=", "=>", "..
 OPERATOR_LABELS = frozenset(
     {"is", "or", "and", "between", "in", "like", "ilike", "similar", "at", "collate", "operator"}
 )
+COLLATIONS = frozenset({"C", "POSIX", "default", "ucs_basic"})
+# How PostgreSQL names the order of a language; which of them there are depends on where it runs.
+LOCALE = re.compile(r"[A-Za-z]{1,8}[._-][A-Za-z0-9_.@-]+|unicode")
 MEMBERSHIP_WORDS = ("between", "in", "like", "ilike", "similar")
 
 
@@ -206,10 +211,17 @@ def logic(cursor: Cursor, left: Expression, level: int, first: int) -> Expressio
 
 def collation(cursor: Cursor) -> None:
     """Read COLLATE name: text order is C, so that "C" and POSIX change nothing."""
-    cursor.expect("collate")
     position = cursor.position
+    cursor.expect("collate")
     parts = [cursor.name()]
     while cursor.accept_operator("."):
         parts.append(cursor.label())
-    if parts[-1] not in ("C", "POSIX", "default", "ucs_basic"):
-        cursor.refuse(f'the collation "{parts[-1]}"', position, hint='Text is compared as by the collation "C".')
+    name = parts[-1]
+    if parts[:-1] in ([], ["pg_catalog"]):
+        if name in COLLATIONS:
+            return
+        if LOCALE.fullmatch(name):
+            cursor.refuse(f'the collation "{name}"', position, hint='Text is compared as by the collation "C".')
+            return
+    message = f'collation "{".".join(parts)}" for encoding "UTF8" does not exist'
+    cursor.defer(SqlError("42704", message, position))

@@ -9,7 +9,7 @@ from sql.errors import SqlError, not_supported
 from sql.parse.grammar import expressions as grammar
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.grammar.types import type_name
-from sql.parse.statements.columns import resolved, table_column
+from sql.parse.statements.columns import check_collated, resolved, table_column
 from sql.parse.statements.constraints import at_table_constraint, attributes, table_constraint
 from sql.parse.statements.declaration import Naming, Right, Statement
 from sql.parse.statements.owners import or_owner
@@ -213,7 +213,9 @@ def column_change(cursor: Cursor) -> TableChange | None:
     cursor.expect("type")
     kind = resolved(cursor, type_name(cursor), unplaced_type)
     if cursor.at("collate"):
+        collated = cursor.position
         grammar.collation(cursor)
+        check_collated(cursor, kind, collated)
     using = grammar.expression(cursor) if cursor.accept("using") else None
     return replace(change, action="set type", type=kind, using=using)
 

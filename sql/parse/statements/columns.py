@@ -27,6 +27,9 @@ from sql.parse.syntax import Expression, TypeName
 from sql.parse.type_names import open_type
 from sql.types.datatypes import INT2, INT4, INT8, TEXT, SqlType
 
+UNCOLLATED = frozenset(
+    "int2 int4 int8 float4 float8 numeric bool date time timestamp timestamptz interval uuid bytea json jsonb inet cidr".split()
+)
 SERIALS = {
     "smallserial": INT2,
     "serial2": INT2,
@@ -39,7 +42,7 @@ SERIALS = {
 
 @dataclass
 class Found:
-    """What the constraints of one column say so far. null: the NULL or NOT NULL that was written."""
+    """What the constraints of one column say so far. null: the NULL or NOT NULL that was written. collated: where COLLATE stands."""
 
     name: str
     position: int
@@ -52,6 +55,7 @@ class Found:
     identity: str | None = None
     identity_options: SequenceOptions = field(default_factory=SequenceOptions)
     constraints: list[Constraint] = field(default_factory=list)
+    collated: int | None = None
 
     def where(self) -> str:
         """Return the column and its table as PostgreSQL names them in errors."""
@@ -73,6 +77,8 @@ def table_column(cursor: Cursor, table: str, resolve: Callable[[TypeName], SqlTy
         pass
     if found.identity is not None:
         check_identity(cursor, kind)
+    if found.collated is not None:
+        check_collated(cursor, kind, found.collated)
     return TableColumn(
         found.name,
         kind,
@@ -85,6 +91,12 @@ def table_column(cursor: Cursor, table: str, resolve: Callable[[TypeName], SqlTy
         tuple(found.constraints),
         position,
     )
+
+
+def check_collated(cursor: Cursor, kind: SqlType, position: int) -> None:
+    """Defer what PostgreSQL says about COLLATE of a column whose values are no texts."""
+    if (kind.element if kind.is_array else kind).family in UNCOLLATED:
+        cursor.defer(SqlError("42804", f"collations are not supported by type {kind.sql_name}", position))
 
 
 def resolved(cursor: Cursor, written: TypeName, resolve: Callable[[TypeName], SqlType] = open_type) -> SqlType:
@@ -127,6 +139,7 @@ def column_constraint(cursor: Cursor, found: Found) -> bool:
         if not cursor.at("not", "null", "unique", "primary", "check", "default", "generated", "references"):
             cursor.fail()
     elif cursor.at("collate"):
+        found.collated = cursor.position
         grammar.collation(cursor)
         return True
     elif misplaced_attribute(cursor):

@@ -69,7 +69,7 @@ def set_variable(cursor: Cursor) -> SetVariable | SetConstraints:
     local = False
     if (
         cursor.at("session", "local")
-        and cursor.ahead(1).value != "="
+        and cursor.ahead(1).value not in ("=", "to")
         and not cursor.at_words("session", "authorization")
     ):
         local = cursor.advance().value == "local"
