@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from engine.catalog.image import CatalogImage, Entry, QueryViewEntry, StreamEntry, UsedRelation, ViewEntry
-from engine.ddl.definitions import heir_query, heir_view, new_view, part_definitions
+from engine.ddl.definitions import as_created, heir_query, heir_view, new_view, part_definitions
 from engine.ddl.dependents import dependents_of, parts_of
 from engine.ddl.query_views import TODAY, bound_again, define_query_view, reads_stream, used_relation
 from engine.ddl.view_alterations import refuse_built_in, require_view
@@ -215,7 +215,8 @@ class Judged(Replacing):
 
     def heir(self, definition: ViewDefinition, used: tuple[UsedRelation, ...], piece: ViewEntry) -> ViewEntry:
         """Return the entry that it would go on with. Raises NotCoveredError."""
-        planned_over(definition, heir_query(definition, self.statement, self.image, used), piece.view, is_new=True)
+        bound = heir_query(definition, self.statement, self.image, used)
+        planned_over(definition, as_created(bound, definition.settings), piece.view, is_new=True)
         return piece
 
 

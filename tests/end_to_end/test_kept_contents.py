@@ -166,3 +166,23 @@ def test_explain_tells_whether_the_contents_are_kept(ours: Connection) -> None:
         with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="without losing what it has counted"):
             first_line(query)
     assert ours.execute("SELECT * FROM model").fetchall() == [("a", 1)], "EXPLAIN has changed nothing"
+
+
+def test_explain_keeps_what_is_grouped_by_the_zone_of_the_session(ours: Connection) -> None:
+    days = "SELECT extract(day FROM at) AS day, count(*) AS n FROM moments GROUP BY 1"
+    ours.execute("CREATE FOREIGN TABLE moments (at timestamptz) SERVER stream")
+    try:
+        ours.execute("SET timezone = 'Asia/Tokyo'")
+        ours.execute(f"CREATE VIEW daily AS {days}".encode())
+        for zone, is_kept in (("Asia/Tokyo", True), ("UTC", False)):
+            ours.execute(f"SET timezone = '{zone}'".encode())
+            for statement in ("EXPLAIN CREATE OR REPLACE VIEW", "CREATE OR REPLACE VIEW"):
+                refused = None
+                try:
+                    ours.execute(f"{statement} daily AS {days}".encode())
+                except psycopg.errors.ObjectNotInPrerequisiteState as error:
+                    refused = error
+                assert (refused is None) == is_kept, (statement, zone)
+    finally:
+        ours.execute("RESET timezone")
+        ours.execute("DROP FOREIGN TABLE moments CASCADE")
