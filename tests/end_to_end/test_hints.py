@@ -56,6 +56,27 @@ CASES = (
             "FROM (SELECT at, count(*) AS n FROM hinted GROUP BY at) g GROUP BY 1"
         ),
     ),
+    (
+        "SELECT svc, max(payload::jsonb ->> 'type') FROM hinted GROUP BY svc",
+        "computed of",
+        (
+            "SELECT svc, max(payload::jsonb ->> 'type') "
+            "FROM (SELECT svc, payload, count(*) AS n FROM hinted GROUP BY svc, payload) g GROUP BY svc"
+        ),
+    ),
+    (
+        "SELECT svc, string_agg(DISTINCT payload, ', ') FROM hinted GROUP BY svc",
+        "SELECT svc, string_agg(value, ', ' ORDER BY value) FROM (SELECT DISTINCT svc, payload AS value FROM hinted) d GROUP BY svc",
+        "SELECT svc, string_agg(value, ', ' ORDER BY value) FROM (SELECT DISTINCT svc, payload AS value FROM hinted) d GROUP BY svc",
+    ),
+    (
+        "SELECT upper(svc) AS u, array_agg(DISTINCT payload ORDER BY payload) FILTER (WHERE ms > 5) FROM hinted GROUP BY upper(svc)",
+        "FROM (SELECT DISTINCT upper(svc) AS u, payload AS value, ms > 5",
+        (
+            "SELECT u, array_agg(value ORDER BY value) FILTER (WHERE kept) "
+            "FROM (SELECT DISTINCT upper(svc) AS u, payload AS value, ms > 5 AS kept FROM hinted) d GROUP BY u"
+        ),
+    ),
     ("SELECT svc, count(*) FROM hinted WHERE at > now() - interval '1 hour' GROUP BY svc", "in steps", SLIDING),
     ("SELECT svc, count(*) FROM hinted WHERE now() - at < interval '1 hour' GROUP BY svc", "in steps", SLIDING),
     (

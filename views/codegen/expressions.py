@@ -11,12 +11,14 @@ from collections.abc import Callable, Hashable
 from typing import Protocol
 
 from sql.errors import not_supported
+from sql.functions.scalars import VOLATILE
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
 from sql.types.datatypes import SqlType
 from views.codegen.literals import literal_value
 from views.codegen.parameters import PARAMETER_BYTES, ParameterLoads
 from views.codegen.values import ALWAYS, NEVER, Value, any_null, branchless, word_suffixes, zero_words
 from views.codegen.writer import KernelWriter
+from views.model.refusals import not_in_kernels
 from views.model.text import expression_text
 from views.model.trees import meaning
 
@@ -55,10 +57,7 @@ class ExpressionWriter:
         Raises SqlError 0A000.
         """
         if not expression.type.row.kernel:
-            what = f"a value of type {expression.type.sql_name} in a continuous view"
-            groups = "(SELECT ..., count(*) AS n FROM ... GROUP BY ...) g"
-            hint = f"Group by the columns that it is computed of, and compute it above: SELECT ... FROM {groups}"
-            raise not_supported(what, position_of(expression), hint=hint)
+            raise not_in_kernels(f"a value of type {expression.type.sql_name}", position_of(expression))
         if isinstance(expression, Literal):
             return literal_value(expression, self.long_texts)
         if isinstance(expression, Parameter):
@@ -103,8 +102,10 @@ class ExpressionWriter:
             if write is None:
                 # The canonical name is ours alone: to_char() is format_time() here.
                 written = expression.text or f"{expression.function}()"
-                hint = "Write now()." if expression.function == "clock_timestamp" else None
-                raise not_supported(f"{written} in a continuous view", expression.position, hint=hint)
+                if expression.function in VOLATILE:
+                    hint = "Write now()." if expression.function == "clock_timestamp" else None
+                    raise not_supported(f"{written} in a continuous view", expression.position, hint=hint)
+                raise not_in_kernels(written, expression.position)
             return write(self, expression)
         if isinstance(expression, Cast):
             return self._functions["cast"](self, expression)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from sql.tree.expressions import Expression
 from views.model.text import expression_text
 
@@ -26,3 +26,10 @@ def refused_outer_condition(condition: Expression) -> SqlError:
     hint = "Keep equalities and conditions on one side in ON; an inner join may have any condition."
     part = f"LEFT JOIN ... ON {expression_text(condition)}"
     return refused("a LEFT JOIN from a stream on other than equal columns", part, RULE_B, hint)
+
+
+def not_in_kernels(what: str, position: int | None) -> SqlError:
+    """Return the 0A000 of what kernels do not compute per row, but the engines above a grouping do."""
+    groups = "(SELECT ..., count(*) AS n FROM ... GROUP BY ...) g"
+    hint = f"Group by the columns that it is computed of, and compute it above: SELECT ... FROM {groups}"
+    return not_supported(f"{what} in a continuous view", position, hint=hint)

@@ -13,7 +13,7 @@ from itertools import pairwise
 from ringbuffer.groups.hash_table import JOINS_MAX
 from sql.emit.spark import emit_spark
 from sql.errors import SqlError
-from sql.tree.expressions import AggregateCall, Call, Expression, SortKey
+from sql.tree.expressions import AggregateCall, Call, Column, Expression, SortKey
 from sql.tree.relations import (
     Aggregate,
     Filter,
@@ -30,6 +30,7 @@ from sql.tree.relations import (
 )
 from sql.tree.walks import all_relations, height, operator_expressions, subqueries_of
 from sql.tree.walks import scans as leaves
+from sql.types.datatypes import BOOL
 from views.model.nodes import Probe, StreamPipeline
 from views.model.properties import properties, scans, stream_path
 from views.model.refusals import RULE_A, RULE_B, RULE_C, RULE_D, refused
@@ -322,8 +323,25 @@ def _node_text(relation: Relation) -> str:
 
 def _refused_distinct(grouping: Aggregate, call: AggregateCall, stream: str) -> SqlError:
     keys = "".join(f"{identifier(name)}, " for name, _ in grouping.keys)
+    written = "".join(f"{_named(key, name)}, " for name, key in grouping.keys)
     group_by = f" GROUP BY {keys.removesuffix(', ')}" if keys else ""
-    value = expression_text(call.arguments[0]) if call.arguments else "..."
-    distinct = f"SELECT DISTINCT {keys}{value} AS value FROM {stream}"
-    hint = f"Group by the value first: SELECT {keys}{call.function}(value) FROM ({distinct}) d{group_by}."
+    value = call.arguments[0]
+    kept = "" if call.filter is None else f", {expression_text(call.filter)} AS kept"
+    distinct = f"SELECT DISTINCT {written}{expression_text(value)} AS value{kept} FROM {stream}"
+    hint = f"Group by the value first: SELECT {keys}{_of_values(call)} FROM ({distinct}) d{group_by}."
     return refused("DISTINCT in an aggregate over a stream", aggregate_text(call), None, hint, call.position)
+
+
+def _named(key: Expression, name: str) -> str:
+    text = expression_text(key)
+    return text if text == identifier(name) else f"{text} AS {identifier(name)}"
+
+
+def _of_values(call: AggregateCall) -> str:
+    """Return an aggregate of distinct values as one of the column `value`, where those that its filter passes are `kept`."""
+    first = call.arguments[0]
+    value = Column(0, "value", first.type)
+    order = tuple(replace(key, expression=value) if key.expression == first else key for key in call.order_by)
+    condition = None if call.filter is None else Column(1, "kept", BOOL)
+    arguments = (value, *call.arguments[1:])
+    return aggregate_text(replace(call, arguments=arguments, order_by=order, filter=condition, distinct=False))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from sql.errors import not_supported
 from sql.tree.expressions import Call, Case, Cast
 from views.codegen.expressions import ExpressionWriter, FunctionWriter
 from views.codegen.values import INTEGERS, Value, has_known_scale, numeric_function
+from views.model.refusals import not_in_kernels
 
 WIDTHS = {"int2": "int16", "int4": "int32", "int8": "int64", "float4": "float32", "float8": "float64"}
 BITS = {"bit_and": "&", "bit_or": "|", "bit_xor": "^"}
@@ -111,7 +111,7 @@ def write_root(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     assert isinstance(node, Call)
     if node.type.family != "float8":
         written = node.text or f"{node.function}()"
-        raise not_supported(f"{written} of {node.type.sql_name} in a continuous view", node.position)
+        raise not_in_kernels(f"{written} of {node.type.sql_name}", node.position)
     values = tuple(writer.evaluate(argument) for argument in node.arguments)
     words = ", ".join(value.word for value in values)
     place = (
@@ -150,7 +150,7 @@ def write_width_bucket(writer: ExpressionWriter, node: Call | Cast | Case) -> Va
     """width_bucket of double precision."""
     assert isinstance(node, Call)
     if node.arguments[0].type.family != "float8":
-        raise not_supported(f"{node.text or 'width_bucket'} of numeric in a continuous view", node.position)
+        raise not_in_kernels(f"{node.text or 'width_bucket'} of numeric", node.position)
     values = tuple(writer.evaluate(argument) for argument in node.arguments)
     call = (
         f"{writer.writer.use('scalar.numbers.arithmetic', 'width_bucket')}({', '.join(value.word for value in values)})"

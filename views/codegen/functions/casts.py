@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sql.errors import not_supported
 from sql.tree.expressions import Call, Case, Cast, Literal
 from sql.types.datatypes import TEXT, SqlType
 from views.codegen.expressions import ExpressionWriter, FunctionWriter
@@ -12,6 +11,7 @@ from views.codegen.functions.text import use_scratch
 from views.codegen.functions.times import zone_arrays
 from views.codegen.literals import literal_value
 from views.codegen.values import FLOATS, INTEGERS, TEXTS, Value, numeric_function
+from views.model.refusals import not_in_kernels
 
 WIDTHS = {"int2": "int16", "int4": "int32", "int8": "int64", "float4": "float32", "float8": "float64"}
 SIZES = {"int2": 2, "int4": 4, "int8": 8}
@@ -23,14 +23,12 @@ def write_cast(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     """CAST(operand AS type)."""
     assert isinstance(node, Cast)
     if node.type.family in ("timestamp", "timestamptz") and node.type.precision not in (None, 6):
-        raise not_supported(f"a cast to {node.type.sql_name} in a continuous view", node.position)
+        raise not_in_kernels(f"a cast to {node.type.sql_name}", node.position)
     value = writer.evaluate(node.operand)
     source, target = group_of(node.operand.type), group_of(node.type)
     write = CASTS.get((source, target))
     if write is None:
-        raise not_supported(
-            f"a cast from {node.operand.type.sql_name} to {node.type.sql_name} in a continuous view", node.position
-        )
+        raise not_in_kernels(f"a cast from {node.operand.type.sql_name} to {node.type.sql_name}", node.position)
     return write(writer, node, value)
 
 

@@ -34,13 +34,13 @@ from ringbuffer.scalar.texts.format_time import (
     WEEKDAY,
     YEAR_WEEK,
 )
-from sql.errors import not_supported
 from sql.times.templates import Item, items_of
 from sql.tree.expressions import Call, Case, Cast
 from views.codegen.expressions import ExpressionWriter, FunctionWriter, literal_argument
 from views.codegen.functions.text import use_scratch
 from views.codegen.functions.times import null_if_infinite, zone_arrays
 from views.codegen.values import Value
+from views.model.refusals import not_in_kernels
 
 Row = tuple[int, int, int, int]
 
@@ -102,11 +102,11 @@ def program_of(template: str, node: Call) -> tuple[Row, ...]:
             continue
         row = None if item.suffix else row_of(item)
         if row is None:
-            what = f"the pattern {item.text}{item.suffix} of a time format in a continuous view"
-            raise not_supported(what, node.position)
+            what = f"the pattern {item.text}{item.suffix} of a time format"
+            raise not_in_kernels(what, node.position)
         rows.append(row)
     if not rows:
-        raise not_supported("an empty time format in a continuous view", node.position)
+        raise not_in_kernels("an empty time format", node.position)
     return tuple(rows)
 
 

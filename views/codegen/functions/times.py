@@ -8,11 +8,11 @@ from ringbuffer.scalar.calendars.calendar import FIELD_CODES, UNIT_CODES
 from ringbuffer.scalar.calendars.time_zones import zone_number
 from sql.emit.rule_arguments import literal_bin_us
 from sql.emit.time_fields import GROWING_FIELDS
-from sql.errors import not_supported
 from sql.tree.expressions import Call, Case, Cast
 from views.codegen.expressions import ExpressionWriter, FunctionWriter, literal_argument
 from views.codegen.values import ALWAYS, NEVER, Value
 from views.codegen.writer import KernelWriter
+from views.model.refusals import not_in_kernels
 
 
 def zone_arrays(writer: KernelWriter, zone: str) -> str:
@@ -119,7 +119,7 @@ def write_isfinite(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     assert isinstance(node, Call)
     family = node.arguments[0].type.family
     if family == "interval":
-        raise not_supported("isfinite(interval) in a continuous view", node.position)
+        raise not_in_kernels("isfinite(interval)", node.position)
     value = writer.evaluate(node.arguments[0])
     function = writer.writer.use(
         "scalar.calendars.calendar", "is_infinite_date" if family == "date" else "is_infinite_timestamp"
