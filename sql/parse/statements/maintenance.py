@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sql.errors import SqlError
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.statements.declaration import Naming, Statement
 from sql.parse.statements.options import boolean_or_string
@@ -26,6 +27,10 @@ class Maintenance(Statement):
         return self.verb
 
 
+ANALYZE_OPTIONS = frozenset({"verbose", "skip_locked"})
+VACUUM_OPTIONS = frozenset(
+    "verbose skip_locked analyze analyse freeze full disable_page_skipping index_cleanup process_toast truncate parallel".split()
+)
 WORDS = ("full", "freeze", "verbose", "analyze", "analyse")
 
 
@@ -35,7 +40,7 @@ def vacuum(cursor: Cursor) -> Maintenance:
     first = cursor.index
     cursor.expect("vacuum")
     if cursor.at_operator("("):
-        options(cursor)
+        options(cursor, "VACUUM", VACUUM_OPTIONS)
     else:
         while cursor.accept_any(*WORDS):
             pass
@@ -48,17 +53,20 @@ def analyze(cursor: Cursor) -> Maintenance:
     first = cursor.index
     cursor.advance()
     if cursor.at_operator("("):
-        options(cursor)
+        options(cursor, "ANALYZE", ANALYZE_OPTIONS)
     else:
         cursor.accept("verbose")
     return Maintenance(cursor.text_since(first), "ANALYZE", tables(cursor))
 
 
-def options(cursor: Cursor) -> None:
+def options(cursor: Cursor, verb: str, known: frozenset[str]) -> None:
     """Read (name [value], ...)."""
     cursor.expect_operator("(")
     while True:
-        cursor.label()
+        position = cursor.position
+        name = cursor.label()
+        if name not in known:
+            cursor.defer(SqlError("42601", f'unrecognized {verb} option "{name}"', position))
         if not cursor.at_operator(",", ")"):
             boolean_or_string(cursor)
         if not cursor.accept_operator(","):

@@ -1,0 +1,25 @@
+"""VACUUM and ANALYZE by roles that do not own a table, and with options that there are not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.engine.session_client import World
+
+
+@pytest.mark.parametrize("verb", ["VACUUM", "ANALYZE"])
+def test_tables_of_others_are_left_out_with_a_warning(world: World, verb: str) -> None:
+    client = world.client({"user": "ann", "database": "antumbra"})
+    client.ask('CREATE ROLE bob; CREATE TABLE "T" (a int); SET ROLE bob')
+    warning = f'N 01000: skipping "T" --- only table or database owner can {verb.lower()} it'
+    assert client.ask(f'{verb} "T"')[:2] == [warning, f"C {verb}"]
+    client.ask("RESET ROLE")
+    assert client.ask(f'{verb} "T"')[0] == f"C {verb}"
+
+
+def test_options_are_those_of_postgres(world: World) -> None:
+    client = world.client()
+    assert client.ask("VACUUM (FULL, ANALYZE false, PARALLEL 2)")[0] == "C VACUUM"
+    assert client.ask("ANALYZE (VERBOSE, SKIP_LOCKED)")[0] == "C ANALYZE"
+    for statement, verb in (("VACUUM (foo)", "VACUUM"), ("ANALYZE (foo 1)", "ANALYZE")):
+        assert client.ask(statement)[0].startswith(f'E ERROR 42601: unrecognized {verb} option "foo"')
