@@ -11,9 +11,10 @@ from unittest.mock import patch
 
 from engine.__main__ import main
 from engine.catalog.image import CatalogImage
-from engine.commit.committer import Answer, Committer, RowCommit, Views
+from engine.commit.committer import Committer, RowCommit, Views
 from engine.commit.parts import end, prepare, stages_of
 from engine.commit.transaction import Transaction
+from engine.log.commits import Answer
 
 
 class UnloggedCommitter(Committer):

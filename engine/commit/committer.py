@@ -41,7 +41,7 @@ from engine.commit.string_admission import FullBufferError, admissible, admit
 from engine.commit.table_changes import check_changes, new_sequences
 from engine.commit.transaction import Transaction
 from engine.log.commit_log import CommitLog, statement_flags
-from engine.log.commits import Commit, Waiting
+from engine.log.commits import Answer, Commit, Waiting
 from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, STATEMENTS_MAX, Bytes, checksum_of
 from engine.log.replay import RECORDS_COUNT
 from ringbuffer.memory.columns import Morsel
@@ -53,7 +53,6 @@ from views.upkeep.view import ContinuousView
 
 log = logging.getLogger(__name__)
 
-Answer = Callable[[SqlError | None], None]
 Views = Sequence[ContinuousView]
 
 

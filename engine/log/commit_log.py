@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from engine.log.commits import Commit, Mark, Place
+from engine.log.commits import Answer, Commit, Mark, Place
 from engine.log.records import STATEMENT_SHIFT, Bytes, Record, pieces
 from engine.log.segments import Segments
 from engine.log.unwritten import Unwritten
@@ -84,6 +84,8 @@ class CommitLog:
         self._turn_is_due = False
         self._turn_began_s = 0.0
         self._group_size = 0
+        # The answer of the only commit of the last turn's flush.
+        self._last_alone: Answer | None = None
         self._sync_s = 0.0
         self._wake = threading.Event()
         self._ends = False
@@ -224,12 +226,19 @@ class CommitLog:
 
     # Flushing, without the append lock.
 
-    def flush_soon(self, call_soon: Callable[[Callable[[], None]], object]) -> None:
-        """Flush at the end of this turn of the event loop, in which a commit was added."""
-        if not self._turn_is_due:
-            self._turn_is_due = True
-            self._turn_began_s = time.perf_counter()
-            self._call_soon = call_soon
+    def flush_soon(self, answer: Answer, call_soon: Callable[[Callable[[], None]], object]) -> None:
+        """Flush at the end of this turn of the event loop, in which the commit with `answer` was added.
+
+        A client that was alone in the last flush ends the turn at once: it would wait for nobody.
+        """
+        if self._turn_is_due:
+            return
+        self._turn_is_due = True
+        self._turn_began_s = time.perf_counter()
+        self._call_soon = call_soon
+        if answer is self._last_alone and self.unapplied == 1:
+            self._end_turn()
+        else:
             call_soon(self._end_turn)
 
     def _end_turn(self) -> None:
@@ -248,7 +257,9 @@ class CommitLog:
             self._wake.set()
             return
         try:
-            self._group_size = max(self._flush(sync=False), self._group_size - 1)
+            commits = self._flush(sync=False)
+            self._group_size = max(len(commits), self._group_size - 1)
+            self._last_alone = commits[0].answer if len(commits) == 1 else None
         finally:
             self._flush_lock.release()
 
@@ -333,8 +344,8 @@ class CommitLog:
         with self._flush_lock:
             self._segments.remove_before(position)
 
-    def _flush(self, sync: bool) -> int:
-        """Flush what has been appended by now, and return how many commits that were.
+    def _flush(self, sync: bool) -> Sequence[Commit]:
+        """Flush what has been appended by now, and return the commits of it.
 
         The threads that append later flush it themselves; otherwise this flush would never end.
         """
@@ -344,7 +355,7 @@ class CommitLog:
             target = self._segments.position
         sync = (sync and self.durable < target) or any(commit.waits for commit in commits)
         if not (writes or commits or sync):
-            return 0
+            return commits
         error = self._write(writes, target if sync else None)
         if error is None and commits:
             with self._commit_lock:
@@ -360,7 +371,7 @@ class CommitLog:
             self.unapplied -= len(commits)
         for commit in commits:
             commit.answer(error)
-        return len(commits)
+        return commits
 
     def _write(self, writes: Sequence[tuple[int, Bytes]], target: int | None) -> SqlError | None:
         """Write, sync up to `target`, and return the error, which stays.

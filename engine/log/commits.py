@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from sql.errors import SqlError
 
+Answer = Callable[[SqlError | None], None]
+
 
 class Place(NamedTuple):
     """A place in the log: a position in bytes, and the sequence number of the record that begins there."""
@@ -49,7 +51,7 @@ class Commit(ABC):
 
     __slots__ = ("answer", "first", "last", "waits")
 
-    def __init__(self, answer: Callable[[SqlError | None], None], waits: bool) -> None:
+    def __init__(self, answer: Answer, waits: bool) -> None:
         self.answer = answer
         self.waits = waits
         self.first: tuple[int, int] = Place(0, 0)

@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from engine.server.admission import Admission
+from engine.server.socket_writer import SocketWriter
 from engine.sessions.bug_barrier import BugBarrier
 from engine.sessions.first_step import first_step
 from engine.sessions.session_protocol import SessionProtocol
@@ -75,6 +76,7 @@ class Connection(asyncio.Protocol):
         self._packet_bytes_max = min(PACKET_BYTES_MAX, server.limits.message_bytes_max)
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
+        self._writer: SocketWriter | None = None
         self._closed = asyncio.Event()
         # False once the server stops: what comes then is not looked at, since a Sync before it may have been dropped.
         self._takes_messages = True
@@ -120,8 +122,8 @@ class Connection(asyncio.Protocol):
     def flush(self) -> None:
         """Hand the buffered replies to the socket now."""
         if self._replies:
-            if self._transport is not None:
-                self._transport.write(b"".join(self._replies))
+            if self._writer is not None:
+                self._writer.send(b"".join(self._replies))
             self._replies.clear()
             self._replies_bytes = 0
 
@@ -194,12 +196,12 @@ class Connection(asyncio.Protocol):
 
     def end_packet(self, error: SqlError | None) -> None:
         """The log has answered the packet that waits: send the reply, and go on with what came meanwhile. On the event loop."""
-        session, transport = self.session, self._transport
+        session, socket_writer = self.session, self._writer
         assert session is not None and self._packet_waits
         with BugBarrier(self):
             reply = session.packets.end(error)
-            if transport is not None:
-                transport.write(reply)
+            if socket_writer is not None:
+                socket_writer.send(reply)
         self._packet_waits = False
         if self._packet_ended is not None:
             self._packet_ended.set_result(None)
@@ -208,13 +210,14 @@ class Connection(asyncio.Protocol):
             self._task = self._loop.create_task(self._work_on(None))
             return
         self._batch_done()
-        if transport is None:
+        if socket_writer is None:
             self._close_session()
 
     # What the event loop calls.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        self._writer = SocketWriter(self._transport)
         self._transport.set_write_buffer_limits(high=self._limits.write_high_water_bytes)
         raw = transport.get_extra_info("socket")
         if raw is not None:
@@ -246,7 +249,7 @@ class Connection(asyncio.Protocol):
         self.may_write.set()
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        self._transport = None
+        self._transport = self._writer = None
         self._stop_startup_timer()
         self.conversation.close()
         self._queue.clear()
@@ -266,8 +269,8 @@ class Connection(asyncio.Protocol):
 
     def _answer_packet(self, data: bytes) -> bool:
         """Let the session answer a whole packet at once; False: its messages are to be handled one by one."""
-        session, transport = self.session, self._transport
-        if session is None or transport is None or not self._takes_packets:
+        session, socket_writer = self.session, self._writer
+        if session is None or socket_writer is None or not self._takes_packets:
             return False
         # What a bug in here would leave half done ends with this message.
         self._current = SYNC
@@ -279,7 +282,7 @@ class Connection(asyncio.Protocol):
             if reply is True:
                 return True
             if reply:
-                transport.write(reply)
+                socket_writer.send(reply)
         self._packet_waits = False
         self._current = None
         if self._replies:
@@ -400,7 +403,7 @@ class Connection(asyncio.Protocol):
                 transport, self, context, server_side=True, ssl_handshake_timeout=wait_s
             )
             if secure is not None and self._transport is not None:
-                self._transport, self.is_encrypted = secure, True
+                self._transport, self._writer, self.is_encrypted = secure, SocketWriter(secure), True
                 secure.set_write_buffer_limits(high=self._limits.write_high_water_bytes)
         except OSError as error:
             # ssl.SSLError is one of them.

@@ -208,10 +208,11 @@ class InsertPackets:
         done = committer.commit_row(commit, views, image, waits, self._log_answer)
         if done is None:
             return False
-        if not done:
-            committer.log.flush_soon(self._loop.call_soon)
         self._note(reply, data, commit, simple)
-        return self.end(None) if done else True
+        if done:
+            return self.end(None)
+        committer.log.flush_soon(self._log_answer, self._loop.call_soon)
+        return True
 
     def end(self, error: SqlError | None) -> bytes:
         """Return the reply to a packet that has waited for the log; error: why that has not taken the row."""

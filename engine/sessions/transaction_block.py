@@ -192,7 +192,7 @@ class TransactionBlock:
             return None
         if done is None:
             return self._finish_commit(transaction, self._commit_aside(transaction))
-        committer.log.flush_soon(loop.call_soon)
+        committer.log.flush_soon(answer, loop.call_soon)
         return self._finish_commit(transaction, future)
 
     async def _commit_aside(self, transaction: Transaction) -> SqlError | None:

@@ -178,15 +178,42 @@ def test_who_appends_waits_when_much_is_not_written(monkeypatch: pytest.MonkeyPa
 def test_the_commits_of_a_turn_are_answered_once_they_are_visible(log: CommitLog) -> None:
     told: list[str] = []
     turns = Turns()
-    add(log, Told("loop", told))
-    add(log, Told("thread", told))
-    log.flush_soon(turns.call_soon)
-    log.flush_soon(turns.call_soon)
+    for name in ("one", "two"):
+        commit = Told(name, told)
+        add(log, commit)
+        log.flush_soon(commit.answer, turns.call_soon)
     assert len(turns.due) == 1
     turns.run()
-    assert told == [
-        "loop applied", "thread applied", "loop published", "thread published", "loop answered", "thread answered"
-    ]  # fmt: skip
+    assert told == ["one applied", "two applied", "one published", "two published", "one answered", "two answered"]
+
+
+def test_a_client_that_comes_alone_again_is_flushed_at_once(log: CommitLog, storage: SimulatedStorage) -> None:
+    told: list[str] = []
+    turns = Turns()
+    first, other = (Told(name, told) for name in ("first", "other"))
+
+    def commit(client: Told) -> None:
+        add(log, client)
+        log.flush_soon(client.answer, turns.call_soon)
+
+    commit(first)
+    assert not told, "others may come"
+    turns.run()
+    for _ in range(3):
+        told.clear()
+        position = log.place.position
+        commit(first)
+        assert told == ["first applied", "first published", "first answered"]
+        assert not turns.due and log.unapplied == 0 and log.durable == log.place.position > position
+    commit(other)
+    commit(first)
+    assert len(turns.due) == 1, "the two wait for each other"
+    syncs = counted(storage, "sync")
+    turns.run()
+    assert counted(storage, "sync") == syncs + 1 and log.unapplied == 0
+    commit(first)
+    assert turns.due, "it was not alone"
+    turns.run()
 
 
 def test_clients_that_came_together_are_waited_for(log: CommitLog, storage: SimulatedStorage) -> None:
@@ -194,8 +221,9 @@ def test_clients_that_came_together_are_waited_for(log: CommitLog, storage: Simu
     turns = Turns()
 
     def commit(name: str) -> None:
-        add(log, Told(name, told))
-        log.flush_soon(turns.call_soon)
+        client = Told(name, told)
+        add(log, client)
+        log.flush_soon(client.answer, turns.call_soon)
 
     for name in "abc":
         commit(name)

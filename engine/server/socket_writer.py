@@ -1,0 +1,37 @@
+"""The way of replies to one client's socket: straight into the socket where it takes them at once, else through the transport.
+
+Enters: replies in order. Leaves: bytes on the wire. The transport of uvloop sends at the end of the loop's turn; a client that waits for
+its COMMIT would wait for all else that the turn does. The transport takes what is encrypted, and what does not fit the socket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import suppress
+
+NO_DESCRIPTOR = -1
+
+
+class SocketWriter:
+    """Sends replies over a transport. On the event loop."""
+
+    __slots__ = ("_descriptor", "_transport")
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        raw = transport.get_extra_info("socket")
+        is_plain = raw is not None and transport.get_extra_info("sslcontext") is None
+        self._descriptor: int = raw.fileno() if is_plain else NO_DESCRIPTOR
+
+    def send(self, data: bytes) -> None:
+        """Send `data` after what was sent before; what the socket does not take now goes out later."""
+        transport = self._transport
+        sent = 0
+        # The descriptor of a closed socket may be another client's by now.
+        if self._descriptor >= 0 and not transport.is_closing() and not transport.get_write_buffer_size():
+            # The transport finds out what is wrong with the socket.
+            with suppress(OSError):
+                sent = os.write(self._descriptor, data)
+        if sent < len(data):
+            transport.write(data[sent:])
