@@ -206,4 +206,10 @@ execute k13h_p(NULL, 1);
 \echo :SQLSTATE
 execute k13h_p('a', 1);
 \echo :SQLSTATE
+select lpad(NULL, 1/i) from (values (0)) v(i);
+\echo :SQLSTATE
+select lpad(NULL, 1/i) from (values (0), (1)) v(i);
+\echo :SQLSTATE
+select i from (values (0), (1)) v(i) where sqrt(i - 5) * NULL::float8 is null order by i;
+\echo :SQLSTATE
 DROP SCHEMA k13h CASCADE;
