@@ -9,7 +9,7 @@ from sql.parse.grammar.cursor import Cursor
 WHOLE = frozenset(
     """
     alter call cluster do import load
-    merge refresh reindex security
+    merge refresh security
     """.split()
 )
 
