@@ -168,14 +168,14 @@ class CopyIn:
             return
         decoder = self._decoder
         # Nothing can be wrong with bytes that are only kept; of a long row they would be copied again and again.
-        carried = b"" if not is_end and decoder.keeps(len(data)) else decoder.pending_bytes
+        carried = memoryview(b"") if not is_end and decoder.keeps(len(data)) else decoder.pending_bytes
         lines_before = decoder.lines_count
         try:
             self._add(self._decoder.feed(data))
             if is_end:
                 self._add(self._decoder.finish())
         except (RowError, FailingRowError) as error:
-            failure = self._null_failure(carried + data, lines_before)
+            failure = self._null_failure(bytes(carried) + data, lines_before)
             if failure is not None:
                 raise self.with_published(failure) from None
             raise (self._error(error) if isinstance(error, RowError) else self.with_published(error)) from None

@@ -158,18 +158,18 @@ class CopyIntoTable:
             return
         decoder = self._decoder
         # Nothing can be wrong with bytes that are only kept; of a long row they would be copied again and again.
-        carried = b"" if not is_end and decoder.keeps(len(data)) else decoder.pending_bytes
+        carried = memoryview(b"") if not is_end and decoder.keeps(len(data)) else decoder.pending_bytes
         lines_before = decoder.lines_count
         start = 0
         for morsel in self._morsels(data, is_end):
             try:
                 self._add(morsel_to_arrow(morsel, self._target.layout))
             except FailingRowError as failure:
-                line, text = self._line(carried + data, lines_before, start + failure.row)
+                line, text = self._line(bytes(carried) + data, lines_before, start + failure.row)
                 failure.context = self._place(line) if self._is_binary else f'{self._place(line)}: "{shown(text)}"'
                 raise
             except _ColumnError as failure:
-                line, _ = self._line(carried + data, lines_before, start + failure.found.index)
+                line, _ = self._line(bytes(carried) + data, lines_before, start + failure.found.index)
                 exact = failure.found.error
                 value = "" if self._is_binary else f': "{shown(failure.found.text)}"'
                 exact.context = within(exact, f"{self._place(line)}, column {failure.name}{value}")

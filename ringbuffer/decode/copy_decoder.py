@@ -90,9 +90,10 @@ class CopyDecoder:
         return int(self._state[LINE])
 
     @property
-    def pending_bytes(self) -> bytes:
-        """How many bytes were fed and have not become a row yet."""
-        return bytes(self._pending)
+    def pending_bytes(self) -> memoryview:
+        """A copy of the bytes that were fed and have not become a row yet."""
+        # numpy copies without the interpreter's lock.
+        return np.frombuffer(self._pending, dtype=np.uint8).copy().data
 
     def keeps(self, bytes_count: int) -> bool:
         """Tell whether `feed` would only keep so many more bytes, since their row is longer."""
