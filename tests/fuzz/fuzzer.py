@@ -108,7 +108,7 @@ class Fuzzer:
             start = max(len(received) - len(ROW_OF_BACK) + 1, 0)
             received += piece
             finished += received.count(ROW_OF_BACK, start)
-        while finished == rounds_count and received[-6:-1] != READY and (piece := connection.recv(1 << 18)):
+        while finished == rounds_count and not is_over(received) and (piece := connection.recv(1 << 18)):
             received += piece
         return bytes(received)
 
@@ -170,6 +170,15 @@ class Fuzzer:
         except OSError:
             return
         check(answered.lstrip(b"N"), [said])
+
+
+def is_over(received: bytearray) -> bool:
+    """Tell whether ReadyForQuery follows the last marker, and nothing else but whole notifications, which may come at any time."""
+    ready = received.find(READY, received.rindex(ROW_OF_BACK))
+    at = ready + len(READY) + 1
+    while ready >= 0 and at + 5 <= len(received):
+        at += 1 + int.from_bytes(received[at + 1 : at + 5], "big")
+    return ready >= 0 and at == len(received)
 
 
 def wanted(state: str, kind: str, per_cell: int) -> int:
