@@ -41,6 +41,14 @@ CASES = (
         f"SELECT svc, array_agg(value ORDER BY value) FROM {REPEATED}",
     ),
     (
+        "SELECT svc, array_agg(ms ORDER BY payload, ms) FROM hinted GROUP BY svc",
+        "the aggregate of value ORDER BY place",
+        (
+            "SELECT svc, array_agg(value ORDER BY place, value) FROM (SELECT svc, ms AS value, payload AS place, count(*) AS n "
+            "FROM hinted GROUP BY svc, value, place) g, generate_series(1, g.n) GROUP BY svc"
+        ),
+    ),
+    (
         "SELECT svc, sum(date_trunc('year', at) - '2020-01-01 00:00Z') FROM hinted GROUP BY svc",
         "computed of",
         (

@@ -23,6 +23,7 @@ from ringbuffer.groups.first_rows import (
 )
 from ringbuffer.groups.hash_table import ENTRY_WORDS_MAX, TableLayout
 from sql.errors import SqlError, not_supported
+from sql.functions.aggregates import ORDERED_SET_AGGREGATES
 from sql.tree.expressions import AggregateCall, Case, Expression, Literal, SortKey
 from sql.types.datatypes import BOOL, SqlType
 from views.codegen.values import FLOATS, INTEGERS, TEXTS, TIMES
@@ -335,9 +336,15 @@ def state_of(call: AggregateCall) -> State:
 
 def not_mergeable(call: AggregateCall, what: str) -> SqlError:
     """Return the 0A000 for an aggregate that has no state to keep."""
+    is_placed = call.function not in ORDERED_SET_AGGREGATES and any(
+        key.expression not in call.arguments for key in call.order_by
+    )
+    keys = "value, place" if is_placed else "value"
+    named = "... AS value, ... AS place" if is_placed else "... AS value"
     hint = (
-        "Count equal values first, and repeat each of them as often for the aggregate: SELECT ..., the aggregate of value "
-        "FROM (SELECT ..., ... AS value, count(*) AS n FROM ... GROUP BY ..., value) g, generate_series(1, g.n) GROUP BY ..."
+        "Count equal values first, and repeat each of them as often for the aggregate: SELECT ..., the aggregate of "
+        f"{'value ORDER BY place' if is_placed else 'value'} FROM (SELECT ..., {named}, count(*) AS n FROM ... "
+        f"GROUP BY ..., {keys}) g, generate_series(1, g.n) GROUP BY ..."
     )
     computed = [*call.arguments, *(key.expression for key in call.order_by)]
     if not all(value.type.row.kernel for value in computed):
