@@ -10,9 +10,9 @@ import difflib
 import ipaddress
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 from engine.settings.hba import Rule, default_rules, read_rules
 
@@ -29,81 +29,162 @@ class ConfigError(Exception):
     """A setting that can't be; the text is one line that names it and where it was given."""
 
 
+def setting(
+    default: Any, description: str, least: float | None = None, most: float | None = None, above: float | None = None
+) -> Any:
+    """Return the field of one setting.
+
+    description: what SHOW tells of the setting. least, most: the limits of a number, both allowed;
+    above: what the number must be more than.
+    """
+    return field(default=default, metadata={"description": description, "limits": (least, most, above)})
+
+
+def limit_problem(option: Field[Any], value: Any) -> str | None:
+    """Return what is wrong with the value of a setting that passes a limit of its field; None where it keeps to them."""
+    least, most, above = option.metadata["limits"]
+    if above is not None and not value > above:
+        return f"{option.name} must be more than {above}"
+    if (least is None or least <= value) and (most is None or value <= most):
+        return None
+    low, high = (amount(option.name, limit) for limit in (least, most))
+    if least is not None and most is not None:
+        return f"{option.name} must be between {low} and {high}"
+    if most is not None:
+        return f"{option.name} can't be more than {high}"
+    return f"{option.name} must be at least {low}" if least else f"{option.name} can't be negative"
+
+
+def amount(name: str, value: float | None) -> str:
+    """Return a limit as a person writes it: a size in bytes in the largest unit in which it is whole."""
+    if value is not None and "_bytes" in name:
+        for unit, size in (("GB", GIB), ("MB", MIB), ("kB", KIB)):
+            if value >= size and value % size == 0:
+                return f"{value // size} {unit}"
+    return str(value)
+
+
+# Pairs of settings of which the first can't be more than the second.
+NOT_MORE_THAN = (
+    ("copy_block_bytes", "read_high_water_bytes"),
+    ("read_high_water_bytes", "message_bytes_max"),
+    ("copy_block_bytes", "stage_memory_bytes_max"),
+    ("log_segment_bytes", "checkpoint_log_bytes"),
+    ("result_memory_bytes", "result_bytes_max"),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
     """The settings of one server. The table in engine/README.md says when to change which."""
 
     # The address, and who may connect from where: rules as in pg_hba.conf, see engine.settings.hba. Without rules, passwords are asked
     # for when other machines can connect.
-    host: str = "127.0.0.1"
-    port: int = 5433
-    insecure_trust: bool = False
-    hba: str = ""
-    ssl_cert_file: Path | None = None
-    ssl_key_file: Path | None = None
+    host: str = setting("127.0.0.1", "Sets the address to listen on.")
+    port: int = setting(5433, "Sets the TCP port the server listens on.", least=0, most=65_535)
+    insecure_trust: bool = setting(False, "Lets other machines connect although nobody is asked for a password.")
+    hba: str = setting("", "Sets who may connect from where, and by which method.")
+    ssl_cert_file: Path | None = setting(None, "Location of the SSL server certificate file.")
+    ssl_key_file: Path | None = setting(None, "Location of the SSL server private key file.")
 
-    data_dir: Path = DATA_DIR_DEFAULT
-    copy_directory: Path | None = None
+    data_dir: Path = setting(DATA_DIR_DEFAULT, "Sets the server's data directory.")
+    copy_directory: Path | None = setting(None, "Sets the folder whose files COPY may read and write.")
 
     # Clients.
-    connections_max: int = 100
-    superuser_reserved_connections: int = 3
-    strangers_max: int = 400
-    strangers_per_address_max: int = 100
-    startup_wait_s_max: float = 60.0
-    shutdown_wait_s_max: float = 10.0
+    connections_max: int = setting(100, "Sets the maximum number of concurrent connections.", least=1)
+    superuser_reserved_connections: int = setting(3, "Sets the number of connection slots reserved for superusers.")
+    strangers_max: int = setting(400, "Sets how many clients may be connected that are not let in yet.", least=1)
+    strangers_per_address_max: int = setting(100, "Sets how many of those may come from one address.", least=1)
+    startup_wait_s_max: float = setting(
+        60.0, "Sets how many seconds a new connection may take to say who it is.", above=0
+    )
+    shutdown_wait_s_max: float = setting(
+        10.0, "Sets how many seconds running statements are waited for at shutdown.", least=0
+    )
 
     # Bytes on their way in and out, per connection, and what its prepared statements and portals may take.
-    message_bytes_max: int = 256 * MIB
-    read_high_water_bytes: int = 4 * MIB
-    write_high_water_bytes: int = 1 * MIB
-    session_memory_bytes: int = 256 * MIB
-    copy_block_bytes: int = 1 * MIB
-
-    # How long the next statement of a client that waits for its COMMITs is looked for before the server sleeps; 0: not at all.
+    message_bytes_max: int = setting(
+        256 * MIB, "Sets the size of the largest message that a client may send.", most=GIB
+    )
+    read_high_water_bytes: int = setting(
+        4 * MIB, "Sets how much of what a client has sent may wait before its socket is not read."
+    )
+    write_high_water_bytes: int = setting(
+        1 * MIB, "Sets how much of its replies a client may leave before its statements wait.", least=64 * KIB
+    )
+    session_memory_bytes: int = setting(
+        256 * MIB, "Sets how much memory the prepared statements and portals of one session may take.", least=MIB
+    )
+    copy_block_bytes: int = setting(1 * MIB, "Sets how much of a COPY is decoded at once.", least=4 * KIB)
 
     # Streams: what one has without OPTIONS; stream_string_bytes_default is of each of its two string buffers. A statement's rows wait in
     # memory up to stage_memory_bytes_max, then in a file, until COMMIT. Memory of rows that have gone waits for new ones, which the system
     # may take back.
-    stream_capacity_default: int = 65_536
-    stream_string_bytes_default: int = 256 * MIB
-    stage_memory_bytes_max: int = 64 * MIB
-    kept_memory_bytes_max: int = 2 * GIB
+    stream_capacity_default: int = setting(
+        65_536, "Sets how many rows the ring of a stream keeps without OPTIONS (capacity ...)."
+    )
+    stream_string_bytes_default: int = setting(
+        256 * MIB, "Sets the size of each string buffer of a stream without OPTIONS (string_capacity ...).", least=KIB
+    )
+    stage_memory_bytes_max: int = setting(
+        64 * MIB, "Sets the memory for the rows of one uncommitted statement; beyond it they wait in a file."
+    )
+    kept_memory_bytes_max: int = setting(
+        2 * GIB, "Sets how much memory of dropped streams and of past rows may wait for new ones."
+    )
 
     # The log of what streams have accepted. log_flush_interval_ms: how long synchronous_commit = off may leave commits in memory. A
     # checkpoint is made after so many bytes of log, and after so much time; 0: never by time.
-    log_segment_bytes: int = 64 * MIB
-    log_flush_interval_ms: int = 200
-    checkpoint_log_bytes: int = 1 * GIB
-    checkpoint_interval_s: float = 300.0
+    log_segment_bytes: int = setting(64 * MIB, "Sets the size of one file of the log.", least=MIB, most=GIB)
+    log_flush_interval_ms: int = setting(
+        200, "Sets how often the log is written and synced for synchronous_commit = off.", least=1, most=10_000
+    )
+    checkpoint_log_bytes: int = setting(1 * GIB, "Sets after how much log a checkpoint is written.")
+    checkpoint_interval_s: float = setting(
+        300.0, "Sets after how many seconds a checkpoint is written; 0: never by time.", least=0
+    )
 
     # Views. Statements of many groups wait for the next refresh of a view, so many of them at most.
-    view_queue_max: int = 16
+    view_queue_max: int = setting(
+        16, "Sets how many large statements may wait for a view's next refresh.", least=1, most=10_000
+    )
 
     # Kernels are compiled in processes of their own, which may take so much memory each, and so much processor time for a kernel.
-    compile_memory_bytes: int = 2 * GIB
-    compile_s_max: float = 120.0
+    compile_memory_bytes: int = setting(
+        2 * GIB, "Sets how much memory a process that compiles queries may take.", least=512 * MIB
+    )
+    compile_s_max: float = setting(120.0, "Sets how much processor time compiling one query may take.", above=0)
 
     # Reads and tables. query_memory_bytes is what the embedded engine may use for all statements together, and query_disk_bytes what it
     # may put into temporary files beyond that. An answer's rows wait for the client in memory up to result_memory_bytes, in a file up to
     # result_bytes_max.
     # worker_threads: statements that compute at once while their turns last; who is not done after worker_turn_ms goes on, but keeps
     # nobody else from beginning.
-    worker_threads: int = 8
-    worker_turn_ms: int = 50
-    query_memory_bytes: int = 1 * GIB
-    query_disk_bytes: int = 16 * GIB
-    result_memory_bytes: int = 64 * MIB
-    result_bytes_max: int = 2 * GIB
+    worker_threads: int = setting(
+        8, "Sets how many statements compute at once while their turns last.", least=1, most=256
+    )
+    worker_turn_ms: int = setting(
+        50, "Sets how long a statement that computes keeps others from beginning.", least=1, most=60_000
+    )
+    query_memory_bytes: int = setting(
+        1 * GIB, "Sets the memory of the embedded engine for all statements together.", least=64 * MIB
+    )
+    query_disk_bytes: int = setting(16 * GIB, "Sets the size of the embedded engine's temporary files.", least=0)
+    result_memory_bytes: int = setting(
+        64 * MIB, "Sets how much of an answer waits for its client in memory.", least=MIB
+    )
+    result_bytes_max: int = setting(2 * GIB, "Sets how much memory the rows of one answer may take.")
 
     # Spark, which runs the upper pipelines of views. spark_preload: it is started with the server, not by the first statement that needs
     # it. spark_idle_priority: it has only the time of so many processors that nothing else wants.
     # spark_wait_s_max: how long a statement waits for a JVM, the first or the next one.
-    spark_preload: bool = True
-    spark_memory_mb: int = 1024
-    spark_threads: int = 2
-    spark_idle_priority: bool = False
-    spark_wait_s_max: float = 120.0
+    spark_preload: bool = setting(True, "Starts Spark with the server, not with the first statement that needs it.")
+    spark_memory_mb: int = setting(1024, "Sets the heap of Spark, in megabytes.", least=512)
+    spark_threads: int = setting(2, "Sets the number of cores that Spark uses.", least=1, most=256)
+    spark_idle_priority: bool = setting(
+        False, "Gives Spark only the time of spark_threads processors that nothing else on the machine wants."
+    )
+    spark_wait_s_max: float = setting(120.0, "Sets how long a statement waits for a JVM of Spark.", above=0)
 
     def __post_init__(self) -> None:
         for problem in self._problems():
@@ -112,67 +193,25 @@ class ServerConfig:
     def _problems(self) -> list[str]:
         """Return what is wrong with these values, in the order of the fields."""
         rules = (
-            (0 <= self.port <= 65_535, "port must be between 0 and 65535"),
             (
                 self.copy_directory is None or apart(self.copy_directory, self.data_dir),
                 "copy_directory and data_dir must lie apart, since clients may write what is below copy_directory",
             ),
-            (self.connections_max >= 1, "connections_max must be at least 1"),
             (
                 self.superuser_reserved_connections < self.connections_max,
                 "superuser_reserved_connections must be less than connections_max",
             ),
-            (self.strangers_max >= 1, "strangers_max must be at least 1"),
-            (self.strangers_per_address_max >= 1, "strangers_per_address_max must be at least 1"),
-            (
-                (self.ssl_cert_file is None) == (self.ssl_key_file is None),
-                "ssl_cert_file and ssl_key_file go together",
-            ),
-            (self.startup_wait_s_max > 0, "startup_wait_s_max must be more than 0"),
-            (self.shutdown_wait_s_max >= 0, "shutdown_wait_s_max can't be negative"),
-            (self.copy_block_bytes >= 4 * KIB, "copy_block_bytes must be at least 4096"),
-            (self.write_high_water_bytes >= 64 * KIB, "write_high_water_bytes must be at least 65536"),
-            (self.session_memory_bytes >= MIB, "session_memory_bytes must be at least 1 MB"),
-            (
-                self.copy_block_bytes <= self.read_high_water_bytes,
-                "copy_block_bytes can't be more than read_high_water_bytes",
-            ),
-            (
-                self.read_high_water_bytes <= self.message_bytes_max,
-                "read_high_water_bytes can't be more than message_bytes_max",
-            ),
-            (self.message_bytes_max <= 1 * GIB, "message_bytes_max can't be more than 1 GB"),
+            ((self.ssl_cert_file is None) == (self.ssl_key_file is None), "ssl_cert_file and ssl_key_file go together"),
             (is_power_of_two(self.stream_capacity_default), "stream_capacity_default must be a power of two"),
-            (self.stream_string_bytes_default >= KIB, "stream_string_bytes_default must be at least 1024"),
-            (
-                self.stage_memory_bytes_max >= self.copy_block_bytes,
-                "stage_memory_bytes_max can't be less than copy_block_bytes",
-            ),
-            (MIB <= self.log_segment_bytes <= GIB, "log_segment_bytes must be between 1 MB and 1 GB"),
             (self.log_segment_bytes % LOG_PAGE_BYTES == 0, f"log_segment_bytes must be a multiple of {LOG_PAGE_BYTES}"),
-            (1 <= self.log_flush_interval_ms <= 10_000, "log_flush_interval_ms must be between 1 and 10000"),
-            (
-                self.checkpoint_log_bytes >= self.log_segment_bytes,
-                "checkpoint_log_bytes can't be less than log_segment_bytes",
+            *(
+                (getattr(self, less) <= getattr(self, more), f"{less} can't be more than {more}")
+                for less, more in NOT_MORE_THAN
             ),
-            (self.checkpoint_interval_s >= 0, "checkpoint_interval_s can't be negative"),
-            (1 <= self.view_queue_max <= 10_000, "view_queue_max must be between 1 and 10000"),
-            (self.compile_memory_bytes >= 512 * MIB, "compile_memory_bytes must be at least 512 MB"),
-            (self.compile_s_max > 0, "compile_s_max must be more than 0"),
-            (1 <= self.worker_threads <= 256, "worker_threads must be between 1 and 256"),
-            (1 <= self.worker_turn_ms <= 60_000, "worker_turn_ms must be between 1 and 60000"),
-            (self.query_memory_bytes >= 64 * MIB, "query_memory_bytes must be at least 64 MB"),
-            (self.query_disk_bytes >= 0, "query_disk_bytes can't be negative"),
-            (self.result_memory_bytes >= MIB, "result_memory_bytes must be at least 1 MB"),
-            (
-                self.result_bytes_max >= self.result_memory_bytes,
-                "result_bytes_max can't be less than result_memory_bytes",
-            ),
-            (self.spark_memory_mb >= 512, "spark_memory_mb must be at least 512"),
-            (self.spark_wait_s_max > 0, "spark_wait_s_max must be more than 0"),
-            (1 <= self.spark_threads <= 256, "spark_threads must be between 1 and 256"),
         )
-        return [text for holds, text in rules if not holds] + self._rule_problems()
+        limits = [limit_problem(option, getattr(self, option.name)) for option in fields(self)]
+        unmet = [text for holds, text in rules if not holds]
+        return [problem for problem in limits if problem] + unmet + self._rule_problems()
 
     def _rule_problems(self) -> list[str]:
         try:
@@ -236,7 +275,7 @@ BOOLEANS = {"on": True, "true": True, "yes": True, "1": True, "off": False, "fal
 def parse_value(name: str, text: str, where: str) -> object:
     """Return the value of the setting `name`, in its field's type. Raises ConfigError that names `where`."""
     kinds = get_type_hints(ServerConfig)
-    if name not in kinds or name not in {field.name for field in fields(ServerConfig)}:
+    if name not in kinds or name not in {option.name for option in fields(ServerConfig)}:
         near = difflib.get_close_matches(name, kinds, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise ConfigError(f"{where}: there is no setting {name}{hint}")

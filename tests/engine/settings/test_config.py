@@ -62,7 +62,7 @@ def test_the_log_has_sizes_and_times(tmp_path: Path) -> None:
         ("log_segment_bytes = 1048577", "multiple of 4096"),
         ("log_flush_interval_ms = 0", "between 1 and 10000"),
         ("log_flush_interval_ms = 200MB", "not a size in bytes"),
-        ("checkpoint_log_bytes = 1MB", "can't be less than log_segment_bytes"),
+        ("checkpoint_log_bytes = 1MB", "log_segment_bytes can't be more than checkpoint_log_bytes"),
         ("checkpoint_interval_s = -1", "can't be negative"),
         ("copy_block_bytes = 1GB", "can't be more than read_high_water_bytes"),
         ("hba = 'host all all all trust'", "--insecure-trust"),
