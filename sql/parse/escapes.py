@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from io import StringIO
 
 from sql import interrupts
@@ -12,7 +13,8 @@ SIMPLE = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 ESCAPE = re.compile(
     r"''|\\(?:x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([uU])|(.))", re.DOTALL
 )
-UNICODE_ESCAPE = re.compile(r"\\(?:(\\)|\+([0-9A-Fa-f]{6})|([0-9A-Fa-f]{4})|(.?))", re.DOTALL)
+# What no character may be that begins the escapes of a U&'...' constant.
+NO_ESCAPE_CHARACTERS = frozenset("0123456789abcdefABCDEF+'\" \t\n\r\f\v")
 
 
 def decode_escapes(body: str, start: int) -> str:
@@ -75,20 +77,27 @@ def unpaired(body: str, place: int, start: int, escape: re.Match[str] | None) ->
     return SqlError("42601", f'invalid Unicode surrogate pair at or near "{near}"', start + place + 1)
 
 
-def decode_unicode_escapes(body: str, start: int) -> str:
-    """Return what U&'body' means."""
+@lru_cache(maxsize=16)
+def unicode_escapes(character: str) -> re.Pattern[str]:
+    """Return the pattern of the escapes that `character` begins."""
+    begin = re.escape(character)
+    return re.compile(rf"{begin}(?:({begin})|\+([0-9A-Fa-f]{{6}})|([0-9A-Fa-f]{{4}})|(.?))", re.DOTALL)
+
+
+def decode_unicode_escapes(body: str, start: int, character: str = "\\") -> str:
+    """Return what U&'body' UESCAPE 'character' means; `start` is the 0-based place of `body` in the text."""
     decoded = StringIO()
     place, first = 0, 0
-    for match in UNICODE_ESCAPE.finditer(body):
+    for match in unicode_escapes(character).finditer(body):
         interrupts.check()
-        backslash, long, short, _ = match.groups()
+        doubled, long, short, _ = match.groups()
         position = start + match.start() + 1
-        if first and (match.start() > place or backslash):
+        if first and (match.start() > place or doubled):
             raise SqlError("42601", "invalid Unicode surrogate pair", start + place + 1)
         decoded.write(body[place : match.start()])
         place = match.end()
-        if backslash:
-            decoded.write("\\")
+        if doubled:
+            decoded.write(character)
             continue
         if not (long or short):
             hint = r"Unicode escapes must be \XXXX or \+XXXXXX."

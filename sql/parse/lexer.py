@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from sql import interrupts
 from sql.errors import SqlError, not_supported
-from sql.parse.escapes import decode_escapes, decode_unicode_escapes
+from sql.parse.escapes import NO_ESCAPE_CHARACTERS, decode_escapes, decode_unicode_escapes
 
 IDENTIFIER_BYTES_MAX = 63
 
@@ -61,6 +61,9 @@ LINE_END = re.compile(r"[\r\n]")
 ESCAPED_PIECE = re.compile(r"(?:[^'\\]{1,1000}+|''|\\.){0,100}+", re.DOTALL)
 # Nobody has longer operators, and PostgreSQL refuses them; a run of + and - may go on behind.
 OPERATOR_RUN = re.compile(r"(?:(?!--|/\*)[-+*/<>=~!@\#%^&|`?]){1,4096}+")
+UESCAPE = re.compile(
+    rf"[ \t\r\n\f\v]{{0,{PIECE}}}+uescape(?![A-Za-z0-9_$\u0080-\U0010ffff])[ \t\r\n\f\v]{{0,{PIECE}}}+", re.IGNORECASE
+)
 UNUSUAL = re.compile(r"[~!@\#%^&|`?]")
 
 
@@ -289,7 +292,8 @@ def string_token(text: str, kind: str, start: int, end: int) -> Token:
         if kind == "escape_string":
             body = decode_escapes(body, start + opening)
         elif kind == "unicode_string":
-            body = decode_unicode_escapes(body, start + opening)
+            character, end = escape_character(text, end)
+            body = decode_unicode_escapes(body, start + opening, character)
     except SqlError as error:
         return Token("error", text[start:end], start, end, error)
     return Token("string", body, start, end)
@@ -348,15 +352,32 @@ def quoted_token(text: str, kind: str, start: int, end: int) -> Token:
     close = plain_part(text, end, '"', parts)
     if close < 0:
         return lexical_error("unterminated quoted identifier", text, start, len(text))
-    name = "".join(parts)
+    name, after = "".join(parts), close + 1
     if not name:
-        return lexical_error("zero-length delimited identifier", text, start, close + 1)
+        return lexical_error("zero-length delimited identifier", text, start, after)
     if kind == "unicode_name":
         try:
-            name = decode_unicode_escapes(name, end)
+            character, after = escape_character(text, after)
+            name = decode_unicode_escapes(name, end, character)
         except SqlError as error:
-            return Token("error", text[start : close + 1], start, close + 1, error)
-    return Token("quoted", truncate(name), start, close + 1)
+            return Token("error", text[start:after], start, after, error)
+    return Token("quoted", truncate(name), start, after)
+
+
+def escape_character(text: str, place: int) -> tuple[str, int]:
+    """Return what begins the Unicode escapes of what ends at `place`, and the place after UESCAPE where that says it."""
+    match = UESCAPE.match(text, place)
+    if match is None:
+        return "\\", place
+    token = scan_token(text, "string", match.end(), match.end() + 1) if text.startswith("'", match.end()) else None
+    if token is None or token.kind == "error":
+        near = text[match.end() : match.end() + 1]
+        where = f'at or near "{near}"' if near else "at end of input"
+        raise SqlError("42601", f"UESCAPE must be followed by a simple string literal {where}", match.end() + 1)
+    if len(token.value) != 1 or token.value in NO_ESCAPE_CHARACTERS:
+        near = text[token.start : token.end]
+        raise SqlError("42601", f'invalid Unicode escape character at or near "{near}"', token.start + 1)
+    return token.value, token.end
 
 
 def dollar_token(text: str, start: int, end: int) -> Token:

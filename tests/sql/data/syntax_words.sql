@@ -212,3 +212,29 @@ SELECT U&'\00'
 SELECT U&"\db99"
 SELECT 1 AS U&"d\0061t\+000061"
 SELECT U&'\zzzz'
+SELECT U&'!0041' UESCAPE '!'
+SELECT U&'d!0061t!+000061' UESCAPE '!' AS x, U&'a!!b' UESCAPE '!'
+SELECT U&"!0041" FROM (SELECT 1 AS "A") t
+SELECT U&"!0041" UESCAPE '!' FROM (SELECT 1 AS "A") t
+SELECT U&'x' UESCAPE 'ab'
+SELECT U&'x' UESCAPE ''
+SELECT U&'x' UESCAPE '+'
+SELECT U&'x' UESCAPE 'a'
+SELECT U&'x' UESCAPE ' '
+SELECT U&'x' UESCAPE ''''
+SELECT U&'x' UESCAPE
+SELECT U&'x' UESCAPE 1
+SELECT U&'x' UESCAPE x
+SELECT U&'x' UESCAPE '\'
+SELECT U&'\0041' UESCAPE '\'
+SELECT U&'*0041' uescape   '*' || 'b'
+SELECT U&'*0041' 'x' uescape '*'
+SELECT U&'*zzzz' uescape '*'
+SELECT U&'*D83D*DE00' uescape '*'
+SELECT U&'*D83D' uescape '*'
+SELECT 'x' uescape '*'
+SELECT 1 AS uescape
+SELECT U&'x' AS uescape
+SELECT U&'x' uescapes
+SELECT U&'*zz' UESCAPE '*'
+SELECT U&'\zz'
