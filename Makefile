@@ -6,13 +6,14 @@ BIN := .venv/bin
 # Three workers, each with servers of its own: two leave a sixth of two cores unused while they wait. The tests of one file stay together.
 SHARED := -n 3 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup demo test check test-long load bench durability ring stream-relation interference view-memory queue views lock format clean
+.PHONY: help setup demo test check golden test-long load bench durability ring stream-relation interference view-memory queue views lock format clean
 
 help:
 	@echo "make demo       set up .venv, start a server and stream a year of flights through three views"
 	@echo "make test       set up .venv and run all tests"
 	@echo "make setup      set up .venv alone"
 	@echo "make check      format, lint, types, import contracts, house rules, fast tests"
+	@echo "make golden     write what is made today into the tests' data files: trees, printed text, rights, catalog rows, plans"
 	@echo "make test-long  the random tests with 10,000 cases, every fault at every event, writers and readers of one ring, a million wrong messages, the soak with 200 kills; writes tests/evidence/*.json"
 	@echo "make load       locust against a server of its own, 30 s, without a browser"
 	@echo "make bench      the first numbers, PostgreSQL beside them in the same run"
@@ -41,6 +42,9 @@ check: setup
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python -m pytest $(SHARED) -m "not slow"
+
+golden: setup
+	@$(BIN)/python -m pytest -m golden --rewrite -q
 
 test-long: setup
 	@docker/setup.sh postgres

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.golden import Golden
 from tests.oracle.antumbra import AntumbraServer
 from tests.oracle.postgres import PostgresCluster
 
@@ -40,7 +41,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--cases", type=int, default=CASES_DEFAULT, help="cases of each random suite")
     group.addoption("--seconds", type=float, default=SECONDS_DEFAULT, help="time of each random suite at most")
     group.addoption("--seed", type=int, default=SEED_DEFAULT, help="first seed of the random suites")
-    group.addoption("--rewrite-slt", action="store_true", help="write the server's answers into tests/slt/*.slt")
+    group.addoption(
+        "--rewrite", action="store_true", help="write what is made today into the data files of the tests that are run"
+    )
     group.addoption("--write-evidence", action="store_true", help="write tests/evidence/<suite>.json")
 
 
@@ -53,6 +56,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         starts_server = isinstance(item, pytest.Function) and {"server", "postgres"} & set(item.fixturenames)
         if starts_server or "end_to_end" in item.path.parts:
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="session")
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """What compares data files with what is made today."""
+    return Golden(rewrite=request.config.getoption("--rewrite"))
 
 
 @pytest.fixture(scope="session")

@@ -1,1 +1,1 @@
-"""Plan snapshots: each .txt holds CREATE VIEW statements and what EXPLAIN shows of them. `python -m tests.plans` rewrites them."""
+"""Plan snapshots: each .txt holds CREATE VIEW statements and what EXPLAIN shows of them. `make golden` rewrites them."""

@@ -1,7 +1,6 @@
-"""From the text of a snapshot file to what it should hold now: every statement followed by its notices and plan, or its error.
+"""What EXPLAIN says of each statement of the `.txt` files beside this one: notices and plan, or the error.
 
-A file is statements that end in a semicolon, each with its answer in lines that begin with '| '. Fingerprints are masked, since they change
-with every generated line; Spark's SQL is shown as the executor's business, which has snapshots of its own.
+Fingerprints are masked, since they change with every generated line; Spark's SQL is left out: tests/sql/emit has it.
 """
 
 from __future__ import annotations
@@ -72,16 +71,6 @@ class NoSpark:
 
     def explain(self, relation: Relation) -> str:
         return "..."
-
-
-def rewritten(text: str) -> str:
-    """Return a snapshot's text with the answers of today."""
-    statements = [part.strip() for part in re.sub(r"(?m)^\|.*\n?", "", text).split(";")]
-    blocks = []
-    for statement in filter(None, statements):
-        answers = "".join(f"| {line}".rstrip() + "\n" for line in answer(statement))
-        blocks.append(f"{statement};\n{answers}")
-    return "\n".join(blocks)
 
 
 def answer(text: str) -> list[str]:

@@ -1,7 +1,7 @@
 """SQL in, rows out, over a real socket: every `.slt` file beside this one is a script of statements and their answers.
 
 Form: a line `statement ok`, `statement error SQLSTATE [position]` or `query`, then the SQL up to an empty line; a query's rows follow
-a line `----`, values joined by `|`, NULL as `NULL`, in any order unless the query has ORDER BY. `pytest tests/slt --rewrite-slt`
+a line `----`, values joined by `|`, NULL as `NULL`, in any order unless the query has ORDER BY. `pytest tests/slt --rewrite`
 writes what the server answers into the files; the diff is then the review.
 """
 
@@ -41,7 +41,7 @@ class Block:
 def test_script(path: Path, server: AntumbraServer, request: pytest.FixtureRequest) -> None:
     blocks = list(read_blocks(path.read_text()))
     assert blocks, path
-    rewrite = request.config.getoption("--rewrite-slt")
+    rewrite = request.config.getoption("--rewrite")
     with server.connect() as connection:
         for block in blocks:
             head, rows = run_block(connection, block)

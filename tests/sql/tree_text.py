@@ -15,6 +15,7 @@ from sql.tree.expressions import (
     SortKey,
     Subquery,
     WindowCall,
+    WindowFrame,
 )
 from sql.tree.relations import (
     Aggregate,
@@ -36,11 +37,16 @@ from sql.tree.relations import (
 from sql.tree.walks import inputs
 
 
-def tree_text(relation: Relation, depth: int = 0) -> list[str]:
-    """Return the lines of a relation."""
+def tree_text(relation: Relation, depth: int = 0, shown: set[str] | None = None) -> list[str]:
+    """Return the lines of a relation. shown: names of what is shared and was shown before, which is not shown again."""
     lines = ["  " * depth + operator_text(relation)]
+    shown = set() if shown is None else shown
+    if isinstance(relation, Shared):
+        if relation.name in shown:
+            return lines
+        shown.add(relation.name)
     for item in inputs(relation):
-        lines += tree_text(item, depth + 1)
+        lines += tree_text(item, depth + 1, shown)
     return lines
 
 
@@ -120,15 +126,28 @@ def subquery_text(expression: Subquery) -> str:
 def aggregate_text(call: AggregateCall) -> str:
     scale = f"[{call.type.display_scale}]" if call.type.family == "numeric" else ""
     distinct = "distinct " if call.distinct else ""
-    condition = "" if call.filter is None else f" where {text(call.filter)}"
-    return f"{call.function}({distinct}{', '.join(map(text, call.arguments))}){scale}{condition}"
+    order = f" order {', '.join(map(key_text, call.order_by))}" if call.order_by else ""
+    return f"{call.function}({distinct}{', '.join(map(text, call.arguments))}{order}){scale}{filter_text(call)}"
 
 
 def window_text(call: WindowCall) -> str:
     partition = ", ".join(map(text, call.partition_by))
     order = ", ".join(map(key_text, call.order_by))
-    frame = "" if call.frame is None else f" {call.frame.unit} {call.frame.start} {call.frame.end}"
-    return f"{call.function}({', '.join(map(text, call.arguments))}) over ({partition} | {order}{frame})"
+    frame = "" if call.frame is None else f" {frame_text(call.frame)}"
+    return f"{call.function}({', '.join(map(text, call.arguments))}){filter_text(call)} over ({partition} | {order}{frame})"
+
+
+def filter_text(call: AggregateCall | WindowCall) -> str:
+    return "" if call.filter is None else f" where {text(call.filter)}"
+
+
+def frame_text(frame: WindowFrame) -> str:
+    bounds = [
+        f"{text(offset) if isinstance(offset, Literal) else offset or ''} {word}".strip()
+        for word, offset in (frame.start, frame.end)
+    ]
+    excluded = f" without {frame.exclusion}" if frame.exclusion else ""
+    return f"{frame.unit} {' to '.join(bounds)}{excluded}"
 
 
 def key_text(key: SortKey) -> str:

@@ -1,4 +1,4 @@
-"""Every plan snapshot is what EXPLAIN shows today; `python -m tests.plans` rewrites them."""
+"""The plans of tests/plans: what EXPLAIN CREATE VIEW shows for queries of every shape that can be split, and for each that can't."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.plans.snapshot import FOLDER, rewritten
+from tests.golden import Golden
+from tests.plans.snapshot import FOLDER, answer
 
 
+@pytest.mark.golden
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.txt")), ids=lambda path: path.stem)
-def test_snapshot(path: Path) -> None:
-    assert rewritten(path.read_text()) == path.read_text()
+def test_plans_are_those_of_the_snapshots(path: Path, golden: Golden) -> None:
+    golden(path, answer)
