@@ -19,7 +19,7 @@ import duckdb
 from bench.workload import SEED
 from engine.embedded.functions import regular_expressions as functions
 from engine.embedded.functions.registration import register_functions
-from sql.emit.rule_arguments import RUN
+from sql.emit.rules.arguments import RUN
 
 WANTED_MS = 50
 CALLS: dict[str, Callable[[str, str], object]] = {

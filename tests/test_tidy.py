@@ -7,6 +7,8 @@ import importlib.util
 import re
 import subprocess
 import sys
+import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import packages_distributions
@@ -154,6 +156,24 @@ def test_a_bug_is_never_taken_for_a_clients_error() -> None:
 
 # The server answers XX000 for a bug in a session and goes on with the other connections; it starts without a view that it can't build.
 LAST_DEFENCES = {"engine/server/server.py", "engine/catalog/disabled_views.py"}
+
+
+ROOMS_MAX = 30
+ROOM_MODULES_MAX = 20
+
+
+def test_rooms_are_few_and_small() -> None:
+    """Only rooms whose modules are rows of one list are larger; pyproject.toml names them."""
+    named = set(tomllib.loads((TREE / "pyproject.toml").read_text())["tool"]["antumbra"]["rooms_of_rows"])
+    modules = Counter(
+        path.relative_to(TREE).parent
+        for path in MODULES
+        if path.relative_to(TREE).parts[0] in PACKAGES and path.stem not in ("__init__", "__main__")
+    )
+    larger = {room.as_posix() for room, count in modules.items() if count > ROOM_MODULES_MAX}
+    assert larger == named
+    for package in PACKAGES:
+        assert sum(package in room.parts for room in modules) <= ROOMS_MAX, package
 
 
 @pytest.mark.parametrize("library", sorted(DOORS))

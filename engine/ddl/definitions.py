@@ -16,9 +16,9 @@ from engine.streams.options import StreamOptions, read_options
 from engine.streams.stream import Stream, make_stream
 from engine.tables.table_expressions import default_source, of_today
 from ringbuffer.compile.loader import KernelFileError
-from sql.bind.insert import bind_default
-from sql.bind.query import bind_query
-from sql.bind.readers import as_read, expression_with_zone, open_expressions
+from sql.bind.expressions.readers import as_read, expression_with_zone, open_expressions
+from sql.bind.queries.query import bind_query
+from sql.bind.writes.insert import bind_default
 from sql.catalog.catalog import ARRIVAL, ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of

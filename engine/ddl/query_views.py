@@ -23,7 +23,7 @@ from engine.catalog.image import (
     ViewEntry,
     source_text,
 )
-from sql.bind.query import bind_query
+from sql.bind.queries.query import bind_query
 from sql.catalog.catalog import Catalog, ColumnDescription, KnowsTypes, RelationDescription, SessionSettings
 from sql.errors import SqlError
 from sql.parse.parse import parse

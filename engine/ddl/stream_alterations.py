@@ -24,8 +24,8 @@ from engine.streams.stream import Stream, with_defaults
 from engine.tables.table_expressions import default_source, of_today
 from ringbuffer.memory.columns import Morsel
 from ringbuffer.ring.ring import Ring
-from sql.bind.insert import bind_default
-from sql.bind.query import bind_query
+from sql.bind.queries.query import bind_query
+from sql.bind.writes.insert import bind_default
 from sql.catalog.catalog import ColumnDescription
 from sql.errors import SqlError, not_supported
 from sql.names.suggestions import did_you_mean

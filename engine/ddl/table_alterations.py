@@ -32,11 +32,11 @@ from engine.ddl.table_work import TableWork, table_scan
 from engine.tables.foreign_keys import links_from, links_to
 from engine.tables.table_expressions import bound_description, default_source
 from engine.tables.table_transaction import physical_type
-from sql.bind.constraints import bind_conversion
-from sql.bind.insert import bind_default
-from sql.bind.readers import value_as_written, with_zone
+from sql.bind.expressions.readers import value_as_written, with_zone
 from sql.bind.substitute import substitute_now
-from sql.bind.write_target import stored
+from sql.bind.writes.constraints import bind_conversion
+from sql.bind.writes.insert import bind_default
+from sql.bind.writes.write_target import stored
 from sql.catalog.catalog import ColumnDescription, ConstraintDescription
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import in_schema_of

@@ -16,7 +16,7 @@ from engine.ddl.table_names import relation_names, sequence_name
 from engine.ddl.table_references import with_reference
 from engine.ddl.table_work import TableWork
 from engine.tables.table_expressions import bound_description, default_source, sequence_description
-from sql.bind.insert import bind_default
+from sql.bind.writes.insert import bind_default
 from sql.catalog.catalog import ColumnDescription, RelationDescription
 from sql.errors import SqlError
 from sql.names.relation_keys import quoted_key

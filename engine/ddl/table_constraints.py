@@ -13,7 +13,7 @@ from engine.catalog.image import TableEntry, source_text
 from engine.ddl.table_names import check_name, constraint_names, key_name, relation_names
 from engine.ddl.table_work import NO_KEY_FAMILIES, TableWork
 from engine.tables.table_expressions import bound_check
-from sql.bind.constraints import bind_check
+from sql.bind.writes.constraints import bind_check
 from sql.catalog.catalog import ColumnDescription, ConstraintDescription
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import in_schema_of

@@ -17,7 +17,7 @@ from engine.ddl.query_views import StreamsAsThen, bound_anew
 from engine.ddl.table_work import TableWork
 from engine.ddl.view_alterations import with_view
 from engine.tables.table_expressions import bound_default, bound_description
-from sql.bind.query import bind_query
+from sql.bind.queries.query import bind_query
 from sql.catalog.catalog import ColumnDescription
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import NOWHERE, described, name_of, relation_key, schema_of

@@ -16,7 +16,7 @@ from engine.ddl.dependents import dependents_of, parts_of
 from engine.ddl.query_views import TODAY, bound_again, define_query_view, reads_stream, used_relation
 from engine.ddl.view_alterations import refuse_built_in, require_view
 from engine.storage.kernel_files import KernelFiles
-from sql.bind.query import bind_query
+from sql.bind.queries.query import bind_query
 from sql.catalog.catalog import ColumnDescription, SessionSettings
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of

@@ -1,7 +1,7 @@
 """Rows without columns, which PostgreSQL has and DuckDB has not.
 
 An Arrow table counts them by itself, as long as nothing makes it anew from its columns. In DuckDB a column that nobody reads stands for
-them: one of NULLs in what it is given, and what `sql.emit.select` prints for an empty list in what it answers.
+them: one of NULLs in what it is given, and what `sql.emit.blocks.select` prints for an empty list in what it answers.
 """
 
 from __future__ import annotations

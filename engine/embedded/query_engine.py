@@ -28,7 +28,7 @@ from engine.embedded.result_rows import DEFAULT_LIMITS, ResultLimits, collected
 from engine.embedded.stopping import Run
 from engine.embedded.value_limits import values_bytes_max
 from sql import interrupts
-from sql.emit.alike_rows import by_kind
+from sql.emit.blocks.alike_rows import by_kind
 from sql.emit.constant_failures import check_constants, is_one_row
 from sql.emit.duckdb import emit_duckdb
 from sql.emit.layout import laid_out

@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 import pyarrow as pa
 
-from sql.emit.rule_arguments import RUN_VARIABLE
+from sql.emit.rules.arguments import RUN_VARIABLE
 from sql.errors import SqlError
 
 NUMBERS = itertools.count(1)

@@ -19,9 +19,9 @@ from engine.ingest.copy_decoders import field_fallback
 from engine.streams.stream import Stream, row_of_nulls, whole_rows
 from ringbuffer.memory.arrow import morsel_from_arrow
 from ringbuffer.memory.columns import Layout, Morsel
-from sql.bind.readers import is_open, with_zone
+from sql.bind.expressions.readers import is_open, with_zone
 from sql.bind.substitute import substitute_now
-from sql.bind.write_target import listed_columns
+from sql.bind.writes.write_target import listed_columns
 from sql.catalog.catalog import ARRIVAL, ColumnDescription, SessionSettings
 from sql.catalog.schemas import found_key
 from sql.errors import SqlError

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from engine.catalog.image import CatalogImage, QueryViewEntry, TableEntry, ViewEntry
-from sql.bind.readers import has_open_zone
+from sql.bind.expressions.readers import has_open_zone
 from sql.errors import SqlError
 from sql.tree.relations import BoundQuery, Relation, Scan
 from sql.tree.volatility import has_volatile

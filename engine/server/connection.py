@@ -20,8 +20,8 @@ from engine.server.admission import Admission
 from engine.server.socket_writer import SocketWriter
 from engine.sessions.bug_barrier import BugBarrier
 from engine.sessions.first_step import first_step
-from engine.sessions.session_protocol import SessionProtocol
-from engine.sessions.statement_timeout import terminated
+from engine.sessions.session_registry import SessionProtocol
+from engine.sessions.timeouts import terminated
 from sql.errors import SqlError
 from sql.settings.settings import Settings
 from sql.values.client_encodings import UTF8

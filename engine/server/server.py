@@ -21,8 +21,7 @@ from typing import TypeVar
 from engine.scheduler.deep_trees import make_room
 from engine.server.authentication import Authenticator
 from engine.server.connection import REPLY_BATCH_BYTES, Connection
-from engine.sessions.session_protocol import SessionProtocol
-from engine.sessions.session_registry import Neighbours
+from engine.sessions.session_registry import Neighbours, SessionProtocol
 from sql.errors import SqlError
 from sql.wire.messages import CancelRequest
 

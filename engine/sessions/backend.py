@@ -10,7 +10,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from engine.commit.notifications import checked_notice
-from engine.sessions.statement_timeout import CANCELED
+from engine.sessions.timeouts import CANCELED
 from engine.tables.locks import Key, SessionLocks
 from sql.errors import SqlError
 

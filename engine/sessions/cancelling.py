@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engine.sessions.statement_timeout import CANCELED
+from engine.sessions.timeouts import CANCELED
 from sql.errors import SqlError
 
 if TYPE_CHECKING:

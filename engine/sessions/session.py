@@ -22,14 +22,13 @@ from engine.sessions.backend import SessionBackend
 from engine.sessions.cancelling import Cancelling
 from engine.sessions.copy_exchange import CopyExchange
 from engine.sessions.hot_path import HotPath
-from engine.sessions.idle_timeout import IdleTimeout
 from engine.sessions.inbox import Inbox
 from engine.sessions.insert_packet import InsertPackets
 from engine.sessions.long_texts import PARAMETERS_AT_ONCE_BYTES_MAX, TURN_S, parsed, timed
 from engine.sessions.results import send_rows
 from engine.sessions.runner import StatementRunner
 from engine.sessions.session_registry import ClientConnection
-from engine.sessions.statement_timeout import StatementTimeout
+from engine.sessions.timeouts import IdleTimeout, StatementTimeout
 from engine.sessions.transaction_block import ABORTED, TransactionBlock
 from engine.statements.identity import Identity
 from engine.statements.names import Names

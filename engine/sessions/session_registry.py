@@ -1,19 +1,62 @@
-"""The connections of one server as its sessions see them: their own, and those of the others, which they can cancel or end.
+"""The connections of one server as its sessions see them, and what a connection needs of its session.
 
-Enters: process ids, replies as bytes. Leaves: connections, roles, signals. Must not know sockets or SQL.
+A session reaches its own connection, and cancels or ends those of others. Enters: messages, whole reads of the socket, process ids. Leaves:
+replies as bytes, roles, signals. Must not know sockets or SQL.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Protocol
 
-from engine.sessions.session_protocol import SessionProtocol
 from sql.errors import SqlError
 from sql.settings.settings import Settings
 from sql.values.client_encodings import ClientEncoding
 from sql.wire.conversation import Conversation
+from sql.wire.messages import FrontendMessage
+
+
+class PacketsProtocol(Protocol):
+    """Whole reads of the socket, each of which is answered in one go."""
+
+    def answer(self, data: bytes) -> bytes | bool:
+        """Return the reply to a read that begins with Bind or Query, if all of it can be done in one go. False: nothing was done.
+
+        True: all is done but for the log, whose answer comes by `Connection.end_packet`, if it has not; no message is handled before that.
+        """
+
+    def end(self, error: SqlError | None) -> bytes:
+        """Return the reply to a packet that has waited for the log. error: why the log has not taken it."""
+
+
+class SessionProtocol(Protocol):
+    """What a connection needs of the session behind it. All but `cancel` are called on the event loop."""
+
+    @property
+    def packets(self) -> PacketsProtocol:
+        """Who answers whole reads of the socket."""
+
+    def startup_reports(self) -> Mapping[str, str]:
+        """Return the settings that the client is told of by ParameterStatus before its first query."""
+
+    def handle(self, message: FrontendMessage) -> Awaitable[None] | None:
+        """Act on one message and write the replies to the connection. None: done. Client errors are answered, not raised."""
+
+    def abort_after_bug(self) -> str | None:
+        """Get back to order after `handle` raised; the client has its XX000.
+
+        Return the transaction status when ReadyForQuery is due (simple protocol), or None when the pipeline is skipped until Sync.
+        """
+
+    def cancel(self) -> None:
+        """Stop what runs, if anything does. From any thread."""
+
+    def end(self) -> None:
+        """Stop what runs, if anything does: the connection is about to be closed."""
+
+    def close(self) -> None:
+        """The client is gone: roll back and let go. Called once, and never while an awaitable of `handle` runs or a packet waits."""
 
 
 class ClientConnection(Protocol):

@@ -844,7 +844,7 @@ public final class SparkFunctions {
         return automaton.matches(text);
     }
 
-    /** What sql/emit/automaton_text.py writes of a regular expression. A step per character, over at most a few hundred states. */
+    /** What sql/patterns/automaton_text.py writes of a regular expression. A step per character, over at most a few hundred states. */
     static final class Automaton {
         private final String[] numbers;
         private int read = 0;

@@ -8,7 +8,7 @@ from engine.statements.defining import altered, move_into_schema, note_built, ow
 from engine.statements.outcome import Outcome, text_outcome
 from engine.statements.registry import handles
 from engine.statements.work import Work
-from sql.bind.query import bind_query
+from sql.bind.queries.query import bind_query
 from sql.bind.substitute import substitute_parameters
 from sql.catalog.schemas import found_key
 from sql.errors import not_supported

@@ -20,7 +20,7 @@ from engine.statements.registry import handles
 from engine.statements.table_writes import TableWriter
 from engine.statements.work import Work
 from engine.storage.errors import disk_error
-from sql.bind.constraints import bind_copied
+from sql.bind.writes.constraints import bind_copied
 from sql.errors import SqlError, not_supported
 from sql.names.suggestions import did_you_mean
 from sql.parse.statements.copy import CopyFrom

@@ -28,9 +28,9 @@ from ringbuffer.decode.copy_decoder import CopyDecoder
 from ringbuffer.memory.arrow import morsel_to_arrow
 from ringbuffer.memory.columns import ColumnLayout, Layout, Morsel, PhysicalType
 from ringbuffer.memory.error_codes import RowError
-from sql.bind.readers import with_zone
+from sql.bind.expressions.readers import with_zone
 from sql.bind.substitute import substitute_now
-from sql.bind.write_target import ROWS, columns_schema, listed_columns, stored
+from sql.bind.writes.write_target import ROWS, columns_schema, listed_columns, stored
 from sql.catalog.catalog import ColumnDescription, RelationDescription
 from sql.errors import SqlError, not_supported
 from sql.parse.statements.copy import CopyFrom

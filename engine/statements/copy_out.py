@@ -21,8 +21,8 @@ from engine.system_catalog.routing import asks_catalog
 from ringbuffer.encode.copy import CopyFormat, encode_copy_rows
 from ringbuffer.encode.copy_binary import encode_binary_rows
 from ringbuffer.encode.output_forms import Forms
-from sql.bind.query import bind_query
-from sql.bind.write_target import listed_columns
+from sql.bind.queries.query import bind_query
+from sql.bind.writes.write_target import listed_columns
 from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError, not_supported
 from sql.names.suggestions import did_you_mean

@@ -11,9 +11,9 @@ from engine.statements.outcome import Outcome
 from engine.statements.reading import scan_inputs, scan_settings
 from engine.statements.registry import handles
 from engine.statements.work import Work
-from sql.bind.query import bind_query
+from sql.bind.queries.query import bind_query
 from sql.bind.substitute import substitute_now
-from sql.bind.write_target import stored
+from sql.bind.writes.write_target import stored
 from sql.parse.statements.create_table import CreateTable
 from sql.tree.expressions import Column
 from sql.tree.relations import Project

@@ -23,7 +23,7 @@ from engine.storage.errors import disk_error
 from engine.storage.kernel_files import KernelNeededError
 from engine.tables.table_source import TransactionTables
 from ringbuffer.compile.loader import KernelFileError
-from sql.bind.query import bind_query
+from sql.bind.queries.query import bind_query
 from sql.catalog.catalog import SessionSettings
 from sql.interrupts import interrupted_by
 from sql.names.relation_keys import in_temporary_schema, name_of, relation_key, shown, temporary_schema

@@ -15,7 +15,7 @@ from engine.statements.select import read_query
 from engine.statements.work import Work
 from engine.system_catalog.catalog_parts import reads_others
 from engine.system_catalog.routing import asks_catalog
-from sql.bind.query import bind_query
+from sql.bind.queries.query import bind_query
 from sql.errors import not_supported
 from sql.parse.statements.explain import Explain
 from sql.parse.statements.select import Select

@@ -20,7 +20,7 @@ from engine.ingest.insert import InsertTarget, default_row, now_columns
 from engine.statements.prepared import Prepared
 from ringbuffer.decode.parameters import decode_parameters
 from ringbuffer.memory.columns import DTYPES, ColumnLayout, Layout, Morsel, PhysicalType
-from sql.bind.insert import BoundInsert
+from sql.bind.writes.insert import BoundInsert
 from sql.catalog.catalog import ColumnDescription
 from sql.parse.statements.insert import Insert
 from sql.tree.expressions import Cast, Expression, Literal, Parameter

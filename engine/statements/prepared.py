@@ -15,11 +15,11 @@ from engine.statements import catalog_reads
 from engine.statements.outcome import Outcome, expand, row_description
 from engine.system_catalog.catalog_parts import reads_others
 from engine.system_catalog.routing import asks_catalog
-from sql.bind.delete import BoundDelete, bind_delete
-from sql.bind.insert import BoundInsert, bind_insert
-from sql.bind.origins import returned, with_origins
-from sql.bind.query import bind_query
-from sql.bind.update import BoundUpdate, bind_update
+from sql.bind.queries.origins import returned, with_origins
+from sql.bind.queries.query import bind_query
+from sql.bind.writes.delete import BoundDelete, bind_delete
+from sql.bind.writes.insert import BoundInsert, bind_insert
+from sql.bind.writes.update import BoundUpdate, bind_update
 from sql.catalog.catalog import Catalog
 from sql.errors import SqlError
 from sql.parse.parse import parse

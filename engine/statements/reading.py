@@ -25,7 +25,7 @@ from engine.streams import statistics as stream_statistics
 from engine.streams import view_statistics
 from engine.tables.sequence_functions import uses_sequences
 from ringbuffer.encode.output_forms import Forms
-from sql.bind.origins import with_origins
+from sql.bind.queries.origins import with_origins
 from sql.bind.substitute import substitute_now, substitute_parameters
 from sql.errors import SqlError
 from sql.settings.settings import Settings

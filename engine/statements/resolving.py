@@ -14,7 +14,7 @@ from typing import Any, cast
 from engine.catalog.image import CatalogImage
 from engine.ddl.table_names import index_names
 from sql import interrupts
-from sql.bind.coerce import with_type
+from sql.bind.expressions.coerce import with_type
 from sql.catalog.catalog import SessionSettings
 from sql.catalog.schemas import SYSTEM, find_type, found_key, meant_schema
 from sql.errors import SqlError

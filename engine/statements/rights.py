@@ -14,9 +14,9 @@ from engine.catalog.image import CatalogImage, Entry, QueryViewEntry, TableEntry
 from engine.catalog.privileges import Privileges
 from engine.catalog.roles import CHECKPOINTER, PREDEFINED, READ_FILES, WRITE_FILES, Roles
 from engine.system_catalog.syntax_nodes import nodes
-from sql.bind.delete import BoundDelete
-from sql.bind.insert import BoundInsert
-from sql.bind.update import BoundUpdate
+from sql.bind.writes.delete import BoundDelete
+from sql.bind.writes.insert import BoundInsert
+from sql.bind.writes.update import BoundUpdate
 from sql.catalog.catalog import SessionSettings
 from sql.catalog.schemas import found_key
 from sql.errors import SqlError

@@ -25,8 +25,8 @@ from engine.system_catalog.catalog_parts import reads_others
 from engine.system_catalog.routing import asks_catalog
 from engine.tables.backend_functions import WAITING
 from engine.tables.sequence_functions import uses_sequences
-from sql.bind.origins import with_origins
-from sql.bind.query import bind_query
+from sql.bind.queries.origins import with_origins
+from sql.bind.queries.query import bind_query
 from sql.functions.scalars import VIEW_CHANGES
 from sql.parse.statements.select import Select
 from sql.tree.relations import BoundQuery, Relation, Schema

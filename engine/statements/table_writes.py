@@ -18,13 +18,13 @@ from engine.tables.conflicts import Resolution, resolve
 from engine.tables.literal_rows import literal_rows
 from engine.tables.row_checks import check_rows
 from engine.tables.table_transaction import TableTransaction
-from sql.bind.delete import BoundDelete
-from sql.bind.insert import BoundInsert
-from sql.bind.on_conflict import BoundConflict
-from sql.bind.origins import returned
+from sql.bind.queries.origins import returned
 from sql.bind.substitute import substitute_now, substitute_parameters
-from sql.bind.update import BoundUpdate
-from sql.bind.write_target import ROWS
+from sql.bind.writes.delete import BoundDelete
+from sql.bind.writes.insert import BoundInsert
+from sql.bind.writes.on_conflict import BoundConflict
+from sql.bind.writes.update import BoundUpdate
+from sql.bind.writes.write_target import ROWS
 from sql.tree.expressions import Column, Literal
 from sql.tree.relations import Project, Relation
 from views.model.arrow_schema import arrow_schema

@@ -18,10 +18,10 @@ from engine.statements.row_locks import read_locked
 from engine.statements.table_writes import BoundWrite, TableWriter, queries_of, settled, with_queries
 from engine.statements.work import Work
 from ringbuffer.memory.arrow import morsel_from_arrow
-from sql.bind.delete import BoundDelete, bind_delete
-from sql.bind.insert import BoundInsert, bind_insert
 from sql.bind.substitute import substitute_parameters
-from sql.bind.update import BoundUpdate, bind_update
+from sql.bind.writes.delete import BoundDelete, bind_delete
+from sql.bind.writes.insert import BoundInsert, bind_insert
+from sql.bind.writes.update import BoundUpdate, bind_update
 from sql.catalog.catalog import SessionSettings
 from sql.catalog.schemas import found_key
 from sql.errors import SqlError

@@ -22,7 +22,7 @@ from engine.system_catalog.queries.result_forms import result
 from engine.system_catalog.routing import is_of_catalog
 from engine.system_catalog.session_context import SessionContext
 from engine.system_catalog.syntax_nodes import nodes
-from sql.bind.outputs import output_name
+from sql.bind.queries.outputs import output_name
 from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.catalog.schemas import find_relation
 from sql.errors import SqlError, not_supported

@@ -14,7 +14,7 @@ from engine.system_catalog.printed import REGISTERED
 from engine.system_catalog.static_rows import relations
 from engine.system_catalog.syntax_nodes import nodes
 from sql import interrupts
-from sql.bind.calls import CALLED_NAMES
+from sql.bind.expressions.calls import CALLED_NAMES
 from sql.functions.missing import NAMES
 from sql.parse.syntax import Constant, FunctionCall, Query, Table, TypeName
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from engine.system_catalog.catalog_functions import FUNCTIONS
 from engine.system_catalog.own_relations import OWN_RELATIONS
-from sql.bind.calls import CALLED_NAMES
+from sql.bind.expressions.calls import CALLED_NAMES
 from sql.functions.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
 from sql.functions.operators import BINARY_OPERATORS, PREFIX_OPERATORS
 from sql.functions.scalars import TABLE_FUNCTIONS

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from engine.tables.table_transaction import TableTransaction
-from sql.bind.on_conflict import EXCLUDED, ORDINAL, Arbiter, BoundConflict
+from sql.bind.writes.on_conflict import EXCLUDED, ORDINAL, Arbiter, BoundConflict
 from sql.errors import SqlError
 
 SECOND_TIME = "ON CONFLICT DO UPDATE command cannot affect row a second time"

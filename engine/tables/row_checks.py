@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.streams.failing_rows import FailingRowError, null_error, tell_row
-from sql.bind.readers import with_zone
+from sql.bind.expressions.readers import with_zone
 from sql.bind.substitute import substitute_now
-from sql.bind.write_target import ROWS, columns_schema
+from sql.bind.writes.write_target import ROWS, columns_schema
 from sql.catalog.catalog import RelationDescription
 from sql.tree.expressions import Call
 from sql.tree.relations import Project, Scan

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.catalog.image import CatalogImage, Entry, SourceText, TableEntry, source_text
-from sql.bind.constraints import bind_check
-from sql.bind.insert import bind_default
+from sql.bind.writes.constraints import bind_check
+from sql.bind.writes.insert import bind_default
 from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.catalog.schemas import found_key
 from sql.names.relation_keys import quoted_key

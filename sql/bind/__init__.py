@@ -1,13 +1,14 @@
 """From syntax to typed trees: names, types, overloads and casts resolved as PostgreSQL resolves them.
 
-query: SELECT and VALUES | insert, update, delete: writes, and column defaults | substitute: values for parameters and now().
+queries: SELECT and VALUES | writes: INSERT, UPDATE, DELETE, defaults and constraints of columns | expressions | substitute: values for
+parameters and now().
 """
 
-from sql.bind.delete import BoundDelete, bind_delete
-from sql.bind.insert import BoundInsert, bind_default, bind_insert
-from sql.bind.query import bind_query
+from sql.bind.queries.query import bind_query
 from sql.bind.substitute import substitute_now, substitute_parameters
-from sql.bind.update import BoundUpdate, bind_update
+from sql.bind.writes.delete import BoundDelete, bind_delete
+from sql.bind.writes.insert import BoundInsert, bind_default, bind_insert
+from sql.bind.writes.update import BoundUpdate, bind_update
 
 __all__ = [
     "BoundDelete",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sql.bind.coerce import coerce
-from sql.bind.context import BindContext, ParameterTypes
-from sql.bind.expressions import Binder
-from sql.bind.limits import checked_count
-from sql.bind.places import start_of
-from sql.bind.query import QUERIES
-from sql.bind.scope import Scope
+from sql.bind.expressions.binder import Binder
+from sql.bind.expressions.coerce import coerce
+from sql.bind.expressions.context import BindContext, ParameterTypes
+from sql.bind.expressions.places import start_of
+from sql.bind.expressions.scope import Scope
+from sql.bind.queries.limits import checked_count
+from sql.bind.queries.query import QUERIES
 from sql.catalog.catalog import Catalog, SessionSettings
 from sql.errors import SqlError
 from sql.parse.statements.prepared import Execute

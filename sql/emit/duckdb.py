@@ -10,15 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sql.emit.block import NEGATIVE_COUNTS
+from sql.emit.blocks.block import NEGATIVE_COUNTS
+from sql.emit.blocks.select import SelectPrinter, alias_letter
 from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
-from sql.emit.duckdb_aggregates import DUCKDB_AGGREGATES, added_text
 from sql.emit.duckdb_optimizer import chosen_value, conjunct, few_conditions
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
-from sql.emit.long_constants import LONG_ITEMS, constant_columns, each, long_array
 from sql.emit.rules.duckdb import CASTS, RULES
+from sql.emit.rules.duckdb_aggregates import DUCKDB_AGGREGATES, added_text
+from sql.emit.rules.long_constants import LONG_ITEMS, constant_columns, each, long_array
 from sql.emit.rules.record import field_text
-from sql.emit.select import SelectPrinter, alias_letter
 from sql.emit.table_functions import duckdb_table_function
 from sql.emit.wide_texts import Constants, is_of_several, is_wide, makes_many, measured, measured_rows, quoted_names
 from sql.errors import not_supported

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sql.emit.blocks.select import SelectPrinter, alias_letter
 from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
 from sql.emit.rules.spark import CASTS, RULES
-from sql.emit.select import SelectPrinter, alias_letter
-from sql.emit.spark_aggregates import SPARK_AGGREGATES, added_text
+from sql.emit.rules.spark_aggregates import SPARK_AGGREGATES, added_text
 from sql.emit.table_functions import spark_table_function
 from sql.errors import SqlError, not_supported
 from sql.times.civil import DATE_INFINITY, TIMESTAMP_INFINITY

@@ -81,7 +81,7 @@ AGGREGATES: dict[str, tuple[Signature, ...]] = {
         Signature("", ("bytea", "bytea"), "bytea"),
     ),
     "array_agg": one("array_agg", "element", result="array"),
-    # Bound as array_agg by `sql.bind.calls`.
+    # Bound as array_agg by `sql.bind.expressions.calls`.
     **{
         name: signatures
         for family in ("json", "jsonb")

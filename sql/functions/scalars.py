@@ -285,7 +285,7 @@ ENUMS: dict[str, tuple[Signature, ...]] = {
     "enum_range": (*one("enum_range", "enum", result="array"), *one("enum_range", "enum", "enum", result="array")),
 }
 
-# Their arguments may be of any types, but not unknown ones: `sql.bind.calls` binds them.
+# Their arguments may be of any types, but not unknown ones: `sql.bind.expressions.calls` binds them.
 JSON_MAKERS: dict[str, tuple[Signature, ...]] = {
     "to_json": one("json_of_value", "element", result="json"),
     "to_jsonb": one("json_of_value", "element", result="jsonb"),

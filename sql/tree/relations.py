@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sql.tree.expressions import AggregateCall, Expression, SortKey, WindowCall
+from sql.tree.expressions import AggregateCall, Column, Expression, SortKey, WindowCall
 from sql.types.datatypes import INT8, SqlType
 
 
@@ -262,3 +262,15 @@ class BoundQuery:
     stable: bool
     named: frozenset[str] = frozenset()
     locked: tuple[LockedRead, ...] = ()
+
+
+def project(relation: Relation, items: tuple[tuple[str, Expression], ...]) -> Relation:
+    """Return the projection, which is the relation itself when it changes nothing."""
+    same = tuple(OutputColumn(name, item.type) for name, item in items) == relation.schema
+    if (
+        same
+        and all(isinstance(item, Column) and item.index == index for index, (_, item) in enumerate(items))
+        and items
+    ):
+        return relation
+    return Project(relation, items)

@@ -12,9 +12,9 @@ import psycopg
 import pytest
 
 from engine.embedded.functions import regular_expressions as functions
-from sql.emit.re2 import re2_text
 from sql.errors import SqlError
 from sql.patterns.grammar import parsed
+from sql.patterns.re2 import re2_text
 from tests.oracle.evidence import Evidence
 from tests.oracle.postgres import PostgresCluster
 from tests.randomized.regular_patterns import RandomPattern

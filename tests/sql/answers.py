@@ -6,7 +6,7 @@ import psycopg
 from psycopg.pq import ExecStatus
 
 from sql.bind import bind_insert, bind_query
-from sql.bind.coerce import with_type
+from sql.bind.expressions.coerce import with_type
 from sql.errors import SqlError
 from sql.parse.parse import parse
 from sql.parse.statements.declaration import Naming

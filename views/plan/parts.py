@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sql.bind.readers import has_open_zone
+from sql.bind.expressions.readers import has_open_zone
 from sql.errors import SqlError
 from sql.tree.relations import Aggregate, Distinct, Join, OutputColumn, Relation, Scan, Schema
 from sql.tree.walks import map_operator, once_each, open_columns, operator_expressions, subqueries_of, walk_relation

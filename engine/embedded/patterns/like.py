@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from engine.embedded.stopping import go_on
-from sql.emit.like import like_pattern
+from sql.patterns.like import like_pattern
 
 # A text is gone over in pieces, between which a statement may be told to end, and other threads have the interpreter.
 PIECE_CHARACTERS = 65_536

@@ -28,7 +28,7 @@ from engine.system_catalog.queries import casts, comparisons, expressions, ordin
 from engine.system_catalog.queries.printing import Printing
 from engine.system_catalog.queries.scopes import Scope
 from engine.system_catalog.syntax_nodes import nodes
-from sql.bind.aggregates import NONE_HINT
+from sql.bind.expressions.aggregates import NONE_HINT
 from sql.emit.table_functions import ZERO_STEP, bounded_series
 from sql.errors import SqlError, not_supported
 from sql.functions.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES

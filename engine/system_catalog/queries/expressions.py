@@ -21,7 +21,7 @@ from engine.system_catalog.printed import (
 from engine.system_catalog.queries import calls, casts, comparisons, ordinary, queries, records
 from engine.system_catalog.queries.printing import Printing, common_type, literal
 from engine.system_catalog.queries.scopes import Scope, column, star_columns
-from sql.bind.operators import MANY_HINT
+from sql.bind.expressions.operators import MANY_HINT
 from sql.errors import SqlError, not_supported
 from sql.parse.syntax import (
     ArrayComparison,

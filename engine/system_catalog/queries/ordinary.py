@@ -21,12 +21,12 @@ from engine.system_catalog.printed import (
     element_of,
     fields_of,
 )
-from sql.bind.aggregates import resolve, sort_keys
-from sql.bind.context import BindContext, ParameterTypes
-from sql.bind.expressions import Binder, settle
-from sql.bind.query import QUERIES
-from sql.bind.scope import table_scope
-from sql.emit.aggregates import aggregate_text
+from sql.bind.expressions.aggregates import resolve, sort_keys
+from sql.bind.expressions.binder import Binder, settle
+from sql.bind.expressions.context import BindContext, ParameterTypes
+from sql.bind.expressions.scope import table_scope
+from sql.bind.queries.query import QUERIES
+from sql.emit.blocks.aggregates import aggregate_text
 from sql.emit.duckdb import DuckDbExpressions
 from sql.emit.wide_texts import Constants
 from sql.errors import SqlError, not_supported

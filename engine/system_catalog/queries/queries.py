@@ -12,7 +12,7 @@ from engine.system_catalog.printed import UNKNOWN, Column, Printed, is_text
 from engine.system_catalog.queries import casts, expressions, from_items, ordinary
 from engine.system_catalog.queries.printing import Printing
 from engine.system_catalog.queries.scopes import CommonTable, Scope, output_columns, star_columns
-from sql.bind.outputs import output_name
+from sql.bind.queries.outputs import output_name
 from sql.errors import SqlError, not_supported
 from sql.parse.syntax import (
     Body,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sql.emit.expressions import ExpressionPrinter, form_of
-from sql.emit.rule_arguments import literal_number, literal_text
+from sql.emit.rules.arguments import literal_number, literal_text
 from sql.errors import SqlError, not_supported
 from sql.functions.aggregates import DEVIATIONS, adds_floats
 from sql.tree.expressions import AggregateCall, SortKey, WindowCall

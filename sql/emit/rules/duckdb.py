@@ -8,19 +8,18 @@ overflow.
 from __future__ import annotations
 
 from sql.emit.expressions import ExpressionPrinter, Rule, cast_table, rule_table
-from sql.emit.long_constants import long_in_list
 from sql.emit.rules.address import ADDRESS_RULES
 from sql.emit.rules.array import DUCKDB_ARRAY_RULES
 from sql.emit.rules.cast import SHARED_CASTS, plain, to_text
-from sql.emit.rules.date import DUCKDB_DATE_RULES
 from sql.emit.rules.enum import ENUM_CASTS, ENUM_RULES
 from sql.emit.rules.json import JSON_RULES
+from sql.emit.rules.long_constants import long_in_list
 from sql.emit.rules.math import DUCKDB_MATH_RULES
 from sql.emit.rules.numeric import NUMERIC_RULES
 from sql.emit.rules.record import RECORD_CASTS, RECORD_RULES
 from sql.emit.rules.shared import INTEGERS, SHARED_RULES, divisor_guarded
 from sql.emit.rules.text import DUCKDB_TEXT_RULES
-from sql.emit.rules.time import TIME_RULES, date_difference
+from sql.emit.rules.time import DUCKDB_DATE_RULES, TIME_RULES, date_difference
 from sql.emit.rules.type import TYPE_RULES
 from sql.emit.rules.type_casts import TYPE_CASTS
 from sql.errors import not_supported

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sql.emit.expressions import ExpressionPrinter, Rule
-from sql.emit.rule_arguments import literal_integer
+from sql.emit.rules.arguments import literal_integer
 from sql.tree.expressions import Call
 from sql.types.datatypes import SqlType, scaled_numeric
 

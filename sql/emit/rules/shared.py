@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sql.emit.expressions import ExpressionPrinter, Rule, form_of, short_circuit
-from sql.emit.like import is_quick, like_pattern, searches
-from sql.emit.rule_arguments import RUN, literal_integer, literal_text
+from sql.emit.rules.arguments import RUN, literal_integer, literal_text
 from sql.errors import not_supported
+from sql.patterns.like import is_quick, like_pattern, searches
 from sql.tree.expressions import Call, Literal
 from sql.types.datatypes import scaled_numeric
 

@@ -8,7 +8,7 @@ integer.
 from __future__ import annotations
 
 from sql.emit.expressions import ExpressionPrinter, Rule, cast_table, rule_table
-from sql.emit.rule_arguments import literal_bin_us
+from sql.emit.rules.arguments import literal_bin_us
 from sql.emit.rules.cast import SHARED_CASTS, plain, to_text
 from sql.emit.rules.enum import SHARED_ENUM_CASTS
 from sql.emit.rules.math import SPARK_MATH_RULES

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from sql.emit.automaton_text import automaton_text
 from sql.emit.expressions import ExpressionPrinter, Rule
-from sql.emit.re2 import re2_text
-from sql.emit.rule_arguments import RUN, literal_text
+from sql.emit.rules.arguments import RUN, literal_text
 from sql.errors import not_supported
+from sql.patterns.automaton_text import automaton_text
 from sql.patterns.grammar import parsed
+from sql.patterns.re2 import re2_text
 from sql.patterns.similar import similar_pattern
 from sql.patterns.trees import Pattern, options_of
 from sql.tree.expressions import Call, Expression, Literal

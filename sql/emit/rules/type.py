@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sql.emit.expressions import ExpressionPrinter, Rule
-from sql.emit.rule_arguments import literal_text
-from sql.emit.time_fields import FIELD_DIGITS
+from sql.emit.rules.arguments import literal_text
 from sql.times.interval_values import SECOND_US
+from sql.times.time_fields import FIELD_DIGITS
 from sql.tree.expressions import Call
 from sql.types.datatypes import scaled_numeric
 

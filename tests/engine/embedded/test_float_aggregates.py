@@ -19,7 +19,7 @@ from engine.embedded.error_mark import own_error
 from engine.embedded.functions.registration import register_functions
 from engine.embedded.stopping import Run
 from engine.spark.runtime import SparkRuntime
-from sql.emit.rule_arguments import RUN
+from sql.emit.rules.arguments import RUN
 from sql.functions.aggregates import REGRESSION
 from tests.engine.session_client import SessionClient, World
 

@@ -14,7 +14,7 @@ import pytest
 import sqlglot
 from sqlglot import expressions as other
 
-from sql.bind.query import bind_query
+from sql.bind.queries.query import bind_query
 from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.emit.duckdb import emit_duckdb
 from sql.emit.spark import emit_spark

@@ -1,0 +1,106 @@
+"""What ends a session's statement, or its connection, when it takes too long.
+
+statement_timeout cancels the statement, and tells such an end from a client's cancel or the server's.
+idle_in_transaction_session_timeout and idle_session_timeout end the connection of a client that says nothing between ReadyForQuery and its
+next message. All are for the one event loop. Must not know statements.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sql.errors import SqlError
+from sql.settings.settings import Settings
+
+if TYPE_CHECKING:
+    from engine.sessions.session import Session
+
+CANCELED = "57014"
+
+
+class StatementTimeout:
+    """The timeout of one session. cancel: stops the statement that runs. ends: a cancel is the end of the session."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, settings: Settings, cancel: Callable[[], None]) -> None:
+        self._loop = loop
+        self._settings = settings
+        self._cancel = cancel
+        self.ends = False
+        self._is_over = False
+        self._timer: asyncio.TimerHandle | None = None
+
+    def begin_message(self) -> None:
+        """What was left of the statement before is over."""
+        self._is_over = False
+
+    def start(self) -> None:
+        """A statement begins: let its time run, if it has a limit."""
+        timeout_ms = self._settings.statement_timeout_ms
+        if timeout_ms:
+            self._timer = self._loop.call_later(timeout_ms / 1000, self._time_out)
+
+    def stop(self) -> None:
+        """The statement has ended."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def error_or(self, error: SqlError) -> SqlError:
+        """Return `error`, or what it really is when the statement was cancelled by its own timeout or with its session."""
+        if self.ends and error.sqlstate == CANCELED:
+            return terminated()
+        if self._is_over and error.sqlstate == CANCELED:
+            return SqlError(CANCELED, "canceling statement due to statement timeout", detail=error.detail)
+        return error
+
+    def _time_out(self) -> None:
+        self._is_over = True
+        self._cancel()
+
+
+def terminated() -> SqlError:
+    """Return the error of a session that the server ends."""
+    return SqlError("57P01", "terminating connection due to administrator command", severity="FATAL")
+
+
+IN_BLOCK = ("25P03", "terminating connection due to idle-in-transaction timeout")
+BETWEEN = ("57P05", "terminating connection due to idle-session timeout")
+
+
+class IdleTimeout:
+    """The idle timeouts of one session. is_running: while one of them runs."""
+
+    def __init__(self, session: Session, loop: asyncio.AbstractEventLoop) -> None:
+        self._session = session
+        self._loop = loop
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """True while the client's time runs."""
+        return self._timer is not None
+
+    def start(self) -> None:
+        """The client has been told that it may go on."""
+        self._session.doing.end()
+        in_block, between = self._session.settings.idle_timeouts_ms
+        if not in_block and not between:
+            return
+        is_open = self._session.block.open is not None
+        timeout_ms = in_block if is_open else between
+        if timeout_ms:
+            self._timer = self._loop.call_later(timeout_ms / 1000, self._time_out, IN_BLOCK if is_open else BETWEEN)
+
+    def stop(self) -> None:
+        """The client has said something, or is gone."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _time_out(self, reason: tuple[str, str]) -> None:
+        self._timer = None
+        connection = self._session.connection
+        if connection.is_idle:
+            connection.terminate(SqlError(*reason))

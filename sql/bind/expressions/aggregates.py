@@ -1,0 +1,201 @@
+"""Aggregate calls: overload, DISTINCT, FILTER, where they may stand (42803), and which query they belong to.
+
+An aggregate belongs to the nearest query whose columns its arguments read, which may be one further out. The column that stands for
+the aggregate where it is written is then passed in through the closures in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sql.bind.expressions.closures import Closure, Mark, nearest_closure, pass_in, reads_outside, reads_row
+from sql.bind.expressions.coerce import converted, result_type
+from sql.bind.expressions.operators import type_name
+from sql.bind.expressions.virtual import FIRST_AGGREGATE, FIRST_WINDOW
+from sql.errors import SqlError, not_supported
+from sql.functions.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, adds_floats
+from sql.functions.overloads import AmbiguousError, choose
+from sql.functions.signatures import Signature
+from sql.parse.syntax import FunctionCall, SortItem
+from sql.tree.expressions import AggregateCall, Expression, Literal, SortKey
+from sql.tree.walks import aggregate_expressions, columns_of, map_aggregate
+from sql.types.casts import require_equality
+from sql.types.datatypes import INT4, INT8, SqlType
+
+if TYPE_CHECKING:
+    from sql.bind.expressions.binder import Binder
+
+# DISTINCT changes nothing for these, and without it their states merge.
+DISTINCT_FREE = frozenset({"min", "max", "bool_and", "bool_or"})
+# The order of the rows decides the value of these.
+ORDERED = frozenset({"string_agg", "array_agg"})
+# Of overloads of functions.
+NONE_HINT = "No function matches the given name and argument types. You might need to add explicit type casts."
+
+
+def aggregate(binder: Binder, node: FunctionCall) -> Expression:
+    """Return the column that stands for an aggregate."""
+    mark = Mark.of(binder.scope.outer)
+    inner = replace(binder, inside_aggregate=True)
+    order: tuple[SortKey, ...]
+    if node.name in ORDERED_SET_AGGREGATES:
+        function, arguments, kind, order = ordered_set(inner, node)
+    else:
+        if node.within_group:
+            message = f"{node.name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP"
+            raise SqlError("42809", message, node.position)
+        function, arguments, kind = resolve(inner, node)
+        order = sort_keys(inner, node, function, arguments)
+    condition = None
+    if node.filter is not None:
+        condition = bind_filter(binder, node)
+    distinct = node.distinct and function not in DISTINCT_FREE
+    if node.distinct:
+        require_equality([argument.type for argument in arguments], node.position)
+    call = AggregateCall(function, arguments, kind, condition, distinct, node.position, node.text, order)
+    return at_home(binder, node.label, call, mark)
+
+
+def sort_keys(
+    binder: Binder, node: FunctionCall, function: str, arguments: tuple[Expression, ...]
+) -> tuple[SortKey, ...]:
+    """Return the order in which an aggregate takes its rows, if its value depends on that."""
+    keys = tuple(sort_key(binder, item) for item in node.order_by)
+    if node.distinct:
+        # A varchar has become a text for the function's sake.
+        given = [binder.bind(argument) for argument in node.arguments]
+        keys = tuple(as_argument(key, given, arguments) for key in keys)
+        for key, item in zip(keys, node.order_by, strict=True):
+            if key.expression not in arguments:
+                message = "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list"
+                raise SqlError("42P10", message, item.position)
+        if not keys and node.name in ORDERED:
+            # PostgreSQL finds the different values by sorting them.
+            keys = tuple(SortKey(argument) for argument in arguments if not isinstance(argument, Literal))
+    is_added = bool(arguments) and adds_floats(function, arguments[0].type.family)
+    return keys if node.name in ORDERED or is_added else ()
+
+
+def as_argument(key: SortKey, given: Sequence[Expression], arguments: Sequence[Expression]) -> SortKey:
+    """Return a sort key as the argument that it is, converted like that."""
+    for before, after in zip(given, arguments, strict=True):
+        if key.expression == before:
+            return replace(key, expression=after)
+    return key
+
+
+def sort_key(binder: Binder, item: SortItem) -> SortKey:
+    """Return an ORDER BY item; NULLs come last when ascending."""
+    first = item.descending if item.nulls_first is None else item.nulls_first
+    return SortKey(binder.bind_value(item.expression), item.descending, first)
+
+
+def ordered_set(binder: Binder, node: FunctionCall) -> tuple[str, tuple[Expression, ...], SqlType, tuple[SortKey, ...]]:
+    """Return the function, the arguments without the sort key, the type and the one sort key of WITHIN GROUP."""
+    if not node.within_group:
+        raise SqlError("42809", f"WITHIN GROUP is required for ordered-set aggregate {node.name}", node.position)
+    if node.distinct or node.order_by:
+        raise not_supported(f"DISTINCT or ORDER BY in the arguments of {node.name}", node.position)
+    key = sort_key(binder, node.within_group[0])
+    operands = [*(binder.bind(argument) for argument in node.arguments), key.expression]
+    if any(operand.type.is_array for operand in operands[:-1]):
+        raise not_supported(f"the aggregate {node.name} of several fractions", node.position)
+    signature = pick(node.name, operands, node.position)
+    if len(node.within_group) > 1 or not signature.canonical:
+        raise not_supported(f"the aggregate {node.name} over these sort keys", node.position)
+    values = converted(signature, operands, binder.context)
+    kind = values[-1].type.without_modifier() if signature.result == "element" else SqlType(signature.result)
+    return signature.canonical, tuple(values[:-1]), kind, (replace(key, expression=values[-1]),)
+
+
+def bind_filter(binder: Binder, node: FunctionCall) -> Expression:
+    assert node.filter is not None
+    inner = replace(binder, clause="FILTER", aggregates_allowed=False, windows_allowed=False)
+    return inner.bind_boolean(node.filter)
+
+
+def resolve(binder: Binder, node: FunctionCall) -> tuple[str, tuple[Expression, ...], SqlType]:
+    """Return the canonical function of an aggregate call, its converted arguments, and its type."""
+    name = node.name
+    if node.star:
+        if name != "count":
+            raise no_function(f"{name}()", node.position)
+        return "count_star", (), INT8
+    if not node.arguments:
+        if name == "count":
+            message = "count(*) must be used to call a parameterless aggregate function"
+            raise SqlError("42809", message, node.position)
+        raise no_function(f"{name}()", node.position)
+    operands = [binder.bind(argument) for argument in node.arguments]
+    signature = pick(name, operands, node.position)
+    if not signature.canonical:
+        raise not_supported(f"the aggregate {name}({', '.join(signature.arguments)})", node.position)
+    arguments = tuple(converted(signature, operands, binder.context))
+    return signature.canonical, arguments, result_type(signature, arguments, node.position)
+
+
+def pick(name: str, operands: list[Expression], position: int) -> Signature:
+    families = [operand.type.family for operand in operands]
+    written = f"{name}({', '.join(type_name(operand) for operand in operands)})"
+    try:
+        found = choose((AGGREGATES | ORDERED_SET_AGGREGATES)[name], families)
+    except AmbiguousError:
+        hint = "Could not choose a best candidate function. You might need to add explicit type casts."
+        raise SqlError("42725", f"function {written} is not unique", position, hint=hint) from None
+    if found is None:
+        raise no_function(written, position)
+    return found
+
+
+def no_function(written: str, position: int) -> SqlError:
+    return SqlError("42883", f"function {written} does not exist", position, hint=NONE_HINT)
+
+
+GROUPING_ARGUMENTS_MAX = 31
+
+
+def at_home(binder: Binder, label: str, call: AggregateCall, mark: Mark) -> Expression:
+    """Return the column that stands for an aggregate in the query that it belongs to: the nearest one whose columns it reads.
+
+    mark: what the closures around had taken before the arguments were bound.
+    """
+    closures: list[Closure] = []
+    home = binder
+    while True:
+        parts = aggregate_expressions(call)
+        closure = nearest_closure(home.scope.outer)
+        if closure is None or reads_row(parts) or not reads_outside(parts):
+            break
+        call = map_aggregate(call, closure.outside)
+        closures.append(closure)
+        home = closure.binder
+    check_place(home, call)
+    mark.release(len(closures))
+    assert home.virtual is not None, "checked with the place"
+    column = home.virtual.aggregate(label, call)
+    return pass_in(column, tuple(closures), label, call.position)
+
+
+def check_place(home: Binder, call: AggregateCall) -> None:
+    """Raise 42803 where an aggregate of this query may not stand."""
+    for part in aggregate_expressions(call):
+        for column in columns_of(part):
+            if FIRST_AGGREGATE <= column.index < FIRST_WINDOW:
+                raise SqlError("42803", "aggregate function calls cannot be nested", column.position)
+    if home.inside_aggregate:
+        raise SqlError("42803", "aggregate function calls cannot be nested", call.position)
+    if not home.aggregates_allowed or home.virtual is None:
+        what = "aggregate functions" if call.function != "grouping" else "grouping operations"
+        raise SqlError("42803", f"{what} are not allowed in {home.clause}", call.position)
+
+
+def grouping_call(binder: Binder, node: FunctionCall) -> Expression:
+    """Return the column that stands for GROUPING(...)."""
+    if len(node.arguments) > GROUPING_ARGUMENTS_MAX:
+        raise SqlError("54023", "GROUPING must have fewer than 32 arguments", node.position)
+    mark = Mark.of(binder.scope.outer)
+    arguments = tuple(binder.bind(item) for item in node.arguments)
+    call = AggregateCall("grouping", arguments, INT4, position=node.position, text=node.text)
+    return at_home(binder, "grouping", call, mark)

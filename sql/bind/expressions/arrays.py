@@ -1,0 +1,98 @@
+"""Arrays in expressions: ARRAY[...], subscripts and slices, operand operator ANY | ALL (array).
+
+Canonical names: 'array' of its elements (none: an empty array of the call's type), 'subscript' of (array, int4), 'slice' of (array,
+int4, int4) where a NULL of type unknown is a bound that was left out, and 'any_eq', 'all_lt' and their like of (operand, array), with
+operand and elements of one family. Arrays of arrays (PostgreSQL's further dimensions) are refused.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sql.bind.expressions.coerce import coerce, explicit_cast, unify
+from sql.bind.expressions.operators import binary
+from sql.bind.expressions.places import start_of
+from sql.errors import SqlError, not_supported
+from sql.parse.syntax import ArrayComparison, ArrayItems, Subscript
+from sql.parse.syntax import Expression as Syntax
+from sql.tree.expressions import Call, Column, Expression, Literal
+from sql.types.casts import can_cast, plain_name
+from sql.types.datatypes import BOOL, INT4, UNKNOWN, SqlType, array_of
+
+if TYPE_CHECKING:
+    from sql.bind.expressions.binder import Binder
+
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+EMPTY_HINT = "Explicitly cast to the desired type, for example ARRAY[]::integer[]."
+
+
+def array_items(binder: Binder, node: ArrayItems, wanted: SqlType | None = None) -> Expression:
+    """Bind ARRAY[...]; wanted: the array type that it is cast to."""
+    if wanted is not None:
+        return items_as(binder, node, wanted)
+    if not node.items:
+        raise SqlError("42P18", "cannot determine type of empty array", node.position, hint=EMPTY_HINT)
+    operands = [binder.bind(item) for item in node.items]
+    kind, values = unify(operands, "ARRAY", binder.context, [start_of(item) for item in node.items])
+    if kind.is_array:
+        raise not_supported("an array of arrays", node.position)
+    element = kind if all(value.type == kind for value in values) else kind.without_modifier()
+    return Call("array", tuple(values), array_of(element), node.position, node.text)
+
+
+def items_as(binder: Binder, node: ArrayItems, wanted: SqlType) -> Expression:
+    """Bind ARRAY[...]::type[], whose items are converted one by one."""
+    if any(isinstance(item, ArrayItems) for item in node.items):
+        raise not_supported("an array of arrays", node.position)
+    values = tuple(
+        explicit_cast(binder.bind(item), wanted.element, binder.context, start_of(item)) for item in node.items
+    )
+    return Call("array", values, wanted, node.position, node.text)
+
+
+def subscript(binder: Binder, node: Subscript) -> Expression:
+    """Bind array[index] or array[lower:upper]."""
+    array = binder.bind(node.operand)
+    kind = array.type
+    if not kind.is_array:
+        if kind.family == "jsonb":
+            raise not_supported("a subscript of jsonb", node.position)
+        message = f"cannot subscript type {plain_name(kind)} because it does not support subscripting"
+        raise SqlError("42804", message, start_of(node.operand))
+    bounds = tuple(
+        Literal(None, UNKNOWN) if bound is None else index_of(binder, bound)
+        for bound in ((node.lower, node.upper) if node.is_slice else (node.lower,))
+    )
+    if node.is_slice:
+        return Call("slice", (array, *bounds), kind, node.position, node.text)
+    return Call("subscript", (array, *bounds), kind.element, node.position, node.text)
+
+
+def index_of(binder: Binder, node: Syntax) -> Expression:
+    value = binder.bind(node)
+    if not can_cast(value.type.family, "int4", "assignment") or value.type.family == "bool":
+        raise SqlError("42804", "array subscript must have type integer", start_of(node))
+    return coerce(value, INT4, binder.context)
+
+
+def array_comparison(binder: Binder, node: ArrayComparison) -> Expression:
+    """Bind operand operator ANY | ALL (array): compared as the operator compares one element."""
+    operand, array = binder.bind(node.operand), binder.bind(node.array)
+    element: Expression
+    if array.type.is_array:
+        element = Column(0, "", array.type.element.without_modifier())
+    elif array.type.family == "unknown":
+        element = Literal(None, UNKNOWN)
+    else:
+        raise SqlError("42809", "op ANY/ALL (array) requires array on right side", node.position)
+    found = binary(binder, node.operator, operand, element, node.position, node.text)
+    if found.type.family != "bool":
+        message = "op ANY/ALL (array) requires operator to yield boolean"
+        raise SqlError("42809", message, node.position)
+    if not isinstance(found, Call) or found.function not in COMPARISONS:
+        raise not_supported(f"{node.operator} {node.quantifier.upper()} (array)", node.position)
+    left, right = found.arguments
+    elements = array_of(right.type.without_modifier())
+    converted = coerce(array, elements, binder.context)
+    name = f"{node.quantifier}_{found.function}"
+    return Call(name, (left, converted), BOOL, node.position, node.text)

@@ -1,0 +1,466 @@
+"""Function calls: plain functions by overload, forms that take any type, functions that make JSON, functions that return rows.
+
+Aggregates, windows, functions of time and what a session knows have files of their own. Canonical names of JSON: 'json_of_value' of (zone,
+value, whether items stand on lines of their own), 'json_of_values' of (zone, values ...), 'json_of_pairs' of (zone, name of the function,
+keys and values ...); 'json_of_elements' and 'json_of_members' of (zone, array): what array_agg has collected. A function that returns rows
+becomes a `TableFunction` in FROM; in a select list it is a lateral join with all others in lockstep, and columns stand for its values
+(`sql.bind.expressions.virtual`) until the join is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sql.bind.expressions import aggregates, time_functions, windows
+from sql.bind.expressions.closures import Closure
+from sql.bind.expressions.coerce import coerce, converted, require_usual_form, result_type, unify
+from sql.bind.expressions.operators import binary, comparison_signature, finish, type_name, with_blanks
+from sql.bind.expressions.places import start_of
+from sql.bind.expressions.scope import Scope, table_scope
+from sql.bind.expressions.session_functions import SESSION_FUNCTIONS, session_function
+from sql.bind.expressions.virtual import FIRST_SET, SetCall
+from sql.errors import SqlError, not_supported
+from sql.functions.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
+from sql.functions.missing import AGGREGATE_NAMES, NAMES
+from sql.functions.overloads import AmbiguousError, choose
+from sql.functions.scalars import FUNCTIONS, JSON_MEMBERS, TABLE_FUNCTIONS, VOLATILE
+from sql.functions.signatures import PSEUDO
+from sql.names.suggestions import did_you_mean
+from sql.parse.syntax import FunctionCall, FunctionTable, Row
+from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
+from sql.tree.relations import Join, OutputColumn, Project, Relation, TableFunction, Values
+from sql.tree.walks import map_expression
+from sql.types.casts import needs_zone
+from sql.types.datatypes import BOOL, INT8, JSON, JSONB, TEXT, SqlType, scaled_numeric
+
+if TYPE_CHECKING:
+    from sql.bind.expressions.binder import Binder
+
+# Functions of time zones, with the number of their own arguments: the session's zone comes last.
+ZONED = {"age": 2, "age_today": 1, "make_timestamptz": 6, "format_time": 2, "read_timestamp": 2}
+# Functions of any values that take them as their output functions print them.
+OUTPUT_TEXTS = frozenset({"concat", "concat_ws", "format"})
+# These make texts of values without a cast in the tree.
+PRINTING = frozenset({"array_to_string"})
+FORMS = frozenset({"coalesce", "greatest", "least", "nullif"})
+SCALAR_NAMES = FORMS | SESSION_FUNCTIONS | time_functions.TIME_FUNCTIONS | FUNCTIONS.keys()
+CALLED_NAMES = (
+    SCALAR_NAMES | AGGREGATES.keys() | ORDERED_SET_AGGREGATES.keys() | WINDOW_FUNCTIONS.keys() | TABLE_FUNCTIONS.keys()
+)
+MANY_HINT = "Could not choose a best candidate function. You might need to add explicit type casts."
+
+
+def call(binder: Binder, node: FunctionCall) -> Expression:
+    """Bind a call."""
+    name = node.name
+    if name in JSON_NAMES:
+        return json_call(binder, node)
+    if name in AGGREGATES or name in ORDERED_SET_AGGREGATES or name in AGGREGATE_NAMES:
+        if name in AGGREGATE_NAMES:
+            raise not_supported(f"the aggregate {name}", node.position)
+        return aggregates.aggregate(binder, node) if node.over is None else windows.window(binder, node)
+    if name == "grouping" and node.spelled:
+        return aggregates.grouping_call(binder, node)
+    if name in TABLE_FUNCTIONS:
+        return in_expression(binder, node)
+    if name not in CALLED_NAMES and name not in NAMES:
+        return function(binder, node)
+    if node.over is not None or name in WINDOW_FUNCTIONS:
+        return windows.window(binder, node)
+    refuse_decorations(node)
+    if name in time_functions.TIME_FUNCTIONS:
+        return time_functions.time_function(binder, node)
+    if name in SESSION_FUNCTIONS:
+        return session_function(binder, node)
+    if name in ("coalesce", "greatest", "least"):
+        sets_count = binder.sets_count
+        operands = [binder.bind(argument) for argument in node.arguments]
+        if name == "coalesce":
+            refuse_sets(binder, sets_count, "COALESCE")
+        places = [start_of(argument) for argument in node.arguments]
+        kind, values = unify(operands, name.upper(), binder.context, places)
+        return Call(name, tuple(values), kind, node.position, node.text)
+    if name == "nullif":
+        return nullif(binder, node)
+    return function(binder, node)
+
+
+def refuse_decorations(node: FunctionCall) -> None:
+    """Raise what PostgreSQL says about DISTINCT, FILTER and the like on a function that is no aggregate."""
+    name = node.name
+    if node.star and name in FUNCTIONS:
+        raise no_function(f"{name}()", node.position)
+    for present, what in (
+        (node.star, f"{name}(*) specified, but {name} is not an aggregate function"),
+        (node.distinct, f"DISTINCT specified, but {name} is not an aggregate function"),
+        (node.order_by, f"ORDER BY specified, but {name} is not an aggregate function"),
+        (node.filter, f"FILTER specified, but {name} is not an aggregate function"),
+    ):
+        if present:
+            raise SqlError("42809", what, node.position)
+
+
+def no_function(written: str, position: int, hint: str | None = None) -> SqlError:
+    return SqlError("42883", f"function {written} does not exist", position, hint=hint or aggregates.NONE_HINT)
+
+
+def nullif(binder: Binder, node: FunctionCall) -> Expression:
+    """Bind NULLIF: compared as `=` compares, with the type that the first argument has there."""
+    left, right = (binder.bind(argument) for argument in node.arguments)
+    equal = binary(binder, "=", left, right, node.position, node.text)
+    assert isinstance(equal, Call)
+    kept = comparison_signature("=", left, right, node.position).arguments[0]
+    if kept not in PSEUDO and kept != equal.arguments[0].type.family:
+        # PostgreSQL compares sizes of numbers and kinds of times without a conversion, so that the value keeps its type.
+        value = coerce(left, SqlType(kept), binder.context)
+        return Case(((equal, Literal(None, value.type)),), value, value.type)
+    return Call("nullif", equal.arguments, equal.arguments[0].type, node.position, node.text)
+
+
+def function(binder: Binder, node: FunctionCall) -> Expression:
+    """Bind an ordinary function by its overloads."""
+    name = node.name
+    operands = [binder.bind(argument) for argument in node.arguments]
+    if name == "octet_length":
+        operands = [with_blanks(operand) for operand in operands]
+    families = [operand.type.family for operand in operands]
+    prefix = "pg_catalog." if node.spelled else ""
+    written = f"{prefix}{name}({', '.join(type_name(operand) for operand in operands)})"
+    candidates = FUNCTIONS.get(name, ())
+    if not candidates:
+        if name in NAMES:
+            raise not_supported(f"the function {name}", node.position)
+        raise no_function(written, node.position, did_you_mean(name, sorted(CALLED_NAMES), "the function"))
+    try:
+        found = choose(candidates, families)
+    except AmbiguousError:
+        raise SqlError("42725", f"function {written} is not unique", node.position, hint=MANY_HINT) from None
+    if found is None:
+        raise no_function(written, node.position)
+    if not found.canonical:
+        raise not_supported(f"the function {written.removeprefix('pg_catalog.')}", node.position)
+    if found.canonical in VOLATILE:
+        binder.context.stable = True
+    values = converted(found, operands, binder.context)
+    if found.canonical in OUTPUT_TEXTS:
+        fixed = len(found.arguments) - 1 if found.variadic else len(values)
+        values[fixed:] = [as_output_text(binder, value) for value in values[fixed:]]
+    if found.canonical in PRINTING:
+        require_usual_form(values[0].type, binder.context.settings, node.position)
+    if found.canonical in ("date_trunc", "extract", "date_part", "to_zone", "from_zone"):
+        return time_functions.field_function(binder, found, values, node)
+    if (
+        found.canonical in ZONED
+        and "timestamptz" in (*found.cast_to, found.result)
+        and len(values) == ZONED[found.canonical]
+    ):
+        values.append(Literal(binder.context.settings.clock_zone, TEXT))
+    elif found.canonical in ("age", "age_today"):
+        values.append(Literal("", TEXT))
+    if found.canonical == "age_today":
+        return time_functions.age_today(binder, values, node)
+    if found.canonical in ("trim_both", "trim_left", "trim_right") and len(values) == 1:
+        values.append(Literal(" ", TEXT))
+    if found.canonical in ("lpad", "rpad") and len(values) == 2:
+        values.append(Literal(" ", TEXT))
+    return finish(found, values, node.position, node.text)
+
+
+def as_output_text(binder: Binder, operand: Expression) -> Expression:
+    """Return the operand as its output function prints it, which for a boolean is not what a cast to text gives."""
+    if operand.type.family == "bool":
+        words = (Literal("t", TEXT), Literal("f", TEXT))
+        branches = ((operand, words[0]), (Call("not", (operand,), SqlType("bool")), words[1]))
+        return Case(branches, Literal(None, TEXT), TEXT)
+    if operand.type.family == "inet":
+        # A cast to text shows the bits of every network.
+        return Call("inet_output", (operand,), TEXT)
+    return coerce(with_blanks(operand), TEXT, binder.context)
+
+
+# Times have one form in JSON, whatever the session asks for.
+TIMES = frozenset({"date", "timestamp", "timestamptz"})
+AGGREGATED = {"json_agg": 1, "jsonb_agg": 1, "json_object_agg": 2, "jsonb_object_agg": 2}
+
+
+def json_call(binder: Binder, node: FunctionCall) -> Expression:
+    """Bind a call of one of JSON_FUNCTIONS."""
+    if node.name in AGGREGATED:
+        made = _aggregate(binder, node)
+    else:
+        refuse_decorations(node)
+        operands = [binder.bind(argument) for argument in node.arguments]
+        made = JSON_FUNCTIONS[node.name](binder, node, operands)
+    return Cast(made, JSONB, position=node.position) if "jsonb" in node.name else made
+
+
+def _made(binder: Binder, node: FunctionCall, canonical: str, arguments: Sequence[Expression]) -> Call:
+    for argument in arguments:
+        _require_forms(binder, argument.type, node.position)
+    settings = binder.context.settings
+    shows_times = any(needs_zone(argument.type.family, "text") for argument in arguments)
+    zone = Literal(settings.clock_zone if shows_times else settings.time_zone, TEXT)
+    return Call(canonical, (zone, *arguments), JSON, node.position, node.text)
+
+
+def _require_forms(binder: Binder, kind: SqlType, position: int) -> None:
+    """Raise 0A000 for values whose texts the session wants in another form."""
+    if kind.record is not None:
+        for field in kind.record.types:
+            _require_forms(binder, field, position)
+    elif kind.family not in TIMES and not (kind.is_array and kind.element.family in TIMES):
+        require_usual_form(kind, binder.context.settings, position)
+
+
+def _to_json(binder: Binder, node: FunctionCall, operands: list[Expression]) -> Expression:
+    if len(operands) != 1:
+        raise _no_function(node, operands)
+    return _value(binder, node, operands[0], Literal(False, BOOL))
+
+
+def _row_to_json(binder: Binder, node: FunctionCall, operands: list[Expression]) -> Expression:
+    if not operands or not operands[0].type.is_record:
+        raise _no_function(node, operands)
+    return _in_lines(binder, node, operands)
+
+
+def _array_to_json(binder: Binder, node: FunctionCall, operands: list[Expression]) -> Expression:
+    if not operands or not (operands[0].type.is_array or operands[0].type.family == "unknown"):
+        raise _no_function(node, operands)
+    return _in_lines(binder, node, operands)
+
+
+def _in_lines(binder: Binder, node: FunctionCall, operands: list[Expression]) -> Expression:
+    if len(operands) == 1:
+        operands.append(Literal(False, BOOL))
+    value, lines = operands if len(operands) == 2 else (None, None)
+    if value is None or lines is None or lines.type.family not in ("bool", "unknown"):
+        raise _no_function(node, operands)
+    lines = coerce(lines, BOOL, binder.context)
+    if not isinstance(lines, Literal):
+        raise not_supported(f"{node.name} whose second argument is not a constant", node.position)
+    return Literal(None, JSON) if lines.value is None else _value(binder, node, value, lines)
+
+
+def _value(binder: Binder, node: FunctionCall, value: Expression, lines: Literal) -> Expression:
+    _require_type(value)
+    return _made(binder, node, "json_of_value", (value, lines))
+
+
+def _require_type(value: Expression) -> None:
+    if value.type.family == "unknown":
+        raise SqlError("42804", "could not determine polymorphic type because input has type unknown")
+
+
+def _build_array(binder: Binder, node: FunctionCall, operands: list[Expression]) -> Expression:
+    return _made(binder, node, "json_of_values", _typed(binder, operands))
+
+
+def _build_object(binder: Binder, node: FunctionCall, operands: list[Expression]) -> Expression:
+    if len(operands) % 2:
+        hint = f"The arguments of {node.name}() must consist of alternating keys and values."
+        raise SqlError("22023", "argument list must have even number of elements", hint=hint)
+    members = _typed(binder, operands)
+    for key in members[::2]:
+        _require_scalar(key.type)
+    return _made(binder, node, "json_of_pairs", (Literal(node.name, TEXT), *members))
+
+
+def _typed(binder: Binder, operands: Sequence[Expression]) -> list[Expression]:
+    return [coerce(one, TEXT, binder.context) if one.type.family == "unknown" else one for one in operands]
+
+
+def _require_scalar(key: SqlType) -> None:
+    if key.is_array or key.is_record or key.family in ("json", "jsonb"):
+        raise SqlError("22023", "key value must be scalar, not array, composite, or json")
+
+
+def _aggregate(binder: Binder, node: FunctionCall) -> Expression:
+    """Bind an aggregate as what array_agg collects, written as JSON."""
+    if len(node.arguments) != AGGREGATED[node.name]:
+        raise _no_function(node, [binder.bind(argument) for argument in node.arguments])
+    if len(node.arguments) == 1:
+        value = replace(binder, inside_aggregate=True).bind(node.arguments[0])
+        _require_type(value)
+        if value.type.is_array:
+            raise not_supported(f"{node.name} of arrays", node.position)
+        return _made(binder, node, "json_of_elements", [call(binder, replace(node, name="array_agg"))])
+    if node.distinct:
+        raise not_supported(f"{node.name} with DISTINCT", node.position)
+    pair = Row(node.arguments, node.position, node.text)
+    rows = call(binder, replace(node, name="array_agg", arguments=(pair,)))
+    assert rows.type.record is not None, rows
+    _require_scalar(rows.type.record.types[0])
+    return _made(binder, node, "json_of_members", [rows])
+
+
+def _no_function(node: FunctionCall, operands: Sequence[Expression]) -> SqlError:
+    written = f"{node.name}({', '.join(type_name(operand) for operand in operands)})"
+    return SqlError("42883", f"function {written} does not exist", node.position, hint=aggregates.NONE_HINT)
+
+
+JSON_FUNCTIONS: Mapping[str, Callable[[Binder, FunctionCall, list[Expression]], Expression]] = {
+    "to_json": _to_json,
+    "to_jsonb": _to_json,
+    "row_to_json": _row_to_json,
+    "array_to_json": _array_to_json,
+    "json_build_array": _build_array,
+    "jsonb_build_array": _build_array,
+    "json_build_object": _build_object,
+    "jsonb_build_object": _build_object,
+}
+JSON_NAMES = JSON_FUNCTIONS.keys() | AGGREGATED.keys()
+
+SET_FUNCTIONS = TABLE_FUNCTIONS | {
+    name: column for columns in JSON_MEMBERS.values() for name, column in columns.items()
+}
+# Functions whose one column has a name of its own.
+NAMED_VALUE = frozenset(f"{family}_array_elements{form}" for family in ("json", "jsonb") for form in ("", "_text"))
+VALUE = "value"
+MOVE_HINT = "You might be able to move the set-returning function into a LATERAL FROM item."
+
+
+def bind_function_table(item: FunctionTable, binder: Binder) -> tuple[Relation, Scope]:
+    """Return the rows of a function in FROM, and their names. binder: for its arguments."""
+    calls = spread(item.calls)
+    alias = item.alias or item.calls[0].label
+    names = [call.label for call in calls]
+    if len(calls) == 1:
+        names = [VALUE if calls[0].name in NAMED_VALUE else alias]
+    if len(calls) == 1 and calls[0].name not in SET_FUNCTIONS:
+        relation = single_row(binder, calls[0], names[0], item.ordinality)
+    else:
+        relation = function_rows(binder, calls, names, item.ordinality)
+    schema = relation.schema
+    if len(item.column_aliases) > len(schema):
+        given = len(item.column_aliases)
+        message = f'table "{alias}" has {len(schema)} columns available but {given} columns specified'
+        raise SqlError("42P10", message)
+    visible = [*item.column_aliases, *(column.name for column in schema[len(item.column_aliases) :])]
+    named = zip(visible, schema, strict=True)
+    is_value = len(calls) == 1 and not item.ordinality
+    return relation, table_scope(alias, [(name, column.type) for name, column in named], is_value=is_value)
+
+
+def spread(calls: tuple[FunctionCall, ...]) -> tuple[FunctionCall, ...]:
+    """Return the calls with unnest of several arrays as one call for each, and members of JSON objects as one for names, one for values."""
+    found: list[FunctionCall] = []
+    for call in calls:
+        if call.name in JSON_MEMBERS:
+            columns = tuple(JSON_MEMBERS[call.name])
+            found += [replace(call, name=column, label=column.split()[1]) for column in columns]
+            continue
+        if call.name == "unnest" and len(call.arguments) > 1:
+            found += [replace(call, arguments=(argument,)) for argument in call.arguments]
+        else:
+            found.append(call)
+    return tuple(found)
+
+
+def single_row(binder: Binder, node: FunctionCall, name: str, ordinality: bool) -> Relation:
+    """Return a function that yields one value as a relation of one row."""
+    items: list[tuple[str, Expression]] = [(name, binder.bind_value(node))]
+    if ordinality:
+        items.append(("ordinality", Literal(1, INT8)))
+    return Project(Values(((),), ()), tuple(items))
+
+
+def function_rows(binder: Binder, calls: tuple[FunctionCall, ...], names: list[str], ordinality: bool) -> Relation:
+    """Return the rows of set-returning functions side by side."""
+    bound = []
+    for call in calls:
+        if call.name not in SET_FUNCTIONS:
+            raise not_supported(f"the function {call.name} beside others in FROM", call.position)
+        refuse_set_decorations(call)
+        bound.append(resolve_set(binder, call))
+    schema = [OutputColumn(name, call.type) for name, call in zip(names, bound, strict=True)]
+    if ordinality:
+        schema.append(OutputColumn("ordinality", INT8))
+    return TableFunction(tuple((call.function, call.arguments) for call in bound), ordinality, tuple(schema))
+
+
+def refuse_set_decorations(node: FunctionCall) -> None:
+    """Raise what PostgreSQL says about DISTINCT, FILTER and OVER on a function that is no aggregate."""
+    if node.over is not None:
+        message = f"OVER specified, but {node.name} is not a window function nor an aggregate function"
+        raise SqlError("42809", message, node.position)
+    refuse_decorations(node)
+
+
+def resolve_set(binder: Binder, node: FunctionCall) -> SetCall:
+    """Return the canonical call and the type of its values."""
+    operands = [binder.bind(argument) for argument in node.arguments]
+    families = [operand.type.family for operand in operands]
+    written = f"{node.name.split()[0]}({', '.join(type_name(operand) for operand in operands)})"
+    if families == ["unknown"] and node.name == "unnest":
+        raise SqlError("42725", f"function {written} is not unique", node.position, hint=MANY_HINT)
+    try:
+        found = choose(SET_FUNCTIONS[node.name], families)
+    except AmbiguousError:
+        raise SqlError("42725", f"function {written} is not unique", node.position, hint=MANY_HINT) from None
+    if found is None:
+        raise SqlError("42883", f"function {written} does not exist", node.position, hint=aggregates.NONE_HINT)
+    if not found.canonical:
+        raise not_supported(f"the function {written}", node.position)
+    arguments = converted(found, operands, binder.context)
+    kind = result_type(found, arguments, node.position)
+    if found.result == "timestamptz":
+        arguments.append(Literal(binder.context.settings.clock_zone, TEXT))
+    if kind.family == "numeric":
+        kind = scaled_numeric(None)
+    return SetCall(found.canonical, tuple(arguments), kind, node.position)
+
+
+def in_expression(binder: Binder, node: FunctionCall) -> Expression:
+    """Return the column that stands for the values of a set-returning function in a select list."""
+    refuse_set_decorations(node)
+    if binder.in_from:
+        raise SqlError("0A000", "set-returning functions must appear at top level of FROM", node.position)
+    virtual = binder.virtual
+    known = 0 if virtual is None else len(virtual.sets)
+    call = resolve_set(binder, node)
+    for inside, what in ((binder.inside_aggregate, "aggregate"), (binder.inside_window, "window")):
+        if inside:
+            message = f"{what} function calls cannot contain set-returning function calls"
+            raise SqlError("0A000", message, node.position, hint=MOVE_HINT)
+    if binder.clause == "window definitions":
+        raise not_supported("a set-returning function in a window definition", node.position)
+    if not binder.sets_allowed or virtual is None:
+        raise SqlError("0A000", f"set-returning functions are not allowed in {binder.clause}", node.position)
+    if len(virtual.sets) > known:
+        raise not_supported("a set-returning function inside another one", node.position)
+    return virtual.set_function(node.label, call)
+
+
+def refuse_sets(binder: Binder, known: int, what: str) -> None:
+    """Raise when a set-returning function was bound since there were `known` ones: CASE and COALESCE may have none."""
+    if binder.virtual is not None and len(binder.virtual.sets) > known:
+        position = binder.virtual.sets[-1][1].position
+        raise SqlError("0A000", f"set-returning functions are not allowed in {what}", position, hint=MOVE_HINT)
+
+
+def add_sets(relation: Relation, binder: Binder, expressions: list[Expression]) -> tuple[Relation, list[Expression]]:
+    """Join the relation with its set-returning functions; return the expressions over the joined row."""
+    virtual = binder.virtual
+    if virtual is None or not virtual.sets:
+        return relation, expressions
+    width = len(relation.schema)
+    # What the functions are given is evaluated over the row to their left.
+    closure = Closure(binder)
+
+    def handed(argument: Expression) -> Expression:
+        return argument if isinstance(argument, Literal) else closure.take(argument, "", None)
+
+    calls = tuple((call.function, tuple(handed(item) for item in call.arguments)) for _, call in virtual.sets)
+    schema = tuple(OutputColumn(name, call.type) for name, call in virtual.sets)
+    rows = TableFunction(calls, False, schema)
+    joined = Join(relation, rows, "cross", None, tuple(closure.arguments) or None)
+
+    def value(node: Expression) -> Expression | None:
+        if isinstance(node, Column) and node.index >= FIRST_SET:
+            return Column(width + node.index - FIRST_SET, node.name, node.type, node.position)
+        return None
+
+    return joined, [map_expression(item, value) for item in expressions]

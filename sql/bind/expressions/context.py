@@ -1,0 +1,166 @@
+"""What the binding of one statement shares: catalog, session values, types of parameters, and what it finds on the way.
+
+The type of a parameter is given by the client, or found where the parameter is first used as something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from sql.bind.expressions.closures import Closure, Outer
+from sql.catalog.catalog import Catalog, SessionSettings
+from sql.catalog.schemas import find_type
+from sql.errors import SqlError
+from sql.parse.syntax import Body, CommonTable, Query
+from sql.tree.expressions import Column, Expression, Parameter
+from sql.tree.relations import Limit, LockedRead, Project, Relation, Schema
+from sql.types.datatypes import UNKNOWN, SqlType
+from sql.types.enums import EnumType
+
+
+@dataclass
+class KnownTable:
+    """An item of WITH. visible: the items that it may itself use. outer: what surrounds the query that has the WITH.
+
+    relation: once it is bound, if it takes nothing from outside. bound: what it is inside of a closure that it takes from, and the
+    arguments of that closure then. rows: in the last step of a recursive item, what it was before.
+    """
+
+    common: CommonTable
+    visible: CommonTables
+    outer: Outer | None
+    relation: Relation | None = None
+    rows: tuple[str, Schema] | None = None
+    bound: dict[Closure, tuple[Relation, tuple[Expression, ...]]] = field(default_factory=dict)
+
+
+CommonTables = dict[str, KnownTable]
+
+
+class QueryBinders(NamedTuple):
+    """How `sql.bind.queries.query` binds a whole query, and one side of a set operation, for what is bound inside of queries itself."""
+
+    relation: Callable[[Query, BindContext], Relation]
+    body: Callable[[Body, BindContext], Operand]
+
+
+@dataclass
+class BindContext:
+    """What is known while one statement is bound.
+
+    queries: bind a query inside an expression or a FROM clause. relations: names of all scanned relations so far.
+    named: those that the text itself names, and ordinary views among them. stable: now() or the like was used. wide_numbers: a numeric
+    constant has more digits than a numeric can hold here, which is fine only where it becomes a float. common_tables: the WITH items in
+    scope. outer: what surrounds the query that is being bound. later_tables: WITH items that may not be named yet. views: ordinary views
+    that are named, by their keys. locked: reads with FOR UPDATE and the like. identified: where the tables are written whose rows can be
+    told apart by a hidden column.
+    """
+
+    catalog: Catalog
+    settings: SessionSettings
+    parameters: ParameterTypes
+    queries: QueryBinders
+    relations: set[str] = field(default_factory=set)
+    named: set[str] = field(default_factory=set)
+    stable: bool = False
+    wide_numbers: bool = False
+    common_tables: CommonTables = field(default_factory=dict)
+    outer: Outer | None = None
+    later_tables: frozenset[str] = frozenset()
+    recursive_count: int = 0
+    views: dict[str, Relation] = field(default_factory=dict)
+    locked: list[LockedRead] = field(default_factory=list)
+    identified: frozenset[int] = frozenset()
+
+    def own_type(self, written: str) -> EnumType | None:
+        """Return the type of the database that a name as written means, or None. Raises 3F000."""
+        return find_type(written, self.catalog, self.settings)
+
+    @contextmanager
+    def inside(self, outer: Outer | None, common_tables: CommonTables | None = None) -> Iterator[None]:
+        """Bind what follows inside of `outer`, with these WITH items if they are given."""
+        saved = self.outer, self.common_tables
+        self.outer = outer
+        if common_tables is not None:
+            self.common_tables = common_tables
+        try:
+            yield
+        finally:
+            self.outer, self.common_tables = saved
+
+    def recursive_name(self, name: str) -> str:
+        """Return a name for a recursive relation that no other in this statement has."""
+        self.recursive_count += 1
+        return f"{name} {self.recursive_count}"
+
+
+class ParameterTypes:
+    """The parameters of one statement, from 1. given: the types that the client declared; None: the statement can have no parameters."""
+
+    def __init__(self, given: Sequence[SqlType | None] | None = None) -> None:
+        self.types: dict[int, SqlType] = {}
+        self.used: set[int] = set()
+        self.allowed = given is not None
+        for index, kind in enumerate(given or ()):
+            if kind is not None and kind.family != "unknown":
+                self.types[index + 1] = kind
+        self.given_count = len(given or ())
+
+    def use(self, number: int, position: int) -> Parameter:
+        """Return the parameter with the type known so far."""
+        if not self.allowed:
+            raise SqlError("42P02", f"there is no parameter ${number}", position)
+        self.used.add(number)
+        return Parameter(number, self.types.get(number, UNKNOWN), position)
+
+    def decide(self, parameter: Parameter, kind: SqlType) -> Parameter:
+        """Give an untyped parameter the type that its place asks for."""
+        plain = kind.without_modifier()
+        if plain.family == "numeric":
+            plain = SqlType("numeric")
+        known = self.types.setdefault(parameter.number, plain)
+        if known.family != plain.family:
+            message = f"inconsistent types deduced for parameter ${parameter.number}"
+            detail = f"{known.sql_name} versus {plain.sql_name}"
+            raise SqlError("42P08", message, parameter.position, detail=detail)
+        return Parameter(parameter.number, known, parameter.position)
+
+    def finish(self) -> tuple[SqlType, ...]:
+        """Return the types of all parameters; one that nothing decided is 42P18."""
+        count = max([self.given_count, *self.used, *self.types], default=0)
+        found = []
+        for number in range(1, count + 1):
+            kind = self.types.get(number)
+            if kind is None:
+                raise SqlError("42P18", f"could not determine data type of parameter ${number}")
+            found.append(kind)
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A bound query. places: where each of its columns is written, for errors about its type."""
+
+    relation: Relation
+    places: tuple[int, ...]
+
+    @property
+    def columns(self) -> tuple[Expression, ...]:
+        """The output columns; for an untyped constant the constant itself."""
+        items = untyped_items(self.relation)
+        return tuple(
+            items.get(index, Column(index, column.name, column.type))
+            for index, column in enumerate(self.relation.schema)
+        )
+
+
+def untyped_items(relation: Relation) -> dict[int, Expression]:
+    """Return the constants and parameters of unknown type among the columns of a relation."""
+    if isinstance(relation, Limit):
+        return untyped_items(relation.input)
+    if not isinstance(relation, Project):
+        return {}
+    return {index: item for index, (_, item) in enumerate(relation.items) if item.type.family == "unknown"}

@@ -1,0 +1,163 @@
+"""Operators: PostgreSQL's overload for the operands, the casts that it needs, and the canonical call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sql.bind.expressions.coerce import coerce, converted, result_type
+from sql.bind.expressions.scope import check_alike
+from sql.errors import SqlError, not_supported
+from sql.functions.operators import BINARY_OPERATORS, PREFIX_OPERATORS
+from sql.functions.overloads import AmbiguousError, choose
+from sql.functions.signatures import Signature
+from sql.tree.expressions import Call, Cast, Expression, Literal
+from sql.types.casts import can_cast, plain_name
+from sql.types.datatypes import BOOL, INT4, INT8, INTERVAL, TEXT, TIMESTAMP, SqlType
+
+if TYPE_CHECKING:
+    from sql.bind.expressions.binder import Binder
+
+NEGATED = {"not_like": "like", "not_ilike": "ilike", "not_matches": "matches", "not_imatches": "imatches"}
+SWAPPED = {
+    "days_add_date": "date_add_days",
+    "time_at_date": "date_at_time",
+    "timetz_at_date": "date_at_timetz",
+    "interval_add_time": "time_add",
+    "interval_add_timetz": "timetz_add",
+    "times_interval": "interval_multiply",
+}
+SHIFTS = frozenset({"add_interval", "subtract_interval", "interval_add"})
+PATTERNS = frozenset({"~~", "!~~", "~~*", "!~~*", "~", "!~", "~*", "!~*"})
+NONE_HINT = "No operator matches the given name and argument types. You might need to add explicit type casts."
+NONE_HINT_UNARY = "No operator matches the given name and argument type. You might need to add an explicit type cast."
+MANY_HINT = "Could not choose a best candidate operator. You might need to add explicit type casts."
+
+
+def prefix(binder: Binder, operator: str, operand: Expression, position: int, text: str) -> Expression:
+    signature = pick(PREFIX_OPERATORS.get(operator, ()), operator, [operand], position)
+    if not signature.canonical:
+        raise not_supported(f"the operator {operator} {type_name(operand)}", position)
+    value = coerce(operand, SqlType(signature.cast_to[0]), binder.context)
+    if signature.canonical == "plus":
+        return value
+    return finish(signature, [value], position, text)
+
+
+def binary(binder: Binder, operator: str, left: Expression, right: Expression, position: int, text: str) -> Expression:
+    """Bind a binary operator over typed operands."""
+    if operator == "||":
+        left, right = text_operands(binder, left, right, position)
+    if operator in PATTERNS:
+        left = with_blanks(left)
+    if left.type.is_record or right.type.is_record:
+        check_alike(left, right)
+    signature = pick(BINARY_OPERATORS.get(operator, ()), operator, [left, right], position)
+    if not signature.canonical:
+        raise not_supported(f"the operator {type_name(left)} {operator} {type_name(right)}", position)
+    if signature.canonical in SHIFTS:
+        return interval_arithmetic(binder, signature, left, right, position, text)
+    return finish(signature, converted(signature, (left, right), binder.context), position, text)
+
+
+def with_blanks(operand: Expression) -> Expression:
+    """Return a char(n) as a text with the blanks that a cast would take away: patterns and octet_length see them."""
+    return Call("padded_text", (operand,), TEXT) if operand.type.family == "bpchar" else operand
+
+
+def comparison_signature(operator: str, left: Expression, right: Expression, position: int) -> Signature:
+    """Return the overload that compares two operands."""
+    return pick(BINARY_OPERATORS[operator], operator, [left, right], position)
+
+
+def text_operands(binder: Binder, left: Expression, right: Expression, position: int) -> tuple[Expression, Expression]:
+    """For ||: PostgreSQL takes any type beside a text, and converts it."""
+    strings: tuple[str, ...] = ("text", "varchar", "bpchar", "name")
+    families = (left.type.family, right.type.family)
+    if left.type.is_array or right.type.is_array:
+        return left, right
+    if "char" in families and all(family in (*strings, "char", "unknown") for family in families):
+        written = f"{type_name(left)} || {type_name(right)}"
+        raise SqlError("42725", f"operator is not unique: {written}", position, hint=MANY_HINT)
+    if "char" in families:
+        strings = (*strings, "char")
+    if not any(family in (*strings, "unknown") for family in families):
+        return left, right
+    if families[0] not in strings and families[1] not in strings and "unknown" in families:
+        # A bare literal beside a number: textanycat is the one candidate that is left.
+        typed = families[0] if families[1] == "unknown" else families[1]
+        if typed in ("jsonb", "bytea") or (typed != "unknown" and not can_cast(typed, "text", "assignment")):
+            return left, right
+    return coerce(left, TEXT, binder.context), coerce(right, TEXT, binder.context)
+
+
+def pick(candidates: Sequence[Signature], operator: str, operands: Sequence[Expression], position: int) -> Signature:
+    """Return the overload, or raise 42883 or 42725."""
+    families = [operand.type.family for operand in operands]
+    names = [type_name(operand) for operand in operands]
+    written = f"{names[0]} {operator} {names[1]}" if len(names) == 2 else f"{operator} {names[0]}"
+    try:
+        found = choose(candidates, families, is_operator=True)
+    except AmbiguousError:
+        raise SqlError("42725", f"operator is not unique: {written}", position, hint=MANY_HINT) from None
+    if found is None:
+        hint = NONE_HINT if len(names) == 2 else NONE_HINT_UNARY
+        raise SqlError("42883", f"operator does not exist: {written}", position, hint=hint)
+    return found
+
+
+def type_name(expression: Expression) -> str:
+    """Return the type's name as it stands in error messages."""
+    return plain_name(expression.type)
+
+
+def finish(signature: Signature, operands: Sequence[Expression], position: int, text: str) -> Expression:
+    """Return the canonical call with its type."""
+    canonical = signature.canonical
+    arguments = tuple(operands)
+    if canonical in SWAPPED:
+        canonical, arguments = SWAPPED[canonical], arguments[::-1]
+    if canonical in NEGATED:
+        escape = (Literal("\\", TEXT),) if canonical in ("not_like", "not_ilike") else ()
+        positive = Call(NEGATED[canonical], (*arguments, *escape), BOOL, position, text)
+        return Call("not", (positive,), BOOL, position, text)
+    if canonical in ("like", "ilike"):
+        arguments = (*arguments, Literal("\\", TEXT))
+    return Call(canonical, arguments, result_type(signature, arguments, position), position, text)
+
+
+def with_escape(expression: Expression, escape: str) -> Expression:
+    """Return a bound LIKE with another escape character ('' is none)."""
+    assert isinstance(expression, Call)
+    if expression.function == "not":
+        inner = with_escape(expression.arguments[0], escape)
+        return Call("not", (inner,), BOOL, expression.position, expression.text)
+    arguments = (*expression.arguments[:2], Literal(escape, TEXT))
+    return Call(expression.function, arguments, BOOL, expression.position, expression.text)
+
+
+def interval_arithmetic(
+    binder: Binder, signature: Signature, left: Expression, right: Expression, position: int, text: str
+) -> Expression:
+    """Bind timestamp +- interval constant as add_interval(timestamp, months, days, microseconds, zone).
+
+    Of an interval that is not a constant it is add_interval_value(timestamp, interval, zone).
+    """
+    if signature.canonical == "interval_add":
+        left, right = right, left
+    interval = coerce(right, INTERVAL, binder.context)
+    kind = SqlType(left.type.family)
+    if kind.family == "date":
+        left, kind = Cast(left, TIMESTAMP, False, "", position), TIMESTAMP
+    zone = binder.context.settings.clock_zone if kind.family == "timestamptz" else ""
+    sign = -1 if signature.canonical == "subtract_interval" else 1
+    match interval:
+        case Literal(value=(int(months), int(days), int(microseconds))):
+            months, days, microseconds = sign * months, sign * days, sign * microseconds
+            if max(months, days) >= 1 << 31:
+                raise SqlError("22008", "timestamp out of range")
+        case _:
+            span = Call("interval_negate", (interval,), INTERVAL, position, text) if sign < 0 else interval
+            return Call("add_interval_value", (left, span, Literal(zone, TEXT)), kind, position, text)
+    parts = (Literal(months, INT4), Literal(days, INT4), Literal(microseconds, INT8), Literal(zone, TEXT))
+    return Call("add_interval", (left, *parts), kind, position, text)

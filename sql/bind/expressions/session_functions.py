@@ -1,0 +1,101 @@
+"""Functions whose value the session knows: bound to literals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sql.catalog.catalog import KnowsSchemas, SessionSettings
+from sql.catalog.schemas import SYSTEM, meant_schema
+from sql.errors import SqlError, not_supported
+from sql.names.relation_keys import name_of, quoted
+from sql.parse.syntax import FunctionCall
+from sql.settings.settings import default_value
+from sql.settings.table import PRIVATE, private
+from sql.settings.version import VERSION_TEXT
+from sql.tree.expressions import Expression, Literal
+from sql.types.casts import plain_name
+from sql.types.datatypes import BOOL, INT4, NAME, TEXT
+
+if TYPE_CHECKING:
+    from sql.bind.expressions.binder import Binder
+
+SESSION_FUNCTIONS = frozenset(
+    """
+    version current_database current_catalog current_schema current_user session_user user current_role current_setting
+    pg_backend_pid pg_is_in_recovery pg_typeof
+    """.split()
+)
+# Those of which a definition would show its maker's values to everybody.
+OWN_VALUES = frozenset(
+    "current_schema current_user session_user user current_role current_setting pg_backend_pid".split()
+)
+
+
+def session_function(binder: Binder, node: FunctionCall) -> Expression:
+    """Return the literal that the call means in this session."""
+    settings = binder.context.settings
+    if settings.is_shared and node.name in OWN_VALUES:
+        raise not_supported(f"{node.name} in a definition that other sessions use", node.position)
+    if node.name == "pg_typeof":
+        return type_of(binder, node)
+    if node.name == "current_setting":
+        return current_setting(binder, node)
+    if node.arguments:
+        types = ", ".join("unknown" for _ in node.arguments)
+        raise SqlError("42883", f"function {node.name}({types}) does not exist", node.position)
+    match node.name:
+        case "version":
+            return Literal(VERSION_TEXT, TEXT, node.position)
+        case "current_database" | "current_catalog":
+            return Literal(settings.database, NAME, node.position)
+        case "current_schema":
+            return Literal(current_schema(binder), NAME, node.position)
+        case "pg_backend_pid":
+            return Literal(settings.process_id, INT4, node.position)
+        case "pg_is_in_recovery":
+            return Literal(False, BOOL, node.position)
+        case "session_user":
+            return Literal(settings.session_user, NAME, node.position)
+    return Literal(settings.user, NAME, node.position)
+
+
+def current_schema(binder: Binder) -> str | None:
+    """Return the first schema of the search_path that there is."""
+    catalog, settings = binder.context.catalog, binder.context.settings
+    path = (meant_schema(name, settings) for name in settings.named_path)
+    known = (
+        name for name in path if name == SYSTEM or not isinstance(catalog, KnowsSchemas) or catalog.has_schema(name)
+    )
+    return next(known, None)
+
+
+def type_of(binder: Binder, node: FunctionCall) -> Expression:
+    """Return the name of the argument's type, as text (PostgreSQL returns a regtype)."""
+    if len(node.arguments) != 1:
+        raise SqlError("42883", "function pg_typeof() does not exist", node.position)
+    operand = binder.bind(node.arguments[0])
+    text, enum = plain_name(operand.type), operand.type.enum
+    if enum is not None and binder.context.own_type(name_of(enum.name)) == enum:
+        text = text.replace(enum.shown, quoted(name_of(enum.name)))
+    return Literal(text, TEXT, node.position)
+
+
+def current_setting(binder: Binder, node: FunctionCall) -> Expression:
+    operands = [binder.bind(argument) for argument in node.arguments]
+    if len(operands) not in (1, 2) or not all(isinstance(operand, Literal) for operand in operands):
+        raise not_supported("current_setting of anything but a constant", node.position)
+    name = operands[0]
+    assert isinstance(name, Literal)
+    wanted = str(name.value)
+    value = setting_value(binder.context.settings, wanted.lower())
+    if value is None and wanted.lower() in PRIVATE:
+        raise private(wanted.lower())
+    if value is None and len(operands) == 1:
+        raise SqlError("42704", f'unrecognized configuration parameter "{wanted}"')
+    return Literal(value, TEXT, node.position)
+
+
+def setting_value(settings: SessionSettings, name: str) -> str | None:
+    """Return a setting as SHOW prints it, None when there is no such setting."""
+    known = {"timezone": settings.time_zone, "search_path": settings.search_path, **dict(settings.variables)}
+    return known.get(name, default_value(name))

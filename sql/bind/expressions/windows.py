@@ -1,0 +1,186 @@
+"""Window calls: functions and aggregates with OVER, named windows, frames, and where they may stand (42P20)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from sql.bind.expressions import aggregates
+from sql.bind.expressions.coerce import coerce, unify
+from sql.bind.expressions.operators import type_name
+from sql.errors import SqlError, not_supported
+from sql.functions.aggregates import AGGREGATES, HYPOTHETICAL, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
+from sql.functions.overloads import choose
+from sql.functions.scalars import FUNCTIONS
+from sql.parse.syntax import FrameBound, FunctionCall, SortItem, WindowDefinition
+from sql.times.interval_values import span_us
+from sql.tree.expressions import Expression, Literal, SortKey, WindowCall, WindowFrame
+from sql.types.casts import plain_name
+from sql.types.datatypes import INT4, TEXT, LiteralValue, SqlType
+
+if TYPE_CHECKING:
+    from sql.bind.expressions.binder import Binder
+
+
+def window(binder: Binder, node: FunctionCall) -> Expression:
+    """Return the column that stands for a window call."""
+    name = node.name
+    if node.over is None:
+        if node.within_group and name in HYPOTHETICAL:
+            raise not_supported(f"the aggregate {name}", node.position)
+        raise SqlError("42809", f"window function {name} requires an OVER clause", node.position)
+    if name not in WINDOW_FUNCTIONS and name not in AGGREGATES and name not in ORDERED_SET_AGGREGATES:
+        if name in FUNCTIONS:
+            message = f"OVER specified, but {name} is not a window function nor an aggregate function"
+            raise SqlError("42809", message, node.position)
+        raise aggregates.no_function(f"{name}()", node.position)
+    refuse_place(binder, node)
+    if node.distinct:
+        raise SqlError("0A000", "DISTINCT is not implemented for window functions", node.position)
+    if node.order_by:
+        raise SqlError("0A000", "aggregate ORDER BY is not implemented for window functions", node.position)
+    if node.name in ORDERED_SET_AGGREGATES:
+        raise SqlError("0A000", f"OVER is not supported for ordered-set aggregate {node.name}", node.position)
+    inner = replace(binder, inside_window=True)
+    if name in AGGREGATES:
+        function, arguments, kind = aggregates.resolve(inner, node)
+        condition = aggregates.bind_filter(inner, node) if node.filter is not None else None
+    else:
+        if node.filter is not None:
+            raise SqlError("0A000", "FILTER is not implemented for non-aggregate window functions", node.position)
+        function, condition = name, None
+        arguments, kind = resolve(inner, node)
+    definition = named_window(binder, node.over)
+    place = replace(binder, clause="window definitions", windows_allowed=False, sets_allowed=False)
+    partition = tuple(place.bind_value(item) for item in definition.partition_by)
+    order = tuple(sort_key(place, item) for item in definition.order_by)
+    frame = None if definition.frame is None else bind_frame(place, definition.frame, order)
+    call = WindowCall(function, arguments, kind, partition, order, frame, condition, node.position, node.text)
+    assert binder.virtual is not None
+    return binder.virtual.window(node.label, call)
+
+
+def refuse_place(binder: Binder, node: FunctionCall) -> None:
+    """Raise PostgreSQL's error where a window call may not stand."""
+    if binder.inside_aggregate:
+        raise SqlError("42803", "aggregate function calls cannot contain window function calls", node.position)
+    if binder.inside_window:
+        raise SqlError("42P20", "window function calls cannot be nested", node.position)
+    if not binder.windows_allowed or binder.virtual is None:
+        raise SqlError("42P20", f"window functions are not allowed in {binder.clause}", node.position)
+
+
+def resolve(binder: Binder, node: FunctionCall) -> tuple[tuple[Expression, ...], SqlType]:
+    """Return the converted arguments and the type of a window function that is no aggregate."""
+    operands = [binder.bind(argument) for argument in node.arguments]
+    written = f"{node.name}({', '.join(type_name(operand) for operand in operands)})"
+    signature = (
+        None if node.star else choose(WINDOW_FUNCTIONS[node.name], [operand.type.family for operand in operands])
+    )
+    if signature is None:
+        raise aggregates.no_function(written, node.position)
+    if "element" not in signature.arguments:
+        values = [
+            coerce(operand, SqlType(family), binder.context)
+            for operand, family in zip(operands, signature.cast_to, strict=True)
+        ]
+        return tuple(values), SqlType(signature.result)
+    if len(operands) == 3:
+        kind, (operands[0], operands[2]) = unify([operands[0], operands[2]], node.name.upper(), binder.context)
+    else:
+        if operands[0].type.family == "unknown":
+            operands[0] = coerce(operands[0], TEXT, binder.context)
+        kind = operands[0].type
+    if len(operands) > 1:
+        operands[1] = coerce(operands[1], INT4, binder.context)
+    return tuple(operands), kind.without_modifier()
+
+
+def sort_key(binder: Binder, item: SortItem) -> SortKey:
+    """Return a window's ORDER BY item; NULLs come last when ascending."""
+    first = item.descending if item.nulls_first is None else item.nulls_first
+    return SortKey(binder.bind_value(item.expression), item.descending, first)
+
+
+def named_window(binder: Binder, over: WindowDefinition) -> WindowDefinition:
+    """Return the definition with the named window that it refers to merged in."""
+    if over.base is None:
+        return over
+    found = binder.windows.get(over.base)
+    if found is None:
+        raise SqlError("42704", f'window "{over.base}" does not exist', over.position)
+    base = named_window(binder, found)
+    if over.exact:
+        return base
+    if over.partition_by:
+        raise SqlError("42P20", f'cannot override PARTITION BY clause of window "{over.base}"', over.position)
+    if over.order_by and base.order_by:
+        raise SqlError("42P20", f'cannot override ORDER BY clause of window "{over.base}"', over.position)
+    if base.frame is not None:
+        raise SqlError("42P20", f'cannot copy window "{over.base}" because it has a frame clause', over.position)
+    return WindowDefinition(None, base.partition_by, over.order_by or base.order_by, over.frame, over.position)
+
+
+def bind_frame(
+    binder: Binder, frame: tuple[str, FrameBound, FrameBound, str], order: tuple[SortKey, ...]
+) -> WindowFrame:
+    """Return the frame with constant offsets; the grammar has seen that its bounds are in order."""
+    unit, start, end, exclusion = frame
+    if unit == "groups" and not order:
+        raise SqlError("42P20", "GROUPS mode requires an ORDER BY clause", start.position)
+    return WindowFrame(unit, bound(binder, unit, start, order), bound(binder, unit, end, order), exclusion)
+
+
+def bound(binder: Binder, unit: str, item: FrameBound, order: tuple[SortKey, ...]) -> tuple[str, int | Literal | None]:
+    kind = "unbounded" if item.kind.startswith("unbounded") else item.kind
+    if item.offset is None:
+        return kind, None
+    if unit == "range":
+        return kind, range_offset(binder, item, order)
+    offset = binder.bind(item.offset)
+    if not isinstance(offset, Literal) or not isinstance(offset.value, int) or isinstance(offset.value, bool):
+        raise not_supported("a frame offset that is not a constant integer", item.position)
+    if offset.value < 0:
+        side = "starting" if kind == "preceding" else "ending"
+        raise SqlError("22013", f"frame {side} offset must not be negative")
+    return kind, offset.value
+
+
+# What is added to a sort key of each type: numbers to numbers of the same kind, an interval to times.
+RANGE_OFFSETS = {
+    **{family: family for family in ("int2", "int4", "int8", "numeric", "float8")},
+    "float4": "float8",
+    **dict.fromkeys(("date", "timestamp", "timestamptz", "time", "interval"), "interval"),
+}
+
+
+def range_offset(binder: Binder, item: FrameBound, order: tuple[SortKey, ...]) -> Literal:
+    """Return the constant that RANGE adds to the one sort key."""
+    if len(order) != 1:
+        message = "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column"
+        raise SqlError("42P20", message, item.position)
+    kind = order[0].expression.type
+    family = RANGE_OFFSETS.get(kind.family)
+    if family is None:
+        name = plain_name(kind)
+        message = f"RANGE with offset PRECEDING/FOLLOWING is not supported for column type {name}"
+        raise SqlError("0A000", message, item.position)
+    assert item.offset is not None
+    found = binder.bind(item.offset)
+    offset = coerce(found, SqlType(family), binder.context)
+    if not isinstance(offset, Literal) or offset.value is None:
+        raise not_supported("a frame offset that is not a constant", item.position)
+    if is_negative(offset.value):
+        raise SqlError("22013", "invalid preceding or following size in window function")
+    return offset
+
+
+def is_negative(value: LiteralValue) -> bool:
+    """Tell whether a number or an interval is below zero."""
+    match value:
+        case (int(months), int(days), int(micros)):
+            return span_us((months, days, micros)) < 0
+        case int() | float() | Decimal():
+            return value < 0
+    return False

@@ -1,0 +1,339 @@
+"""The FROM clause: relations by name, views, common tables, derived tables, functions and joins, each with the scope of its columns.
+
+An item that may see those to its left (LATERAL, and every function) is bound in a closure; the join is lateral when that has taken
+something from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from sql.bind.expressions.binder import Binder
+from sql.bind.expressions.calls import bind_function_table
+from sql.bind.expressions.closures import Closure, Outer, Passage, closures_between
+from sql.bind.expressions.coerce import unify
+from sql.bind.expressions.context import BindContext
+from sql.bind.expressions.operators import binary
+from sql.bind.expressions.readers import as_read
+from sql.bind.expressions.scope import Scope, ScopeColumn, ScopeTable, table_scope
+from sql.bind.queries.common_tables import column_names, common_relation
+from sql.catalog.catalog import ColumnDescription, RelationDescription
+from sql.catalog.schemas import find_relation
+from sql.errors import SqlError, not_supported
+from sql.names.relation_keys import as_written, described, name_of
+from sql.names.suggestions import did_you_mean
+from sql.parse.grammar.cursor import relation_of
+from sql.parse.syntax import Derived, FromItem, FunctionTable, JoinClause, Table, ValuesBody
+from sql.tree.expressions import Call, Column, Expression, Literal
+from sql.tree.relations import ROW_ID, Join, OutputColumn, Recursive, Relation, Scan, Schema, Values
+from sql.tree.sharing import shared
+from sql.tree.walks import map_expression, rewrite_everywhere
+from sql.types.datatypes import BOOL
+
+# One row of no columns: the input of a SELECT without FROM.
+ONE_ROW = Values(((),), ())
+
+
+def bind_from(items: tuple[FromItem, ...], context: BindContext) -> tuple[Relation, Scope]:
+    """Return the joined relation of a FROM clause and the names in it."""
+    base = context.outer
+    if not items:
+        return ONE_ROW, Scope(outer=base)
+    relation, scope = bind_item(items[0], context, base, None)
+    for item in items[1:]:
+        right, right_scope, lateral = bind_beside(item, scope, context, base)
+        check_aliases(scope, right_scope, item.position)
+        scope = side_by_side(scope, right_scope)
+        relation = Join(relation, right, "cross", None, lateral)
+    return relation, surrounded(scope, base)
+
+
+def surrounded(scope: Scope, outer: Outer | None, same_level: bool = False) -> Scope:
+    """Return the scope of a part of a FROM clause with what is around it."""
+    return Scope(scope.tables, scope.visible, scope.width, outer, same_level)
+
+
+def sees_neighbours(item: FromItem) -> bool:
+    """Tell whether a FROM item may use the columns of those to its left."""
+    match item:
+        case Table():
+            return False
+        case Derived():
+            return item.lateral
+        case FunctionTable():
+            return True
+        case JoinClause():
+            return sees_neighbours(item.left) or sees_neighbours(item.right)
+
+
+def bind_beside(
+    item: FromItem, left: Scope, context: BindContext, base: Outer | None, refused: bool = False
+) -> tuple[Relation, Scope, tuple[Expression, ...] | None]:
+    """Return an item to the right of others, and what a lateral join hands to it.
+
+    base: what surrounds the whole query. refused: a RIGHT or FULL join, which can't be lateral.
+    """
+    if not sees_neighbours(item):
+        return *bind_item(item, context, base, left), None
+    functions = isinstance(item, FunctionTable)
+    clause = "functions in FROM" if functions else "FROM clause of their own query level"
+    scope = surrounded(left, context.outer, same_level=context.outer is not base)
+    closure = Closure(Binder(scope, context, clause), refused)
+    with context.inside(closure):
+        right, right_scope = bind_item(item, context, base, left)
+    return right, right_scope, tuple(closure.arguments) or None
+
+
+def blind(context: BindContext, base: Outer | None, hidden: Scope | None) -> Outer | None:
+    """Return what surrounds a part of the FROM clause that may not see the items beside it."""
+    closures = closures_between(context.outer, base)
+    return base if not closures and hidden is None else Passage(base, closures, hidden)
+
+
+def bind_item(item: FromItem, context: BindContext, base: Outer | None, hidden: Scope | None) -> tuple[Relation, Scope]:
+    """Return one item of a FROM clause. hidden: the items to its left."""
+    match item:
+        case Table():
+            return bind_table(item, context)
+        case Derived():
+            check_alias(item)
+            with context.inside(context.outer if item.lateral else blind(context, base, hidden)):
+                relation = context.queries.relation(item.query, context)
+            return aliased(relation, item.alias or "", item.column_aliases)
+        case FunctionTable():
+            scope = Scope(outer=context.outer, same_level=context.outer is not base)
+            return bind_function_table(item, Binder(scope, context, "functions in FROM", in_from=True))
+        case JoinClause():
+            return bind_join(item, context, base, hidden)
+
+
+def check_alias(item: Derived) -> None:
+    """A derived table must have a name."""
+    if item.alias is None:
+        word, what = ("VALUES", "VALUES") if isinstance(item.query.body, ValuesBody) else ("SELECT", "subquery")
+        hint = f"For example, FROM ({word} ...) [AS] foo."
+        raise SqlError("42601", f"{what} in FROM must have an alias", item.position, hint=hint)
+
+
+def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
+    """Return the scan of a relation, the query of a view, or that of a common table."""
+    if len(item.name) == 1 and item.name[0] in context.common_tables:
+        known = context.common_tables[item.name[0]]
+        relation = common_relation(known, context)
+        columns = relation.schema if known.rows is not None else column_names(relation.schema, known.common)
+        return aliased(relation, item.alias or known.common.name, item.column_aliases, columns)
+    found = system_relation(item, context)
+    if found is None:
+        written = relation_of(item.name, item.position)
+        found = find_relation(written, context.catalog, context.settings, item.position)
+    if found is None:
+        raise missing(item, context)
+    if found.kind == "sequence":
+        raise not_supported("reading a sequence as a table", item.position)
+    if found.kind == "statistics" and context.settings.is_shared:
+        raise not_supported(f"{found.name} in a definition", item.position)
+    if found.disabled:
+        raise disabled(found, item.position)
+    context.named.add(found.name)
+    schema = schema_of(found.columns)
+    if found.query is not None:
+        context.stable = context.stable or found.query.stable
+        if found.name not in context.views:
+            read = as_read(renewed(found.query.root, context), context.settings)
+            context.views[found.name] = shared(found.name, read)
+        relation = context.views[found.name]
+    else:
+        context.relations.add(found.name)
+        identified = item.position in context.identified and found.kind == "table"
+        relation = Scan(found.name, found.kind, (*schema_of(found.row), *((ROW_ID,) if identified else ())))
+    alias = item.alias or name_of(found.name)
+    _, scope = aliased(relation, alias, item.column_aliases, schema)
+    hidden = [
+        ScopeColumn(column.name, Column(index, column.name, column.type), alias, hidden=True)
+        for index, column in enumerate(found.hidden, len(schema))
+        if all(known.name != column.name for known in scope.visible)
+    ]
+    if len(relation.schema) > len(found.row):
+        place = Column(len(found.row), ROW_ID.name, ROW_ID.type)
+        hidden.append(ScopeColumn(ROW_ID.name, place, alias, hidden=True))
+    oid = 0 if found.kind == "statistics" else found.oid
+    table = ScopeTable(
+        alias, (*scope.visible, *hidden), found.name, key_of(found), item.alias is not None, relation_oid=oid
+    )
+    return relation, Scope([table], scope.visible, len(relation.schema))
+
+
+def schema_of(columns: Iterable[ColumnDescription]) -> Schema:
+    """Return described columns as a schema."""
+    return tuple(OutputColumn(column.name, column.type) for column in columns)
+
+
+def system_relation(item: Table, context: BindContext) -> RelationDescription | None:
+    """Return the relation of schema pg_catalog that is named with its schema, if it is one of ours."""
+    found = context.catalog.relation(item.name[-1]) if item.name[:-1] == ("pg_catalog",) else None
+    return found if found is not None and found.schema_name == "pg_catalog" else None
+
+
+def missing(item: Table, context: BindContext) -> SqlError:
+    """Return the error about a relation that does not exist, or is an item of WITH that comes later."""
+    name = as_written(item.name)
+    message = f'relation "{".".join(item.name)}" does not exist'
+    if len(item.name) == 1 and name in context.later_tables:
+        detail = f'There is a WITH item named "{name}", but it cannot be referenced from this part of the query.'
+        hint = "Use WITH RECURSIVE, or re-order the WITH items to remove forward references."
+        return SqlError("42P01", message, item.position, detail, hint)
+    return SqlError("42P01", message, item.position, hint=did_you_mean(name, context.catalog.relation_names()))
+
+
+def disabled(found: RelationDescription, position: int | None) -> SqlError:
+    """Return the error about a view that could not be built when the server started."""
+    name = described(found.name)
+    hint = f"Restart the server when the cause is gone, or DROP VIEW {name} and make it again from the rows that come then."
+    detail = f"It could not be built when the server started: {found.disabled}."
+    return SqlError("55000", f'view "{name}" is disabled', position, detail, hint)
+
+
+def renewed(root: Relation, context: BindContext) -> Relation:
+    """Return a view's tree for this statement: its recursive relations get names that no other here has."""
+    names: dict[str, str] = {}
+
+    def step(relation: Relation) -> Relation:
+        if isinstance(relation, Recursive) or (isinstance(relation, Scan) and relation.kind == "recursive"):
+            if relation.name not in names:
+                names[relation.name] = context.recursive_name(relation.name.rpartition(" ")[0])
+            return replace(relation, name=names[relation.name])
+        return relation
+
+    return rewrite_everywhere(root, step)
+
+
+def key_of(relation: RelationDescription) -> tuple[int, ...]:
+    """Return the places of the columns of a table's primary key."""
+    numbers = next((item.columns for item in relation.constraints if item.kind == "primary key"), ())
+    places = {column.number: index for index, column in enumerate(relation.columns)}
+    return tuple(places[number] for number in numbers if number in places)
+
+
+def aliased(
+    relation: Relation, alias: str, column_aliases: tuple[str, ...], schema: Schema | None = None
+) -> tuple[Relation, Scope]:
+    """Return the relation with the scope that its alias and column aliases give."""
+    columns = renamed(schema or relation.schema, alias, column_aliases)
+    return relation, table_scope(alias, [(column.name, column.type) for column in columns])
+
+
+def renamed(schema: Schema, alias: str, names: tuple[str, ...]) -> Schema:
+    """Return the schema with the first columns renamed."""
+    if len(names) > len(schema):
+        message = f'table "{alias}" has {len(schema)} columns available but {len(names)} columns specified'
+        raise SqlError("42P10", message)
+    head = tuple(OutputColumn(name, column.type) for name, column in zip(names, schema, strict=False))
+    return (*head, *schema[len(names) :])
+
+
+def check_aliases(left: Scope, right: Scope, position: int) -> None:
+    for table in right.tables:
+        # Tables of two schemas may have one name, as long as neither has an alias.
+        alike = [known for known in left.tables if known.alias == table.alias]
+        if any(
+            not (table.goes_by_schema and known.goes_by_schema and known.relation != table.relation) for known in alike
+        ):
+            raise SqlError("42712", f'table name "{table.alias}" specified more than once', position)
+
+
+def shift_column(column: ScopeColumn, width: int) -> ScopeColumn:
+    """Return the column as it is addressed when `width` columns come before it."""
+
+    def moved(node: Expression) -> Expression | None:
+        return Column(node.index + width, node.name, node.type, node.position) if isinstance(node, Column) else None
+
+    return replace(column, expression=map_expression(column.expression, moved))
+
+
+def side_by_side(left: Scope, right: Scope) -> Scope:
+    """Return the scope of two relations joined, left columns first."""
+    tables = [
+        replace(table, columns=tuple(shift_column(column, left.width) for column in table.columns), key=())
+        for table in right.tables
+    ]
+    visible = [shift_column(column, left.width) for column in right.visible]
+    return Scope([*left.tables, *tables], [*left.visible, *visible], left.width + right.width, left.outer)
+
+
+def missing_where(scope: Scope, is_filled: bool) -> Scope:
+    """Return the scope of one side of a join. is_filled: with NULLs where no row of it is found."""
+    if not is_filled:
+        return scope
+    return replace(scope, tables=[replace(table, may_be_missing=True) for table in scope.tables])
+
+
+def bind_join(
+    item: JoinClause, context: BindContext, base: Outer | None, hidden: Scope | None
+) -> tuple[Relation, Scope]:
+    """Return a join; USING and NATURAL merge columns."""
+    left, left_scope = bind_item(item.left, context, base, hidden)
+    refused = item.kind in ("right", "full")
+    right, right_scope, lateral = bind_beside(item.right, left_scope, context, base, refused)
+    check_aliases(left_scope, right_scope, item.position)
+    both = side_by_side(
+        missing_where(left_scope, item.kind in ("right", "full")),
+        missing_where(right_scope, item.kind in ("left", "full")),
+    )
+    scope = surrounded(both, blind(context, base, hidden))
+    if item.kind == "cross":
+        return Join(left, right, "cross", None, lateral), scope
+    using = item.using
+    if item.natural:
+        right_names = [column.name for column in right_scope.visible]
+        common = [column.name for column in left_scope.visible if column.name in right_names]
+        using = tuple((name, item.position) for name in dict.fromkeys(common))
+    if using:
+        condition, scope = merge_columns(item, using, left_scope, right_scope, scope, context)
+        return Join(left, right, item.kind, condition, lateral), scope
+    if item.condition is None:
+        # NATURAL JOIN without a common column is a cross join.
+        kind = "cross" if item.kind == "inner" else item.kind
+        return Join(left, right, kind, None if kind == "cross" else Literal(True, BOOL), lateral), scope
+    binder = Binder(scope, context, "JOIN conditions")
+    return Join(left, right, item.kind, binder.bind_boolean(item.condition, "JOIN/ON"), lateral), scope
+
+
+def merge_columns(
+    item: JoinClause,
+    using: tuple[tuple[str, int], ...],
+    left_scope: Scope,
+    right_scope: Scope,
+    scope: Scope,
+    context: BindContext,
+) -> tuple[Expression, Scope]:
+    """Return the equality of the columns of USING, and the scope where they are visible once and come first."""
+    binder = Binder(scope, context, "JOIN conditions")
+    equalities: list[Expression] = []
+    merged: list[ScopeColumn] = []
+    for index, (name, position) in enumerate(using):
+        if any(name == other for other, _ in using[:index]):
+            raise SqlError("42701", f'column name "{name}" appears more than once in USING clause', position)
+        one = using_column(left_scope, name, "left", position)
+        two = shift_column(using_column(right_scope, name, "right", position), left_scope.width)
+        equalities.append(binary(binder, "=", one.expression, two.expression, position, item_text(name)))
+        kind, (first, second) = unify([one.expression, two.expression], "JOIN/USING", context)
+        value = {"right": second, "full": Call("coalesce", (first, second), kind, position)}.get(item.kind, first)
+        merged.append(ScopeColumn(name, value, ""))
+    condition = equalities[0] if len(equalities) == 1 else Call("and", tuple(equalities), BOOL, item.position)
+    names = {name for name, _ in using}
+    rest = [column for column in scope.visible if column.name not in names]
+    return condition, Scope(scope.tables, [*merged, *rest], scope.width, scope.outer)
+
+
+def item_text(name: str) -> str:
+    return f"USING ({name})"
+
+
+def using_column(scope: Scope, name: str, side: str, position: int) -> ScopeColumn:
+    found = [column for column in scope.visible if column.name == name]
+    if not found:
+        raise SqlError("42703", f'column "{name}" specified in USING clause does not exist in {side} table', position)
+    if len(found) > 1:
+        raise SqlError("42702", f'common column name "{name}" appears more than once in {side} table', position)
+    return found[0]

@@ -1,0 +1,86 @@
+"""CHECK constraints and other expressions over one row of a table.
+
+Enters: an expression as written, the table's description. Leaves: a boolean expression over the table's columns by index, or a value of a
+column's type. Raises what PostgreSQL raises for queries, aggregates and wrong types in them.
+"""
+
+from __future__ import annotations
+
+from sql.bind.expressions.binder import Binder
+from sql.bind.expressions.coerce import coerce
+from sql.bind.expressions.context import BindContext, ParameterTypes
+from sql.bind.expressions.places import start_of
+from sql.bind.expressions.scope import Scope, ScopeColumn, ScopeTable
+from sql.bind.queries.query import QUERIES
+from sql.catalog.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
+from sql.errors import SqlError
+from sql.names.relation_keys import name_of
+from sql.parse.syntax import Expression as Syntax
+from sql.tree.expressions import Column, Expression, Subquery
+from sql.tree.walks import walk
+from sql.types.casts import can_cast, plain_name
+from sql.types.datatypes import BOOL
+
+
+def bind_check(
+    condition: Syntax, relation: RelationDescription, catalog: Catalog, settings: SessionSettings
+) -> Expression:
+    """Return the condition of a CHECK as a boolean over the table's row. Raises 42804 for another type."""
+    return _condition(row_binder(relation, catalog, settings.shared(), "check constraints"), condition, "CHECK")
+
+
+def bind_copied(
+    where: Syntax, relation: RelationDescription, catalog: Catalog, settings: SessionSettings
+) -> Expression:
+    """Return the WHERE of COPY FROM as a boolean over the table's row. Raises 42804 for another type."""
+    return _condition(row_binder(relation, catalog, settings, "COPY FROM WHERE conditions"), where, "WHERE")
+
+
+def _condition(binder: Binder, condition: Syntax, clause: str) -> Expression:
+    bound = binder.bind(condition)
+    for node in walk(bound):
+        if isinstance(node, Subquery):
+            raise SqlError("0A000", f"cannot use subquery in {binder.clause.removesuffix('s')}", node.position)
+    if bound.type.family not in ("bool", "unknown"):
+        message = f"argument of {clause} must be type boolean, not type {plain_name(bound.type)}"
+        raise SqlError("42804", message, start_of(condition))
+    return assign_to(bound, ColumnDescription("?column?", BOOL), binder.context)
+
+
+def bind_conversion(
+    using: Syntax | None,
+    column: ColumnDescription,
+    target: ColumnDescription,
+    relation: RelationDescription,
+    catalog: Catalog,
+    settings: SessionSettings,
+) -> Expression:
+    """Return what ALTER COLUMN TYPE makes of a row: USING's expression or the column, as the new type. Raises 42804."""
+    binder = row_binder(relation, catalog, settings, "transform expressions")
+    index = next(place for place, known in enumerate(relation.columns) if known.number == column.number)
+    value = Column(index, column.name, column.type) if using is None else binder.bind(using)
+    if not can_cast(value.type.family, target.type.family, "assignment"):
+        name = plain_name(target.type)
+        if using is None:
+            hint = f'You might need to specify "USING {column.name}::{target.type.sql_name}".'
+            raise SqlError("42804", f'column "{column.name}" cannot be cast automatically to type {name}', hint=hint)
+        message = f'result of USING clause for column "{column.name}" cannot be cast automatically to type {name}'
+        raise SqlError("42804", message, hint="You might need to add an explicit cast.")
+    return assign_to(value, target, binder.context)
+
+
+def row_binder(relation: RelationDescription, catalog: Catalog, settings: SessionSettings, place: str) -> Binder:
+    """Return a binder of expressions over one row of the table."""
+    context = BindContext(catalog, settings, ParameterTypes(), QUERIES)
+    known_as = name_of(relation.name)
+    columns = [
+        ScopeColumn(column.name, Column(index, column.name, column.type), known_as)
+        for index, column in enumerate(relation.columns)
+    ]
+    scope = Scope([ScopeTable(known_as, tuple(columns), relation.name)], columns, len(columns))
+    return Binder(scope, context, place)
+
+
+def assign_to(value: Expression, column: ColumnDescription, context: BindContext) -> Expression:
+    """Return the value as the column's type."""
+    return coerce(value, column.type, context)

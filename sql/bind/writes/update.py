@@ -1,0 +1,92 @@
+"""UPDATE: the rows that change, each with its identity and its new values.
+
+Enters: an `Update`. Leaves: a `BoundUpdate`, whose source is a relation like any other: the target joined with FROM, cut by WHERE.
+Several FROM rows may match a row of the target; which of them counts is left to whoever runs it, as in PostgreSQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sql.bind.expressions.binder import Binder
+from sql.bind.expressions.coerce import refuse_wide_numbers
+from sql.bind.expressions.context import BindContext, ParameterTypes
+from sql.bind.queries.common_tables import common_tables
+from sql.bind.queries.locking import locked_reads
+from sql.bind.queries.query import QUERIES
+from sql.bind.writes.assignments import bind_assignments
+from sql.bind.writes.write_target import (
+    bind_returning,
+    columns_beside,
+    condition_of,
+    filtered,
+    identity_of,
+    items_of,
+    joined_target,
+    read_relations,
+    reads_columns,
+    stored,
+    target_relation,
+    without_identity,
+)
+from sql.catalog.catalog import Catalog, RelationDescription, SessionSettings
+from sql.parse.statements.update import Update
+from sql.tree.expressions import Column
+from sql.tree.relations import LockedRead, OutputColumn, Project, Relation
+from sql.tree.sharing import settled
+from sql.types.datatypes import SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class BoundUpdate:
+    """A bound UPDATE.
+
+    source: the identity of each row to change, all its columns as they will be, then the columns of FROM. changed: indexes of the columns
+    that SET names. returning: over the rows of `source` without their identity. relations: names of all that is scanned.
+    named, needed: see BoundInsert.
+    """
+
+    relation: RelationDescription
+    source: Relation
+    changed: tuple[int, ...]
+    returning: Relation | None
+    parameters: tuple[SqlType, ...]
+    relations: frozenset[str]
+    stable: bool
+    locked: tuple[LockedRead, ...] = ()
+    named: frozenset[str] = frozenset()
+    needed: str = "w"
+
+
+def bind_update(
+    statement: Update,
+    catalog: Catalog,
+    settings: SessionSettings,
+    parameter_types: Sequence[SqlType | None] | None = None,
+) -> BoundUpdate:
+    """Return the typed form of an UPDATE of a table."""
+    parameters = ParameterTypes(parameter_types)
+    context = BindContext(catalog, settings, parameters, QUERIES)
+    with common_tables(statement.common_tables, context):
+        relation = target_relation(statement.name, statement.name_position, catalog, settings, "update")
+        joined, scope = joined_target(relation, statement.alias, statement.from_items, context)
+        found = filtered(joined, scope, statement.where, context)
+        beside = columns_beside(relation, found) if statement.returning else ()
+        schema = tuple(OutputColumn(column.name, column.type) for column in relation.columns)
+        rows = (*schema, *(OutputColumn(name, item.type) for name, item in beside))
+        returning = bind_returning(statement.returning, without_identity(scope, relation), rows, context)
+        changes = bind_assignments(statement.assignments, relation, Binder(scope, context, "UPDATE"))
+    new = tuple(
+        (column.name, stored(changes.get(index, Column(index, column.name, column.type)), column))
+        for index, column in enumerate(relation.columns)
+    )
+    source = settled(refuse_wide_numbers(Project(found, (identity_of(relation), *new, *beside)), context))
+    if returning is not None:
+        returning = settled(refuse_wide_numbers(returning, context))
+    changed = tuple(sorted(changes))
+    locked = locked_reads(context, source, returning)
+    names = read_relations(source, returning, *(one.root for one in locked))
+    read = reads_columns(relation, *condition_of(found), *changes.values(), *items_of(returning))
+    types, named, needed = parameters.finish(), frozenset(context.named), "wr" if read else "w"
+    return BoundUpdate(relation, source, changed, returning, types, names, context.stable, locked, named, needed)
