@@ -13,7 +13,7 @@ from sql.bind import (
     bind_query,
     bind_update,
 )
-from sql.bind.on_conflict import BoundConflict
+from sql.bind.writes.on_conflict import BoundConflict
 from sql.catalog.catalog import Catalog
 from sql.errors import SqlError
 from sql.parse.parse import parse
