@@ -1,4 +1,7 @@
-"""Backslash escapes of E'...' and U&'...' constants. Enters: the text between the quotes. Leaves: the characters meant."""
+"""Backslash escapes of E'...' and U&'...' constants.
+
+Enters: the text between the quotes. Leaves: the characters that the text means.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,15 @@ NO_ESCAPE_CHARACTERS = frozenset("0123456789abcdefABCDEF+'\" \t\n\r\f\v")
 
 
 def decode_escapes(body: str, start: int) -> str:
-    """Return what E'body' means; `start` is the 0-based place of `body` in the text."""
+    """Return the characters that E'body' means.
+
+    start: the 0-based place of `body` in the text of the client.
+    """
     if "\\" not in body:
         return body.replace("''", "'")
-    # \x and octal escapes are bytes of UTF-8, which may only together make a character.
-    # One buffer and not pieces: a million of them hold up everybody when they are joined.
+    # \x and octal escapes are bytes of UTF-8, which may only together make a character. They go
+    # into one buffer and not into pieces: to join a million pieces would hold up all other
+    # sessions.
     decoded = bytearray()
     place, first = 0, 0
     for match in ESCAPE.finditer(body):
@@ -72,7 +79,9 @@ def escaped_bytes(match: re.Match[str], position: int) -> bytes:
 
 
 def unpaired(body: str, place: int, start: int, escape: re.Match[str] | None) -> SqlError:
-    """Return the error of a half of a surrogate pair before `place`, where `escape` or another character is."""
+    """Return the error of half a surrogate pair before `place`, where `escape` or another character
+    is.
+    """
     near = escape[0] if escape is not None and (escape[3] or escape[4]) else (body[place : place + 1] or "'")
     return SqlError("42601", f'invalid Unicode surrogate pair at or near "{near}"', start + place + 1)
 
@@ -85,7 +94,10 @@ def unicode_escapes(character: str) -> re.Pattern[str]:
 
 
 def decode_unicode_escapes(body: str, start: int, character: str = "\\") -> str:
-    """Return what U&'body' UESCAPE 'character' means; `start` is the 0-based place of `body` in the text."""
+    """Return the characters that U&'body' UESCAPE 'character' means.
+
+    start: the 0-based place of `body` in the text of the client.
+    """
     decoded = StringIO()
     place, first = 0, 0
     for match in unicode_escapes(character).finditer(body):
@@ -121,12 +133,12 @@ def is_code_point(value: int) -> bool:
 
 
 def is_first(value: int) -> bool:
-    """Tell whether this is the first half of a surrogate pair."""
+    """Tell whether a value is the first half of a surrogate pair."""
     return 0xD800 <= value <= 0xDBFF
 
 
 def is_second(value: int) -> bool:
-    """Tell whether this is the second half of a surrogate pair."""
+    """Tell whether a value is the second half of a surrogate pair."""
     return 0xDC00 <= value <= 0xDFFF
 
 

@@ -1,9 +1,10 @@
-"""Text to tokens by PostgreSQL's lexical rules (standard_conforming_strings on).
+"""The lexer: text to tokens by PostgreSQL's lexical rules (standard_conforming_strings on).
 
-Enters: the text of a message. Leaves: a list of `Token`, the last of kind 'end'. A lexical error is a token of kind 'error', so that
-an earlier syntax error is reported first, as PostgreSQL does. Our own scanner and not sqlglot's: that one reads `1_000` as an alias,
-leaves E'\\x41' undecoded, swallows the rest of a SHOW as one string and folds words together, so positions get lost.
-Must not know keywords' meanings.
+Enters: the text of a message. Leaves: a list of `Token`, the last of kind 'end'. A lexical error is
+a token of kind 'error', so that an earlier syntax error is reported first, as PostgreSQL does. The
+scanner is our own and not sqlglot's, which reads `1_000` as an alias, leaves E'\\x41' undecoded,
+swallows the rest of a SHOW as one string and folds words together, so that positions get lost. Must
+not know the meanings of keywords.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ IDENTIFIER_BYTES_MAX = 63
 
 ASCII_FOLD = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
-# What one call of a C function looks at, in characters: it holds the interpreter until it returns.
+# Characters that one call of a C function looks at: the call holds the interpreter until it
+# returns.
 PIECE = 65_536
 # Strings are searched for one character, and copied, which is faster.
 SEARCHED_AT_ONCE = 4_194_304
 WORD_PIECE = 256
 CHECKED_EVERY = 256
 
-# Every repetition is possessive: nothing is read twice, whatever comes after it. What may be long is read in pieces.
+# Every repetition is possessive: no character is read twice, whatever comes after it. Long tokens
+# are read in pieces.
 SCANNER = re.compile(
     rf"""
     [ \t\r\n\f\v]{{0,{PIECE}}}+
@@ -59,7 +62,7 @@ EXPONENT = re.compile("[eE][+-]?(?=[0-9])")
 NUMBER_JUNK = re.compile(r"[A-Za-z_\u0080-\U0010ffff]")
 LINE_END = re.compile(r"[\r\n]")
 ESCAPED_PIECE = re.compile(r"(?:[^'\\]{1,1000}+|''|\\.){0,100}+", re.DOTALL)
-# Nobody has longer operators, and PostgreSQL refuses them; a run of + and - may go on behind.
+# No operator is longer, and PostgreSQL refuses longer ones; a run of + and - may go on after that.
 OPERATOR_RUN = re.compile(r"(?:(?!--|/\*)[-+*/<>=~!@\#%^&|`?]){1,4096}+")
 UESCAPE = re.compile(
     rf"[ \t\r\n\f\v]{{0,{PIECE}}}+uescape(?![A-Za-z0-9_$\u0080-\U0010ffff])[ \t\r\n\f\v]{{0,{PIECE}}}+", re.IGNORECASE
@@ -68,9 +71,12 @@ UNUSUAL = re.compile(r"[~!@\#%^&|`?]")
 
 
 class Token(NamedTuple):
-    """kind: 'word' (folded in `value`), 'quoted', 'string', 'integer', 'decimal', 'parameter', 'operator', 'bits', 'error', 'end'.
+    """A token of a client's text.
 
-    Punctuation is of kind 'operator'. start, end: 0-based characters in the text.
+    Attributes:
+        kind: 'word' (folded in `value`), 'quoted', 'string', 'integer', 'decimal', 'parameter',
+            'operator', 'bits', 'error' or 'end'. Punctuation is of kind 'operator'.
+        start, end: 0-based characters in the text.
     """
 
     kind: str
@@ -81,7 +87,7 @@ class Token(NamedTuple):
 
 
 def scan(text: str) -> list[Token]:
-    """Return the tokens of `text`; after a token of kind 'error' nothing follows but 'end'."""
+    """Return the tokens of `text`; after a token of kind 'error' only the token 'end' follows."""
     tokens: list[Token] = []
     place = 0
     length = len(text)
@@ -122,7 +128,9 @@ def scan(text: str) -> list[Token]:
 
 
 def refuse_unsafe_strings(text: str) -> None:
-    """Raise 0A000 for the first constant of `text` that standard_conforming_strings = off gives another meaning than we do."""
+    """Raise 0A000 for the first constant that standard_conforming_strings = off gives another
+    meaning than we do.
+    """
     if "\\" not in text and "&'" not in text:
         return
     for token in scan(text):
@@ -142,7 +150,9 @@ def refuse_unsafe_strings(text: str) -> None:
 
 
 def scan_token(text: str, kind: str, start: int, end: int) -> Token:
-    """Return the token of the scanner's alternative `kind`, which took the text from `start` to `end`."""
+    """Return the token of the scanner's alternative `kind`, which took the text from `start` to
+    `end`.
+    """
     match kind:
         case "number":
             return number_token(text, start, end)
@@ -165,7 +175,9 @@ def scan_token(text: str, kind: str, start: int, end: int) -> Token:
 
 
 def fold(word: str) -> str:
-    """Return an unquoted identifier as PostgreSQL stores it: ASCII letters in lower case, at most 63 bytes."""
+    """Return an unquoted identifier as PostgreSQL stores it: ASCII letters in lower case, at most
+    63 bytes.
+    """
     return truncate(word[:IDENTIFIER_BYTES_MAX].translate(ASCII_FOLD))
 
 
@@ -182,7 +194,7 @@ def lexical_error(message: str, text: str, start: int, end: int) -> Token:
 
 
 def extended(text: str, place: int, piece: re.Pattern[str]) -> int:
-    """Return where what `piece` matches from `place` on ends, read piece by piece."""
+    """Return the end of the match of `piece` from `place` on; the text is read piece by piece."""
     while (more := piece.match(text, place)) is not None and more.end() > place:
         place = more.end()
         interrupts.check()
@@ -190,7 +202,7 @@ def extended(text: str, place: int, piece: re.Pattern[str]) -> int:
 
 
 def found_at(text: str, wanted: str, place: int) -> int:
-    """Return where `wanted` begins at or after `place`, or -1, as str.find does, in pieces."""
+    """Return the place of `wanted` at or after `place`, or -1, as str.find does, in pieces."""
     length = len(text)
     while place < length:
         end = place + SEARCHED_AT_ONCE
@@ -203,7 +215,7 @@ def found_at(text: str, wanted: str, place: int) -> int:
 
 
 def line_end(text: str, place: int) -> int:
-    """Return where the line ends that goes on at `place`."""
+    """Return the end of the line in which `place` is."""
     length = len(text)
     while place < length:
         found = LINE_END.search(text, place, place + PIECE)
@@ -215,7 +227,7 @@ def line_end(text: str, place: int) -> int:
 
 
 def comment_end(text: str, start: int) -> int:
-    """Return the place after the comment that starts at `start`, nested ones included, or -1."""
+    """Return the place after the comment that starts at `start`, nested comments included, or -1."""
     if text.startswith("--", start):
         return line_end(text, start)
     depth, place = 1, start + 2
@@ -233,9 +245,12 @@ def comment_end(text: str, start: int) -> int:
 
 
 def operator_tokens(text: str, start: int, tokens: list[Token]) -> int:
-    """Append the operators of a run of operator characters, which ends before a comment; return the place after it.
+    """Append the operators of a run of operator characters, which ends before a comment.
 
-    An operator ends in + or - only if it has an unusual character, so that `a=-1` is two.
+    Return the place after the run.
+
+    An operator ends in + or - only if it has an unusual character, so that `a=-1` has two
+    operators.
     """
     match = OPERATOR_RUN.match(text, start)
     assert match is not None
@@ -265,7 +280,9 @@ def number_token(text: str, start: int, end: int) -> Token:
 
 
 def long_number_end(text: str, start: int) -> tuple[int, bool]:
-    """Return where a number ends that is longer than what the scanner reads at once, and whether it is an integer."""
+    """Return the end of a number that is longer than one reading of the scanner, and whether it is
+    an integer.
+    """
     whole = end = extended(text, start, DIGITS)
     if text.startswith(".", end) and not text.startswith("..", end):
         end = extended(text, end + 1, DIGITS)
@@ -275,7 +292,10 @@ def long_number_end(text: str, start: int) -> tuple[int, bool]:
 
 
 def string_token(text: str, kind: str, start: int, end: int) -> Token:
-    """Return a string constant with its continuation lines joined and its escapes decoded; its body begins at `end`."""
+    """Return a string constant with its continuation lines joined and its escapes decoded.
+
+    Its body begins at `end`.
+    """
     opening = end - start
     parts: list[str] = []
     place = end
@@ -306,7 +326,10 @@ def unterminated(text: str, kind: str, start: int) -> str:
 
 
 def plain_part(text: str, start: int, quote: str, parts: list[str]) -> int:
-    """Append what is quoted from `start` on, its doubled quotes made one; return the place of the closing quote, or -1."""
+    """Append the quoted text from `start` on, its doubled quotes made one.
+
+    Return the closing quote's place, or -1.
+    """
     place, doubled = start, 0
     while (close := found_at(text, quote, place)) >= 0 and text.startswith(quote, close + 1):
         place = close + 2
@@ -321,14 +344,20 @@ def plain_part(text: str, start: int, quote: str, parts: list[str]) -> int:
 
 
 def escaped_part(text: str, start: int, parts: list[str]) -> int:
-    """Append the undecoded text of an E'' constant from `start` on; return the place of the closing quote, or -1."""
+    """Append the undecoded text of an E'' constant from `start` on.
+
+    Return the closing quote's place, or -1.
+    """
     end = extended(text, start, ESCAPED_PIECE)
     parts.append(text[start:end])
     return end if text.startswith("'", end) else -1
 
 
 def continuation(text: str, place: int) -> int:
-    """Return where the string whose quote ends at `place` goes on after white space with a newline in it, or -1."""
+    """Return the place where a string goes on whose quote ends at `place`, or -1.
+
+    A string goes on after white space with a newline in it.
+    """
     on_new_line = False
     while True:
         character = text[place : place + 1]
@@ -381,7 +410,7 @@ def escape_character(text: str, place: int) -> tuple[str, int]:
 
 
 def dollar_token(text: str, start: int, end: int) -> Token:
-    """Return a string between two equal tags, the first of which ends at `end`."""
+    """Return a string between two equal tags; the first tag ends at `end`."""
     tag = text[start:end]
     close = found_at(text, tag, end)
     if close < 0:

@@ -1,7 +1,10 @@
-"""Text to statements. Enters: the text of a Query or Parse message. Leaves: statements, which are frozen dataclasses.
+"""The parser: text to statements.
 
-The grammar is our own: `sql.parse.grammar` reads queries and expressions, and each file of `sql.parse.statements` has statements and the
-rules that read them. Every node knows its position, and what PostgreSQL refuses is refused. Must not know relations or types' meanings.
+Enters: the text of a Query or Parse message. Leaves: statements, frozen dataclasses.
+
+The grammar is our own: `sql.parse.grammar` reads queries and expressions, and each file of
+`sql.parse.statements` has statements and the rules that read them. Every node knows its position,
+and what PostgreSQL refuses is refused. Must not know relations or the meanings of types.
 """
 
 from __future__ import annotations
@@ -24,12 +27,15 @@ from sql.parse.statements.unsupported import refusal
 from sql.parse.statements.update import Update, update_after_with
 
 for found in iter_modules(statements.__path__, statements.__name__ + "."):
-    # Each names the first words of what it reads.
+    # Each module registers its rules by the first words that they read.
     import_module(found.name)
 
 
 def parse(text: str) -> tuple[Statement, ...]:
-    """Return the statements of `text`, at least one (`Empty`); positions count characters of the whole text from 1."""
+    """Return the statements of `text`, at least one (`Empty`).
+
+    Positions are 1-based characters of the whole text.
+    """
     cursor = Cursor(text)
     try:
         return statements_of(cursor)
@@ -38,7 +44,7 @@ def parse(text: str) -> tuple[Statement, ...]:
 
 
 def statements_of(cursor: Cursor) -> tuple[Statement, ...]:
-    """Read all that there is."""
+    """Read all statements of the text."""
     statements: list[Statement] = []
     while True:
         while cursor.accept_operator(";"):
@@ -67,12 +73,12 @@ def statement(cursor: Cursor) -> Statement:
 
 @begins("prepare")
 def prepared(cursor: Cursor) -> Prepare | Transaction:
-    """Read PREPARE, which has a statement within."""
+    """Read PREPARE, which has a statement inside."""
     return prepare(cursor, statement)
 
 
 def query_statement(cursor: Cursor) -> Select | Insert | Update | Delete:
-    """Read a query, or what else may begin with WITH."""
+    """Read a query, or another statement that may begin with WITH."""
     first = cursor.index
     position = cursor.position
     common = common_tables.common_tables(cursor)

@@ -1,8 +1,9 @@
-"""The syntax of queries: what the client wrote, before names and types are known. Frozen dataclasses that `sql.grammar` makes.
+"""The syntax tree of queries: the text of the client, before names and types are known.
 
-Every node has `position`, the 1-based character where PostgreSQL would point an error at it (an operator's own place, a function's
-name). Composite nodes keep `text`, their piece of the user's SQL. Words are case-folded unless they were quoted. Must not know types
-or relations.
+The nodes are frozen dataclasses that `sql.parse.grammar` makes. Every node has `position`, the
+1-based character where PostgreSQL would point an error at the node (the place of an operator, of a
+function's name). Composite nodes keep `text`, their piece of the client's SQL. Words are
+case-folded unless they were quoted. Must not know types or relations.
 """
 
 from __future__ import annotations
@@ -28,9 +29,15 @@ class Star:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A literal. kind: 'integer', 'decimal' (digits with point or exponent), 'string', 'bool', 'null'; value is its text.
+    """A literal.
 
-    kind 'default' is the word DEFAULT, which the grammar takes out wherever it means something, and refuses everywhere else.
+    The kind 'default' is the word DEFAULT, which the grammar takes out wherever it means something,
+    and refuses everywhere else.
+
+    Attributes:
+        kind: 'integer', 'decimal' (digits with point or exponent), 'string', 'bool', 'null' or
+            'default'.
+        value: the text of the literal.
     """
 
     kind: str
@@ -48,10 +55,13 @@ class ParameterNumber:
 
 @dataclass(frozen=True, slots=True)
 class TypeName:
-    """A type as written: `name` folded and normalised to one word, its modifiers, and array brackets if any.
+    """A type as it is written.
 
-    fields: of an interval, as 'day' or 'day to second'; its modifier is then the number of digits of a second. schema: as written, ''
-    without one.
+    Attributes:
+        name: folded and normalised to one word.
+        fields: of an interval, as 'day' or 'day to second'; the modifier is then the number of
+            digits of a second.
+        schema: as written, '' without one.
     """
 
     name: str
@@ -75,7 +85,11 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Logic:
-    """operator 'and' or 'or' over two or more operands, or 'not' over one."""
+    """The operators AND and OR over two or more operands, and NOT over one.
+
+    Attributes:
+        operator: 'and', 'or' or 'not'.
+    """
 
     operator: str
     operands: tuple[Expression, ...]
@@ -85,7 +99,11 @@ class Logic:
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """operand IS [NOT] kind; kind: 'null', 'true', 'false', 'unknown'."""
+    """The test operand IS [NOT] kind.
+
+    Attributes:
+        kind: 'null', 'true', 'false' or 'unknown'.
+    """
 
     kind: str
     operand: Expression
@@ -144,7 +162,11 @@ class Like:
 
 @dataclass(frozen=True, slots=True)
 class TypeCast:
-    """CAST(operand AS type), operand::type, or type 'literal'. fields: those of an interval type, as 'day' or 'day to second'."""
+    """CAST(operand AS type), operand::type, or type 'literal'.
+
+    Attributes:
+        fields: of an interval type, as 'day' or 'day to second'.
+    """
 
     operand: Expression
     type: TypeName
@@ -155,7 +177,9 @@ class TypeCast:
 
 @dataclass(frozen=True, slots=True)
 class Collation:
-    """operand COLLATE name, where the name means the order of bytes, which every text has."""
+    """The clause operand COLLATE name, where the name means the order of bytes, which every text
+    has.
+    """
 
     operand: Expression
     position: int
@@ -174,7 +198,11 @@ class CaseWhen:
 
 @dataclass(frozen=True, slots=True)
 class SortItem:
-    """One ORDER BY item; nulls_first None when not written."""
+    """One item of ORDER BY.
+
+    Attributes:
+        nulls_first: None when not written.
+    """
 
     expression: Expression
     descending: bool
@@ -184,7 +212,11 @@ class SortItem:
 
 @dataclass(frozen=True, slots=True)
 class FrameBound:
-    """kind: 'unbounded_preceding', 'preceding', 'current', 'following', 'unbounded_following'."""
+    """One end of a window frame.
+
+    Attributes:
+        kind: 'unbounded_preceding', 'preceding', 'current', 'following' or 'unbounded_following'.
+    """
 
     kind: str
     offset: Expression | None
@@ -193,9 +225,13 @@ class FrameBound:
 
 @dataclass(frozen=True, slots=True)
 class WindowDefinition:
-    """The parentheses of OVER or WINDOW; `base` is a named window. exact: OVER base.
+    """A window definition, in the parentheses of OVER or WINDOW.
 
-    frame: (unit, start, end, what EXCLUDE names: '', 'current row', 'group' or 'ties') or None.
+    Attributes:
+        base: the name of a window.
+        frame: None, or (unit, start, end, exclusion); the exclusion is '', 'current row', 'group'
+            or 'ties'.
+        exact: the form is OVER base.
     """
 
     base: str | None
@@ -208,9 +244,13 @@ class WindowDefinition:
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
-    """name(arguments). label: the output column's name that PostgreSQL gives. star: count(*).
+    """The call name(arguments).
 
-    spelled: written in a form of SQL's own, such as EXTRACT(... FROM ...). within_group: the keys of WITHIN GROUP.
+    Attributes:
+        label: the name of the output column as PostgreSQL gives it.
+        star: the form is count(*).
+        spelled: the call is written in a form of SQL's own, such as EXTRACT(... FROM ...).
+        within_group: the keys of WITHIN GROUP.
     """
 
     name: str
@@ -229,7 +269,9 @@ class FunctionCall:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """ROW(items) or (item, item, ...): several values beside each other, as in (a, b) IN (SELECT ...)."""
+    """The row ROW(items) or (item, item, ...): several values beside each other, as in (a, b) IN
+    (SELECT ...).
+    """
 
     items: tuple[Expression, ...]
     position: int
@@ -238,7 +280,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class ArrayItems:
-    """ARRAY[items]; nested ones are arrays of more dimensions."""
+    """The array ARRAY[items]; arrays inside are arrays of more dimensions."""
 
     items: tuple[Expression, ...]
     position: int
@@ -247,7 +289,11 @@ class ArrayItems:
 
 @dataclass(frozen=True, slots=True)
 class Subscript:
-    """operand[lower] or operand[lower:upper]; either bound of a slice may be left out (None)."""
+    """The subscript operand[lower] or operand[lower:upper].
+
+    Attributes:
+        lower, upper: either bound of a slice may be left out (None).
+    """
 
     operand: Expression
     lower: Expression | None
@@ -259,7 +305,7 @@ class Subscript:
 
 @dataclass(frozen=True, slots=True)
 class FieldSelection:
-    """(operand).name: a field of a composite value."""
+    """The selection (operand).name of a field of a composite value."""
 
     operand: Expression
     name: str
@@ -269,7 +315,11 @@ class FieldSelection:
 
 @dataclass(frozen=True, slots=True)
 class ArrayComparison:
-    """operand operator ANY | ALL (array expression). quantifier: 'any' (also written SOME) or 'all'."""
+    """The comparison operand operator ANY | ALL (array expression).
+
+    Attributes:
+        quantifier: 'any' (also written SOME) or 'all'.
+    """
 
     operand: Expression
     operator: str
@@ -283,8 +333,12 @@ class ArrayComparison:
 class Subquery:
     """A query inside an expression.
 
-    kind: 'scalar', 'exists', 'array' (ARRAY(query)), or 'any' | 'all' for operand operator ANY | ALL (query); IN is = ANY, and NOT IN is
-    NOT of it, as in PostgreSQL. operand: a `Row` where several columns are compared; None for the first three kinds.
+    IN is = ANY, and NOT IN is NOT of it, as in PostgreSQL.
+
+    Attributes:
+        kind: 'scalar', 'exists', 'array' (ARRAY(query)), or 'any' | 'all' for operand operator ANY
+            | ALL (query).
+        operand: a `Row` where several columns are compared; None for the first three kinds.
     """
 
     kind: str
@@ -312,7 +366,11 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A named relation in FROM. name has one to three parts."""
+    """A named relation in FROM.
+
+    Attributes:
+        name: one to three parts.
+    """
 
     name: tuple[str, ...]
     alias: str | None
@@ -333,7 +391,9 @@ class Derived:
 
 @dataclass(frozen=True, slots=True)
 class FunctionTable:
-    """[LATERAL] function(...) [WITH ORDINALITY] [AS alias (columns)] in FROM; ROWS FROM (...) has several calls.
+    """[LATERAL] function(...) [WITH ORDINALITY] [AS alias (columns)] in FROM.
+
+    ROWS FROM (...) has several calls.
 
     A function in FROM sees the items before it, whether LATERAL is written or not.
     """
@@ -347,7 +407,12 @@ class FunctionTable:
 
 @dataclass(frozen=True, slots=True)
 class JoinClause:
-    """left JOIN right. kind: 'inner', 'left', 'right', 'full', 'cross'. using: column names with their positions."""
+    """The join of left and right.
+
+    Attributes:
+        kind: 'inner', 'left', 'right', 'full' or 'cross'.
+        using: column names with their positions.
+    """
 
     left: FromItem
     right: FromItem
@@ -363,9 +428,12 @@ FromItem = Table | Derived | FunctionTable | JoinClause
 
 @dataclass(frozen=True, slots=True)
 class GroupingSets:
-    """An item of GROUP BY. kind: 'sets' (GROUPING SETS), 'rollup', 'cube', or 'list' for (a, b), which is () when it is empty.
+    """An item of GROUP BY with several keys.
 
-    items: expressions, 'list's, and in 'sets' also nested rollups, cubes and sets.
+    Attributes:
+        kind: 'sets' (GROUPING SETS), 'rollup', 'cube', or 'list' for (a, b), which is () when it is
+            empty.
+        items: expressions, 'list's, and in 'sets' also nested rollups, cubes and sets.
     """
 
     kind: str
@@ -378,9 +446,12 @@ GroupItem = Expression | GroupingSets
 
 @dataclass(frozen=True, slots=True)
 class SelectBody:
-    """SELECT [DISTINCT [ON (...)]] ... FROM ... WHERE ... GROUP BY [DISTINCT] ... HAVING ... WINDOW ...
+    """The body SELECT [DISTINCT [ON (...)]] ...
 
-    distinct_on: the expressions of DISTINCT ON, else empty; `distinct` is then False.
+    FROM ... WHERE ... GROUP BY [DISTINCT] ... HAVING ... WINDOW ...
+
+    Attributes:
+        distinct_on: the expressions of DISTINCT ON, else empty; `distinct` is then False.
     """
 
     targets: tuple[Target, ...]
@@ -397,7 +468,11 @@ class SelectBody:
 
 @dataclass(frozen=True, slots=True)
 class ValuesBody:
-    """VALUES (...), (...). An item is None for DEFAULT, which only INSERT takes."""
+    """The body VALUES (...), (...).
+
+    Attributes:
+        rows: an item is None for DEFAULT, which only INSERT takes.
+    """
 
     rows: tuple[tuple[Expression | None, ...], ...]
     position: int
@@ -405,9 +480,13 @@ class ValuesBody:
 
 @dataclass(frozen=True, slots=True)
 class SetOperation:
-    """left UNION | INTERSECT | EXCEPT [ALL] right; operator in lower case. INTERSECT binds tighter; the rest is left-associative.
+    """The body left UNION | INTERSECT | EXCEPT [ALL] right.
 
-    An operand is a bare body, or a `Query` where parentheses give it clauses of its own.
+    INTERSECT binds tighter; the rest is left-associative. An operand is a bare body, or a `Query`
+    where parentheses give it clauses of its own.
+
+    Attributes:
+        operator: in lower case.
     """
 
     operator: str
@@ -419,7 +498,11 @@ class SetOperation:
 
 @dataclass(frozen=True, slots=True)
 class CommonTable:
-    """One item of WITH. recursive: WITH RECURSIVE was written (the query need not refer to itself)."""
+    """One item of WITH.
+
+    Attributes:
+        recursive: WITH RECURSIVE was written (the query need not refer to itself).
+    """
 
     name: str
     column_aliases: tuple[str, ...]
@@ -430,7 +513,11 @@ class CommonTable:
 
 @dataclass(frozen=True, slots=True)
 class Locking:
-    """FOR UPDATE | FOR NO KEY UPDATE | FOR SHARE | FOR KEY SHARE [OF tables]. wait: 'wait', 'nowait' or 'skip'."""
+    """The clause FOR UPDATE | FOR NO KEY UPDATE | FOR SHARE | FOR KEY SHARE [OF tables].
+
+    Attributes:
+        wait: 'wait', 'nowait' or 'skip'.
+    """
 
     strength: str
     tables: tuple[tuple[str, int], ...]
@@ -440,7 +527,11 @@ class Locking:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """[WITH ...] body [ORDER BY ...] [LIMIT ...] [OFFSET ...] [FOR UPDATE ...]. with_ties: FETCH FIRST ... WITH TIES."""
+    """A query: [WITH ...] body [ORDER BY ...] [LIMIT ...] [OFFSET ...] [FOR UPDATE ...].
+
+    Attributes:
+        with_ties: FETCH FIRST ... WITH TIES.
+    """
 
     common_tables: tuple[CommonTable, ...]
     body: Body

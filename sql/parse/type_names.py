@@ -1,4 +1,7 @@
-"""A type as written to a `SqlType`. Unknown names are 42704; types of PostgreSQL that Antumbra does not have yet are 0A000."""
+"""The resolution of a type as written to a `SqlType`.
+
+Unknown names are 42704; types of PostgreSQL that Antumbra does not have yet are 0A000.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ POSTGRES_NUMERIC_DIGITS_MAX = 1000
 SECOND_DIGITS_MAX = 6
 CHARACTERS_MAX = 10_485_760
 
-# Types of PostgreSQL that are refused by name; the rest does not exist.
+# Types of PostgreSQL that are refused by name; other names do not exist.
 REFUSED = frozenset(
     """
     bit box circle hstore int4range int8range jsonpath line lseg macaddr macaddr8 money numrange path pg_lsn
@@ -25,7 +28,7 @@ REFUSED = frozenset(
     regtype tid tsquery tsrange tstzrange daterange tsvector txid_snapshot varbit xid xid8 cid xml int2vector oidvector refcursor
     """.split()
 )
-# What a person may write, for "did you mean"; and what other systems call a type.
+# Spellings that a person may write, for "did you mean"; and the names of types in other systems.
 SPELLINGS = tuple(
     """
     bigint boolean bytea character cidr date decimal inet integer interval json jsonb numeric real smallint text time timetz timestamp
@@ -40,7 +43,9 @@ OwnTypes = Callable[[str], EnumType | None]
 
 
 def resolve_type(written: TypeName, own: OwnTypes | None = None) -> SqlType:
-    """Return the type of a cast, a literal or a table's column; numeric without (p,s) is allowed. _int4 is int4[].
+    """Return the type of a cast, a literal or a table's column.
+
+    Numeric without (p,s) is allowed. _int4 is int4[].
 
     own: finds a type of the database by its name as written (`sql.names.relation_keys.as_written`).
     """
@@ -53,13 +58,13 @@ def resolve_type(written: TypeName, own: OwnTypes | None = None) -> SqlType:
 
 
 def is_built_in(name: str) -> bool:
-    """Tell whether PostgreSQL has a type of this name, or an array's: _int4."""
+    """Tell whether PostgreSQL has a type of this name, or of an array's name: _int4."""
     element = name.removeprefix("_")
     return name in FAMILIES or name in REFUSED or element in FAMILIES or element in REFUSED
 
 
 def own_type(written: TypeName, own: OwnTypes) -> SqlType | None:
-    """Return a type of the database, or that of arrays of it: mood[] and _mood."""
+    """Return a type of the database, or the type of its arrays: mood[] and _mood."""
     parts = (written.schema,) if written.schema else ()
     try:
         found, is_array = own(as_written((*parts, written.name))), written.array
@@ -75,13 +80,17 @@ def own_type(written: TypeName, own: OwnTypes) -> SqlType | None:
 
 
 class OpenFamily(str):
-    """Stands for the family of a type that is no built-in one, until a catalog is there to look for it. written: the type's name."""
+    """The family of a type that is not built in, until a catalog is there to look the type up.
+
+    Attributes:
+        written: the name of the type.
+    """
 
     written: TypeName
 
 
 def open_type(written: TypeName) -> SqlType:
-    """Return a type as a statement has it that was only read: one that is not built in is left open."""
+    """Return the type of a statement that is only read: a type that is not built in is left open."""
     if written.schema in ("", SYSTEM) and (is_built_in(written.name) or written.schema):
         return resolve_type(written)
     family = OpenFamily(written.text)
@@ -90,7 +99,7 @@ def open_type(written: TypeName) -> SqlType:
 
 
 def found_type(kind: SqlType, own: OwnTypes) -> SqlType:
-    """Return a type that may have been left open. Raises 42704."""
+    """Return a type that may have been left open. Raises 42704 if the database has no such type."""
     return resolve_type(kind.family.written, own) if isinstance(kind.family, OpenFamily) else kind
 
 
@@ -123,7 +132,7 @@ def built_in_type(written: TypeName) -> SqlType:
 
 
 def no_type(written: TypeName, suffix: str = "") -> SqlError:
-    """Return the error of a name that no type has, with the one that was probably meant."""
+    """Return the error of a name that no type has, with the type that was probably meant."""
     meant = ELSEWHERE.get(written.name)
     hint = f'Perhaps you meant the type "{meant}".' if meant else did_you_mean(written.name, SPELLINGS, "the type")
     name = f"{written.schema}.{written.name}" if written.schema else written.name
@@ -131,20 +140,29 @@ def no_type(written: TypeName, suffix: str = "") -> SqlError:
 
 
 def column_type(written: TypeName) -> SqlType:
-    """Return the type of a stream's column, one that a slot of the ring can hold; what is open is left to be looked at later."""
+    """Return the type of a stream's column, which a slot of the ring can hold.
+
+    An open type is looked up later.
+    """
     found = open_type(written)
     return found if isinstance(found.family, OpenFamily) else stored_type(found, written.position, written.text)
 
 
 def found_column_type(kind: SqlType, own: OwnTypes) -> SqlType:
-    """Return the type of a stream's column that may have been left open. Raises 42704, and 0A000 as `stored_type`."""
+    """Return the type of a stream's column that may have been left open.
+
+    Raises 42704, and 0A000 as `stored_type`.
+    """
     if not isinstance(kind.family, OpenFamily):
         return kind
     return stored_type(found_type(kind, own), kind.family.written.position, kind.family.written.text)
 
 
 def stored_type(found: SqlType, position: int | None, text: str) -> SqlType:
-    """Return a type as a stream's column has it. text: as it was written. Raises 0A000 for one that no slot of the ring can hold."""
+    """Return a type as the column of a stream has it.
+
+    text: the type as it was written. Raises 0A000 for a type that no slot of the ring can hold.
+    """
     if found.family == "numeric" and found.precision is None:
         hint = "Give it as numeric(p,s), with p up to 38."
         raise not_supported("numeric without precision in a stream", position, hint=hint)
@@ -195,7 +213,7 @@ def character_type(written: TypeName) -> SqlType:
 
 
 def time_type(written: TypeName) -> SqlType:
-    """Return time(p), timestamp(p) or timestamptz(p); more digits than 6 are 6."""
+    """Return time(p), timestamp(p) or timestamptz(p); more than 6 digits are 6."""
     if not written.modifiers:
         return SqlType(written.name)
     digits = written.modifiers[0]

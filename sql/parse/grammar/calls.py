@@ -1,4 +1,7 @@
-"""Function calls with DISTINCT, ORDER BY, FILTER and OVER. The forms that SQL spells with words are in `spelled_calls`."""
+"""Function calls with DISTINCT, ORDER BY, FILTER and OVER.
+
+Forms that SQL spells with words are in `spelled_calls`.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ def expressions(cursor: Cursor) -> tuple[Expression, ...]:
 
 
 def call(cursor: Cursor, name: tuple[str, ...], position: int, first: int, windowless: bool = False) -> FunctionCall:
-    """Read the parentheses of a call of `name`, and what may follow them; a windowless one stands in FROM."""
+    """Read the parentheses of a call of `name`, and what may follow them.
+
+    windowless: the call stands in FROM, where no OVER may follow.
+    """
     if len(name) > 1 and name[-2] not in ("pg_catalog", "information_schema", "public"):
         cursor.defer(SqlError("3F000", f'schema "{name[-2]}" does not exist', position))
     cursor.expect_operator("(")
@@ -47,7 +53,7 @@ def call(cursor: Cursor, name: tuple[str, ...], position: int, first: int, windo
 
 
 def arguments(cursor: Cursor, variadic_allowed: bool = True) -> tuple[Expression, ...]:
-    """Read arguments; named ones and VARIADIC are refused."""
+    """Read arguments; named arguments and VARIADIC are refused."""
     items = []
     while True:
         position = cursor.position
@@ -65,7 +71,10 @@ def arguments(cursor: Cursor, variadic_allowed: bool = True) -> tuple[Expression
 
 
 def within_group(cursor: Cursor, distinct: bool, ordered: bool) -> tuple[SortItem, ...]:
-    """Read WITHIN GROUP (ORDER BY ...), if it is there; the call before it may be neither DISTINCT nor ordered."""
+    """Read WITHIN GROUP (ORDER BY ...), if it is next.
+
+    The call before may be neither DISTINCT nor ordered.
+    """
     position = cursor.position
     if not cursor.accept("within"):
         return ()
@@ -83,7 +92,7 @@ def within_group(cursor: Cursor, distinct: bool, ordered: bool) -> tuple[SortIte
 
 
 def filter_clause(cursor: Cursor) -> Expression | None:
-    """Read FILTER (WHERE condition) if it is there."""
+    """Read FILTER (WHERE condition), if it is next."""
     if not cursor.accept("filter"):
         return None
     cursor.expect_operator("(")

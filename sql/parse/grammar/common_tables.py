@@ -9,10 +9,10 @@ from sql.parse.syntax import CommonTable
 
 
 def common_tables(cursor: Cursor) -> tuple[CommonTable, ...]:
-    """Read WITH [RECURSIVE] name [(columns)] AS [[NOT] MATERIALIZED] (query), ... if it is there."""
+    """Read WITH [RECURSIVE] name [(columns)] AS [[NOT] MATERIALIZED] (query), ..., if it is next."""
     if not cursor.accept("with"):
         return ()
-    # Before AS or a list of columns the word is itself a name.
+    # Before AS or a list of columns, RECURSIVE is itself a name.
     recursive = not (cursor.ahead(1).value in ("as", "(") and cursor.at("recursive")) and cursor.accept("recursive")
     found: list[CommonTable] = []
     while True:
@@ -26,7 +26,7 @@ def common_tables(cursor: Cursor) -> tuple[CommonTable, ...]:
 
 
 def common_table(cursor: Cursor, recursive: bool) -> CommonTable:
-    """Read one item."""
+    """Read one common table expression of WITH."""
     position = cursor.position
     name = cursor.name()
     columns = tuple(column for column, _ in cursor.names_in_parentheses()) if cursor.at_operator("(") else ()

@@ -1,6 +1,7 @@
-"""A place in a list of tokens, and the small steps that every rule of the grammar is made of.
+"""The cursor over a list of tokens, and the small steps that every rule of the grammar is made of.
 
-Enters: text. Leaves: words, names, positions and PostgreSQL's syntax errors. Must not know any statement.
+Enters: text. Leaves: words, names, positions and PostgreSQL's syntax errors. Must not know any
+statement.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from sql.names.keywords import COLUMN_NAME, KEYWORDS, NEED_AS, RESERVED, TYPE_OR
 from sql.names.relation_keys import as_written
 from sql.parse.lexer import Token, scan
 
-# Deeper text, and higher trees, are refused with 54001 before Python's own stack would end here or in a later pass.
+# Deeper texts, and higher trees, are refused with 54001, before Python's own stack would end here
+# or in a later pass.
 NESTING_MAX = 1_000
 TREE_HEIGHT_MAX = 6_000
-# Of an expression's text, which is for people: every level of a tree has one.
+# Characters of an expression's text that are kept for messages: every level of a tree has such a
+# text.
 SHOWN_MAX = 1_000
 RELEASED_AT_ONCE = 20_000
 
@@ -29,10 +32,13 @@ AFTER_TARGETS = frozenset(
 
 
 class Cursor:
-    """Walks over the tokens of one message.
+    """A cursor over the tokens of one message.
 
-    deferred: the first error that waits for the end of the text. stray_defaults: positions of DEFAULT that no rule has taken yet.
-    in_substring: SIMILAR may stand without TO. target_start: where the item of a target list began that is being read.
+    Attributes:
+        deferred: the first error that waits for the end of the text.
+        stray_defaults: positions of DEFAULT that no rule has taken yet.
+        in_substring: true where SIMILAR may stand without TO.
+        target_start: the token at which the item of a target list began that is being read.
     """
 
     def __init__(self, text: str) -> None:
@@ -49,27 +55,29 @@ class Cursor:
         self._opened = (0, 0)
 
     def release(self) -> None:
-        """Let go of the tokens, in pieces: millions of them at once would hold up other threads."""
+        """Let go of the tokens in pieces: to free millions of tokens at once would hold up other
+        threads.
+        """
         while len(self.tokens) > RELEASED_AT_ONCE:
             del self.tokens[-RELEASED_AT_ONCE:]
 
     @property
     def token(self) -> Token:
-        """The token that is next."""
+        """The next token."""
         return self.tokens[self.index]
 
     @property
     def position(self) -> int:
-        """1-based character position of the next token."""
+        """The 1-based character position of the next token."""
         return self.tokens[self.index].start + 1
 
     @property
     def last_position(self) -> int:
-        """1-based character position of the last token that was read."""
+        """The 1-based character position of the last token that was read."""
         return self.tokens[self.index - 1].start + 1
 
     def ahead(self, count: int) -> Token:
-        """Return the token `count` after the next one, or the last."""
+        """Return the token `count` tokens after the next one, or the last token."""
         return self.tokens[min(self.index + count, len(self.tokens) - 1)]
 
     def advance(self) -> Token:
@@ -81,13 +89,13 @@ class Cursor:
         return token
 
     def text_since(self, index: int) -> str:
-        """Return the user's text from token `index` up to the last one read."""
+        """Return the client's text from token `index` up to the last token that was read."""
         if index >= self.index:
             return ""
         return self.text[self.tokens[index].start : self.tokens[self.index - 1].end]
 
     def shown_since(self, index: int) -> str:
-        """Return the beginning of that text, as people are shown it."""
+        """Return the beginning of `text_since(index)`, as messages show it."""
         if index >= self.index:
             return ""
         start = self.tokens[index].start
@@ -112,16 +120,20 @@ class Cursor:
         return SqlError("42601", f'{message} at or near "{near}"', position=token.start + 1)
 
     def defer(self, error: SqlError) -> None:
-        """Keep an error that PostgreSQL finds only after it has read the whole text, so that a syntax error comes first."""
+        """Keep an error that PostgreSQL finds only after the whole text is read, so that a syntax
+        error comes first.
+        """
         if self.deferred is None:
             self.deferred = error
 
     def refuse(self, what: str, position: int, hint: str | None = None) -> None:
-        """Defer the 0A000 error that names a construct which was read to its end, but is not supported yet."""
+        """Defer the 0A000 error that names a construct which was read to its end, but is not
+        supported yet.
+        """
         self.defer(not_supported(what, position, hint))
 
     def finish(self) -> None:
-        """Raise what was deferred; the whole text has been read."""
+        """Raise the error that was deferred, after the whole text has been read."""
         if self.deferred is not None:
             raise self.deferred
         if self.stray_defaults:
@@ -138,7 +150,9 @@ class Cursor:
         self.depth -= 1
 
     def grow(self, height: int) -> int:
-        """Return the height of a node above a tree of `height` and above what was read since `height` was last zero."""
+        """Return the height of a node above a tree of `height` and above all that was read since
+        `height` was last zero.
+        """
         grown = max(height, self.height) + 1
         if grown > TREE_HEIGHT_MAX:
             hint = f"At most {TREE_HEIGHT_MAX} operators follow each other; parentheses can balance them."
@@ -146,8 +160,11 @@ class Cursor:
         self.height = 0
         return grown
 
-    def behind_parentheses(self) -> Token:
-        """Return the first token, from the next one on, that opens no parenthesis; each run of them is looked through once."""
+    def after_parentheses(self) -> Token:
+        """Return the first token, from the next token on, that opens no parenthesis.
+
+        Each run of parentheses is read once.
+        """
         begin, end = self._opened
         if not begin <= self.index < end:
             end = self.index
@@ -157,7 +174,9 @@ class Cursor:
         return self.tokens[max(end, self.index)]
 
     def at_label_after_target(self) -> bool:
-        """Tell whether the next word, although an operator, can only be the label of a target: nothing but its end follows."""
+        """Tell whether the next word, although an operator, can only be the label of a target: only
+        the target's end follows.
+        """
         after = self.ahead(1)
         if self.target_start is None or not (
             after.kind == "end"
@@ -194,13 +213,13 @@ class Cursor:
         return True
 
     def accept_any(self, *words: str) -> str | None:
-        """Step over one of these words and return it, or None."""
+        """Step over one of these words and return the word, or None."""
         if not self.at(*words):
             return None
         return self.advance().value
 
     def expect(self, *words: str) -> None:
-        """Step over these words; anything else is a syntax error."""
+        """Step over these words; other tokens are a syntax error."""
         for word in words:
             if not self.at(word):
                 self.fail()
@@ -226,12 +245,12 @@ class Cursor:
         return True
 
     def expect_operator(self, operator: str) -> None:
-        """Step over the operator or punctuation mark; anything else is a syntax error."""
+        """Step over the operator or punctuation mark; another token is a syntax error."""
         if not self.accept_operator(operator):
             self.fail()
 
     def at_end_of_statement(self) -> bool:
-        """Tell whether the statement ends here."""
+        """Tell whether the statement ends before the next token."""
         return self.token.kind == "end" or self.at_operator(";")
 
     # Names
@@ -248,7 +267,7 @@ class Cursor:
         return token.kind == "word" and token.value not in RESERVED and token.value not in TYPE_OR_FUNCTION
 
     def name(self) -> str:
-        """Read a column or relation name."""
+        """Read a column or relation name (ColId)."""
         if not self.at_name():
             self.fail()
         return self.advance().value
@@ -281,7 +300,7 @@ class Cursor:
         return tuple(parts)
 
     def function_parts(self) -> tuple[str, ...]:
-        """Read name or schema.name of a function, which must be followed by a parenthesis."""
+        """Read name or schema.name of a function; a parenthesis must follow."""
         if not (self.function_name() or (self.at_name() and self.ahead(1).value == ".")):
             self.fail()
         parts = [self.advance().value]
@@ -320,7 +339,7 @@ class Cursor:
         return self.advance().value
 
     def skip_statement(self) -> None:
-        """Go to the end of the statement, over anything."""
+        """Step over all tokens up to the end of the statement."""
         while not self.at_end_of_statement():
             self.advance()
 
@@ -341,7 +360,10 @@ def read_name(text: str) -> str:
 
 
 def relation_of(parts: tuple[str, ...], position: int) -> str:
-    """Return a dotted name as one text (`relation_keys`). Raises 42601, and 0A000 for another database and the system's schemas."""
+    """Return a dotted name as one text (`relation_keys`).
+
+    Raises 42601, and 0A000 for another database and the system's schemas.
+    """
     if len(parts) > 3:
         raise SqlError("42601", f"improper qualified name (too many dotted names): {'.'.join(parts)}", position)
     if len(parts) == 3 and parts[0] not in ("antumbra", "postgres"):

@@ -1,8 +1,11 @@
-"""Scalar expressions, by PostgreSQL's operator precedence. Enters: a cursor. Leaves: `sql.parse.syntax` expressions.
+"""Scalar expressions, by PostgreSQL's operator precedence.
 
-The levels, loosest first, are those of PostgreSQL's grammar: OR, AND, NOT, IS, comparison, BETWEEN IN LIKE, other operators,
-+ -, * / %, ^, AT TIME ZONE, COLLATE, unary + -, ::. A `plain` expression is what PostgreSQL calls b_expr: no AND, OR, NOT, no IS but
-IS DISTINCT FROM, no IN, LIKE, BETWEEN, AT TIME ZONE, COLLATE and no ANY.
+Enters: a cursor. Leaves: `sql.parse.syntax` expressions.
+
+The levels, loosest first, are those of PostgreSQL's grammar: OR, AND, NOT, IS, comparison, BETWEEN
+IN LIKE, other operators, + -, * / %, ^, AT TIME ZONE, COLLATE, unary + -, ::. A `plain` expression
+is the b_expr of PostgreSQL: no AND, OR, NOT, no IS but IS DISTINCT FROM, no IN, LIKE, BETWEEN, AT
+TIME ZONE, COLLATE and no ANY.
 """
 
 from __future__ import annotations
@@ -26,7 +29,8 @@ OPERATOR_LABELS = frozenset(
     {"is", "or", "and", "between", "in", "like", "ilike", "similar", "at", "collate", "operator"}
 )
 COLLATIONS = frozenset({"C", "POSIX", "default", "ucs_basic"})
-# How PostgreSQL names the order of a language; which of them there are depends on where it runs.
+# PostgreSQL's names of the orders of languages; the list of a server depends on the machine it runs
+# on.
 LOCALE = re.compile(r"[A-Za-z]{1,8}[._-][A-Za-z0-9_.@-]+|unicode")
 MEMBERSHIP_WORDS = ("between", "in", "like", "ilike", "similar")
 
@@ -43,18 +47,22 @@ def expression(cursor: Cursor, level: int = OR, plain: bool = False) -> Expressi
 
 
 def plain_expression(cursor: Cursor) -> Expression:
-    """Read a b_expr, after which words like NOT NULL or AND belong to what is around it."""
+    """Read a b_expr, after which words like NOT NULL or AND belong to the rule around the
+    expression.
+    """
     return expression(cursor, OR, plain=True)
 
 
 def continued(cursor: Cursor, left: Expression, first: int, level: int = OR, plain: bool = False) -> Expression:
     """Read the operators after `left`, which began at token `first`."""
     height = cursor.grow(0)
-    # What does not associate in PostgreSQL's grammar may not follow itself: a < b < c is a syntax error at the second <.
+    # An operator that does not associate in PostgreSQL's grammar may not follow itself: a < b < c
+    # is a syntax error at the second <.
     ceiling = CAST
     while True:
         found = infix_level(cursor, plain)
-        # An operand goes on with whatever binds as tightly, even if nothing follows; a whole target may end before its label.
+        # An operand goes on with every operator that binds as tightly, even if nothing follows; a
+        # whole target may end before its label.
         if found < level or (level == OR and cursor.at(*OPERATOR_LABELS) and cursor.at_label_after_target()):
             break
         if found > ceiling:
@@ -93,18 +101,20 @@ def prefix(cursor: Cursor, plain: bool = False) -> Expression:
 
 
 def default_or_unique(cursor: Cursor) -> Expression:
-    """Read DEFAULT, or the UNIQUE predicate that PostgreSQL's grammar has and refuses as well."""
+    """Read DEFAULT, or the UNIQUE predicate, which PostgreSQL's grammar has and PostgreSQL refuses
+    as well.
+    """
     position = cursor.position
     if cursor.at("unique"):
         raise not_supported("the UNIQUE predicate", position)
-    # Where a DEFAULT means something, the rule around it takes it out of the stray ones.
+    # A rule in which DEFAULT means something takes this DEFAULT out of the stray ones.
     cursor.advance()
     cursor.stray_defaults.append(position)
     return Constant("default", "", position)
 
 
 def infix_level(cursor: Cursor, plain: bool = False) -> int:
-    """Return the level of the operator that is next, 0 if there is none."""
+    """Return the level of the next operator, 0 if no operator is next."""
     token = cursor.token
     if token.kind == "operator":
         return operator_level(token.value)
@@ -152,7 +162,7 @@ def operator_level(operator: str) -> int:
 
 
 def infix(cursor: Cursor, left: Expression, level: int, first: int, plain: bool) -> Expression:
-    """Read the operator that is next and its right side; the whole began at token `first`."""
+    """Read the next operator and its right side; the whole expression began at token `first`."""
     position = cursor.position
     match level:
         case _ if level in (OR, AND):
@@ -180,7 +190,7 @@ def infix(cursor: Cursor, left: Expression, level: int, first: int, plain: bool)
 
 
 def operator_name(cursor: Cursor) -> str:
-    """Read an operator, also as OPERATOR(pg_catalog.+)."""
+    """Read an operator, which may be written as OPERATOR(pg_catalog.+)."""
     position = cursor.position
     if not cursor.accept("operator"):
         if cursor.token.kind != "operator" or cursor.token.value in PUNCTUATION or cursor.token.value == "::":
@@ -210,7 +220,7 @@ def logic(cursor: Cursor, left: Expression, level: int, first: int) -> Expressio
 
 
 def collation(cursor: Cursor) -> None:
-    """Read COLLATE name: text order is C, so that "C" and POSIX change nothing."""
+    """Read COLLATE name: the order of texts is C, so that "C" and POSIX change nothing."""
     position = cursor.position
     cursor.expect("collate")
     parts = [cursor.name()]

@@ -49,7 +49,8 @@ def from_primary(cursor: Cursor) -> FromItem:
     if at_function(cursor):
         return function_table(cursor)
     if lateral:
-        # Only a query or a function may follow LATERAL, so the fault is what comes after the name.
+        # Only a query or a function may follow LATERAL, so the error is at the token after the
+        # name.
         cursor.qualified_name()
         cursor.fail()
     item = relation(cursor)
@@ -109,7 +110,7 @@ def refuse_join_alias(cursor: Cursor) -> None:
 
 
 def derived(cursor: Cursor, query: Query, position: int, lateral: bool) -> Derived:
-    """Read the alias of a query in FROM, which must be there."""
+    """Read the alias of a query in FROM, which is required."""
     alias, columns = alias_clause(cursor)
     if alias is None:
         what, example = ("VALUES", "VALUES") if isinstance(query.body, ValuesBody) else ("subquery", "SELECT")
@@ -149,14 +150,14 @@ def alias_clause(cursor: Cursor) -> tuple[str | None, tuple[str, ...]]:
 
 
 def at_function(cursor: Cursor) -> bool:
-    """Tell whether a function call is next, and not the name of a relation."""
+    """Tell whether a function call is next, and no name of a relation."""
     if cursor.at_words("rows", "from") or spelled_calls.at_spelled_call(cursor):
         return True
     offset = 0
     if not (cursor.at_name() or cursor.function_name()):
         return False
     if not cursor.at_name():
-        # Words like LEFT can't name a relation, so that only a call is possible.
+        # Words like LEFT can't name a relation, so that the word begins a call.
         return True
     while cursor.ahead(offset + 1).value == "." and cursor.ahead(offset + 2).kind in ("word", "quoted"):
         offset += 2
@@ -221,7 +222,7 @@ def column_definitions(cursor: Cursor) -> None:
 
 
 def join(cursor: Cursor, left: FromItem) -> FromItem:
-    """Read the join that is next, with `left` on its left side."""
+    """Read the next join, with `left` on its left side."""
     position = cursor.position
     natural = cursor.accept("natural")
     kind = cursor.accept_any("inner", "left", "right", "full")
@@ -233,7 +234,7 @@ def join(cursor: Cursor, left: FromItem) -> FromItem:
     right = from_primary(cursor)
     if kind == "cross" or natural:
         return JoinClause(left, right, kind, natural, (), None, position)
-    # a JOIN b JOIN c ON ... ON ...: the inner join closes first.
+    # In a JOIN b JOIN c ON ... ON ..., the inner join ends first.
     right = joins(cursor, right)
     if cursor.accept("using"):
         names = cursor.names_in_parentheses()

@@ -15,7 +15,12 @@ LOCKS = (("update",), ("no", "key", "update"), ("share",), ("key", "share"))
 
 @dataclass(frozen=True)
 class Limits:
-    """The clauses as found. position: of the first of them, 0 without any; limit_position, offset_position: of their values."""
+    """The clauses LIMIT, OFFSET and FETCH FIRST as they were read.
+
+    Attributes:
+        position: of the first clause, 0 without any.
+        limit_position, offset_position: of the values of the clauses.
+    """
 
     limit: Expression | None = None
     offset: Expression | None = None
@@ -60,7 +65,10 @@ def limit_clause(cursor: Cursor) -> tuple[int, Expression]:
 
 
 def offset_clause(cursor: Cursor) -> tuple[int, Expression]:
-    """Read OFFSET start [ROW | ROWS]; with the word, only a primary expression or a signed number may stand before it."""
+    """Read OFFSET start [ROW | ROWS].
+
+    Before the word only a primary expression or a signed number may stand.
+    """
     cursor.expect("offset")
     position = cursor.position
     first = cursor.index
@@ -73,7 +81,9 @@ def offset_clause(cursor: Cursor) -> tuple[int, Expression]:
 
 
 def is_count(cursor: Cursor, first: int) -> bool:
-    """Tell whether what was read since token `first` is a primary expression, or a number with its sign."""
+    """Tell whether what was read since token `first` is a primary expression, or a number with its
+    sign.
+    """
     last = cursor.index
     token = cursor.tokens[first]
     if token.kind == "operator" and token.value in ("+", "-"):
@@ -122,7 +132,7 @@ def count(cursor: Cursor) -> Expression:
 
 
 def locking(cursor: Cursor) -> tuple[Locking, ...] | None:
-    """Read FOR UPDATE and the like, None without any; FOR READ ONLY changes nothing."""
+    """Read FOR UPDATE and the like, None if none is next; FOR READ ONLY changes nothing."""
     if not cursor.at("for"):
         return None
     if cursor.accept("for", "read", "only"):

@@ -1,4 +1,6 @@
-"""Tests that SQL spells with words: IS, BETWEEN, IN, LIKE, SIMILAR TO, OVERLAPS, and operator ANY | ALL (...)."""
+"""Tests that SQL spells with words: IS, BETWEEN, IN, LIKE, SIMILAR TO, OVERLAPS, and operator ANY |
+ALL (...).
+"""
 
 from __future__ import annotations
 
@@ -32,12 +34,17 @@ FORMS = ("nfc", "nfd", "nfkc", "nfkd")
 
 
 def ends_in_operand(found: Expression) -> bool:
-    """Tell whether the last thing that was read for `found` is an operand, which another operator could have followed."""
+    """Tell whether the last thing that was read for `found` is an operand, which another operator
+    could have followed.
+    """
     return isinstance(found, Operation | Distinctness | Between | Like)
 
 
 def is_test(cursor: Cursor, left: Expression, first: int, plain: bool) -> Expression:
-    """Read ISNULL, NOTNULL, or IS [NOT] NULL, TRUE, FALSE, UNKNOWN, DISTINCT FROM; a plain expression has the last alone."""
+    """Read ISNULL, NOTNULL, or IS [NOT] NULL, TRUE, FALSE, UNKNOWN, DISTINCT FROM.
+
+    A plain expression has only the last.
+    """
     position = cursor.position
     word = cursor.advance().value
     if word != "is":
@@ -99,7 +106,7 @@ def inside(cursor: Cursor, left: Expression, negated: bool, position: int, first
 
 
 def similar(cursor: Cursor, left: Expression, negated: bool, position: int, first: int) -> Expression:
-    """Read a pattern of SIMILAR TO, which is a regular expression after similar_to_escape."""
+    """Read the pattern of SIMILAR TO, which is a regular expression after similar_to_escape."""
     pattern_first = cursor.index
     pattern_position = cursor.position
     arguments: tuple[Expression, ...] = (grammar.expression(cursor, grammar.MEMBERSHIP + 1),)

@@ -1,4 +1,7 @@
-"""Primary expressions: constants, names, parameters, parentheses, CASE, CAST, typed literals. Calls have their own file."""
+"""Primary expressions: constants, names, parameters, parentheses, CASE, CAST, typed literals.
+
+Calls are in `calls`.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,8 @@ from sql.parse.syntax import (
     TypeName,
 )
 
-# Words that begin a typed literal such as date '2020-01-01'; another identifier before a string is a type name too.
+# Words that begin a typed literal such as date '2020-01-01'; every other identifier before a string
+# is a type name, too.
 LITERAL_TYPES = frozenset(
     """
     int integer smallint bigint real float double decimal dec numeric boolean bit char character varchar nchar time timestamp
@@ -94,7 +98,10 @@ def worded(cursor: Cursor) -> Expression:
 
 
 def begins_literal(cursor: Cursor) -> bool:
-    """Tell whether a type's word begins a literal here; otherwise it is a column's name."""
+    """Tell whether the word of a type begins a literal here.
+
+    Otherwise the word is the name of a column.
+    """
     after = cursor.ahead(1)
     if after.kind == "word":
         return after.value in ("precision", "varying", "with", "without") and cursor.token.value in SPELLED_TYPES
@@ -127,7 +134,7 @@ def named(cursor: Cursor) -> Expression:
 
 
 def star(cursor: Cursor, parts: tuple[str, ...], position: int) -> Star:
-    """Return relation.*, after which nothing of the column may follow."""
+    """Return relation.*, which no subscript or field may follow."""
     first = cursor.index
     rows.indirection(cursor, Star(parts, position), first)
     if cursor.index > first:
@@ -141,7 +148,7 @@ def is_plain(call: FunctionCall) -> bool:
 
 
 def modified_literal(cursor: Cursor, call: FunctionCall, first: int) -> Expression:
-    """Read the string of type(modifiers) 'literal', which until there looked like a call."""
+    """Read the string of type(modifiers) 'literal', which looked like a call up to the string."""
     modifiers = integers(cursor, call.arguments, call.name, call.position)
     target = TypeName(call.name, modifiers, call.position, call.text)
     value = Constant("string", cursor.token.value, cursor.position)

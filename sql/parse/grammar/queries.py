@@ -1,7 +1,10 @@
-"""Queries: SELECT, VALUES, TABLE, set operations and WITH. Enters: a cursor. Leaves: `syntax.Query`.
+"""Queries: SELECT, VALUES, TABLE, set operations and WITH.
 
-WITH, GROUP BY, windows, ORDER BY and LIMIT have their own files. The order of what is read, and where a syntax error is found, are
-those of PostgreSQL's grammar (select_no_parens, select_clause, simple_select).
+Enters: a cursor. Leaves: `syntax.Query`.
+
+WITH, GROUP BY, windows, ORDER BY and LIMIT have their own files. The order of reading, and the
+places of syntax errors, are those of PostgreSQL's grammar (select_no_parens, select_clause,
+simple_select).
 """
 
 from __future__ import annotations
@@ -29,13 +32,13 @@ from sql.parse.syntax import (
 STARTS = ("select", "values", "with", "table")
 SET_OPERATORS = ("union", "intersect", "except")
 
-# What may follow a query in parentheses and belongs to the query around it.
+# Words that may follow a query in parentheses and belong to the query around it.
 CONTINUATIONS = (*SET_OPERATORS, "order", "limit", "offset", "fetch", "for")
 
 
 def at_query(cursor: Cursor) -> bool:
     """Tell whether a query begins here, maybe in parentheses."""
-    token = cursor.behind_parentheses()
+    token = cursor.after_parentheses()
     return token.kind == "word" and token.value in STARTS
 
 
@@ -46,7 +49,7 @@ def query(cursor: Cursor) -> Query:
 
 
 def query_after_with(cursor: Cursor, common: tuple[CommonTable, ...], position: int) -> Query:
-    """Read a query from behind its WITH; with that it began at `position`."""
+    """Read a query after its WITH; the query began at `position`, with the WITH."""
     cursor.enter()
     found = rest(cursor, common, operand(cursor), position)
     cursor.leave()
@@ -84,7 +87,10 @@ def combined(
     limit: limits.Limits,
     position: int,
 ) -> Query:
-    """Return the query; clauses after a query in parentheses are its own, and may not be there twice."""
+    """Return the query.
+
+    Clauses after a query in parentheses are its own, and each may be there once.
+    """
     if not isinstance(body, Query):
         if limit.with_ties and not order:
             raise SqlError("42601", "WITH TIES cannot be specified without ORDER BY clause")
@@ -110,7 +116,10 @@ def combined(
 
 
 def set_operations(cursor: Cursor, first: Body) -> Body:
-    """Read UNION and EXCEPT after the operand `first`; they associate to the left, and INTERSECT binds tighter."""
+    """Read UNION and EXCEPT after the operand `first`.
+
+    They associate to the left, and INTERSECT binds tighter.
+    """
     outer, cursor.height = cursor.height, 0
     height = 0
     left = intersections(cursor, first)
@@ -165,7 +174,7 @@ def operand(cursor: Cursor) -> Body:
 
 @dataclass(frozen=True)
 class Distinct:
-    """What stands after SELECT: DISTINCT, and its ON (...)."""
+    """The word DISTINCT after SELECT, with the expressions of its ON (...)."""
 
     all: bool
     on: tuple[Expression, ...]

@@ -1,7 +1,9 @@
-"""What stands in parentheses or brackets: subqueries, rows, arrays, and the subscripts after a value.
+"""Expressions in parentheses or brackets: subqueries, rows, arrays, and the subscripts after a
+value.
 
-A parenthesis may begin a query, a query's operand in more parentheses, a row, or an expression; which of them is known only later:
-((SELECT 1) UNION SELECT 2), ((SELECT 1) + 1), ((SELECT 1), 2).
+A parenthesis may begin a query, a query's operand in more parentheses, a row, or an expression.
+Only later tokens tell which of them it is: ((SELECT 1) UNION SELECT 2), ((SELECT 1) + 1), ((SELECT
+1), 2).
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ def parenthesised(cursor: Cursor) -> Expression:
 
 
 def in_parentheses(cursor: Cursor, one_only: bool = False) -> Query | tuple[Expression, ...]:
-    """Read (query) or (expression, ...); with one_only a single expression."""
+    """Read (query) or (expression, ...); with `one_only` a single expression."""
     cursor.expect_operator("(")
     first = cursor.index
     position = cursor.position
@@ -56,7 +58,7 @@ def in_parentheses(cursor: Cursor, one_only: bool = False) -> Query | tuple[Expr
 
 
 def value_of(cursor: Cursor, inside: Query | tuple[Expression, ...], position: int, first: int) -> Expression:
-    """Return what was read between parentheses as a value, with its subscripts."""
+    """Return the value of what was read between parentheses, with its subscripts."""
     text = cursor.shown_since(first)
     if isinstance(inside, Query):
         return indirection(cursor, Subquery("scalar", inside, None, "", position, text), first)
@@ -76,7 +78,7 @@ def explicit_row(cursor: Cursor) -> Expression:
 
 
 def strict_row(cursor: Cursor) -> Row:
-    """Read ROW(...) or (item, item, ...), and nothing else."""
+    """Read ROW(...) or (item, item, ...), and no other form."""
     first = cursor.index
     position = cursor.position
     is_explicit = cursor.accept("row")

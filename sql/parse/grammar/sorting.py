@@ -1,4 +1,4 @@
-"""ORDER BY, of queries, windows and aggregates."""
+"""ORDER BY of queries, windows and aggregates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sql.parse.syntax import SortItem
 
 
 def order_by(cursor: Cursor) -> tuple[SortItem, ...]:
-    """Read ORDER BY items, if they are there."""
+    """Read ORDER BY items, if they are next."""
     if not cursor.accept("order"):
         return ()
     cursor.expect("by")

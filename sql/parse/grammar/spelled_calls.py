@@ -1,6 +1,7 @@
-"""Calls that SQL spells with words: EXTRACT, SUBSTRING FROM, TRIM, POSITION, OVERLAY, COALESCE, GROUPING, CURRENT_DATE ...
+"""Calls that SQL spells with words: EXTRACT, SUBSTRING FROM, TRIM, POSITION, OVERLAY, COALESCE,
+GROUPING, CURRENT_DATE ...
 
-They become ordinary calls with PostgreSQL's names.
+Such calls become ordinary calls with PostgreSQL's names.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ UNSUPPORTED_FORMS = frozenset(
     normalize treat xmlconcat xmlelement xmlexists xmlforest xmlnamespaces xmlparse xmlpi xmlroot xmlserialize xmltable
     """.split()
 )
-# Column names everywhere else, and calls before a parenthesis.
+# Words that are column names everywhere else, and calls before a parenthesis.
 FORMS = frozenset(
     {*EXPRESSION_LISTS, *UNSUPPORTED_FORMS, "nullif", "extract", "substring", "trim", "position", "overlay"}
 )
 
 
 def at_spelled_call(cursor: Cursor) -> bool:
-    """Tell whether a call follows that SQL spells in its own way."""
+    """Tell whether the next call is one that SQL spells in its own way."""
     token, after = cursor.token, cursor.ahead(1)
     if token.kind != "word":
         return False
@@ -67,7 +68,10 @@ def spelled_call(cursor: Cursor) -> Expression | None:
 
 
 def form(cursor: Cursor, word: str) -> tuple[str, Arguments, bool]:
-    """Read what stands between the parentheses; return the function's name, its arguments, and whether words were used."""
+    """Read the tokens between the parentheses.
+
+    Return the function's name, its arguments, and whether words were used.
+    """
     match word:
         case "nullif":
             return word, two_expressions(cursor), True
@@ -85,7 +89,7 @@ def form(cursor: Cursor, word: str) -> tuple[str, Arguments, bool]:
 
 
 def without_parentheses(cursor: Cursor) -> Expression:
-    """Read CURRENT_DATE and its like."""
+    """Read CURRENT_DATE or another call without parentheses."""
     first = cursor.index
     position = cursor.position
     word = cursor.advance().value
@@ -115,12 +119,14 @@ def extract(cursor: Cursor) -> Arguments:
 
 
 def names_a_field(cursor: Cursor) -> bool:
-    """Tell whether the word is an identifier, or a keyword that is one of EXTRACT's own."""
+    """Tell whether the next word is an identifier, or a keyword that is one of EXTRACT's own."""
     return cursor.at("year", "month", "day", "hour", "minute", "second") or not cursor.is_keyword()
 
 
 def substring(cursor: Cursor) -> tuple[Arguments, bool]:
-    """Read text [FROM start] [FOR count] in either order, text SIMILAR pattern ESCAPE escape, or plain arguments (False)."""
+    """Read text [FROM start] [FOR count] in either order, text SIMILAR pattern ESCAPE escape, or
+    plain arguments (False).
+    """
     if cursor.at_operator(")"):
         return (), False
     position = cursor.position

@@ -1,4 +1,7 @@
-"""Type names: PostgreSQL's spellings (double precision, character varying(n), timestamp with time zone, int4 ...) to `syntax.TypeName`."""
+"""Type names to `syntax.TypeName`, in all of PostgreSQL's spellings.
+
+Such spellings are double precision, character varying(n), timestamp with time zone, int4 ...
+"""
 
 from __future__ import annotations
 
@@ -105,7 +108,10 @@ def integer(cursor: Cursor) -> int:
 
 
 def spelled_type(cursor: Cursor, word: str) -> tuple[str, tuple[int, ...] | None]:
-    """Return the one-word name of a type that SQL spells with several, and its modifiers if they were read on the way."""
+    """Return the one-word name of a type that SQL spells with several words.
+
+    The second part is the modifiers of the type, if they were read on the way.
+    """
     if word in KEYWORD_TYPES:
         name = KEYWORD_TYPES[word]
         return name, type_modifiers(cursor, name, cursor.last_position) if word in MODIFIED_TYPES else ()
@@ -161,7 +167,7 @@ def time_type(cursor: Cursor, word: str) -> tuple[str, tuple[int, ...]]:
 
 
 def integer_modifiers(cursor: Cursor) -> tuple[int, ...]:
-    """Read (n) if it is there."""
+    """Read (n), if it is next."""
     if not cursor.accept_operator("("):
         return ()
     found = integer(cursor)
@@ -170,7 +176,7 @@ def integer_modifiers(cursor: Cursor) -> tuple[int, ...]:
 
 
 def type_modifiers(cursor: Cursor, name: str, position: int) -> tuple[int, ...]:
-    """Read (n[, n]) of a type if it is there; the grammar takes any expressions."""
+    """Read (n[, n]) of a type, if it is next; the grammar takes any expressions."""
     if not cursor.accept_operator("("):
         return ()
     found = calls.expressions(cursor)
@@ -184,7 +190,7 @@ def integers(cursor: Cursor, modifiers: tuple[Expression, ...], name: str, posit
     if len(found) == len(modifiers):
         return tuple(found)
     if not is_built_in(name):
-        # That there is no such type is found before its modifiers are looked at.
+        # PostgreSQL looks for the type before it looks at the modifiers.
         return tuple(found)
     for item in modifiers:
         if isinstance(item, Name) and len(item.parts) == 1:
@@ -196,7 +202,9 @@ def integers(cursor: Cursor, modifiers: tuple[Expression, ...], name: str, posit
 
 
 def interval_fields(cursor: Cursor) -> tuple[str, tuple[int, ...]]:
-    """Read the fields of an interval (YEAR TO MONTH), if there are any, and the digits of SECOND(n)."""
+    """Read the fields of an interval (YEAR TO MONTH), if they are next, and the digits of
+    SECOND(n).
+    """
     field = cursor.accept_any(*INTERVAL_FIELDS)
     if field is None:
         return "", ()

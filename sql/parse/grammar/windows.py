@@ -25,7 +25,7 @@ def window_clause(cursor: Cursor) -> tuple[tuple[str, WindowDefinition], ...]:
 
 
 def over_clause(cursor: Cursor) -> WindowDefinition:
-    """Read what follows OVER: a definition, or the name of one."""
+    """Read a window definition after OVER, or the name of one."""
     if cursor.at_operator("("):
         return window_definition(cursor)
     position = cursor.position
@@ -78,7 +78,7 @@ def window_frame(cursor: Cursor, unit: str) -> tuple[str, FrameBound, FrameBound
 
 
 def check_bounds(start: FrameBound, end: FrameBound) -> None:
-    """Raise what PostgreSQL's grammar does for a frame that ends before it starts."""
+    """Raise the error of PostgreSQL's grammar for a frame that ends before it starts."""
     if start.kind == "unbounded_following":
         raise SqlError("42P20", "frame start cannot be UNBOUNDED FOLLOWING", start.position)
     if end.kind == "unbounded_preceding":
@@ -92,7 +92,7 @@ def check_bounds(start: FrameBound, end: FrameBound) -> None:
 def frame_bound(cursor: Cursor) -> FrameBound:
     """Read UNBOUNDED PRECEDING | FOLLOWING, CURRENT ROW, or an offset with its side."""
     position = cursor.position
-    # Before another word these are the names of columns.
+    # Before another word these words are the names of columns.
     for end in ("preceding", "following"):
         if cursor.accept("unbounded", end):
             return FrameBound(f"unbounded_{end}", None, position)

@@ -23,7 +23,11 @@ from sql.types.datatypes import SqlType
 
 @dataclass(frozen=True)
 class AlterTable(Statement):
-    """ALTER [FOREIGN] TABLE [IF EXISTS] name actions. foreign: it says FOREIGN, so that it must be a stream."""
+    """The statement ALTER [FOREIGN] TABLE [IF EXISTS] name actions.
+
+    Attributes:
+        foreign: the statement says FOREIGN, so that the relation must be a stream.
+    """
 
     text: str
     name: str
@@ -51,11 +55,11 @@ class AlterTable(Statement):
 
     @property
     def new_schema(self) -> str:
-        """The schema that it moves the relation into, if it does."""
+        """The schema into which the statement moves the relation, or the empty text."""
         return next((change.new_name for change in self.changes if change.action == "set schema"), "")
 
 
-# First words of actions of PostgreSQL that change nothing that we have.
+# First words of PostgreSQL's actions that change nothing that Antumbra has.
 REFUSED = frozenset(
     """
     attach cluster detach disable enable force inherit no not of owner replica reset set validate
@@ -90,7 +94,10 @@ def new_schema(cursor: Cursor) -> TableChange:
 
 
 def renaming(cursor: Cursor, foreign: bool) -> TableChange:
-    """Read RENAME TO name, RENAME [COLUMN] name TO name, or, if not `foreign`, RENAME CONSTRAINT name TO name."""
+    """Read RENAME TO name or RENAME [COLUMN] name TO name.
+
+    If not `foreign`, also RENAME CONSTRAINT name TO name.
+    """
     cursor.expect("rename")
     if cursor.accept("to"):
         position = cursor.position
@@ -105,7 +112,7 @@ def renaming(cursor: Cursor, foreign: bool) -> TableChange:
 
 
 def actions(cursor: Cursor, table: str, foreign: bool) -> list[TableChange | None]:
-    """Read the actions; None for one that is refused."""
+    """Read the actions; an action that is refused is None."""
     found = [action(cursor, table, foreign)]
     while cursor.accept_operator(","):
         found.append(action(cursor, table, foreign))
@@ -147,7 +154,9 @@ def option_changes(cursor: Cursor) -> list[OptionChange]:
 
 
 def option_change(cursor: Cursor) -> OptionChange:
-    """Read one item; without a word it adds, and each of the words may be the name of an option."""
+    """Read one item; without a word the option is added, and each of the words may be the name of
+    an option.
+    """
     action = "add"
     if cursor.at("add", "set", "drop") and cursor.ahead(1).kind != "string":
         action = cursor.advance().value
@@ -157,7 +166,7 @@ def option_change(cursor: Cursor) -> OptionChange:
 
 
 def addition(cursor: Cursor, table: str, position: int) -> TableChange | None:
-    """Read what follows ADD: a constraint, or [COLUMN] [IF NOT EXISTS] a column."""
+    """Read the rest of ADD: a constraint, or [COLUMN] [IF NOT EXISTS] a column."""
     if at_table_constraint(cursor):
         constraint = table_constraint(cursor)
         if constraint is None:
@@ -171,7 +180,7 @@ def addition(cursor: Cursor, table: str, position: int) -> TableChange | None:
 
 
 def removal(cursor: Cursor) -> TableChange:
-    """Read what follows DROP: [COLUMN | CONSTRAINT] [IF EXISTS] name [CASCADE | RESTRICT]."""
+    """Read the rest of DROP: [COLUMN | CONSTRAINT] [IF EXISTS] name [CASCADE | RESTRICT]."""
     kind = "drop constraint" if cursor.accept("constraint") else "drop column"
     if kind == "drop column":
         cursor.accept("column")
@@ -183,7 +192,7 @@ def removal(cursor: Cursor) -> TableChange:
 
 
 def column_change(cursor: Cursor) -> TableChange | None:
-    """Read what follows ALTER [COLUMN]: a column's name and what becomes of it."""
+    """Read the rest of ALTER [COLUMN]: the name of a column and the change."""
     position = cursor.position
     change = TableChange("", cursor.name(), position=position)
     place = cursor.position
@@ -221,7 +230,7 @@ def column_change(cursor: Cursor) -> TableChange | None:
 
 
 def unplaced_type(written: TypeName) -> SqlType:
-    """Return the type; PostgreSQL gives no position for a type that is not there."""
+    """Return the type; for a type that does not exist PostgreSQL gives no position."""
     try:
         return open_type(written)
     except SqlError as error:
@@ -229,7 +238,7 @@ def unplaced_type(written: TypeName) -> SqlType:
 
 
 def refuse_setting(cursor: Cursor, position: int) -> NoReturn:
-    """Refuse what PostgreSQL can set for a column and we do not keep."""
+    """Refuse a property of columns that PostgreSQL can set and Antumbra does not keep."""
     if not (
         cursor.at("statistics", "storage", "compression", "generated", "start", "increment", "cache", "no", "cycle")
         or cursor.at("maxvalue", "minvalue")

@@ -15,7 +15,11 @@ from sql.parse.statements.rules import begins
 
 @dataclass(frozen=True)
 class AlterView(Statement):
-    """ALTER VIEW [IF EXISTS] name RENAME ...: a change whose action is 'rename' or 'rename column'; or SET SCHEMA: 'set schema'."""
+    """The statement ALTER VIEW [IF EXISTS] name RENAME ... or SET SCHEMA ...
+
+    Attributes:
+        change: has the action 'rename', 'rename column' or 'set schema'.
+    """
 
     text: str
     name: str
@@ -36,11 +40,11 @@ class AlterView(Statement):
 
     @property
     def new_schema(self) -> str:
-        """The schema that it moves the view into, if it does."""
+        """The schema into which the statement moves the view, or the empty text."""
         return self.change.new_name if self.change.action == "set schema" else ""
 
 
-# First words of actions of PostgreSQL that are refused.
+# First words of PostgreSQL's actions that are refused.
 REFUSED = frozenset({"alter", "owner", "reset", "set"})
 
 

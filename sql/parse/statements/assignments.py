@@ -1,4 +1,6 @@
-"""SET column = value, (columns) = (values or query): what UPDATE and ON CONFLICT DO UPDATE assign."""
+"""The assignments of UPDATE and ON CONFLICT DO UPDATE: SET column = value, (columns) = (values or
+query).
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ def assignment(cursor: Cursor) -> Assignment:
 
 
 def is_default(cursor: Cursor, item: Expression | None) -> bool:
-    """Tell whether the item is the word DEFAULT, and take it from the stray ones."""
+    """Tell whether an item is the word DEFAULT, and take it from the stray ones."""
     if not (isinstance(item, Constant) and item.kind == "default"):
         return False
     cursor.stray_defaults.remove(item.position)
@@ -69,7 +71,7 @@ def target_columns(cursor: Cursor) -> tuple[tuple[str, int], ...]:
 
 
 def refuse_indirection(cursor: Cursor) -> None:
-    """Read .field and [subscript] after a column that is written to, to refuse them."""
+    """Read .field and [subscript] after a column that is assigned to, to refuse them."""
     position = cursor.position
     while cursor.at_operator(".", "["):
         if cursor.advance().value == ".":

@@ -1,4 +1,4 @@
-"""CHECKPOINT."""
+"""The statement CHECKPOINT."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sql.parse.statements.rules import begins
 
 @dataclass(frozen=True)
 class Checkpoint(Statement):
-    """CHECKPOINT, also in a transaction, which it takes no part in."""
+    """The statement CHECKPOINT. In a transaction it takes no part of the transaction."""
 
     text: str
 
@@ -21,7 +21,7 @@ class Checkpoint(Statement):
 
 @begins("checkpoint")
 def checkpoint(cursor: Cursor) -> Checkpoint:
-    """Read CHECKPOINT; nothing follows it."""
+    """Read CHECKPOINT; no word follows it."""
     first = cursor.index
     cursor.expect("checkpoint")
     return Checkpoint(cursor.text_since(first))

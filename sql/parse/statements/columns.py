@@ -41,8 +41,13 @@ SERIALS = {
 
 
 @dataclass
-class Found:
-    """What the constraints of one column say so far. null: the NULL or NOT NULL that was written. collated: where COLLATE stands."""
+class ColumnConstraints:
+    """The constraints of one column that have been read so far.
+
+    Attributes:
+        null: the NULL or NOT NULL that was written.
+        collated: the position of COLLATE.
+    """
 
     name: str
     position: int
@@ -58,14 +63,14 @@ class Found:
     collated: int | None = None
 
     def where(self) -> str:
-        """Return the column and its table as PostgreSQL names them in errors."""
+        """The column and its table as PostgreSQL names them in errors."""
         return f'column "{self.name}" of table "{self.table}"'
 
 
 def table_column(cursor: Cursor, table: str, resolve: Callable[[TypeName], SqlType] = open_type) -> TableColumn:
-    """Read name type constraints; `resolve` says which types there are."""
+    """Read name type constraints; `resolve` knows the types that exist."""
     position = cursor.position
-    found = Found(cursor.name(), position, table)
+    found = ColumnConstraints(cursor.name(), position, table)
     written = type_name(cursor)
     serial = found.serial = is_serial(cursor, written)
     kind = SERIALS[written.name] if serial else resolved(cursor, written, resolve)
@@ -94,13 +99,16 @@ def table_column(cursor: Cursor, table: str, resolve: Callable[[TypeName], SqlTy
 
 
 def check_collated(cursor: Cursor, kind: SqlType, position: int) -> None:
-    """Defer what PostgreSQL says about COLLATE of a column whose values are no texts."""
+    """Defer PostgreSQL's error for COLLATE at a column whose values are no texts."""
     if (kind.element if kind.is_array else kind).family in UNCOLLATED:
         cursor.defer(SqlError("42804", f"collations are not supported by type {kind.sql_name}", position))
 
 
 def resolved(cursor: Cursor, written: TypeName, resolve: Callable[[TypeName], SqlType] = open_type) -> SqlType:
-    """Return the type as written; a type that is not there waits, as in PostgreSQL, until the text is read."""
+    """Return the type as written.
+
+    The error of a type that does not exist waits, as in PostgreSQL, for the end of the text.
+    """
     try:
         return resolve(written)
     except SqlError as error:
@@ -117,7 +125,7 @@ def is_serial(cursor: Cursor, written: TypeName) -> bool:
 
 
 def refuse_storage(cursor: Cursor) -> None:
-    """Read COMPRESSION method, to refuse it: how columns are kept is not the client's to say."""
+    """Read COMPRESSION method, to refuse it: a client can't choose how columns are kept."""
     position = cursor.position
     if cursor.at("compression") and (cursor.ahead(1).kind in ("word", "quoted")):
         cursor.advance()
@@ -130,8 +138,8 @@ def refuse_storage(cursor: Cursor) -> None:
         cursor.refuse("OPTIONS of a table's column", position)
 
 
-def column_constraint(cursor: Cursor, found: Found) -> bool:
-    """Read one constraint of a column; False when none is next."""
+def column_constraint(cursor: Cursor, found: ColumnConstraints) -> bool:
+    """Read one constraint of a column; return False when none is next."""
     position = cursor.position
     name: str | None = None
     if cursor.accept("constraint"):
@@ -177,7 +185,7 @@ def column_constraint(cursor: Cursor, found: Found) -> bool:
     return True
 
 
-def null_constraint(cursor: Cursor, found: Found, null: bool, position: int) -> None:
+def null_constraint(cursor: Cursor, found: ColumnConstraints, null: bool, position: int) -> None:
     if not null:
         cursor.expect("null")
     if found.null is not None and found.null != null:
@@ -186,7 +194,7 @@ def null_constraint(cursor: Cursor, found: Found, null: bool, position: int) -> 
     found.null = null
 
 
-def default_value(cursor: Cursor, found: Found, position: int) -> None:
+def default_value(cursor: Cursor, found: ColumnConstraints, position: int) -> None:
     """Read the value of DEFAULT, after which NOT NULL is another constraint."""
     first = cursor.index
     value = grammar.plain_expression(cursor)
@@ -198,8 +206,10 @@ def default_value(cursor: Cursor, found: Found, position: int) -> None:
     found.default, found.default_text, found.has_default = value, cursor.text_since(first), True
 
 
-def generated(cursor: Cursor, found: Found, start: int) -> None:
-    """Read GENERATED ALWAYS | BY DEFAULT AS IDENTITY [(options)], or AS (expression) STORED, which is refused."""
+def generated(cursor: Cursor, found: ColumnConstraints, start: int) -> None:
+    """Read GENERATED ALWAYS | BY DEFAULT AS IDENTITY [(options)], or AS (expression) STORED, which
+    is refused.
+    """
     position = cursor.position
     identity = generated_when(cursor)
     cursor.expect("as")
@@ -221,7 +231,7 @@ def generated(cursor: Cursor, found: Found, start: int) -> None:
     found.identity, found.identity_options, found.null = identity, options, False
 
 
-def refuse_both(cursor: Cursor, found: Found, position: int) -> None:
+def refuse_both(cursor: Cursor, found: ColumnConstraints, position: int) -> None:
     message = f"both default and identity specified for {found.where()}"
     cursor.defer(SqlError("42601", message, None if found.serial else position))
 
@@ -235,7 +245,7 @@ def generated_when(cursor: Cursor) -> str:
 
 
 def check_identity(cursor: Cursor, kind: SqlType) -> None:
-    """Defer what PostgreSQL says about an identity column of another type."""
+    """Defer PostgreSQL's error for an identity column of another type."""
     if kind.family not in ("int2", "int4", "int8"):
         message = "identity column type must be smallint, integer, or bigint"
         cursor.defer(SqlError("22023", message))

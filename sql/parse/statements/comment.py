@@ -1,4 +1,8 @@
-"""COMMENT ON TABLE | FOREIGN TABLE | VIEW | SEQUENCE name, COLUMN relation.column, or CONSTRAINT name ON relation, IS 'text' | NULL."""
+"""COMMENT ON a relation, sequence, column or constraint IS 'text' | NULL.
+
+The forms are TABLE | FOREIGN TABLE | VIEW | SEQUENCE name, COLUMN relation.column, and CONSTRAINT
+name ON relation.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +18,12 @@ from sql.parse.statements.unsupported import commented_object
 
 @dataclass(frozen=True)
 class Comment(Statement):
-    """COMMENT ON kind name IS comment, None: it is taken away.
+    """The statement COMMENT ON kind name IS comment.
 
-    kind: as of DropRelation, or 'column' or 'constraint', then of the relation `name`, which has it as `part`.
+    Attributes:
+        kind: as of DropRelation, or 'column' or 'constraint' of the relation `name`.
+        part: the name of the column or constraint.
+        comment: None takes the comment away.
     """
 
     text: str

@@ -1,4 +1,7 @@
-"""Constraints: of a table, and the parts that a column's have in common with them. What is not kept is refused by name."""
+"""Constraints of a table, and the parts that they share with constraints of a column.
+
+A constraint that Antumbra does not keep is refused by name.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ def at_table_constraint(cursor: Cursor) -> bool:
 
 
 def table_constraint(cursor: Cursor) -> Constraint | None:
-    """Read [CONSTRAINT name] PRIMARY KEY | UNIQUE | CHECK (...) | FOREIGN KEY (...); None for what is refused."""
+    """Read [CONSTRAINT name] PRIMARY KEY | UNIQUE | CHECK (...) | FOREIGN KEY (...).
+
+    None for a refused constraint.
+    """
     position = cursor.position
     name = cursor.name() if cursor.accept("constraint") else None
     word = cursor.accept_any("check", "unique", "primary", "foreign", "exclude")
@@ -60,19 +66,19 @@ def table_constraint(cursor: Cursor) -> Constraint | None:
 
 
 def check_condition(cursor: Cursor) -> tuple[Expression, str]:
-    """Read (condition) [NO INHERIT], with the condition's text."""
+    """Read (condition) [NO INHERIT], with the text of the condition."""
     cursor.expect_operator("(")
     first = cursor.index
     condition = grammar.expression(cursor)
     text = cursor.text_since(first)
     cursor.expect_operator(")")
-    # No table inherits from another here, so that NO INHERIT says nothing.
+    # No table inherits from another here, so that NO INHERIT changes nothing.
     cursor.accept("no", "inherit")
     return condition, text
 
 
 def nulls_treatment(cursor: Cursor) -> None:
-    """Read NULLS [NOT] DISTINCT; NULLs that are equal are refused."""
+    """Read NULLS [NOT] DISTINCT; NULLS NOT DISTINCT is refused."""
     position = cursor.position
     if not cursor.accept("nulls"):
         return
@@ -97,14 +103,19 @@ def index_options(cursor: Cursor) -> None:
 
 @dataclass
 class Timing:
-    """[NOT] DEFERRABLE and INITIALLY DEFERRED | IMMEDIATE as written, None where nothing is said. position: of the first that defers."""
+    """The attributes [NOT] DEFERRABLE and INITIALLY DEFERRED | IMMEDIATE as written, None where
+    nothing is written.
+
+    Attributes:
+        position: of the first attribute that defers.
+    """
 
     deferrable: bool | None = None
     deferred: bool | None = None
     position: int | None = None
 
     def read(self, cursor: Cursor) -> bool:
-        """Read one of the attributes; False when none is next."""
+        """Read one of the attributes; return False when none is next."""
         position = cursor.position
         if cursor.accept("not", "deferrable"):
             self._set_deferrable(cursor, False, position)
@@ -126,7 +137,7 @@ class Timing:
 
     @property
     def can_wait(self) -> bool:
-        """True for a constraint that SET CONSTRAINTS may put off."""
+        """True for a constraint that SET CONSTRAINTS may defer."""
         return bool(self.deferrable or self.deferred)
 
     def _set_deferrable(self, cursor: Cursor, value: bool, position: int) -> None:
@@ -154,12 +165,14 @@ def attributes(cursor: Cursor) -> Timing:
 
 
 def plain_attributes(cursor: Cursor, message: str = "") -> None:
-    """Read the attributes after a constraint that is looked at when a row is written, and refuse those that would put it off."""
+    """Read the attributes after a constraint that is checked when a row is written, and refuse to
+    defer it.
+    """
     refuse_waiting(cursor, attributes(cursor), message)
 
 
 def refuse_waiting(cursor: Cursor, timing: Timing, message: str = "") -> None:
-    """Refuse to put off a key, or, with PostgreSQL's message, what it does not put off either."""
+    """Refuse to defer a key; with PostgreSQL's message where PostgreSQL does not defer it either."""
     if timing.position is None:
         return
     if message:
@@ -169,12 +182,12 @@ def refuse_waiting(cursor: Cursor, timing: Timing, message: str = "") -> None:
 
 
 def timed(target: Reference, timing: Timing) -> Reference:
-    """Return what a foreign key refers to with the attributes behind it."""
+    """Return the reference of a foreign key with the attributes that follow it."""
     return replace(target, deferrable=timing.can_wait, deferred=bool(timing.deferred))
 
 
 def column_timing(cursor: Cursor) -> Timing:
-    """Read the attributes that stand right behind a key or a foreign key of a column."""
+    """Read the attributes that follow a key or a foreign key of a column."""
     timing = Timing()
     while timing.read(cursor):
         pass
@@ -182,7 +195,10 @@ def column_timing(cursor: Cursor) -> Timing:
 
 
 def misplaced_attribute(cursor: Cursor) -> bool:
-    """Read an attribute that stands behind no constraint which could have it, an error; False when none is next."""
+    """Read an attribute that follows no constraint which could have it, an error.
+
+    Return False when none is next.
+    """
     position, first = cursor.position, cursor.index
     if not Timing().read(cursor):
         return False

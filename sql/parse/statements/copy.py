@@ -1,4 +1,9 @@
-"""COPY relation [(columns)] FROM STDIN [WHERE ...], COPY relation | (query) TO STDOUT, or a file; PostgreSQL's new and old options."""
+"""COPY of a relation or a query: FROM STDIN, TO STDOUT, or a file, with PostgreSQL's new and old
+options.
+
+The forms are COPY relation [(columns)] FROM STDIN [WHERE ...] and COPY relation | (query) TO
+STDOUT.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +23,12 @@ from sql.parse.syntax import Expression, Query
 
 @dataclass(frozen=True)
 class CopyFrom(Statement):
-    """COPY relation [(columns)] FROM STDIN, or FROM 'file' on the server (file not None). where: the rows that are kept."""
+    """The statement COPY relation [(columns)] FROM STDIN, or FROM 'file' on the server.
+
+    Attributes:
+        file: not None for a file.
+        where: the condition of the rows that are kept.
+    """
 
     text: str
     name: str
@@ -38,7 +48,12 @@ class CopyFrom(Statement):
 
 @dataclass(frozen=True)
 class CopyTo(Statement):
-    """COPY (query) TO STDOUT, or COPY relation [(columns)] TO STDOUT (query None), or TO 'file' on the server (file not None)."""
+    """The statement COPY relation [(columns)] | (query) TO STDOUT, or TO 'file' on the server.
+
+    Attributes:
+        query: None for a relation.
+        file: not None for a file.
+    """
 
     text: str
     query: syntax.Query | None
@@ -93,7 +108,7 @@ def copy(cursor: Cursor) -> CopyFrom | CopyTo:
 
 
 def resolved(cursor: Cursor, raw: list[RawOption], is_from: bool) -> CopyOptions:
-    """Return the options; what is wrong with them waits, as in PostgreSQL, until the text is read."""
+    """Return the options; an error in them waits, as in PostgreSQL, for the end of the text."""
     try:
         return resolve(raw, is_from)
     except SqlError as error:
@@ -112,7 +127,10 @@ def copied_query(cursor: Cursor) -> Query:
 
 
 def endpoint(cursor: Cursor) -> str | None:
-    """Read STDIN or STDOUT (None), or the name of a file on the server; programs are not started for clients."""
+    """Read STDIN or STDOUT (None), or the name of a file on the server.
+
+    No client may start a program there.
+    """
     position = cursor.position
     if cursor.accept("program"):
         cursor.string()
@@ -128,7 +146,10 @@ def endpoint(cursor: Cursor) -> str | None:
 
 
 def old_delimiter(cursor: Cursor, is_query: bool) -> list[RawOption]:
-    """Read [USING] DELIMITERS 'text', which was once the only option; a query never had it."""
+    """Read [USING] DELIMITERS 'text', the only option of old versions.
+
+    A query never had the option.
+    """
     position = cursor.position
     if is_query or not cursor.at("using", "delimiters"):
         return []

@@ -1,4 +1,6 @@
-"""COPY's options: read in both spellings as (name, value, position), then checked together as PostgreSQL does."""
+"""The options of COPY: read in both spellings as (name, value, position), then checked together as
+PostgreSQL does.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +91,7 @@ def old_force_option(cursor: Cursor, position: int) -> RawOption:
 
 
 def resolve(raw: list[RawOption], is_from: bool) -> CopyOptions:
-    """Return the options with defaults; errors are PostgreSQL's."""
+    """Return the options with their defaults; the errors are PostgreSQL's."""
     found: dict[str, OptionValue] = {}
     for name, value, position in raw:
         if name in found:
@@ -130,7 +132,7 @@ def list_option(found: dict[str, OptionValue], name: str) -> tuple[str, ...]:
 
 
 def check_option(name: str, value: OptionValue, position: int, is_from: bool) -> OptionValue:
-    """Return the option's value, or raise what PostgreSQL does for this option alone."""
+    """Return the value of an option. Raises PostgreSQL's errors for this option alone."""
     match name:
         case "format":
             if value is None:

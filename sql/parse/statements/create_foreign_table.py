@@ -1,4 +1,7 @@
-"""CREATE FOREIGN TABLE [IF NOT EXISTS] name (columns) SERVER stream [OPTIONS (capacity '...', string_capacity '...', timeout '...')]."""
+"""CREATE FOREIGN TABLE [IF NOT EXISTS] name (columns) SERVER stream [OPTIONS (...)].
+
+The options are capacity '...', string_capacity '...' and timeout '...'.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +93,10 @@ def column_definitions(cursor: Cursor, table: str) -> tuple[ColumnDefinition, ..
 
 
 def column_definition(cursor: Cursor, table: str) -> ColumnDefinition:
-    """Read one column; of what can be written at a column, a stream keeps NOT NULL and DEFAULT."""
+    """Read one column.
+
+    Of all that can be written at a column, a stream keeps NOT NULL and DEFAULT.
+    """
     position = cursor.position
     found = table_column(cursor, table, column_type)
     refused = [item.kind.upper() for item in found.constraints]

@@ -22,9 +22,14 @@ from sql.parse.syntax import Query
 
 @dataclass(frozen=True)
 class CreateTable(Statement):
-    """CREATE TABLE [IF NOT EXISTS] name (columns, likes and constraints), or ... [(column names)] AS query [WITH [NO] DATA].
+    """The statement CREATE TABLE [IF NOT EXISTS] name (columns, likes and constraints), or AS a
+    query.
 
-    A temporary one has a name in the schema pg_temp. on_commit: 'drop', 'delete' or 'preserve' (its rows), or nothing.
+    The form with a query is ... [(column names)] AS query [WITH [NO] DATA]. A temporary table has a
+    name in the schema pg_temp.
+
+    Attributes:
+        on_commit: 'drop', 'delete' or 'preserve' (the rows), or the empty text.
     """
 
     text: str
@@ -59,7 +64,8 @@ class CreateTable(Statement):
 
 
 COLUMNS_MAX = 1600
-# What LIKE can copy beside names, types and NOT NULL. Tables here have no generated columns, nor choices of how they are stored.
+# The parts that LIKE can copy beside names, types and NOT NULL. Tables here have no generated
+# columns, nor choices of how they are stored.
 LIKE_PARTS = (
     "comments", "compression", "constraints", "defaults", "generated", "identity", "indexes", "statistics", "storage",
 )  # fmt: skip
@@ -161,7 +167,10 @@ def like_relation(cursor: Cursor, before: int) -> LikeRelation:
 
 
 def storage_clauses(cursor: Cursor) -> str:
-    """Read USING method, WITH (parameters) | WITHOUT OIDS, ON COMMIT and TABLESPACE; return the word behind ON COMMIT, if any."""
+    """Read USING method, WITH (parameters) | WITHOUT OIDS, ON COMMIT and TABLESPACE.
+
+    Return the word after ON COMMIT, if it is written.
+    """
     on_commit = ""
     position = cursor.position
     if cursor.accept("using"):
@@ -193,7 +202,8 @@ def check_columns(
     constraints: tuple[Constraint, ...],
     has_others: bool = False,
 ) -> None:
-    """Defer what PostgreSQL says about columns that are there twice, and keys that do not fit the columns.
+    """Defer PostgreSQL's errors for columns that are there twice, and for keys that do not fit the
+    columns.
 
     has_others: there are columns that only the catalog knows.
     """

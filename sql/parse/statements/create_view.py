@@ -1,4 +1,6 @@
-"""CREATE [OR REPLACE] [TEMPORARY] VIEW name [(columns)] [WITH (on_error = skip | reject, ...)] AS query."""
+"""CREATE [OR REPLACE] [TEMPORARY] VIEW name [(columns)] [WITH (on_error = skip | reject, ...)] AS
+query.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,11 @@ from sql.parse.statements.sequences import created_name, persistence
 
 @dataclass(frozen=True)
 class CreateView(Statement):
-    """CREATE [OR REPLACE] VIEW name [(columns)] [WITH (options)] AS query. query_text is the SELECT's own text.
+    """The statement CREATE [OR REPLACE] VIEW name [(columns)] [WITH (options)] AS query.
 
-    reset: what a replaced view has counted may go. It is not in the options.
+    Attributes:
+        query_text: the text of the SELECT.
+        reset: a replaced view may lose what it has counted; this is not in `options`.
     """
 
     text: str
@@ -43,14 +47,14 @@ class CreateView(Statement):
     )
 
 
-# The values of each option, as they are written and, of default_stream_join, set.
+# The values of each option as they are written, and how default_stream_join is set.
 STREAM_JOINS = ("frozen", "arrival", "retroactive")
 OPTIONS = {
     "on_error": ("reject", "skip"),
     "reset": ("true", "false", "on", "off"),
     "eager_grouping": ("true", "false", "on", "off"),
     "stream_join": STREAM_JOINS,
-    # The name of a zone.
+    # Any name of a time zone.
     "time_zone": (),
 }
 

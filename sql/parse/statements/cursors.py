@@ -15,7 +15,12 @@ from sql.parse.statements.select import Select
 
 @dataclass(frozen=True)
 class Declare(Statement):
-    """DECLARE name CURSOR FOR select. scroll: None where neither SCROLL nor NO SCROLL is said; hold: WITH HOLD."""
+    """The statement DECLARE name CURSOR FOR select.
+
+    Attributes:
+        scroll: None where neither SCROLL nor NO SCROLL is written.
+        hold: WITH HOLD is written.
+    """
 
     text: str
     name: str
@@ -29,7 +34,13 @@ class Declare(Statement):
 
 @dataclass(frozen=True)
 class Fetch(Statement):
-    """FETCH or MOVE (moves). direction: 'forward', 'backward', 'absolute', 'relative'; count: None is ALL."""
+    """The statements FETCH and MOVE.
+
+    Attributes:
+        direction: 'forward', 'backward', 'absolute' or 'relative'.
+        count: None is ALL.
+        moves: the statement is MOVE.
+    """
 
     text: str
     name: str
@@ -45,7 +56,7 @@ class Fetch(Statement):
 
 @dataclass(frozen=True)
 class CloseCursor(Statement):
-    """CLOSE name | ALL (name None)."""
+    """The statement CLOSE name, or CLOSE ALL where `name` is None."""
 
     text: str
     name: str | None
@@ -56,7 +67,7 @@ class CloseCursor(Statement):
         return "CLOSE CURSOR ALL" if self.name is None else "CLOSE CURSOR"
 
 
-# FETCH's words that go with a count, without one, and with none at all.
+# Words of FETCH that have a count, that may have one, and that have none.
 COUNTED = ("absolute", "relative")
 DIRECTED = ("forward", "backward")
 SINGLE = ("next", "prior", "first", "last")
@@ -65,7 +76,9 @@ COUNT_MAX = (1 << 31) - 1
 
 @begins("declare")
 def declare(cursor: Cursor) -> Declare:
-    """Read DECLARE name [BINARY] [ASENSITIVE | INSENSITIVE] [[NO] SCROLL] CURSOR [{WITH | WITHOUT} HOLD] FOR query."""
+    """Read DECLARE name [BINARY] [ASENSITIVE | INSENSITIVE] [[NO] SCROLL] CURSOR [{WITH | WITHOUT}
+    HOLD] FOR query.
+    """
     first = cursor.index
     cursor.expect("declare")
     name = cursor.name()
@@ -111,7 +124,7 @@ def fetch(cursor: Cursor) -> Fetch:
 
 
 def fetch_direction(cursor: Cursor) -> tuple[str, int | None]:
-    """Return 'forward', 'backward', 'absolute' or 'relative' with its count; None is ALL."""
+    """Return 'forward', 'backward', 'absolute' or 'relative' with the count; None is ALL."""
     if at_cursor_name(cursor):
         return "forward", 1
     word = cursor.accept_any(*SINGLE)
@@ -131,7 +144,9 @@ def fetch_direction(cursor: Cursor) -> tuple[str, int | None]:
 
 
 def at_cursor_name(cursor: Cursor) -> bool:
-    """Tell whether the direction is over: what follows is FROM, IN, or the name that ends the statement."""
+    """Tell whether the direction has been read: FROM, IN, or the name that ends the statement
+    follows.
+    """
     if cursor.at("from", "in") or (cursor.at_name() and not cursor.at(*COUNTED, *DIRECTED, *SINGLE)):
         return True
     following = cursor.ahead(1)

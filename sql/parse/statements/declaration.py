@@ -1,7 +1,8 @@
-"""What a statement declares of itself: its tag, whether it writes or defines, the names that it has, the rights that it needs.
+"""The declarations of a statement: its tag, whether it writes or defines, its names, and the rights
+that it needs.
 
-A statement is a frozen dataclass below `Statement`. What runs statements goes through these declarations in loops and knows none of them
-by name. Must not know a catalog.
+A statement is a frozen dataclass below `Statement`. The runner of statements goes through these
+declarations in loops and knows no statement by name. Must not know a catalog.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from typing import ClassVar
 
 
 class Naming(Enum):
-    """How the name in a field is found along the search_path, before the statement is done."""
+    """The way in which the name in a field is found along the search_path, before the statement is
+    done.
+    """
 
     NEW = auto()
     """A relation that is made."""
@@ -45,7 +48,10 @@ class Naming(Enum):
 
 
 class Right(Enum):
-    """What a role needs for what a field names. What a query or a write needs is read off its bound tree instead."""
+    """The right that a role needs for the relation or object in a field.
+
+    The rights that a query or a write needs are read off its bound tree instead.
+    """
 
     CREATE = auto()
     """To make a relation or type in its schema."""
@@ -94,7 +100,7 @@ class Right(Enum):
 
 
 class Statement:
-    """What a client asks for in one statement. Its subclasses are frozen dataclasses."""
+    """One request of a client. The subclasses are frozen dataclasses."""
 
     text: str
     """The user's own text without the semicolon."""
@@ -105,22 +111,29 @@ class Statement:
 
     @property
     def tag(self) -> str:
-        """What CommandComplete and errors call it; rows may be counted after that."""
+        """The name of the statement in CommandComplete and in errors.
+
+        A count of rows may follow it.
+        """
         return ""
 
     @property
     def named(self) -> tuple[tuple[str, Naming], ...]:
-        """The fields that have names of relations or types, in the order in which these are looked for."""
+        """The fields that have names of relations or types, in the order in which the names are
+        looked up.
+        """
         return ()
 
     @property
     def rights(self) -> tuple[tuple[str, Right], ...]:
-        """What the role needs, each with the field that it is about, in the order of the checks."""
+        """The rights that the role needs, each with the field that has the object, in the order of
+        the checks.
+        """
         return ()
 
 
 @dataclass(frozen=True)
 class Empty(Statement):
-    """Nothing between two semicolons, or an empty message."""
+    """An empty statement: between two semicolons, or in an empty message."""
 
     text: str = ""

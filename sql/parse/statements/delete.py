@@ -65,7 +65,9 @@ def delete_after_with(cursor: Cursor, common: tuple[CommonTable, ...], first: in
 
 @begins("truncate")
 def truncate(cursor: Cursor) -> Truncate:
-    """Read TRUNCATE [TABLE] [ONLY] name [*], ... [RESTART | CONTINUE IDENTITY] [CASCADE | RESTRICT]."""
+    """Read TRUNCATE [TABLE] [ONLY] name [*], ... [RESTART | CONTINUE IDENTITY] [CASCADE |
+    RESTRICT].
+    """
     first = cursor.index
     cursor.expect("truncate")
     cursor.accept("table")

@@ -11,7 +11,12 @@ from sql.parse.statements.rules import begins
 
 @dataclass(frozen=True)
 class DropRelation(Statement):
-    """DROP FOREIGN TABLE | VIEW | TABLE | SEQUENCE [IF EXISTS] names [CASCADE | RESTRICT]. kind: 'stream', 'view', 'table', 'sequence'."""
+    """The statement DROP FOREIGN TABLE | VIEW | TABLE | SEQUENCE [IF EXISTS] names [CASCADE |
+    RESTRICT].
+
+    Attributes:
+        kind: 'stream', 'view', 'table' or 'sequence'.
+    """
 
     text: str
     kind: str

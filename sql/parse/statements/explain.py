@@ -19,7 +19,11 @@ from sql.values.booleans import parse_bool
 
 @dataclass(frozen=True)
 class Explain(Statement):
-    """EXPLAIN [(options)] statement: a Select or a CreateView."""
+    """The statement EXPLAIN [(options)] statement.
+
+    Attributes:
+        statement: a Select or a CreateView.
+    """
 
     text: str
     statement: Select | CreateView

@@ -1,4 +1,6 @@
-"""REFERENCES table [(columns)] [MATCH SIMPLE] [ON DELETE action] [ON UPDATE action] of a foreign key."""
+"""REFERENCES table [(columns)] [MATCH SIMPLE] [ON DELETE action] [ON UPDATE action] of a foreign
+key.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from sql.parse.statements.update import written_name
 
 
 def reference(cursor: Cursor) -> Reference:
-    """Read what follows REFERENCES."""
+    """Read the rest of REFERENCES."""
     table, position = written_name(cursor)
     columns = cursor.names_in_parentheses() if cursor.at_operator("(") else ()
     match_position = cursor.position
@@ -30,7 +32,10 @@ def reference(cursor: Cursor) -> Reference:
 
 
 def key_action(cursor: Cursor) -> str:
-    """Read NO ACTION | RESTRICT | CASCADE | SET NULL; SET DEFAULT is refused, and so are actions on some of the columns."""
+    """Read NO ACTION | RESTRICT | CASCADE | SET NULL.
+
+    SET DEFAULT is refused, and so are actions on some of the columns.
+    """
     position = cursor.position
     if cursor.accept("no"):
         cursor.expect("action")

@@ -1,4 +1,4 @@
-"""GRANT and REVOKE: of privileges on objects, and of roles to roles."""
+"""GRANT and REVOKE of privileges on objects, and of roles to roles."""
 
 from __future__ import annotations
 
@@ -15,10 +15,16 @@ from sql.parse.statements.rules import begins
 
 @dataclass(frozen=True)
 class GrantPrivileges(Statement):
-    """GRANT privileges ON objects TO grantees [WITH GRANT OPTION], or REVOKE [GRANT OPTION FOR] ... FROM ... [CASCADE].
+    """The statements GRANT privileges ON objects TO grantees [WITH GRANT OPTION], and REVOKE.
 
-    kind: 'table', 'sequence', 'schema', 'all tables' or 'all sequences' (names are then schemas). words: privileges, none for ALL.
-    option: the grant option is meant. grantor: of GRANTED BY.
+    The form of REVOKE is REVOKE [GRANT OPTION FOR] privileges ON objects FROM grantees [CASCADE].
+
+    Attributes:
+        kind: 'table', 'sequence', 'schema', 'all tables' or 'all sequences' (the names are then
+            schemas).
+        words: the privileges, none for ALL.
+        option: the statement is about the grant option.
+        grantor: of GRANTED BY.
     """
 
     text: str
@@ -44,7 +50,7 @@ class GrantPrivileges(Statement):
         return (("names", Naming.ALL_KNOWN),) if self.kind in ("table", "sequence") else ()
 
 
-# What PostgreSQL grants privileges on, and we have not.
+# Kinds of objects on which PostgreSQL grants privileges, and which Antumbra does not have.
 OTHERS = (
     "database",
     "domain",
@@ -89,7 +95,7 @@ def grant(cursor: Cursor) -> GrantPrivileges | GrantRole:
 
 
 def grantee_list(cursor: Cursor) -> tuple[RoleSpec, ...]:
-    """Read [GROUP] role, ...; GROUP says nothing, since every group is a role."""
+    """Read [GROUP] role, ...; GROUP changes nothing, since every group is a role."""
     found = []
     while True:
         cursor.accept("group")
@@ -99,7 +105,7 @@ def grantee_list(cursor: Cursor) -> tuple[RoleSpec, ...]:
 
 
 def at_privileges(cursor: Cursor) -> bool:
-    """Tell whether privileges follow: an ON comes before TO and FROM."""
+    """Tell whether privileges follow: ON comes before TO and FROM."""
     for token in cursor.tokens[cursor.index :]:
         if token.kind == "word" and token.value == "on":
             return True
@@ -127,7 +133,7 @@ def privilege_words(cursor: Cursor) -> tuple[str, ...]:
 
 
 def refuse_columns(cursor: Cursor) -> None:
-    """Refuse privileges on columns, once the statement is read."""
+    """Defer the refusal of privileges on columns until the statement is read."""
     position = cursor.position
     if cursor.at_operator("("):
         cursor.names_in_parentheses()
@@ -135,7 +141,7 @@ def refuse_columns(cursor: Cursor) -> None:
 
 
 def objects(cursor: Cursor, what: str, position: int) -> tuple[str, tuple[tuple[str, int], ...]]:
-    """Read what the privileges are on."""
+    """Read the objects that the privileges are on."""
     if cursor.at("all") and cursor.ahead(1).value in ("tables", "sequences", "functions", "procedures", "routines"):
         cursor.advance()
         kind = cursor.advance().value

@@ -1,4 +1,7 @@
-"""CREATE INDEX, DROP INDEX and ALTER INDEX ... RENAME TO. What is not kept is refused by name."""
+"""CREATE INDEX, DROP INDEX and ALTER INDEX ...
+
+RENAME TO. Properties that Antumbra does not keep are refused by name.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,11 @@ from sql.parse.statements.update import written_name
 
 @dataclass(frozen=True)
 class CreateIndex(Statement):
-    """CREATE [UNIQUE] INDEX [CONCURRENTLY] [IF NOT EXISTS] [name] ON table (columns). columns: (name, position)."""
+    """The statement CREATE [UNIQUE] INDEX [CONCURRENTLY] [IF NOT EXISTS] [name] ON table (columns).
+
+    Attributes:
+        columns: (name, position).
+    """
 
     text: str
     name: str | None
@@ -72,7 +79,10 @@ METHODS = ("btree", "hash")
 
 @begins("create index")
 def create_index(cursor: Cursor) -> CreateIndex:
-    """Read CREATE [UNIQUE] INDEX [CONCURRENTLY] [[IF NOT EXISTS] name] ON [ONLY] table [USING method] (column [ASC | DESC] ..., ...)."""
+    """Read CREATE [UNIQUE] INDEX [CONCURRENTLY] [[IF NOT EXISTS] name] ON [ONLY] table (columns).
+
+    The list of columns is [USING method] (column [ASC | DESC] ..., ...).
+    """
     first = cursor.index
     cursor.expect("create")
     unique = cursor.accept("unique")
@@ -110,7 +120,7 @@ def create_index(cursor: Cursor) -> CreateIndex:
 
 
 def indexed_column(cursor: Cursor) -> tuple[str, int]:
-    """Read one column with its order, which says nothing here."""
+    """Read one column with its order, which changes nothing here."""
     position = cursor.position
     if cursor.at_operator("(") or not cursor.at_name() or cursor.ahead(1).value == "(":
         raise not_supported("an index over an expression", position, hint="Keep the value in a column of its own.")
@@ -127,7 +137,7 @@ def indexed_column(cursor: Cursor) -> tuple[str, int]:
 
 
 def included_column(cursor: Cursor) -> None:
-    """Read one column of INCLUDE, which takes nothing but names."""
+    """Read one column of INCLUDE, where only names may stand."""
     if cursor.accept_operator("("):
         expressions.expression(cursor)
         cursor.expect_operator(")")
@@ -153,7 +163,10 @@ def included_column(cursor: Cursor) -> None:
 
 @begins("drop index")
 def drop_index(cursor: Cursor) -> DropIndex:
-    """Read DROP INDEX [CONCURRENTLY] [IF EXISTS] name, ... [CASCADE | RESTRICT]; nothing depends on an index."""
+    """Read DROP INDEX [CONCURRENTLY] [IF EXISTS] name, ... [CASCADE | RESTRICT].
+
+    Nothing depends on an index.
+    """
     first = cursor.index
     cursor.expect("drop", "index")
     concurrently = cursor.accept("concurrently")

@@ -1,4 +1,4 @@
-"""[WITH ...] INSERT INTO relation [AS alias] [(columns)] [OVERRIDING ...] source [ON CONFLICT ...] [RETURNING ...]."""
+"""[WITH ...] INSERT INTO relation [(columns)] source [ON CONFLICT ...] [RETURNING ...]."""
 
 from __future__ import annotations
 
@@ -19,9 +19,14 @@ from sql.parse.syntax import CommonTable, Expression, Query, Target, ValuesBody
 
 @dataclass(frozen=True)
 class Insert(Statement):
-    """[WITH ...] INSERT INTO relation [AS alias] [(columns)] VALUES ... | DEFAULT VALUES | query. A row's item is None for DEFAULT.
+    """The statement [WITH ...] INSERT INTO relation [AS alias] [(columns)] VALUES ... | DEFAULT
+    VALUES | query.
 
-    query: of INSERT ... SELECT; rows is then empty. overriding: '', 'system', 'user'. returning: the target list, empty without one.
+    Attributes:
+        rows: the items of VALUES, None for DEFAULT; empty for INSERT ... SELECT.
+        query: of INSERT ... SELECT.
+        overriding: '', 'system' or 'user'.
+        returning: the target list, empty without one.
     """
 
     text: str
@@ -76,7 +81,7 @@ def insert_after_with(cursor: Cursor, common: tuple[CommonTable, ...], first: in
 
 
 def override(cursor: Cursor) -> str:
-    """Read OVERRIDING SYSTEM | USER VALUE if it is there."""
+    """Read OVERRIDING SYSTEM | USER VALUE, if it is next."""
     if not cursor.accept("overriding"):
         return ""
     kind = cursor.accept_any("system", "user")
@@ -87,7 +92,7 @@ def override(cursor: Cursor) -> str:
 
 
 def source(cursor: Cursor) -> tuple[Rows, Query | None]:
-    """Read plain VALUES as rows, where DEFAULT is a value; anything else is a query."""
+    """Read plain VALUES as rows, where DEFAULT is a value; every other source is a query."""
     found = queries.query(cursor)
     has_clauses = found.common_tables or found.order_by or found.limit is not None or found.offset is not None
     if not isinstance(found.body, ValuesBody) or has_clauses:
@@ -126,7 +131,10 @@ def on_conflict(cursor: Cursor) -> OnConflict | None:
 
 
 def inferred_columns(cursor: Cursor) -> tuple[tuple[str, int], ...]:
-    """Read the columns of a conflict target; expressions are refused, because there are no indexes of them."""
+    """Read the columns of a conflict target.
+
+    Expressions are refused, because no index has expressions.
+    """
     start = cursor.position
     cursor.expect_operator("(")
     found = []
@@ -155,5 +163,5 @@ def inferred_columns(cursor: Cursor) -> tuple[tuple[str, int], ...]:
 
 
 def returning(cursor: Cursor) -> tuple[Target, ...]:
-    """Read RETURNING and its target list, if it is there."""
+    """Read RETURNING and its target list, if it is next."""
     return queries.targets(cursor) if cursor.accept("returning") else ()

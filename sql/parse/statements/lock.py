@@ -12,7 +12,12 @@ from sql.parse.statements.update import written_name
 
 @dataclass(frozen=True)
 class LockTable(Statement):
-    """LOCK TABLE. tables: (name, position). mode: in capital letters, without MODE."""
+    """The statement LOCK [TABLE] tables [IN mode MODE] [NOWAIT].
+
+    Attributes:
+        tables: (name, position).
+        mode: in capital letters, without MODE.
+    """
 
     text: str
     tables: tuple[tuple[str, int], ...]

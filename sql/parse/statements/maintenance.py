@@ -1,4 +1,4 @@
-"""VACUUM and ANALYZE, which have nothing to do here but to look whether their tables are there."""
+"""VACUUM and ANALYZE, which here only look up whether their tables exist."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ from sql.parse.statements.rules import begins
 
 @dataclass(frozen=True)
 class Maintenance(Statement):
-    """VACUUM and ANALYZE, which is `verb`. tables: (name, position), none for all."""
+    """The statements VACUUM and ANALYZE.
+
+    Attributes:
+        verb: VACUUM or ANALYZE.
+        tables: (name, position), none for all tables.
+    """
 
     text: str
     verb: str

@@ -11,7 +11,12 @@ from sql.parse.statements.rules import begins
 
 @dataclass(frozen=True)
 class Listen(Statement):
-    """LISTEN channel, or UNLISTEN channel | * (on False; channel None)."""
+    """The statement LISTEN channel, or UNLISTEN channel | *.
+
+    Attributes:
+        channel: None for UNLISTEN *.
+        on: False for UNLISTEN.
+    """
 
     text: str
     channel: str | None

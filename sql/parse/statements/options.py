@@ -1,4 +1,7 @@
-"""Lists of options: OPTIONS (name 'value', ...) of foreign tables and (name = value, ...) of WITH; what CREATE and DROP are about."""
+"""Lists of options: OPTIONS (name 'value', ...) of foreign tables and (name = value, ...) of WITH.
+
+The file also has the words that say what CREATE and DROP are about.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +34,16 @@ def foreign_options(cursor: Cursor, valid: Collection[str]) -> dict[str, str]:
 
 
 def invalid_option(name: str, valid: Collection[str], position: int) -> SqlError:
-    """Return the error for an option of a foreign table that there is not."""
+    """Return the error for an option that foreign tables do not have."""
     hint = f"Valid options in this context are: {', '.join(sorted(valid))}"
     return SqlError("HV00D", f'invalid option "{name}"', position, hint=hint)
 
 
 def relation_options(cursor: Cursor, valid: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """Read (name [= value], ...), where `valid` lists the values of each option; none: what it takes is told later."""
+    """Read (name [= value], ...), where `valid` lists the values of each option.
+
+    An option without a list takes any value, which the caller checks.
+    """
     cursor.expect_operator("(")
     found: dict[str, str] = {}
     while True:
@@ -72,7 +78,7 @@ def option_value(cursor: Cursor) -> str:
 
 
 def boolean_or_string(cursor: Cursor) -> str:
-    """Read one value, where a reserved word stands only for a boolean."""
+    """Read one value, where a reserved word may only be a boolean."""
     if cursor.at(*RESERVED) and not cursor.at("true", "false", "on"):
         cursor.fail()
     return option_value(cursor)
@@ -88,7 +94,7 @@ def signed_number(cursor: Cursor) -> str:
 
 
 def generic_options(cursor: Cursor) -> None:
-    """Read (name 'value', ...) of a foreign table's kind; whoever asks for it refuses it."""
+    """Read (name 'value', ...) of a kind of foreign table; the caller refuses the options."""
     cursor.expect_operator("(")
     while True:
         cursor.label()
@@ -99,7 +105,10 @@ def generic_options(cursor: Cursor) -> None:
 
 
 def storage_parameters(cursor: Cursor) -> None:
-    """Read (name[.name] [= value], ...) of how a table or index is kept; whoever asks for it refuses it."""
+    """Read (name[.name] [= value], ...) of how a table or index is kept.
+
+    The caller refuses the parameters.
+    """
     cursor.expect_operator("(")
     while True:
         cursor.label()
@@ -112,7 +121,7 @@ def storage_parameters(cursor: Cursor) -> None:
     cursor.expect_operator(")")
 
 
-# What may be made so.
+# Kinds of objects that may be temporary or unlogged.
 TRANSIENT = {
     "temp": ("table", "sequence", "view"),
     "temporary": ("table", "sequence", "view"),
@@ -121,7 +130,9 @@ TRANSIENT = {
 
 
 def object_kind(cursor: Cursor) -> str:
-    """Return what CREATE, ALTER or DROP is about: its word, after those that only say how."""
+    """Return what CREATE, ALTER or DROP is about: the word for the object, after words that only
+    say how.
+    """
     words = [cursor.ahead(offset) for offset in range(1, 7)]
     found = [token.value if token.kind == "word" else "" for token in words]
     replaces = found[:2] == ["or", "replace"]

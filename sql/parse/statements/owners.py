@@ -1,4 +1,7 @@
-"""ALTER ... OWNER TO, which all kinds of objects share; REASSIGN OWNED and DROP OWNED; comments on roles and schemas."""
+"""ALTER ...
+
+OWNER TO for all kinds of objects; REASSIGN OWNED and DROP OWNED; comments on roles and schemas.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,11 @@ from sql.parse.statements.unsupported import refusal
 
 @dataclass(frozen=True)
 class ChangeOwner(Statement):
-    """ALTER TABLE | FOREIGN TABLE | VIEW | SEQUENCE | SCHEMA [IF EXISTS] name OWNER TO role. kind: those words in lower case."""
+    """The statement ALTER kind [IF EXISTS] name OWNER TO role.
+
+    Attributes:
+        kind: TABLE, FOREIGN TABLE, VIEW, SEQUENCE or SCHEMA, in lower case.
+    """
 
     text: str
     kind: str
@@ -66,7 +73,12 @@ class DropOwned(Statement):
 
 @dataclass(frozen=True)
 class CommentOn(Statement):
-    """COMMENT ON ROLE | SCHEMA | TYPE name IS comment, None: it is taken away. name: of a schema or a type."""
+    """The statement COMMENT ON ROLE | SCHEMA | TYPE name IS comment.
+
+    Attributes:
+        name: of a schema or a type.
+        comment: None takes the comment away.
+    """
 
     text: str
     kind: str
@@ -87,7 +99,10 @@ Altered = TypeVar("Altered")
 
 
 def or_owner(rule: Callable[[Cursor], Altered] | None) -> Callable[[Cursor], Altered | ChangeOwner]:
-    """Return the rule that also reads OWNER TO; None: nothing else can be altered yet."""
+    """Return a rule that reads OWNER TO as well as `rule`.
+
+    None as rule: nothing else of the object can be altered yet.
+    """
 
     def read(cursor: Cursor) -> Altered | ChangeOwner:
         first = cursor.index
@@ -103,7 +118,10 @@ def or_owner(rule: Callable[[Cursor], Altered] | None) -> Callable[[Cursor], Alt
 
 
 def change_owner(cursor: Cursor) -> ChangeOwner | None:
-    """Read ALTER kind [IF EXISTS] name OWNER TO role; None when it says something else."""
+    """Read ALTER kind [IF EXISTS] name OWNER TO role.
+
+    Return None when the statement is another one.
+    """
     first = cursor.index
     cursor.advance()
     kind = cursor.advance().value
@@ -122,7 +140,7 @@ def change_owner(cursor: Cursor) -> ChangeOwner | None:
 
 
 def owner_follows(cursor: Cursor) -> bool:
-    """Tell whether OWNER is behind the name that is next."""
+    """Tell whether OWNER is the word after the next name."""
     at = 1
     while cursor.ahead(at).kind == "operator" and cursor.ahead(at).value == ".":
         at += 2
@@ -150,7 +168,7 @@ def drop_owned(cursor: Cursor) -> DropOwned:
 
 
 def comment_on(cursor: Cursor, first: int) -> CommentOn:
-    """Read what follows COMMENT ON, where it is ROLE, SCHEMA or TYPE."""
+    """Read the rest of COMMENT ON before ROLE, SCHEMA or TYPE."""
     kind = cursor.advance().value
     role = role_spec(cursor) if kind == "role" else None
     name = "" if kind == "role" else cursor.relation_name() if kind == "type" else cursor.name()

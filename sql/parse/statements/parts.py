@@ -1,4 +1,5 @@
-"""What several statements are made of, as frozen dataclasses: columns, constraints, changes, options, roles.
+"""The parts that several statements share, as frozen dataclasses: columns, constraints, changes,
+options, roles.
 
 Names are case-folded; positions are 1-based characters.
 """
@@ -14,7 +15,11 @@ from sql.values.client_encodings import ClientEncoding
 
 @dataclass(frozen=True)
 class ColumnDefinition:
-    """A column of CREATE FOREIGN TABLE. default: its expression or None."""
+    """A column of CREATE FOREIGN TABLE.
+
+    Attributes:
+        default: the expression or None.
+    """
 
     name: str
     type: SqlType
@@ -26,9 +31,15 @@ class ColumnDefinition:
 
 @dataclass(frozen=True)
 class SequenceOptions:
-    """What CREATE SEQUENCE and an identity column may say; None: not said. restart: of ALTER ... RESTART [WITH n].
+    """The options of CREATE SEQUENCE and of an identity column.
 
-    no_minimum, no_maximum: NO MINVALUE and NO MAXVALUE, which for ALTER SEQUENCE mean the default again. not_owned: OWNED BY NONE.
+    An option that is not written is None.
+
+    Attributes:
+        restart: of ALTER ... RESTART [WITH n].
+        no_minimum, no_maximum: NO MINVALUE and NO MAXVALUE, which for ALTER SEQUENCE mean the
+            default again.
+        not_owned: OWNED BY NONE.
     """
 
     type: SqlType | None = None
@@ -47,9 +58,14 @@ class SequenceOptions:
 
 @dataclass(frozen=True)
 class Constraint:
-    """A constraint of a table. kind: 'primary key', 'unique', 'check', 'foreign key'. name: as given, or None.
+    """A constraint of a table.
 
-    columns: with their positions. text: of a check's expression, for the catalog and its restore. reference: of a foreign key.
+    Attributes:
+        kind: 'primary key', 'unique', 'check' or 'foreign key'.
+        name: as given, or None.
+        columns: with their positions.
+        text: of the expression of a check, for the catalog and its restore.
+        reference: of a foreign key.
     """
 
     kind: str
@@ -63,9 +79,13 @@ class Constraint:
 
 @dataclass(frozen=True)
 class TableColumn:
-    """A column of CREATE TABLE or ADD COLUMN. serial: its type was smallserial, serial or bigserial (type is then the integer).
+    """A column of CREATE TABLE or ADD COLUMN.
 
-    identity: 'always' or 'by default', with its sequence's options; constraints: those written at the column, NOT NULL excepted.
+    Attributes:
+        serial: the type was written smallserial, serial or bigserial (`type` is then the integer).
+        identity: 'always' or 'by default'.
+        identity_options: of the column's sequence.
+        constraints: the constraints at the column, NOT NULL excepted.
     """
 
     name: str
@@ -82,9 +102,12 @@ class TableColumn:
 
 @dataclass(frozen=True)
 class LikeRelation:
-    """LIKE name [INCLUDING | EXCLUDING part]... among the columns of CREATE TABLE. before: how many columns stand in front of it.
+    """The item LIKE name [INCLUDING | EXCLUDING part]... among the columns of CREATE TABLE.
 
-    including: of 'comments', 'constraints', 'defaults', 'identity' and 'indexes'; our relations have nothing else that could be copied.
+    Attributes:
+        before: the number of columns in front of the item.
+        including: of 'comments', 'constraints', 'defaults', 'identity' and 'indexes'; relations
+            here have nothing else that could be copied.
     """
 
     name: str
@@ -95,7 +118,12 @@ class LikeRelation:
 
 @dataclass(frozen=True)
 class OptionChange:
-    """One item of ALTER ... OPTIONS. action: 'add', 'set' or 'drop'. position: of the name."""
+    """One item of ALTER ... OPTIONS.
+
+    Attributes:
+        action: 'add', 'set' or 'drop'.
+        position: of the name.
+    """
 
     action: str
     name: str
@@ -107,10 +135,14 @@ class OptionChange:
 class TableChange:
     """One action of ALTER TABLE or ALTER FOREIGN TABLE.
 
-    action: 'add column', 'drop column', 'rename column', 'rename', 'set schema', 'set type', 'set default', 'drop default', 'set not null',
-    'drop not null', 'add constraint', 'alter constraint', 'drop constraint', 'rename constraint', 'options'. name: the column or
-    constraint that it is about; new_name: of a renaming. if_exists: also ADD COLUMN IF NOT EXISTS. deferrable, deferred: of ALTER
-    CONSTRAINT.
+    Attributes:
+        action: 'add column', 'drop column', 'rename column', 'rename', 'set schema', 'set type',
+            'set default', 'drop default', 'set not null', 'drop not null', 'add constraint', 'alter
+            constraint', 'drop constraint', 'rename constraint' or 'options'.
+        name: the column or constraint that is changed.
+        new_name: of a renaming.
+        if_exists: also ADD COLUMN IF NOT EXISTS.
+        deferrable, deferred: of ALTER CONSTRAINT.
     """
 
     action: str
@@ -132,9 +164,12 @@ class TableChange:
 
 @dataclass(frozen=True)
 class Assignment:
-    """SET column = value, or (columns) = [ROW] (values) | (query). value None: DEFAULT. columns: with their positions.
+    """The assignment SET column = value, or (columns) = [ROW] (values) | (query).
 
-    row: the values of several columns, None for DEFAULT; a scalar `syntax.Subquery` of several columns is in `value` instead.
+    Attributes:
+        columns: with their positions.
+        value: None for DEFAULT; for several columns a scalar `syntax.Subquery` of as many columns.
+        row: the values of several columns, None for DEFAULT.
     """
 
     columns: tuple[tuple[str, int], ...]
@@ -145,7 +180,12 @@ class Assignment:
 
 @dataclass(frozen=True)
 class OnConflict:
-    """ON CONFLICT [(columns) [WHERE] | ON CONSTRAINT name] DO NOTHING (assignments None) | DO UPDATE SET ... [WHERE where]."""
+    """The clause ON CONFLICT [(columns) [WHERE] | ON CONSTRAINT name] DO NOTHING | DO UPDATE SET
+    ... [WHERE where].
+
+    Attributes:
+        assignments: None for DO NOTHING.
+    """
 
     columns: tuple[tuple[str, int], ...] | None
     constraint: str | None
@@ -156,9 +196,11 @@ class OnConflict:
 
 @dataclass(frozen=True)
 class CopyOptions:
-    """PostgreSQL's COPY options, defaults resolved; publish_ms: WITH (publish '100ms'), None when absent.
+    """The options of COPY as PostgreSQL has them, with defaults resolved.
 
-    encoding: of the data, None for the client's.
+    Attributes:
+        publish_ms: of WITH (publish '100ms'), None when absent.
+        encoding: of the data, None for the client's encoding.
     """
 
     format: str = "text"
@@ -177,7 +219,11 @@ class CopyOptions:
 
 @dataclass(frozen=True)
 class RoleSpec:
-    """A role as it is named. kind: 'name', or 'current', 'session', 'public' for what stands for one."""
+    """A role as a statement names it.
+
+    Attributes:
+        kind: 'name', or 'current', 'session' or 'public' for a word that stands for a role.
+    """
 
     name: str
     kind: str
@@ -186,9 +232,14 @@ class RoleSpec:
 
 @dataclass(frozen=True)
 class RoleOptions:
-    """What CREATE and ALTER ROLE say. attributes: (name, on), such as ('superuser', False). sets_password: PASSWORD was there, maybe NULL.
+    """The options of CREATE ROLE and ALTER ROLE.
 
-    in_roles, members, admins: of CREATE ROLE, the roles that it is in, those in it, and those that may let others in.
+    Attributes:
+        attributes: (name, on), such as ('superuser', False).
+        sets_password: PASSWORD was written, maybe with NULL.
+        in_roles: of CREATE ROLE, the roles that the new role is a member of.
+        members: of CREATE ROLE, the members of the new role.
+        admins: of CREATE ROLE, the members that may let others in.
     """
 
     attributes: tuple[tuple[str, bool], ...] = ()
@@ -203,9 +254,12 @@ class RoleOptions:
 
 @dataclass(frozen=True)
 class Reference:
-    """REFERENCES table (columns). columns: with their positions, none for the primary key; actions: in PostgreSQL's words.
+    """The clause REFERENCES table (columns).
 
-    deferrable, deferred: DEFERRABLE, INITIALLY DEFERRED.
+    Attributes:
+        columns: with their positions, none for the primary key.
+        on_delete, on_update: the actions in PostgreSQL's words.
+        deferrable, deferred: DEFERRABLE, INITIALLY DEFERRED.
     """
 
     table: str

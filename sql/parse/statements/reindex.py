@@ -17,7 +17,11 @@ OPTIONS = ("concurrently", "verbose")
 
 @dataclass(frozen=True)
 class Reindex(Statement):
-    """REINDEX. kind: 'index', 'table', 'schema', 'database' or 'system'."""
+    """The statement REINDEX.
+
+    Attributes:
+        kind: 'index', 'table', 'schema', 'database' or 'system'.
+    """
 
     text: str
     kind: str
@@ -34,7 +38,11 @@ class Reindex(Statement):
 
     @property
     def rights(self) -> tuple[tuple[str, Right], ...]:
-        """See Statement. Those of schemas and of the database are the function's to ask for."""
+        """See Statement.
+
+        The rights for schemas and for the database are checked by the function that does the
+        statement.
+        """
         return {"index": (("name", Right.OWN_INDEX),), "table": (("name", Right.OWN),)}.get(self.kind, ())
 
 
@@ -53,7 +61,10 @@ def reindex(cursor: Cursor) -> Reindex:
 
 
 def options(cursor: Cursor) -> bool:
-    """Read (name [value], ...), and tell whether CONCURRENTLY is on. Raises 42601 for an option that is none."""
+    """Read (name [value], ...), and tell whether CONCURRENTLY is on.
+
+    Raises 42601 for an unknown option.
+    """
     cursor.expect_operator("(")
     concurrently = False
     while True:

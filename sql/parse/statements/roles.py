@@ -52,9 +52,12 @@ class DropRole(Statement):
 
 @dataclass(frozen=True)
 class GrantRole(Statement):
-    """GRANT roles TO members [WITH ADMIN OPTION], or REVOKE [ADMIN OPTION FOR] roles FROM members. admin: the option is meant.
+    """The statements GRANT roles TO members [WITH ADMIN OPTION], and REVOKE [ADMIN OPTION FOR]
+    roles FROM members.
 
-    grantor: of GRANTED BY.
+    Attributes:
+        admin: the statement is about the admin option.
+        grantor: of GRANTED BY.
     """
 
     text: str
@@ -149,7 +152,7 @@ def drop_role(cursor: Cursor) -> DropRole:
 
 
 def grant_role(cursor: Cursor, first: int, revokes: bool, admin: bool) -> GrantRole:
-    """Read what follows GRANT or REVOKE [ADMIN OPTION FOR], from the first role on."""
+    """Read the rest of GRANT or REVOKE [ADMIN OPTION FOR], from the first role on."""
     roles = role_list(cursor)
     cursor.expect("from" if revokes else "to")
     members = role_list(cursor)
@@ -165,7 +168,7 @@ def grant_role(cursor: Cursor, first: int, revokes: bool, admin: bool) -> GrantR
 
 
 def granted_by(cursor: Cursor) -> RoleSpec | None:
-    """Read GRANTED BY role, if it is there."""
+    """Read GRANTED BY role, if it is next."""
     if not cursor.accept("granted"):
         return None
     cursor.expect("by")
@@ -181,7 +184,7 @@ def role_list(cursor: Cursor) -> tuple[RoleSpec, ...]:
 
 
 def role_spec(cursor: Cursor) -> RoleSpec:
-    """Read a role's name, CURRENT_USER and its like, or PUBLIC."""
+    """Read the name of a role, CURRENT_USER and the like, or PUBLIC."""
     position = cursor.position
     token = cursor.token
     if token.kind == "word" and token.value in STANDING_FOR:
@@ -196,7 +199,7 @@ def role_spec(cursor: Cursor) -> RoleSpec:
 
 
 def new_role_name(cursor: Cursor) -> RoleSpec:
-    """Read the name of a role that is to be there, which can't be one that stands for others."""
+    """Read the name of a new role; words that stand for other roles are refused."""
     position = cursor.position
     token = cursor.token
     if token.kind == "word" and token.value in STANDING_FOR:

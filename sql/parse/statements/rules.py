@@ -1,4 +1,7 @@
-"""Which rule of the grammar reads a statement, by its first words. A rule names them where it stands: `@begins("drop index")`."""
+"""The registry of rules of the grammar by the first words of a statement.
+
+A rule names the words itself: `@begins("drop index")`.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,13 @@ from sql.parse.grammar.cursor import Cursor
 from sql.parse.statements.declaration import Statement
 
 Rule = TypeVar("Rule", bound=Callable[[Cursor], Statement])
-# CREATE, ALTER and DROP with what they are about (`options.object_kind`), all others by their first word.
+# The keys are CREATE, ALTER and DROP with the kind of object (`options.object_kind`), for others
+# the first word.
 RULES: dict[str, Callable[[Cursor], Statement]] = {}
 
 
 def begins(*words: str) -> Callable[[Rule], Rule]:
-    """Let a rule read the statements that begin with any of `words`."""
+    """Register a rule for the statements that begin with any of `words`."""
 
     def register(rule: Rule) -> Rule:
         for one in words:

@@ -14,7 +14,10 @@ from sql.parse.statements.rules import begins
 
 @dataclass(frozen=True)
 class CreateSchema(Statement):
-    """CREATE SCHEMA [IF NOT EXISTS] [name] [AUTHORIZATION role]; without a name, the role's is meant."""
+    """The statement CREATE SCHEMA [IF NOT EXISTS] [name] [AUTHORIZATION role].
+
+    Without a name, the schema has the name of the role.
+    """
 
     text: str
     name: str | None

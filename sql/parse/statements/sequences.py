@@ -64,7 +64,7 @@ class AlterSequence(Statement):
     )
 
 
-# Words that begin an option, with the name under which it may be said once.
+# Words that begin an option, with a name: two words with the same name exclude each other.
 STARTS = {
     "as": "type",
     "cache": "cache",
@@ -96,7 +96,9 @@ def create_sequence(cursor: Cursor) -> CreateSequence:
 
 
 def persistence(cursor: Cursor) -> bool:
-    """Read TEMPORARY, and return whether it is there, or UNLOGGED, which is kept as safely as the rest."""
+    """Read TEMPORARY, and return whether it was written, or UNLOGGED, which is kept as safely as
+    the rest.
+    """
     if cursor.accept("unlogged"):
         return False
     scope = cursor.accept_any("local", "global")
@@ -107,7 +109,7 @@ def persistence(cursor: Cursor) -> bool:
 
 
 def created_name(cursor: Cursor, is_temporary: bool) -> str:
-    """Read the name of a relation that is made; that of a temporary one is in the schema pg_temp."""
+    """Read the name of a new relation; a temporary one has a name in the schema pg_temp."""
     name = cursor.relation_name()
     schema = written_schema(name)
     if not is_temporary or schema == TEMPORARY:
@@ -138,7 +140,10 @@ def alter_sequence(cursor: Cursor) -> AlterSequence:
 
 
 def sequence_options(cursor: Cursor, typed: bool = False) -> SequenceOptions:
-    """Read any number of options, each at most once; the sequence of an identity column is `typed` by its column."""
+    """Read any number of options, each at most once.
+
+    The sequence of an identity column is `typed` by its column.
+    """
     found: dict[str, Any] = {}
     while cursor.at(*STARTS):
         position = cursor.position
@@ -153,7 +158,10 @@ def sequence_options(cursor: Cursor, typed: bool = False) -> SequenceOptions:
 
 
 def sequence_option(cursor: Cursor, word: str) -> tuple[str, Any]:
-    """Read what follows the option's first word; return the field of `SequenceOptions` and its value."""
+    """Read the rest of an option after its first word.
+
+    Return the field of `SequenceOptions` and its value.
+    """
     name = STARTS[word]
     if word == "as":
         return name, integer_type(cursor)

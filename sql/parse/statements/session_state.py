@@ -11,7 +11,7 @@ from sql.parse.statements.rules import begins
 
 @dataclass(frozen=True)
 class Deallocate(Statement):
-    """DEALLOCATE name | ALL (name None)."""
+    """The statement DEALLOCATE name, or DEALLOCATE ALL where `name` is None."""
 
     text: str
     name: str | None

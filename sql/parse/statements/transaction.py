@@ -1,4 +1,6 @@
-"""BEGIN, START TRANSACTION, COMMIT, END, ROLLBACK and ABORT, savepoints, and the words of two-phase commit."""
+"""BEGIN, START TRANSACTION, COMMIT, END, ROLLBACK and ABORT, savepoints, and the words of two-phase
+commit.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,13 @@ from sql.parse.statements.rules import begins
 
 @dataclass(frozen=True)
 class Transaction(Statement):
-    """action: 'begin', 'commit', 'rollback'; 'savepoint', 'release', 'rollback to' (name: the savepoint's); chain: AND CHAIN.
+    """The statements of transactions and savepoints.
 
-    Of two-phase commit 'prepare', 'commit prepared', 'rollback prepared' (name: the transaction's).
+    Attributes:
+        action: 'begin', 'commit', 'rollback'; 'savepoint', 'release', 'rollback to'; of two-phase
+            commit 'prepare', 'commit prepared', 'rollback prepared'.
+        name: of the savepoint, or of the transaction in two-phase commit.
+        chain: AND CHAIN is written.
     """
 
     text: str

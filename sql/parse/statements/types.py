@@ -1,4 +1,4 @@
-"""CREATE, ALTER and DROP TYPE, of enum types alone."""
+"""CREATE, ALTER and DROP TYPE for enum types; other types are refused."""
 
 from __future__ import annotations
 
@@ -28,10 +28,14 @@ class CreateType(Statement):
 
 @dataclass(frozen=True)
 class AlterType(Statement):
-    """ALTER TYPE name action. action: 'add value', 'rename value', 'rename', 'set schema'.
+    """The statement ALTER TYPE name action.
 
-    label: the value that it is about; new_name: of a renaming, or the new schema. neighbor: behind (is_after) or before which label a
-    value is added; None: behind all.
+    Attributes:
+        action: 'add value', 'rename value', 'rename' or 'set schema'.
+        label: the value that is added or renamed.
+        new_name: of a renaming, or the new schema.
+        neighbor: the label after (is_after) or before which a value is added; None: after all
+            labels.
     """
 
     text: str
@@ -53,7 +57,7 @@ class AlterType(Statement):
 
     @property
     def new_schema(self) -> str:
-        """The schema that it moves the type into, if it does."""
+        """The schema into which the statement moves the type, or the empty text."""
         return self.new_name if self.action == "set schema" else ""
 
 
@@ -74,7 +78,7 @@ class DropType(Statement):
 
 TypeStatement = CreateType | AlterType | DropType
 
-# What ALTER TYPE can do to other types.
+# Changes of other types that ALTER TYPE has in PostgreSQL.
 OTHER_CHANGES = ("add", "alter", "drop", "set")
 
 
@@ -143,7 +147,7 @@ def added_value(cursor: Cursor, first: int, name: str) -> AlterType:
 
 
 def other_change(cursor: Cursor, position: int) -> SqlError:
-    """Return the refusal of what is next."""
+    """Return the refusal of the next words."""
     return not_supported(f"ALTER TYPE ... {cursor.token.value.upper()}", position)
 
 

@@ -1,4 +1,7 @@
-"""Statements that PostgreSQL knows and Antumbra does not yet: 0A000 by name. Text that is no SQL stays a syntax error."""
+"""Statements that PostgreSQL knows and Antumbra does not yet: 0A000 by name.
+
+Other text stays a syntax error.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,10 @@ WHOLE = frozenset(
     """.split()
 )
 
-# Of those, the ones that may be the whole statement.
+# First words that may also be the whole statement.
 BARE = frozenset({"cluster"})
 
-# What CREATE, DROP and ALTER can be about, in PostgreSQL's words.
+# Kinds of objects of CREATE, DROP and ALTER, in PostgreSQL's words.
 OBJECTS = (
     "access method", "aggregate", "cast", "collation", "conversion", "database", "default conversion", "domain", "event trigger",
     "extension", "foreign data wrapper", "function", "group",
@@ -28,10 +31,10 @@ OBJECTS = (
 )  # fmt: skip
 
 
-# What comments can be about besides.
+# Further kinds of objects that comments can be on.
 COMMENTED = ("database", "domain", "index")
 
-# First words of what OR REPLACE may stand before.
+# First words that OR REPLACE may stand before.
 REPLACEABLE = (
     "aggregate", "constraint", "function", "language", "local", "global", "procedural", "procedure", "recursive", "rule", "temp",
     "temporary", "transform", "trigger", "trusted", "view",
@@ -39,7 +42,7 @@ REPLACEABLE = (
 
 
 def refusal(cursor: Cursor) -> SqlError:
-    """Return 0A000 that names the statement, or the syntax error that it is."""
+    """Return 0A000 that names the statement, or a syntax error for other text."""
     position = cursor.position
     word = cursor.token.value if cursor.token.kind == "word" else ""
     if word in ("create", "drop", "alter"):
@@ -80,7 +83,7 @@ def object_refusal(cursor: Cursor, verb: str, position: int) -> SqlError:
 
 
 def commented_object(cursor: Cursor, position: int) -> SqlError:
-    """Return why there is no comment on what COMMENT ON is about, whose word is next."""
+    """Return the error for COMMENT ON an object whose word is next."""
     if cursor.token.kind != "word":
         return cursor.syntax_error()
     found = max((*OBJECTS, *COMMENTED), key=lambda words: likeness(cursor, words))
@@ -94,7 +97,7 @@ def commented_object(cursor: Cursor, position: int) -> SqlError:
 
 
 def likeness(cursor: Cursor, words: str) -> tuple[int, bool]:
-    """Return how many of the words are next, one after the other, and whether these are all."""
+    """Return how many of the words are next, one after the other, and whether these are all words."""
     count = 0
     for offset, word in enumerate(words.split()):
         token = cursor.ahead(offset)

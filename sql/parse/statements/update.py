@@ -55,7 +55,7 @@ def update_after_with(cursor: Cursor, common: tuple[CommonTable, ...], first: in
 
 
 def written_relation(cursor: Cursor, *not_alias: str) -> tuple[str, int, str | None]:
-    """Read the relation that is written to and [[AS] alias]; return its name, position and alias."""
+    """Read the relation that is changed and [[AS] alias]; return its name, position and alias."""
     name, position = written_name(cursor)
     alias = None
     if cursor.accept("as") or (cursor.at_name() and not cursor.at(*not_alias)):
@@ -64,7 +64,10 @@ def written_relation(cursor: Cursor, *not_alias: str) -> tuple[str, int, str | N
 
 
 def written_name(cursor: Cursor) -> tuple[str, int]:
-    """Read [ONLY] name [*] with the name's position; no relation has others below it, so that ONLY says nothing."""
+    """Read [ONLY] name [*] with the position of the name.
+
+    No relation inherits, so that ONLY changes nothing.
+    """
     only = cursor.accept("only")
     in_parentheses = only and cursor.accept_operator("(")
     position = cursor.position

@@ -15,9 +15,14 @@ from sql.parse.statements.transaction import transaction_modes
 
 @dataclass(frozen=True)
 class SetVariable(Statement):
-    """SET [SESSION | LOCAL] name = value; value None is DEFAULT (also RESET name); name 'all' with None is RESET ALL.
+    """The statements SET [SESSION | LOCAL] name = value, and RESET name.
 
-    SET TRANSACTION modes has the name 'transaction' and the modes as value; SESSION CHARACTERISTICS: 'session characteristics'.
+    SET TRANSACTION modes has the name 'transaction' and the modes as value, SESSION CHARACTERISTICS
+    the name 'session characteristics'.
+
+    Attributes:
+        name: 'all' with the value None is RESET ALL.
+        value: None is DEFAULT, and RESET name.
     """
 
     text: str
@@ -43,7 +48,12 @@ class Show(Statement):
 
 @dataclass(frozen=True)
 class SetConstraints(Statement):
-    """SET CONSTRAINTS. names: as written, None for ALL. deferred: DEFERRED, not IMMEDIATE."""
+    """The statement SET CONSTRAINTS.
+
+    Attributes:
+        names: as written, None for ALL.
+        deferred: DEFERRED, not IMMEDIATE.
+    """
 
     text: str
     names: tuple[str, ...] | None
@@ -52,7 +62,7 @@ class SetConstraints(Statement):
     tag = "SET CONSTRAINTS"
 
 
-# SET words that stand for a setting, and the setting.
+# Words after SET that stand for a setting, and the setting.
 PATH = "search_path"
 SPELLED = {"names": "client_encoding", "schema": PATH, "role": "role"}
 
@@ -133,7 +143,11 @@ def variable_name(cursor: Cursor) -> str:
 
 
 def values(cursor: Cursor, are_names: bool) -> str | None:
-    """Read DEFAULT (None) or a list of values, quoted again where the setting is a list of names: a comma in one divides nothing."""
+    """Read DEFAULT (None) or a list of values.
+
+    Where the setting is a list of names the values are quoted again, so that a comma in a name
+    divides nothing.
+    """
     if cursor.accept("default"):
         return None
     items = [one_value(cursor)]
@@ -162,7 +176,10 @@ def role_value(cursor: Cursor) -> str | None:
 
 
 def quoted_value(cursor: Cursor, is_optional: bool) -> str | None:
-    """Read a string; where it need not be there, None for nothing and for DEFAULT."""
+    """Read a string.
+
+    Where the string is optional, None is returned for no string and for DEFAULT.
+    """
     if is_optional and (cursor.at_end_of_statement() or cursor.accept("default")):
         return None
     return cursor.string()
@@ -198,7 +215,7 @@ def show(cursor: Cursor) -> Show:
 
 
 def asked_name(cursor: Cursor) -> str:
-    """Read the name behind RESET or SHOW: of a setting, in the words that some have, or ALL."""
+    """Read the name after RESET or SHOW: a setting, words that stand for a setting, or ALL."""
     if cursor.accept("all"):
         return "all"
     if cursor.accept("time", "zone"):
