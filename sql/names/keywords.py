@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Can never be a name unless quoted.
+# Words that can never be a name unless quoted.
 RESERVED = frozenset(
     """
     all analyse analyze and any array as asc asymmetric both case cast check collate column constraint create
@@ -14,7 +14,7 @@ RESERVED = frozenset(
     """.split()
 )
 
-# Can be the name of a type or a function, but not of a column or relation.
+# Words that can be the name of a type or a function, but not of a column or relation.
 TYPE_OR_FUNCTION = frozenset(
     """
     authorization binary collation concurrently cross current_schema freeze full ilike inner is isnull join left
@@ -22,7 +22,7 @@ TYPE_OR_FUNCTION = frozenset(
     """.split()
 )
 
-# Can be the name of a column or relation, but not of a type or function.
+# Words that can be the name of a column or relation, but not of a type or function.
 COLUMN_NAME = frozenset(
     """
     between bigint bit boolean char character coalesce dec decimal exists extract float greatest grouping inout int
@@ -32,7 +32,7 @@ COLUMN_NAME = frozenset(
     """.split()
 )
 
-# Need AS to be a column label.
+# Words that need AS to be a column label.
 NEED_AS = frozenset(
     """
     array as char character create day except fetch filter for from grant group having hour intersect into isnull
@@ -41,7 +41,7 @@ NEED_AS = frozenset(
     """.split()
 )
 
-# Can be any name.
+# Words that can be any name.
 UNRESERVED = frozenset(
     """
     abort absolute access action add admin after aggregate also alter always asensitive assertion assignment at

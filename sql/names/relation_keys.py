@@ -1,8 +1,10 @@
-"""The key under which every room knows a relation: made of its schema and its name here, and nowhere else.
+"""The key by which every room knows a relation, made of its schema and its name here, and nowhere
+else.
 
-A relation of schema public has its bare name as its key. That of another schema begins with a zero byte, which no client's name can have:
-so no quoted name is ever taken for a key. Names as a client has written them, with a schema, have the same form, public ones too, until
-`sql.catalog.schemas` finds what they mean. Messages show a key as its name (`shown`).
+A relation of schema public has its bare name as its key. The key of a relation of another schema
+begins with a zero byte, which no client's name can have: so no quoted name is ever taken for a key.
+Names as a client has written them, with a schema, have the same form, public ones too, until
+`sql.catalog.schemas` finds their relations. Messages show a key as its name (`shown`).
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ MARK = "\0"
 KEY = re.compile(f"{MARK}([^{MARK}]*){MARK}({MARK}?)")
 PLAIN = re.compile("[a-z_][a-z0-9_$]*")
 NEEDS_QUOTES = RESERVED | TYPE_OR_FUNCTION | COLUMN_NAME
-# No schema has this name: what is looked for there is not found, and shown as it was written.
+# No schema has this name: a relation in it is never found, and shown as it was written.
 NOWHERE = ""
 
 
@@ -28,17 +30,19 @@ def relation_key(schema: str, name: str) -> str:
 
 
 def temporary_schema(process_id: int) -> str:
-    """Return the schema of a session's temporary relations, which is there from the first of them on."""
+    """Return the schema of a session's temporary relations, which exists from the first temporary
+    relation on.
+    """
     return f"{TEMPORARY}_{process_id}"
 
 
 def is_temporary(schema: str) -> bool:
-    """Tell whether a schema is that of some session's temporary relations."""
+    """Tell whether a schema is for the temporary relations of some session."""
     return schema.startswith(f"{TEMPORARY}_")
 
 
 def in_temporary_schema(key: str) -> bool:
-    """Tell whether a key is that of a temporary relation."""
+    """Tell whether a key is the key of a temporary relation."""
     return is_temporary(schema_of(key))
 
 
@@ -70,12 +74,12 @@ def dotted(written: str) -> str:
 
 
 def unknown(text: str) -> str:
-    """Return what stands for the key of a relation that is not there; messages show it as `text`."""
+    """Return a key for a relation that does not exist; messages show it as `text`."""
     return relation_key(NOWHERE, text)
 
 
 def in_schema_of(key: str, name: str) -> str:
-    """Return the key of a name beside another relation."""
+    """Return the key of a name in the schema of another relation."""
     return relation_key(schema_of(key), name)
 
 
@@ -85,7 +89,9 @@ def quoted_key(key: str) -> str:
 
 
 def described(key: str) -> str:
-    """Return a key for a text that tells which of several relations is meant: quoted, and with its schema, unless that needs no saying."""
+    """Return a key in a form that tells which of several relations is meant: quoted, and with its
+    schema unless that is clear.
+    """
     name = quoted(name_of(key))
     is_known = schema_of(key) == PUBLIC or in_temporary_schema(key)
     return name if is_known else f"{MARK}{quoted(schema_of(key))}{MARK}{MARK}{name}"
@@ -98,12 +104,12 @@ def shown_key(key: str) -> str:
 
 
 def quoted(name: str) -> str:
-    """Return a name as SQL takes it: in double quotes where it needs them."""
+    """Return a name as SQL takes it: in double quotes where these are needed."""
     return name if PLAIN.fullmatch(name) and name not in NEEDS_QUOTES else '"' + name.replace('"', '""') + '"'
 
 
 def shown(text: str) -> str:
-    """Return a text with names in it instead of keys."""
+    """Return a text with names in the place of keys."""
     if MARK not in text:
         return text
     return KEY.sub(lambda found: f"{found[1]}." if found[2] else "", text)

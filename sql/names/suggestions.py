@@ -1,4 +1,6 @@
-"""Names in messages: 'did you mean' for relations, columns, functions, types and settings, and lists of names."""
+"""Names in messages: 'did you mean' for relations, columns, functions, types and settings, and
+lists of names.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,10 @@ from sql.names.relation_keys import dotted, name_of, schema_of, written_schema
 
 
 def did_you_mean(wanted: str, names: Iterable[str], what: str = "the relation") -> str | None:
-    """Return a hint with the closest of `names`, None when none is close. A relation that was written with a schema is looked for there."""
+    """Return a hint with the closest of `names`, None when none is close.
+
+    A relation that was written with a schema is looked for in that schema.
+    """
     schema = written_schema(wanted)
     if schema:
         names = [name for name in names if schema_of(name) == schema]
@@ -18,7 +23,10 @@ def did_you_mean(wanted: str, names: Iterable[str], what: str = "the relation") 
 
 
 def close_names(wanted: str, names: Iterable[str]) -> list[str]:
-    """Return the names that are close to `wanted`, closest first; none when more than a third of the letters differ."""
+    """Return the names that are close to `wanted`, closest first.
+
+    No name is close when more than a third of the letters differ.
+    """
     limit = len(wanted) // 3 if len(wanted) > 2 else len(wanted) - 1
     scored = sorted(
         (distance(wanted, name, swaps=True), name) for name in names if abs(len(name) - len(wanted)) <= limit
@@ -27,7 +35,10 @@ def close_names(wanted: str, names: Iterable[str]) -> list[str]:
 
 
 def distance(left: str, right: str, swaps: bool = False) -> int:
-    """Return the Levenshtein distance, which PostgreSQL takes for columns; swaps: two letters that changed places count once."""
+    """Return the Levenshtein distance, which PostgreSQL takes for columns.
+
+    swaps: two letters that changed places count once.
+    """
     before: list[int] = []
     previous = list(range(len(right) + 1))
     for row, letter in enumerate(left, 1):

@@ -1,7 +1,10 @@
-"""Automata of regular expressions: Glushkov's, whose states are the places of characters in a pattern. They have no empty moves.
+"""Automata of regular expressions by Glushkov: the states are the places of characters in a
+pattern.
 
-Enters: plain trees. Leaves: an `Automaton`, of which every set of states is an integer with a bit for each. Moves may ask something of the
-gap between two characters; a set of conditions is an integer as well. Raises 2201B where a pattern is too large. Must not match anything.
+Such automata have no empty moves. Enters: plain trees. Leaves: an `Automaton`, of which every set
+of states is an integer with a bit for each. Moves may have conditions on the gap between two
+characters; a set of conditions is an integer as well. Raises 2201B where a pattern is too large.
+Must not match anything.
 """
 
 from __future__ import annotations
@@ -15,20 +18,26 @@ from sql.patterns.trees import TOO_COMPLEX, Alternatives, Chain, Characters, Gap
 STATES_MAX = 20_000
 # Sets of conditions at one place.
 CONDITION_SETS_MAX = 64
-# A link of fewer moves is taken apart, and its moves are put to those of other links that lead as far.
+# A link with fewer moves is divided, and its moves are added to other links that lead as far.
 MOVES_MAX = 16
 WORD_BITS = 64
-# The words of 64 states that a step from a set of states to the next reads: ten thousand steps take some 20 ms.
+# The words of 64 states that a step from a set of states to the next reads: ten thousand steps take
+# some 20 ms.
 STEP_WORDS_MAX = 6_000
 
 NEVER: frozenset[int] = frozenset()
-# What gaps must fulfil -> states.
+# Conditions on gaps -> states.
 Guarded = dict[int, int]
 
 
 @dataclass(slots=True)
 class Part:
-    """A piece of an automaton. first, last: where it begins and ends, by conditions. empty: under which conditions it is the empty text."""
+    """A part of an automaton.
+
+    Attributes:
+        first, last: the states where the part begins and ends, by conditions.
+        empty: the conditions under which the part is the empty text.
+    """
 
     first: Guarded
     last: Guarded
@@ -37,11 +46,17 @@ class Part:
 
 @dataclass(slots=True)
 class Automaton:
-    """An automaton. sets: the characters of each state, None for a start; a start lies before a part and is never moved to.
+    """An automaton of a regular expression.
 
-    shifts: conditions and how far to move -> the numbers of the states that do. links: conditions, the states of which one must be there,
-    and all those that follow then. last: the states in which a text may end, by conditions. starts: one for each part. parts: the states of
-    each part with its start. part_last: where a part ends, by conditions.
+    Attributes:
+        sets: the characters of each state, None for a start; a start lies before a part and is
+            never moved to.
+        shifts: conditions and distance of a move -> the numbers of the states that make the move.
+        links: conditions, the states of which one must be there, and all states that follow then.
+        last: the states in which a text may end, by conditions.
+        starts: one start for each part.
+        parts: the states of each part with its start.
+        part_last: the states where a part ends, by conditions.
     """
 
     sets: list[Ranges | None] = field(default_factory=list)
@@ -53,7 +68,7 @@ class Automaton:
     part_last: list[Guarded] = field(default_factory=list)
 
     def moves(self) -> Iterator[tuple[int, int, int]]:
-        """Yield conditions, a state and the states behind it; a state may come more than once."""
+        """Yield conditions, a state and the states after it; a state may come more than once."""
         for (conditions, offset), moving in self.shifts.items():
             for state in moving:
                 yield conditions, state, 1 << state + offset
@@ -63,7 +78,10 @@ class Automaton:
 
 
 def chain_automaton(plains: Iterable[Plain], optional: bool = False) -> Automaton:
-    """Return the automaton of parts one after the other; optional: the text may end before any of them."""
+    """Return the automaton of parts one after the other.
+
+    optional: the text may end before any of the parts.
+    """
     builder = Builder()
     pieces = [builder.started(plain) for plain in plains]
     rest = nothing()
@@ -112,7 +130,7 @@ def merge(into: Guarded, other: Guarded, under: Iterable[int] = (0,)) -> None:
 
 
 def least(sets: Iterable[int]) -> frozenset[int]:
-    """Return the sets of conditions of which none includes another."""
+    """Return those sets of conditions that include no other."""
     found: list[int] = []
     for one in sorted(set(sets), key=int.bit_count):
         if not any(other & one == other for other in found):
@@ -127,11 +145,11 @@ def nothing() -> Part:
 
 
 class Builder:
-    """Makes one automaton."""
+    """The builder of one automaton."""
 
     def __init__(self) -> None:
         self.automaton = Automaton()
-        # At least; how far the states of a shift are from one another does not count here.
+        # A lower bound; the distance of the states of a shift does not count here.
         self.step_words = 0
 
     def state(self, characters: Ranges | None) -> int:
@@ -142,7 +160,9 @@ class Builder:
         return len(sets) - 1
 
     def started(self, plain: Plain) -> tuple[int, Part]:
-        """Return a part of its own with its start, which ends it as well where it is empty."""
+        """Return a part of its own with its start, which also ends the part where the part is
+        empty.
+        """
         if copies(plain) > STATES_MAX:
             raise bad(TOO_COMPLEX)
         start = self.state(None)
@@ -175,7 +195,11 @@ class Builder:
                 return self.repeat(inner, low, high)
 
     def chain(self, pieces: list[Part]) -> Part:
-        """Return parts one after the other. From the right: what has many ends is never joined to what follows more than once."""
+        """Return parts one after the other.
+
+        The parts are joined from the right: a part with many ends is never joined to the parts
+        after it more than once.
+        """
         rest = nothing()
         for piece in reversed(pieces):
             rest = self.joined(piece, rest)
@@ -208,7 +232,7 @@ class Builder:
         return Part(first, last, least(empty))
 
     def repeat(self, inner: Plain, low: int, high: int | None) -> Part:
-        """Return a part with copies of another; without an end the last one is a loop."""
+        """Return a part with copies of another; without an upper bound the last copy is a loop."""
         if high is None:
             pieces = self.copies(inner, max(low, 1))
             loop = pieces[-1]
@@ -225,7 +249,9 @@ class Builder:
         return rest
 
     def copies(self, plain: Plain, count: int) -> list[Part]:
-        """Return a number of equal parts: the first is made of the tree, the others are its states, further on."""
+        """Return a number of equal parts: the first is made of the tree, the others are its states,
+        moved on.
+        """
         if not count:
             return []
         automaton = self.automaton
@@ -272,12 +298,12 @@ class Builder:
 
 
 def moved(piece: Part, distance: int) -> Part:
-    """Return a part with states further on."""
+    """Return a part with its states moved on."""
     first = {conditions: states << distance for conditions, states in piece.first.items()}
     last = {conditions: states << distance for conditions, states in piece.last.items()}
     return Part(first, last, piece.empty)
 
 
 def width(states: int) -> int:
-    """Return in how many words of 64 a set of states lies."""
+    """Return the number of words of 64 states that a set of states takes."""
     return (states.bit_length() - 1) // WORD_BITS - ((states & -states).bit_length() - 1) // WORD_BITS + 1

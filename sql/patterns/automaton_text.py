@@ -1,4 +1,6 @@
-"""Automata of regular expressions as text, for `engine/spark_automata.java`: numbers with blanks between them."""
+"""Automata of regular expressions as text, for `engine/spark_automata.java`: numbers with blanks
+between them.
+"""
 
 from __future__ import annotations
 

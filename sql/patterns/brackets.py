@@ -10,7 +10,7 @@ START = Token("start")
 
 
 class Brackets:
-    """Reads what stands behind a [ and a ^."""
+    """The reader of the text after a [ and a ^."""
 
     def __init__(self, tokens: Tokens, ignore_case: bool) -> None:
         self.tokens = tokens
@@ -19,7 +19,7 @@ class Brackets:
         self.groups = 0
 
     def read(self, groups: int) -> Ranges:
-        """Return the characters that are named, in both cases where that does not matter."""
+        """Return the characters that are named, in both cases where case does not matter."""
         self.groups = groups
         found: list[Ranges] = []
         self.advance()

@@ -1,4 +1,8 @@
-"""The classes of characters that a pattern tells from one another: those in one are in the same of its sets. Raises 2201B."""
+"""The classes of characters that a pattern tells apart: all characters of a class are in the same
+sets.
+
+Raises 2201B.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,10 @@ STEPS_MAX = 1_000_000
 class CharacterClasses:
     """The classes of a pattern, which have numbers from 0.
 
-    borders: code points at which another class begins, numbers: the classes that begin there. classes_of: the classes of a set.
+    Attributes:
+        borders: code points at which another class begins.
+        numbers: the classes that begin there.
+        classes_of: the classes of a set.
     """
 
     def __init__(self, pattern: Pattern) -> None:
@@ -38,12 +45,12 @@ class CharacterClasses:
                 self.classes_of[known[index]].append(number)
 
     def place_of(self, code: int) -> int:
-        """Return the index of the border from which on a character lies."""
+        """Return the index of the last border at or below a character."""
         return bisect_right(self.borders, code) - 1
 
 
 def sets_of(pattern: Pattern) -> Iterable[Ranges]:
-    """Yield the sets of characters that a pattern's automata have."""
+    """Yield the sets of characters of a pattern's automata."""
     left: list[Plain] = [pattern.root.plain, *(one.part for one in pattern.conditions if one.part is not None)]
     while left:
         match left.pop():

@@ -1,6 +1,7 @@
-"""Sets of characters as PostgreSQL's regular expressions know them in the C locale: sorted ranges of code points, both ends included.
+"""Sets of characters as PostgreSQL's regular expressions know them in the C locale.
 
-Letters, their two cases and all named classes are those of ASCII. Must not know patterns.
+A set is sorted ranges of code points, both ends included. Letters, their two cases and all named
+classes are those of ASCII. Must not know patterns.
 """
 
 from __future__ import annotations
@@ -76,5 +77,5 @@ def folded(ranges: Ranges) -> Ranges:
 
 
 def between(low: int, high: int) -> Ranges:
-    """Return a range, of which the code points beyond Unicode are cut off."""
+    """Return a range; code points beyond Unicode are cut off."""
     return ((low, min(high, CODE_POINT_MAX)),) if low <= CODE_POINT_MAX else ()

@@ -1,7 +1,9 @@
-"""The grammar of PostgreSQL's advanced regular expressions: tokens, atoms and quantifiers, brackets.
+"""The grammar of PostgreSQL's advanced regular expressions: tokens, atoms and quantifiers,
+brackets.
 
-Enters: a pattern and option letters. Leaves: a `Pattern`. Which nodes a pattern gets follows the rules of Spencer's compiler, for they
-decide how PostgreSQL divides a match. Raises 2201B, and 0A000 for backward references.
+Enters: a pattern and option letters. Leaves: a `Pattern`. The nodes of a pattern follow the rules
+of Spencer's compiler, for they decide how PostgreSQL divides a match. Raises 2201B, and 0A000 for
+backward references.
 """
 
 from __future__ import annotations
@@ -45,7 +47,10 @@ Bounds = tuple[int, int | None, int]
 
 @lru_cache(maxsize=64)
 def parsed(pattern: str, letters: str = "") -> Pattern:
-    """Return a pattern that is ready to be compiled. letters: PostgreSQL's options; g does not matter here."""
+    """Return a pattern that is ready to be compiled.
+
+    letters: PostgreSQL's options; g does not matter here.
+    """
     options = options_of(letters)
     if len(pattern) > CHARACTERS_MAX:
         raise bad(TOO_COMPLEX)
@@ -57,7 +62,7 @@ def parsed(pattern: str, letters: str = "") -> Pattern:
 
 
 def without_prefix(pattern: str, options: Options) -> tuple[str, Options]:
-    """Return a pattern without its director (***:) and embedded options, and what they say."""
+    """Return a pattern without its director (***:) and embedded options, and the meaning of these."""
     if pattern.startswith("***") and len(pattern) > 3:
         if pattern[3] == "=":
             return pattern[4:], literal_options(options)
@@ -82,17 +87,20 @@ def literal_options(options: Options) -> Options:
 
 
 def combined(first: int, second: int) -> int:
-    """Return the flags of a part and the one after it: the first preference counts, two different ones are a mixture."""
+    """Return the flags of two parts, one after the other.
+
+    The first preference counts; two different ones are a mixture.
+    """
     return raised(first | second) | (first & PREFERENCE or second & PREFERENCE)
 
 
 def raised(flags: int) -> int:
-    """Return what the flags of parts say about the whole, but for its preference."""
+    """Return the flags of the whole by those of its parts, without a preference."""
     return flags & ~PREFERENCE | (MIXED if flags & PREFERENCE == PREFERENCE else 0)
 
 
 class Reader:
-    """Reads one pattern from the left."""
+    """The reader of one pattern from the left."""
 
     def __init__(self, pattern: str, options: Options) -> None:
         self.options = options
@@ -103,7 +111,7 @@ class Reader:
         self.conditions: list[Condition] = []
 
     def whole(self) -> Pattern:
-        """Read all of the pattern."""
+        """Read the whole pattern."""
         self.tokens.advance(self.groups)
         root = self.alternatives("end", captures=True)
         return Pattern(root, self.groups, tuple(self.conditions))
@@ -116,7 +124,10 @@ class Reader:
         self.tokens.advance(self.groups)
 
     def alternatives(self, stopper: str, captures: bool) -> Node:
-        """Read branches up to `stopper`, which stays. captures: whether parentheses capture."""
+        """Read branches up to `stopper`, which stays.
+
+        captures: true where parentheses capture.
+        """
         if self.depth > DEPTH_MAX:
             raise bad(TOO_COMPLEX)
         self.depth += 1
@@ -136,7 +147,10 @@ class Reader:
         return Node("branches", plain, flags, branches) if flags & MESSY else Node("leaf", plain, flags)
 
     def branch(self, captures: bool) -> Node:
-        """Read what stands between two bars. Parts in which nothing is to be found out are one leaf, up to the next that has something."""
+        """Read the text between two bars.
+
+        Parts in which a match needs no division are one leaf, up to the next part that needs one.
+        """
         pieces: list[tuple[Node | None, Node, int]] = []
         parts: list[Plain] = []
         flags, seen = 0, False
@@ -164,7 +178,9 @@ class Reader:
         return folded_pieces(pieces, Node("leaf", chain_of(parts), flags) if seen or not pieces else None)
 
     def atom(self, captures: bool) -> tuple[Plain, Node | None, int]:
-        """Read an atom: what it accepts, its node if it is in parentheses, and their number if they capture."""
+        """Read an atom: the tree that it accepts, its node if it is in parentheses, and their
+        number if they capture.
+        """
         token = self.token
         match token.kind:
             case "plain":
@@ -209,7 +225,7 @@ class Reader:
         return node.plain, node, capture
 
     def gap(self) -> Gap | None:
-        """Read what matches between characters, if that is next."""
+        """Read a pattern that matches between characters, if one is next."""
         token = self.token
         match token.kind:
             case "^":
@@ -232,7 +248,7 @@ class Reader:
         return Gap(self.conditions.index(condition))
 
     def bounds(self) -> Bounds:
-        """Read a quantifier, or none: the least and largest number, and what it prefers."""
+        """Read a quantifier, or none: the least and largest number, and its preference."""
         token = self.token
         if token.kind in ("*", "+", "?"):
             self.advance()
@@ -275,7 +291,10 @@ def repeated(plain: Plain, low: int, high: int | None) -> Plain:
 
 
 def quantified(atom: Node, low: int, high: int | None, preference: int) -> Node:
-    """Return the node of a repeated atom. Of x{2,5} with captures the last x alone captures, so it is divided as x{1,4}x."""
+    """Return the node of a repeated atom.
+
+    Of x{2,5} with captures the last x alone captures, so x{2,5} is divided as x{1,4}x.
+    """
     known = atom.flags & (PREFERENCE | MIXED)
     if low == high == 1 and (not preference or not known or preference == known):
         return atom
@@ -295,7 +314,10 @@ def chain(flags: int, first: Node, rest: Node) -> Node:
 
 
 def folded_pieces(pieces: list[tuple[Node | None, Node, int]], rest: Node | None) -> Node:
-    """Return the node of a branch. Each piece: the leaf before a part in which something is to be found out, the part, its flags."""
+    """Return the node of a branch.
+
+    Each piece: the leaf before a part that divides a match, the part, its flags.
+    """
     for prefix, part, own in reversed(pieces):
         before = prefix.flags if prefix is not None else 0
         if rest is None:

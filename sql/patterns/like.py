@@ -1,4 +1,6 @@
-"""LIKE patterns brought to the one form on which the engines agree: backslash escapes, and only where an escape is needed."""
+"""LIKE patterns brought to the one form on which the engines agree: backslash escapes, and only
+where an escape is needed.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,10 @@ PART_CHARACTERS_MAX = 32
 
 
 def like_pattern(pattern: str, escape: str) -> str:
-    """Return `pattern` with backslash as its escape character; `escape` is '' where the user switched escapes off."""
+    """Return `pattern` with backslash as its escape character.
+
+    `escape` is '' where the user switched escapes off.
+    """
     out = []
     characters = iter(pattern)
     for character in characters:
@@ -25,7 +30,9 @@ def like_pattern(pattern: str, escape: str) -> str:
 
 
 def searches(pattern: str) -> int:
-    """Return how many parts of a pattern in that form are looked for at more than one place: those after a %, but for one of % alone."""
+    """Return how many parts of a pattern in that form are looked for at more than one place: those
+    after a %, but for one of % alone.
+    """
     return sum(1 for part in pattern.split("%")[1:] if part)
 
 

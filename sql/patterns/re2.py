@@ -1,6 +1,8 @@
-"""Regular expressions in RE2's syntax, for the question whether there is a match, which RE2 answers in time linear in the text.
+"""Regular expressions in RE2's syntax, for the question whether there is a match, which RE2 answers
+in time linear in the text.
 
-Characters are written as the ranges that the grammar made of them, so that nothing is left to RE2's own classes, cases or options.
+Characters are written as the ranges that the grammar made of them, so that nothing is left to RE2's
+own classes, cases or options.
 """
 
 from __future__ import annotations

@@ -7,14 +7,18 @@ from functools import lru_cache
 
 from sql.errors import SqlError
 
-# What the two separators of substring(text similar pattern) are: the first part takes as little as it can, the second one is captured.
+# The two separators of substring(text similar pattern): the first part takes as little as it can,
+# the second one is captured.
 SEPARATORS = ("){1,1}?(", "){1,1}(?:")
 REWRITTEN = {"%": ".*", "_": ".", "(": "(?:", "\\": "\\\\", ".": "\\.", "^": "\\^", "$": "\\$"}
 
 
 @lru_cache(maxsize=64)
 def similar_pattern(pattern: str, escape: str | None) -> str:
-    """Return the regular expression of a SIMILAR TO pattern. escape: None is the backslash, '' none."""
+    """Return the regular expression of a SIMILAR TO pattern.
+
+    escape: None is the backslash, '' none.
+    """
     mark = "\\" if escape is None else escape
     if len(mark) > 1:
         hint = "Escape string must be empty or one character."

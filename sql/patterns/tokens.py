@@ -1,4 +1,8 @@
-"""The tokens of PostgreSQL's advanced regular expressions: outside of brackets, in bounds, and escapes. Raises 2201B."""
+"""The tokens of PostgreSQL's advanced regular expressions: outside of brackets, in bounds, and
+escapes.
+
+Raises 2201B.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +22,13 @@ CODE_MAX = 0x7FFFFFFE
 
 
 class Token(NamedTuple):
-    """A token. kind: plain, class, gap, look, reference, digit, end or the character itself.
+    """A token of a regular expression.
 
-    code: of a plain character; the number of a reference or digit. name: of a class or gap. flag: greedy, capturing, negated, positive.
+    Attributes:
+        kind: plain, class, gap, look, reference, digit, end or the character itself.
+        code: of a plain character; the number of a reference or digit.
+        name: of a class or gap.
+        flag: greedy, capturing, negated or positive.
     """
 
     kind: str
@@ -33,7 +41,12 @@ END = Token("end")
 
 
 class Tokens:
-    """A pattern that is read token by token; `token` is the next one, and `place` is behind it."""
+    """A pattern that is read token by token.
+
+    Attributes:
+        token: the next token.
+        place: the place after the next token.
+    """
 
     def __init__(self, pattern: str, options: Options) -> None:
         self.pattern = pattern
@@ -42,14 +55,14 @@ class Tokens:
         self.token = END
 
     def accept(self, text: str) -> bool:
-        """Go past `text` if it is next."""
+        """Step over `text` if it is next."""
         if self.pattern.startswith(text, self.place):
             self.place += len(text)
             return True
         return False
 
     def take(self) -> str:
-        """Return the next character and go past it, '' at the end."""
+        """Return the next character and step over it, '' at the end."""
         self.place += 1
         return self.pattern[self.place - 1 : self.place]
 
@@ -57,7 +70,10 @@ class Tokens:
         return self.pattern[self.place : self.place + 1]
 
     def advance(self, groups: int) -> None:
-        """Go to the next token. groups: of how many capturing parentheses the begin was read."""
+        """Go to the next token.
+
+        groups: the number of capturing parentheses whose begin has been read.
+        """
         if self.options.literal:
             character = self.take()
             self.token = Token("plain", ord(character)) if character else END
@@ -68,7 +84,7 @@ class Tokens:
         self.token = token
 
     def skip_blanks(self) -> None:
-        """Go past blanks and comments of the expanded syntax."""
+        """Step over blanks and comments of the expanded syntax."""
         if not self.options.expanded:
             return
         while self.peek() and self.peek() in BLANKS + "#":
@@ -77,7 +93,7 @@ class Tokens:
                 self.place = len(self.pattern) if end < 0 else end
 
     def read(self, groups: int) -> Token | None:
-        """Return the next token, or None of a comment."""
+        """Return the next token, or None for a comment."""
         self.skip_blanks()
         character = self.take()
         match character:
@@ -132,7 +148,7 @@ class Tokens:
             raise bad("invalid repetition count(s)")
 
     def escape(self, groups: int) -> Token:
-        """Return what a backslash, which was read, and the following say."""
+        """Return the token of a backslash, which has been read, and the characters after it."""
         letter = self.take()
         if not letter:
             raise bad("invalid escape \\ sequence")

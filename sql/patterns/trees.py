@@ -1,9 +1,12 @@
-"""PostgreSQL's advanced regular expressions, read into trees: what a pattern accepts, and how a match is divided among its parts.
+"""PostgreSQL's advanced regular expressions as trees: the texts of a pattern, and the division of a
+match.
 
-Enters: a pattern and PostgreSQL's option letters. Leaves: a `Pattern`. Two trees come of one reading. The plain one (`Plain`) says which
-texts are accepted, and automata are made of it. The other (`Node`) is that of Henry Spencer's matcher, which PostgreSQL has: it has nodes
-only where there is something to find out, captures and parts that prefer the longest match beside others that prefer the shortest.
-Letters are those of ASCII, as in the C locale. Raises 2201B and 22023. Must not match anything itself.
+Enters: a pattern and PostgreSQL's option letters. Leaves: a `Pattern`. One reading makes two trees.
+The plain one (`Plain`) says which texts are accepted, and automata are made of it. The other
+(`Node`) is that of Henry Spencer's matcher, which PostgreSQL has: it has nodes only where a match
+is divided, by captures and by parts that prefer the longest match beside others that prefer the
+shortest. Letters are those of ASCII, as in the C locale. Raises 2201B and 22023. Must not match
+anything itself.
 """
 
 from __future__ import annotations
@@ -15,14 +18,16 @@ from functools import lru_cache
 from sql.errors import SqlError, not_supported
 from sql.patterns.character_sets import Ranges
 
-# What a part prefers, and whether there is something to find out below it: preferences that differ, or a capture.
+# The preference of a part, and whether a match is divided below the part: by preferences that
+# differ, or by a capture.
 LONGER, SHORTER, MIXED, CAPTURES = 1, 2, 4, 8
 PREFERENCE = LONGER | SHORTER
 MESSY = MIXED | CAPTURES
 
 REPEATS_MAX = 255
 DEPTH_MAX = 50
-# Of a pattern, and of conditions that look around, each of which is a pattern that is run over all of a text.
+# The largest number of characters of a pattern, and of conditions that look around: each of these
+# is a pattern that is run over all of a text.
 CHARACTERS_MAX, LOOKS_MAX = 50_000, 16
 TOO_COMPLEX = "regular expression is too complex"
 
@@ -36,14 +41,18 @@ class Characters:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What must hold between two characters: the number of one of `Pattern.conditions`."""
+    """A condition on the gap between two characters.
+
+    Attributes:
+        condition: the number of one of `Pattern.conditions`.
+    """
 
     condition: int
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """One part after the other; no part is the empty text."""
+    """Parts, one after the other; no part is the empty text."""
 
     parts: tuple[Plain, ...]
 
@@ -57,7 +66,11 @@ class Alternatives:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A part from `low` to `high` times, where None is without end."""
+    """A part that is repeated.
+
+    Attributes:
+        low, high: how often; `high` None is without end.
+    """
 
     part: Plain
     low: int
@@ -70,10 +83,12 @@ EMPTY = Chain(())
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What a gap is asked for.
+    """The condition of a gap.
 
-    kind: text_start, text_end, line_start, line_end, word_start, word_end, word_edge or no_word_edge; ahead and behind ask whether `part`
-    follows or goes before, and `holds` whether it must or must not.
+    Attributes:
+        kind: text_start, text_end, line_start, line_end, word_start, word_end, word_edge or
+            no_word_edge; ahead and behind ask whether `part` follows or goes before.
+        holds: the condition must be true, else false.
     """
 
     kind: str
@@ -85,8 +100,12 @@ class Condition:
 class Node:
     """A part of a pattern that takes part in dividing a match.
 
-    kind: leaf, chain (one child after the other), branches (the first child that fits), loop (the child up to `high` times), or group (the
-    child alone). plain: what it accepts. flags: what it prefers and has below. capture: the number of its parentheses, 0 for none.
+    Attributes:
+        kind: leaf, chain (one child after the other), branches (the first child that fits), loop
+            (the child up to `high` times), or group (the child alone).
+        plain: the texts that the part accepts.
+        flags: the preference of the part, and what is below it.
+        capture: the number of its parentheses, 0 for none.
     """
 
     kind: str
@@ -99,7 +118,11 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A pattern that was read. groups: the number of capturing parentheses."""
+    """A pattern that was read.
+
+    Attributes:
+        groups: the number of capturing parentheses.
+    """
 
     root: Node
     groups: int
@@ -107,13 +130,18 @@ class Pattern:
 
     @property
     def shortest(self) -> bool:
-        """Whether PostgreSQL takes the shortest of the leftmost matches, else the longest."""
+        """True where PostgreSQL takes the shortest of the leftmost matches, else the longest."""
         return bool(self.root.flags & SHORTER)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What PostgreSQL's option letters say. dot_stops: at line ends. lines: ^ and $ match at them. Literals have none of both."""
+    """The meaning of PostgreSQL's option letters.
+
+    Attributes:
+        dot_stops: the dot does not match the end of a line.
+        lines: ^ and $ match at ends of lines; literals have none of both.
+    """
 
     ignore_case: bool = False
     expanded: bool = False
@@ -139,7 +167,9 @@ MEANINGS: dict[str, dict[str, bool]] = {
 
 
 def copies(plain: Plain) -> int:
-    """Return how many copies of single characters and gaps there are when all repetitions are written out, at least one."""
+    """Return how many copies of single characters and gaps there are when all repetitions are
+    written out, at least one.
+    """
     match plain:
         case Characters() | Gap():
             return 1
@@ -155,7 +185,10 @@ def bad(message: str) -> SqlError:
 
 @lru_cache(maxsize=64)
 def options_of(letters: str, base: Options | None = None) -> Options:
-    """Return the meaning of option letters, of which later ones win. base: what was said outside of the pattern in which they stand."""
+    """Return the meaning of option letters, of which later ones win.
+
+    base: the options outside of the pattern in which the letters stand.
+    """
     values = {name: getattr(base or Options(), name) for name in Options.__slots__}
     for letter in letters:
         if letter in ("b", "e"):

@@ -1,7 +1,8 @@
-"""The settings of one session: SET, RESET, SHOW and SET LOCAL, undone by ROLLBACK as PostgreSQL does.
+"""The settings of one session: SET, RESET, SHOW and SET LOCAL, undone by ROLLBACK.
 
-Enters: names and values as the client writes them. Leaves: shown values, changes to report, and `SessionSettings` for bind. A value set
-in a transaction lasts when it commits; one set with LOCAL ends with it. No I/O, no clock.
+Enters: names and values as the client writes them. Leaves: shown values, changes to report, and
+`SessionSettings` for bind. A value that is set in a transaction lasts when the transaction commits;
+a value that is set with LOCAL ends with the transaction. No I/O, no clock.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ from sql.settings.values import checked_value, shown_value
 from sql.times.input_styles import InputStyles
 from sql.values.client_encodings import UTF8, ClientEncoding, encoding_named
 
-# Who the session is: in the order in which they are set.
+# The settings that say who the session is, in the order in which they are set.
 IDENTITY = ("session_authorization", "role")
-# A dotted name is the client's own; anything may be in it.
+# A name with a dot is the client's own; any value is allowed.
 CUSTOM_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*(?:\.[A-Za-z_][A-Za-z0-9_$]*)+")
 
-# What the text of values depends on: TimeZone, IntervalStyle, bytea_output, extra_float_digits, DateStyle.
+# TimeZone, IntervalStyle, bytea_output, extra_float_digits, DateStyle: texts of values depend on them.
 Shown = tuple[str, str, str, int, str]
 
 
@@ -51,11 +52,13 @@ class SettingsMark:
 
 
 class Settings:
-    """The values of a session. user, database and process_id are what session functions return; user is who the client was let in as.
+    """The values of a session's settings.
 
-    check_identity: raises SqlError when the session can't become what role or session_authorization shall say, and tells whether it is a
-    superuser then; without it, no other role is there.
-    server: the settings of the whole server, by name, with their values as defaults; a session can only look at them.
+    Attributes:
+        user: the name by which the client was let in.
+        check_identity: tells whether a role that the session is to become is a superuser. Raises
+            SqlError when the session can't become that role; without it, no other role exists.
+        server: the settings of the whole server by name, which a session can only look at.
     """
 
     def __init__(
@@ -99,7 +102,7 @@ class Settings:
     def for_startup(
         cls, parameters: Mapping[str, str], server: Mapping[str, Setting] = MappingProxyType({})
     ) -> Settings:
-        """Return the settings of a new session; what the client sends at startup is what RESET goes back to."""
+        """Return a new session's settings; RESET goes back to the values that the client sends."""
         user = parameters.get("user", "antumbra")
         settings = cls(user, parameters.get("database") or user, server=server)
         for name, value in startup_values(parameters):
@@ -110,8 +113,6 @@ class Settings:
                 raise
         settings._session = dict(settings._start)
         return settings
-
-    # Reading
 
     def value(self, name: str) -> str:
         """Return the kept value of a setting, by its lower-case name. Raises 42704."""
@@ -126,7 +127,7 @@ class Settings:
         return found
 
     def show(self, name: str) -> str:
-        """Return the value as SHOW prints it. Raises 42704, and 42501 for what superusers alone may look at."""
+        """Return the value as SHOW prints it. Raises 42704, and 42501 for one of superusers."""
         lowered = name.lower()
         if not self._may_show(lowered):
             raise private(lowered)
@@ -153,17 +154,17 @@ class Settings:
 
     @property
     def _is_superuser(self) -> bool:
-        """Whether the session acts as a superuser: when it became one, and still."""
+        """True while the session acts as a superuser: it became one, and still is one."""
         return self._is_trusted and self.value("is_superuser") == "on"
 
     @property
     def session_user(self) -> str:
-        """session_authorization: as whom the session says what it may."""
+        """The role of session_authorization, whose rights the session has."""
         return self.value("session_authorization")
 
     @property
     def current_user(self) -> str:
-        """role, where it is set, else session_user."""
+        """The role of `role`, where that is set, else session_user."""
         role = self.value("role")
         return self.session_user if role == "none" else role
 
@@ -174,18 +175,18 @@ class Settings:
 
     @property
     def shown(self) -> Shown:
-        """TimeZone, IntervalStyle, bytea_output, extra_float_digits and DateStyle: what the text of values depends on."""
+        """The settings that the text of values depends on, as `Shown` lists them."""
         digits = int(self.value("extra_float_digits"))
         return self.time_zone, self.value("intervalstyle"), self.value("bytea_output"), digits, self.value("datestyle")
 
     @property
     def input_styles(self) -> InputStyles:
-        """How texts are read as values, beside TimeZone."""
+        """The styles in which texts are read as values, beside TimeZone."""
         return self.captured().input_styles
 
     @property
     def read_only(self) -> bool:
-        """transaction_read_only: whether the transaction that is open, or the next statement by itself, may write."""
+        """The setting transaction_read_only, here or in the next statement by itself."""
         captured = self.captured()
         if self._read_only_at is not captured:
             self._read_only_at, self._read_only = captured, self.value("transaction_read_only") == "on"
@@ -193,7 +194,7 @@ class Settings:
 
     @property
     def waits_for_log(self) -> bool:
-        """synchronous_commit: whether COMMIT is answered only when the log is on disk. There is no standby: all values but off mean on."""
+        """The setting synchronous_commit; without a standby all values but off are on."""
         captured = self.captured()
         if self._waits_at is not captured:
             self._waits_at, self._waits_for_log = captured, self.value("synchronous_commit") != "off"
@@ -201,7 +202,7 @@ class Settings:
 
     @property
     def is_serializable(self) -> bool:
-        """transaction_isolation: whether the transaction that is open, or the next statement by itself, is serializable."""
+        """True where transaction_isolation, here or in the next statement, is serializable."""
         captured = self.captured()
         if self._serializable_at is not captured:
             self._serializable_at = captured
@@ -209,19 +210,19 @@ class Settings:
         return self._is_serializable
 
     def checked_text(self, text: str) -> str:
-        """Return a client's text. Raises 0A000 where standard_conforming_strings = off means that its constants are read otherwise."""
+        """Return a client's text. Raises 0A000 for constants that the client means otherwise."""
         if not self.is_conforming:
             refuse_unsafe_strings(text)
         return text
 
     @property
     def is_conforming(self) -> bool:
-        """standard_conforming_strings: whether a backslash in a plain string constant is one."""
+        """The setting standard_conforming_strings: a backslash in a plain constant is itself."""
         return self.value("standard_conforming_strings") == "on"
 
     @property
     def encoding(self) -> ClientEncoding:
-        """client_encoding: what the client's texts are in; UTF8 for SQL_ASCII, too, since nothing is converted then."""
+        """The setting client_encoding; UTF8 for SQL_ASCII, as nothing is converted then."""
         name = self.value("client_encoding")
         if self._encoding_at != name:
             found = encoding_named(name)
@@ -230,7 +231,7 @@ class Settings:
 
     @property
     def idle_timeouts_ms(self) -> tuple[int, int]:
-        """idle_in_transaction_session_timeout and idle_session_timeout; 0: none."""
+        """The settings idle_in_transaction_session_timeout and idle_session_timeout; 0: none."""
         captured = self.captured()
         if self._idle_at is not captured:
             self._idle_at = captured
@@ -240,52 +241,52 @@ class Settings:
 
     @property
     def lock_timeout_ms(self) -> int:
-        """lock_timeout; 0: none."""
+        """The setting lock_timeout; 0: none."""
         return int(self.value("lock_timeout"))
 
     @property
     def publish_interval_ms(self) -> int:
-        """stream_publish_interval; 0: a COPY commits at its end."""
+        """The setting stream_publish_interval; 0: a COPY commits at its end."""
         return int(self.value("stream_publish_interval"))
 
     @property
     def waits_for_room(self) -> bool:
-        """stream_string_overflow: whether a commit waits until a string buffer has room for its texts."""
+        """The setting stream_string_overflow: a commit waits for room in a string buffer."""
         return self.value("stream_string_overflow") == "wait"
 
     @property
     def stream_timeout_ms(self) -> int:
-        """stream_timeout; 0: a scan of a stream ends at what is there."""
+        """The setting stream_timeout; 0: a scan of a stream ends after the rows that are there."""
         return int(self.value("stream_timeout"))
 
     @property
     def scans_from_latest(self) -> bool:
-        """stream_scan_start: whether a scan of a stream begins behind what is there."""
+        """The setting stream_scan_start: a scan of a stream begins after the rows that are there."""
         return self.value("stream_scan_start") == "latest"
 
     @property
     def query_memory_max_bytes(self) -> int:
-        """query_memory_max: of the rows of streams that one query collects."""
+        """The setting query_memory_max: the bytes of rows of streams that one query collects."""
         return int(self.value("query_memory_max")) * 1024
 
     @property
     def view_staleness_ms(self) -> int:
-        """view_staleness: how old the versions of views may be that a SELECT reads."""
+        """The setting view_staleness: the age that versions of views may have in a SELECT."""
         return int(self.value("view_staleness"))
 
     @property
     def min_stream_kernel_bytes(self) -> int:
-        """min_stream_kernel_size: from how many bytes of a ring on groupings over a stream run in kernels."""
+        """The setting min_stream_kernel_size: groupings of a ring this large run in kernels."""
         return int(self.value("min_stream_kernel_size")) * 1024
 
     @property
     def min_spark_groups(self) -> int:
-        """min_spark_groups: from how many groups of streams on Spark runs what lies above them; -1: never."""
+        """The setting min_spark_groups: so many groups of streams go on in Spark; -1: never."""
         return int(self.value("min_spark_groups"))
 
     @property
     def statement_timeout_ms(self) -> int:
-        """statement_timeout; 0: none."""
+        """The setting statement_timeout; 0: none."""
         return int(self.value("statement_timeout"))
 
     def lets_through(self, severity: str) -> bool:
@@ -296,7 +297,7 @@ class Settings:
         return MESSAGE_LEVELS.index(level) >= MESSAGE_LEVELS.index(self.value("client_min_messages"))
 
     def captured(self) -> SessionSettings:
-        """Return what bind captures; the same object until a setting changes."""
+        """Return the settings that bind captures; the same object until a setting changes."""
         if self._captured is None:
             shown = self._shown_variables.of(self._session, self._local, self._shown_value)
             self._captured = SessionSettings(
@@ -312,10 +313,8 @@ class Settings:
             )
         return self._captured
 
-    # Writing
-
     def set(self, name: str, value: str | None, local: bool = False) -> None:
-        """Set a setting (None: back to its start value). 'all' with None is RESET ALL."""
+        """Set a setting; the value None is its start value. The name 'all' with None is RESET ALL."""
         if name == "all" and value is None:
             self.reset_all()
             return
@@ -327,7 +326,7 @@ class Settings:
         if value is None:
             kept = self._start.get(lowered, "")
         else:
-            # One with a dot is not there before it is set.
+            # A setting with a dot does not exist before it is set.
             so_far = (self.value(lowered), self._start[lowered]) if lowered in self._start else ()
             kept = checked_value(setting, value, *so_far)
         if lowered in IDENTITY:
@@ -335,7 +334,7 @@ class Settings:
         self._change(lowered, kept, local or lowered in TRANSACTION_DEFAULTS)
 
     def let_in(self, is_superuser: bool) -> None:
-        """Note what the client is let in as; what it asked to be at startup, it becomes here. Raises SqlError."""
+        """Let the client in with the role and settings that it asked for at startup."""
         asked = [(name, self._start[name]) for name in (*FOR_SUPERUSERS, *IDENTITY)]
         self._start |= FOR_SUPERUSERS | {"session_authorization": self.user, "role": "none"}
         self._start["is_superuser"] = "on" if is_superuser else "off"
@@ -346,23 +345,23 @@ class Settings:
                 self.set(name, value)
         self._start = dict(self._session)
         self.commit()
-        # Somebody may have looked before.
+        # Values may have been looked at before.
         self._changed()
 
     def note_temporary(self) -> None:
-        """The session has temporary relations from now on, which come before all others."""
+        """Note that the session has temporary relations from now on, which come first."""
         if not self._has_temporary:
             self._has_temporary = True
             self._changed()
 
     def note_rights(self, unusable: frozenset[str], is_superuser: bool) -> None:
-        """These are the schemas that the session may not use, and whether it acts as a superuser, from now on."""
+        """Note the schemas that the session may not use, and whether it acts as a superuser."""
         if unusable != self._unusable or is_superuser != self._is_trusted:
             self._unusable, self._is_trusted = unusable, is_superuser
             self._changed()
 
     def set_config(self, name: str | None, value: str | None, local: bool) -> str:
-        """Set a setting as the function of this name does; return its new value as SHOW prints it. Raises 22004 without a name."""
+        """Set a setting as set_config does; return its value as SHOW prints it. Raises 22004."""
         if name is None:
             raise SqlError("22004", "SET requires parameter name")
         self._settable(name)
@@ -370,7 +369,7 @@ class Settings:
         return self.show(name)
 
     def reset_all(self) -> None:
-        """Return every setting to its start value, but for who the session is."""
+        """Return every setting to its start value, but for those that say who the session is."""
         self._remember()
         kept = {name: self.value(name) for name in (*IDENTITY, "is_superuser")}
         self._session = {**dict.fromkeys(self._session, ""), **self._start, **kept}
@@ -388,29 +387,27 @@ class Settings:
         return SettingsMark(dict(self._session), dict(self._local))
 
     def go_back(self, mark: SettingsMark) -> None:
-        """Undo what was set since a mark of the same transaction block."""
+        """Undo all SETs after a mark of the same transaction block."""
         if mark.session != self._session or mark.local != self._local:
             self._session, self._local = dict(mark.session), dict(mark.local)
             self._changed()
 
     def commit(self) -> None:
-        """Keep what was set; end what was set LOCAL."""
+        """Keep the values that were set; end those that were set LOCAL."""
         self._before = None
         if self._local:
             for name in self._local.keys() - self._session.keys():
-                # The client's own, of which something stays.
+                # A custom setting, of which the name stays.
                 self._session[name] = ""
             self._local.clear()
             self._changed()
 
     def rollback(self) -> None:
-        """Undo what was set since the transaction began."""
+        """Undo all SETs since the transaction began."""
         if self._before is not None and self._before != self._session:
             self._session = self._before
             self._changed()
         self.commit()
-
-    # What the client is told
 
     def reports(self) -> list[tuple[str, str]]:
         """Return the reported settings with their values."""
@@ -419,7 +416,7 @@ class Settings:
         return found
 
     def changed_reports(self) -> list[tuple[str, str]]:
-        """Return the reported settings that differ from what the client was last told."""
+        """Return the reported settings that differ from the values that the client has been told."""
         if self._captured is not None and self._told_at is self._captured:
             return []
         changed = [
@@ -431,10 +428,8 @@ class Settings:
         self._told_at = self.captured()
         return changed
 
-    # Inside
-
     def _changed(self, name: str | None = None) -> None:
-        """Forget what was found out of the settings. name: of the only one that has another value."""
+        """Forget what was computed from the settings. name: of the only changed setting."""
         self._captured = None
         self._shown_variables.forget(name)
         for tell in self.watchers:
@@ -474,7 +469,7 @@ class Settings:
             self._before = dict(self._session)
 
     def _set_modes(self, modes: str, local: bool) -> None:
-        """Set transaction modes, of this transaction or as the session's defaults."""
+        """Set transaction modes of this transaction, or as the session's defaults."""
         prefix = "" if local else "default_"
         for mode in filter(None, modes.split(", ")):
             if mode.startswith("isolation level "):

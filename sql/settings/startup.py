@@ -1,6 +1,7 @@
 """The settings that a client sends with its startup message.
 
-Enters: the message's parameters. Leaves: names and values as the client wrote them; whether there are such settings is for others to say.
+Enters: the parameters of the message. Leaves: names and values as the client wrote them; `Settings`
+knows whether such settings exist.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ OPTION = re.compile(r"(?:\\.|\S)+")
 
 
 def startup_values(parameters: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the settings among the startup parameters; `options` holds -c name=value and --name=value."""
+    """Return the settings among the startup parameters.
+
+    `options` holds -c name=value and --name=value.
+    """
     found = []
     words = [re.sub(r"\\(.)", r"\1", word) for word in OPTION.findall(parameters.get("options", ""))]
     while words:

@@ -1,6 +1,8 @@
-"""The settings that a session has: name, default, kind, limits, whether the client is told of changes. One table.
+"""The table of settings of a session: name, default, kind, limits, whether changes are reported to
+the client.
 
-Names, defaults and limits are PostgreSQL's, so that drivers find what they ask for; `stream_*` are ours. Must not hold values.
+Names, defaults and limits are PostgreSQL's, so that drivers find what they ask for; `stream_*` are
+ours. Must not hold values.
 """
 
 from __future__ import annotations
@@ -15,12 +17,15 @@ INT_MAX = (1 << 31) - 1
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting. kind: 'bool', 'integer', 'real', 'enum', 'string', 'timezone', 'datestyle', 'encoding', 'isolation',
-    'label' (a string of at most 63 bytes in ASCII).
+    """One setting.
 
-    unit: 'ms', 'kB' or 'B' of an integer. context: 'user' may be SET, 'superuser' by superusers, 'internal' never, 'postmaster' only by
-    the server's configuration.
-    reported: its changes are sent to the client as ParameterStatus.
+    Attributes:
+        kind: 'bool', 'integer', 'real', 'enum', 'string', 'timezone', 'datestyle', 'encoding',
+            'isolation' or 'label' (a string of at most 63 bytes in ASCII).
+        unit: 'ms', 'kB' or 'B' of an integer.
+        context: who may set the setting: 'user' any session, 'superuser' superusers, 'internal'
+            nobody, 'postmaster' only the configuration of the server.
+        reported: changes are sent to the client as ParameterStatus.
     """
 
     name: str
@@ -35,9 +40,9 @@ class Setting:
     reported: bool = False
 
 
-# What superusers alone may look at: where the server's files are, and who may connect.
+# Settings that only superusers may see: places of the server's files, and rules of who may connect.
 PRIVATE = frozenset({"data_dir", "data_directory", "copy_directory", "hba", "ssl_cert_file", "ssl_key_file"})
-# What each transaction has at least: one snapshot.
+# The lowest isolation of a transaction: one snapshot.
 SNAPSHOT = "repeatable read"
 SERIALIZABLE = "serializable"
 LEVELS = (SERIALIZABLE, "repeatable read", "read committed", "read uncommitted")
@@ -165,10 +170,10 @@ TABLE: tuple[Setting, ...] = (
 
 BY_NAME: dict[str, Setting] = {setting.name.lower(): setting for setting in TABLE}
 
-# What superusers alone may set, with its defaults.
+# Settings that only superusers may set, with their defaults.
 FOR_SUPERUSERS = {name: setting.default for name, setting in BY_NAME.items() if setting.context == "superuser"}
 
-# A transaction's own settings and the session's defaults for them.
+# The settings of a transaction, and the session's defaults for them.
 TRANSACTION_DEFAULTS = {
     "transaction_isolation": "default_transaction_isolation",
     "transaction_read_only": "default_transaction_read_only",
@@ -177,19 +182,21 @@ TRANSACTION_DEFAULTS = {
 
 
 def private(name: str) -> SqlError:
-    """Return the error of who may not look at a setting."""
+    """Return the error for a session that may not see a setting."""
     whose = "must be superuser or have privileges of pg_read_all_settings"
     return SqlError("42501", f'{whose} to examine "{name}"')
 
 
 def canonical_name(name: str) -> str:
-    """Return a setting's name as SHOW heads its column."""
+    """Return the name of a setting as SHOW writes it above its column."""
     setting = BY_NAME.get(name.lower())
     return name if setting is None else setting.name
 
 
 def require_settable(setting: Setting, is_superuser: bool) -> None:
-    """Raise 55P02 for a setting that no session sets, and 42501 for one that this session may not."""
+    """Raise 55P02 for a setting that no session sets, and 42501 for a setting that this session may
+    not set.
+    """
     if setting.context == "internal":
         raise SqlError("55P02", f'parameter "{setting.name}" cannot be changed')
     if setting.context == "postmaster":

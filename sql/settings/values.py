@@ -1,4 +1,7 @@
-"""The text of a setting's value: checked and brought to the form that is kept, and shown again. Errors are PostgreSQL's 22023."""
+"""The text of a setting's value: checked, brought to the form that is kept, and shown.
+
+Errors are PostgreSQL's 22023.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,13 @@ UNIT_HINTS = {
     "ms": 'Valid units for this parameter are "us", "ms", "s", "min", "h", and "d".',
     "kB": 'Valid units for this parameter are "B", "kB", "MB", "GB", and "TB".',
 }
-# Largest first: a value is shown in the largest unit that keeps it whole.
+# Largest first: a value is shown in the largest unit in which it is a whole number.
 SHOWN_UNITS = {
     "ms": (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1)),
     "kB": (("TB", 1 << 30), ("GB", 1 << 20), ("MB", 1 << 10), ("kB", 1)),
     "B": (("TB", 1 << 40), ("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10), ("B", 1)),
 }
-# The words of a DateStyle, behind those with * there may stand anything.
+# The words of a DateStyle; after a word with * any characters may follow.
 DATE_STYLES = {"iso": "ISO", "sql": "SQL", "postgres*": "Postgres", "german*": "German"}
 DATE_ORDERS = {"ymd": "YMD", "dmy": "DMY", "euro*": "DMY", "mdy": "MDY", "us": "MDY", "noneuro*": "MDY"}
 # A zone as a number of hours.
@@ -32,9 +35,9 @@ HOURS = re.compile(r"\s*+[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d{1,2})?")
 
 
 def checked_value(setting: Setting, text: str, current: str = "", usual: str = "") -> str:
-    """Return the value in the form that is kept; integers are in their base unit, without it.
+    """Return the value in the form that is kept; integers are in their base unit, without the unit.
 
-    current: the value that it has so far; usual: the one that it started with.
+    current: the present value; usual: the value at the start.
     """
     match setting.kind:
         case "bool":
@@ -50,7 +53,7 @@ def checked_value(setting: Setting, text: str, current: str = "", usual: str = "
         case "encoding":
             return encoding(setting, text)
         case "isolation":
-            # What is given is never less than what is asked for: a snapshot per transaction at least.
+            # A session never gets less than it asks for: at least one snapshot per transaction.
             if text.lower() not in LEVELS:
                 raise invalid(setting, text, "Available values: " + ", ".join(LEVELS) + ".")
             return text.lower()
@@ -94,7 +97,7 @@ def enum_value(setting: Setting, text: str) -> str:
 
 
 def zone_option(text: str) -> str:
-    """Return a zone that an option names, as SET TimeZone takes it. Raises 22023."""
+    """Return the zone that an option names, as SET TimeZone takes it. Raises 22023."""
     return zone_value(BY_NAME["timezone"], text)
 
 
@@ -120,7 +123,10 @@ def zone_value(setting: Setting, text: str) -> str:
 
 
 def date_style(setting: Setting, text: str, current: str, usual: str) -> str:
-    """Return the style and the order that `text` names; what it does not name stays as it is. usual: what DEFAULT stands for."""
+    """Return the style and the order that `text` names; a part that is not named stays as it is.
+
+    usual: the value that DEFAULT stands for.
+    """
     style, order = current.split(", ")
     styles: set[str] = set()
     orders: set[str] = set()
@@ -151,7 +157,10 @@ def date_style_words(setting: Setting, text: str) -> list[str]:
 
 
 def named_by(word: str, names: dict[str, str]) -> str | None:
-    """Return what a word stands for; behind a name that ends in *, anything may follow."""
+    """Return the value that a word stands for.
+
+    After a name that ends in *, any characters may follow.
+    """
     for name, meaning in names.items():
         if word == name or (name.endswith("*") and word.startswith(name[:-1])):
             return meaning

@@ -1,4 +1,6 @@
-"""The versions that clients are told: drivers and psql choose their behaviour by PostgreSQL's."""
+"""The versions that clients are told: drivers and psql choose their behaviour by PostgreSQL's
+version.
+"""
 
 from __future__ import annotations
 

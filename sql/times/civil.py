@@ -1,6 +1,7 @@
-"""Days, microseconds and civil dates in the proleptic Gregorian calendar, with PostgreSQL's ranges. Plain integers, no time of day.
+"""Days, microseconds and civil dates in the proleptic Gregorian calendar, with PostgreSQL's ranges.
 
-Years are astronomical (0 is 1 BC). Zone offsets come from the system's zone files through zoneinfo.
+All are plain integers; there is no time of day. Years are astronomical (0 is 1 BC). Zone offsets
+come from the system's zone files through zoneinfo.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from sql.times.zone_names import fixed_seconds
 
 DAY_US = 86_400_000_000
 CYCLE_DAYS = 146_097  # of 400 years
-# Both begin with 4714-11-24 BC (Julian day 0). Dates go up to 5874897-12-31 as PostgreSQL's do; timestamps up to 294246-12-31, for which
-# 64 bits from 1970 on suffice. PostgreSQL counts from 2000 on, and has 30 years more.
+# Both begin with 4714-11-24 BC (Julian day 0). Dates go up to 5874897-12-31 as PostgreSQL's do;
+# timestamps up to 294246-12-31, for which 64 bits from 1970 on suffice. PostgreSQL counts from 2000
+# on, and has 30 years more.
 DATE_DAYS_MIN = -2_440_588
 MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
@@ -47,7 +49,7 @@ def days_in_month(year: int, month: int) -> int:
 
 
 def add_months(days: int, months: int) -> int:
-    """Return the day `months` later; the last day of the month where the month is shorter."""
+    """Return the day `months` later; the last day of the month if the month is shorter."""
     year, month, day = civil_from_days(days)
     year, month0 = divmod(year * 12 + month - 1 + months, 12)
     return days_from_civil(year, month0 + 1, min(day, days_in_month(year, month0 + 1)))
@@ -68,12 +70,18 @@ def is_infinite(microseconds: int) -> bool:
 
 @lru_cache(maxsize=64)
 def zone_info(zone: str) -> ZoneInfo:
-    """Return the zone called `zone`; raises KeyError (ZoneInfoNotFoundError) or ValueError when there is none."""
+    """Return the zone called `zone`.
+
+    Raises KeyError (ZoneInfoNotFoundError) or ValueError when there is no such zone.
+    """
     return ZoneInfo(zone)
 
 
 def to_datetime(microseconds: int) -> datetime:
-    """Return a datetime with the fields of `microseconds`; years that Python lacks are moved by whole cycles of 400 years."""
+    """Return a datetime with the fields of `microseconds`.
+
+    Years that Python lacks are moved by whole cycles of 400 years.
+    """
     days, rest = divmod(microseconds, DAY_US)
     year = civil_from_days(days)[0]
     if not 2 <= year <= 9998:
@@ -94,7 +102,10 @@ def utc_offset_us(utc_us: int, zone: str) -> int:
 
 
 def local_to_utc_us(local_us: int, zone: str) -> int:
-    """Return the instant of a local time. Of two readings PostgreSQL takes the smaller offset: before a gap, after an overlap."""
+    """Return the instant of a local time.
+
+    Of two readings PostgreSQL takes the smaller offset: before a gap, after an overlap.
+    """
     fixed = fixed_seconds(zone)
     if fixed is not None:
         return local_us - fixed * 1_000_000

@@ -1,8 +1,9 @@
 """PostgreSQL's text input of date, timestamp and timestamptz: fields by shape, then their meaning.
 
-Enters: text, the order in which the session writes dates (MDY, DMY or YMD), and the zone that a timestamptz without one is in. Leaves:
-days or microseconds since 1970-01-01. Follows PostgreSQL's ParseDateTime and DecodeDateTime. What depends on the clock ('now', 'today') is
-0A000 here: bind makes calls of it.
+Enters: a text, the order in which the session writes dates (MDY, DMY or YMD), and the zone of a
+timestamptz that is written without one. Leaves: days or microseconds since 1970-01-01. Follows
+PostgreSQL's ParseDateTime and DecodeDateTime. Words that depend on the clock ('now', 'today') are
+0A000 here: bind makes calls of them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from sql.times.zone_names import ABBREVIATIONS, MOVING, MOVING_HINT, zone_names
 SECOND_US = 1_000_000
 ZONE_HOURS_MAX = 15
 JULIAN_DIGITS_MAX = 10
-# What PostgreSQL has room for, white space not counted.
+# PostgreSQL has room for this many characters, white space not counted.
 CHARACTERS_MAX = 256
 JULIAN_DAY_MAX = (1 << 31) - 1
 
@@ -72,11 +73,15 @@ SPECIALS = CLOCK_WORDS | INFINITE.keys() | {"epoch"}
 
 
 class InvalidTextError(Exception):
-    """The text has no date or time that can be read (22007)."""
+    """The text is no date or time (22007)."""
 
 
 class OutOfRangeError(Exception):
-    """A field is outside its range (22008); `ambiguous`: another DateStyle might read it."""
+    """A field is outside its range (22008).
+
+    Attributes:
+        ambiguous: another DateStyle might read the text.
+    """
 
     def __init__(self, ambiguous: bool = False) -> None:
         super().__init__()
@@ -85,10 +90,15 @@ class OutOfRangeError(Exception):
 
 @dataclass
 class Fields:
-    """What has been read so far. time_us is microseconds of the day; offset_s seconds east of Greenwich; order: what 1/2/3 is.
+    """The fields that have been read so far.
 
-    is_dated: of a time of day, whether a date stands before it. day_of_year: instead of month and day, from 1. awaits_julian: a J was read,
-    and the number of the day is to come.
+    Attributes:
+        time_us: microseconds of the day.
+        offset_s: seconds east of Greenwich.
+        order: the meaning of 1/2/3.
+        is_dated: of a time of day, a date stands before it.
+        day_of_year: instead of month and day, from 1.
+        awaits_julian: a J was read, and the number of the day is to come.
     """
 
     year: int | None = None
@@ -124,7 +134,10 @@ def date_value(text: str, position: int | None = None, order: str = "MDY") -> in
 
 
 def timestamp_value(text: str, zone: str, position: int | None = None, order: str = "MDY") -> int:
-    """Return the microseconds since 1970-01-01 that `text` means; `zone` '' is a timestamp without time zone."""
+    """Return the microseconds since 1970-01-01 that `text` means.
+
+    zone: '' for a timestamp without time zone.
+    """
     iso = ISO.fullmatch(text)
     if iso is not None and (days := iso_days(iso)) is not None and (clock := iso_time(iso)) is not None:
         local = days * DAY_US + clock
@@ -291,7 +304,7 @@ def finish_time(found: Fields) -> None:
 
 
 def read_date(found: Fields, piece: str) -> None:
-    """Read a date of which all parts hang together: month names first, then numbers."""
+    """Read a date whose parts hang together: month names first, then numbers."""
     if found.year is not None or found.special:
         raise InvalidTextError
     parts = re.split(r"[-/.]", piece)
@@ -322,7 +335,7 @@ def read_month(found: Fields, word: str) -> None:
 
 
 def place_number(found: Fields, digits: str) -> None:
-    """Give a number of a date its meaning by what is known already (PostgreSQL's DecodeNumber)."""
+    """Give a number of a date its meaning by the fields that are known (PostgreSQL's DecodeNumber)."""
     value = int(digits) if len(digits) < 10 else 1_000_000_000
     wide = len(digits) >= 3
     have_year, have_month, have_day = found.year is not None, found.month is not None, found.day is not None
@@ -361,7 +374,9 @@ def set_year(found: Fields, digits: str, value: int) -> None:
 
 
 def read_number(found: Fields, piece: str) -> None:
-    """Read a number that stands alone: 20200102, 030405, or a part of a date that is written with spaces."""
+    """Read a number that stands alone: 20200102, 030405, or a part of a date that is written with
+    spaces.
+    """
     whole, _, fraction = piece.partition(".")
     if piece.endswith(".") or found.special:
         raise InvalidTextError

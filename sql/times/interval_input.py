@@ -1,7 +1,9 @@
-"""PostgreSQL's text input of intervals, as DecodeInterval reads them: '1 day 2:03', '1-2', '3 4:05:06 ago', ISO 8601.
+"""PostgreSQL's text input of intervals, as DecodeInterval reads them: '1 day 2:03', '1-2', '3
+4:05:06 ago', ISO 8601.
 
-Enters: a text and the fields that the type is restricted to. Leaves: (months, days, microseconds), not yet cut to those fields.
-Fractions go through floats, because that is where PostgreSQL's digits come from.
+Enters: a text and the fields that the type is restricted to. Leaves: (months, days, microseconds),
+not yet cut to those fields. Fractions go through floats, because PostgreSQL's digits come from
+floats.
 """
 
 from __future__ import annotations
@@ -57,7 +59,11 @@ NUMBER = re.compile(r"([+-]?\d*)(\..*)?", re.DOTALL)
 
 @dataclass(frozen=True)
 class Token:
-    """A piece of the text: 'time', 'signed', 'number' (also for dates) or 'word'."""
+    """A piece of the text.
+
+    Attributes:
+        kind: 'time', 'signed', 'number' (also for dates) or 'word'.
+    """
 
     kind: str
     text: str
@@ -84,7 +90,7 @@ def interval_value(text: str, fields: str = "", position: int | None = None, sty
 
 
 def tokens_of(text: str) -> list[Token]:
-    """Return the pieces of `text`; other punctuation only parts them."""
+    """Return the pieces of `text`; other punctuation only parts the pieces."""
     found = []
     for match in TOKENS.finditer(text):
         kind = match.lastgroup if match.lastgroup != "mark" else "date"
@@ -102,7 +108,9 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def all_negative(tokens: list[Token]) -> list[Token]:
-    """Return the pieces with the minus that stands before the first one before all numbers and times, if there is no other sign."""
+    """Return the pieces with the first minus before all numbers and times, if there is no other
+    sign.
+    """
     signs = [token.text[:1] for token in tokens if token.text[:1] in ("+", "-")]
     if signs != ["-"] or tokens[0].text[:1] != "-":
         return tokens
@@ -140,7 +148,7 @@ def decode(tokens: list[Token], fields: str) -> Span:
 
 
 def signed_clock(text: str, fields: str) -> int | None:
-    """Return the microseconds of '-1:02', None when the text is something else."""
+    """Return the microseconds of '-1:02', None when the text has another form."""
     if ":" not in text:
         return None
     try:
@@ -177,7 +185,10 @@ def clock_micros(text: str, fields: str) -> int:
 
 
 def add_number(span: Span, text: str, unit: str) -> tuple[str, frozenset[str]]:
-    """Add a number of `unit`, or years and months; return the unit of what stands before it, and which fields it fills."""
+    """Add a number of `unit`, or years and months.
+
+    Return the unit of the piece before the number, and the fields that the number fills.
+    """
     years = YEARS_MONTHS.fullmatch(text)
     if years is not None:
         whole, months = integer(years[1], 64), integer(years[2], 32)

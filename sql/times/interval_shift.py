@@ -1,4 +1,6 @@
-"""Timestamps moved by an interval, as PostgreSQL does it: months and days on a clock, then the exact time."""
+"""The move of timestamps by an interval, as PostgreSQL does it: months and days on a clock, then
+the exact time.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from sql.times.interval_values import Interval
 
 
 def shifted_us(micros: int, value: Interval, zone: str) -> int:
-    """Return a timestamp moved by an interval: months and days on the clock of `zone` ('': none), then the exact time."""
+    """Return a timestamp moved by an interval: months and days on the clock of `zone` ('': none),
+    then the exact time.
+    """
     if is_infinite(micros):
         return micros
     months, days, time = value

@@ -1,6 +1,8 @@
-"""Intervals as values, (months, days, microseconds): text, declared limits, comparison and arithmetic, as PostgreSQL has them.
+"""Intervals as values, (months, days, microseconds): text, declared limits, comparison and
+arithmetic of PostgreSQL.
 
-Strict in NULL. Raises SqlError (22008). A month counts as 30 days and a day as 24 hours where values are compared or divided.
+Strict in NULL. Raises SqlError (22008). A month counts as 30 days and a day as 24 hours where
+values are compared or divided.
 """
 
 from __future__ import annotations
@@ -42,9 +44,10 @@ def interval_text(value: Interval) -> str:
 
 
 def bin_width_us(stride: Interval, position: int | None = None) -> int:
-    """Return the microseconds of date_bin's stride. position: where it is written, if that is known.
+    """Return the microseconds of date_bin's stride.
 
-    Raises SqlError 0A000 for months, 22008 for what is not above zero.
+    position: the place of the stride, if known. Raises SqlError 0A000 for months, 22008 for a
+    stride that is not above zero.
     """
     months, days, micros = stride
     if months:
@@ -61,7 +64,9 @@ def truncated(value: int, divisor: int) -> int:
 
 
 def within(value: Interval, fields: str, digits: int | None) -> Interval:
-    """Return `value` cut to the fields and digits of a declared interval type (AdjustIntervalForTypmod)."""
+    """Return `value` cut to the fields and digits of a declared interval type
+    (AdjustIntervalForTypmod).
+    """
     months, days, micros = value
     last = fields.split(" to ")[-1]
     if last in ("year", "month"):
@@ -94,7 +99,7 @@ def checked(months: int, days: int, micros: int) -> Interval:
 
 
 def span_us(value: Interval) -> int:
-    """Return what compares: microseconds, with months of 30 days."""
+    """Return the key by which intervals compare: microseconds, with months of 30 days."""
     months, days, micros = value
     return (months * MONTH_DAYS + days) * DAY_US + micros
 
@@ -112,7 +117,9 @@ def negate(value: Interval) -> Interval:
 
 
 def multiply(value: Interval, factor: float) -> Interval:
-    """Return value * factor: fractions of months become days, those of days time (interval_mul)."""
+    """Return value * factor: fractions of months become days, fractions of days time
+    (interval_mul).
+    """
     return spilled(value, lambda part: part * factor)
 
 
@@ -124,7 +131,9 @@ def divide(value: Interval, divisor: float) -> Interval:
 
 
 def spilled(value: Interval, scale: Callable[[float], float]) -> Interval:
-    """Return the scaled value with its fractions passed down, in PostgreSQL's steps of float arithmetic."""
+    """Return the scaled value with its fractions passed down, in PostgreSQL's steps of float
+    arithmetic.
+    """
     months, days = (scale(float(part)) for part in value[:2])
     if not (in_int4(months) and in_int4(days)):
         raise out_of_range()

@@ -1,4 +1,6 @@
-"""Intervals in ISO 8601's forms: P1Y2M3DT4H5M6S, P0001-02-03T04:05:06, P00010203T040506 (DecodeISO8601Interval)."""
+"""Intervals in ISO 8601's forms: P1Y2M3DT4H5M6S, P0001-02-03T04:05:06, P00010203T040506
+(DecodeISO8601Interval).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,11 @@ TIME_UNITS = {"H": "hour", "M": "minute", "S": "second"}
 
 @dataclass
 class Reader:
-    """The text behind P and the place that has been reached."""
+    """A reader of the text after P.
+
+    Attributes:
+        place: the place that has been reached.
+    """
 
     text: str
     place: int = 0
@@ -27,7 +33,7 @@ class Reader:
         return self.text[self.place : self.place + 1]
 
     def take(self) -> str:
-        """Return the next character and go behind it."""
+        """Return the next character and step over it."""
         found = self.next
         self.place += 1
         return found

@@ -1,4 +1,8 @@
-"""An interval while it is being read: its fields grow number by number, with PostgreSQL's rounding and limits (Adjust... in datetime.c)."""
+"""An interval while it is being read: fields grow number by number, with PostgreSQL's rounding and
+limits.
+
+The functions of PostgreSQL are Adjust... in datetime.c.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +23,19 @@ MONTH_DAYS = 30
 
 
 class BadFormatError(Exception):
-    """The text cannot be read."""
+    """The text can't be read."""
 
 
 class FieldOverflowError(Exception):
-    """A number in it is too large."""
+    """A number in the text is too large."""
 
 
 @dataclass
 class Span:
-    """What has been read so far; every field is within the integer that PostgreSQL keeps it in."""
+    """The fields of an interval that have been read so far.
+
+    Each fits the integer in which PostgreSQL keeps it.
+    """
 
     years: int = 0
     months: int = 0
@@ -36,7 +43,10 @@ class Span:
     micros: int = 0
 
     def add(self, unit: str, whole: int, fraction: float) -> None:
-        """Add (whole + fraction) * unit: fractions of years are months, those of months and weeks days, the rest microseconds."""
+        """Add (whole + fraction) * unit.
+
+        Fractions of years are months, fractions of months and weeks are days, all others are time.
+        """
         if unit in MICROSECONDS:
             self.micros = checked(self.micros + whole * MICROSECONDS[unit], 64)
             self.add_micros(fraction, MICROSECONDS[unit])
@@ -71,7 +81,7 @@ class Span:
         self.micros = checked(self.micros + micros, 64)
 
     def negate(self) -> None:
-        """Turn every field around."""
+        """Negate every field."""
         self.years, self.months = checked(-self.years, 32), checked(-self.months, 32)
         self.days, self.micros = checked(-self.days, 32), checked(-self.micros, 64)
 

@@ -1,6 +1,8 @@
-"""PostgreSQL's templates of times (formatting.c): what to_char and its like are told, taken apart.
+"""PostgreSQL's templates of times (formatting.c), as to_char and the like take them, divided into
+items.
 
-Enters: a template. Leaves: its patterns, and the text between them. A pattern that is not here is 0A000. Must not know times.
+Enters: a template. Leaves: its patterns, and the text between them. A pattern that is not here is
+0A000. Must not know times.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from functools import lru_cache
 
 from sql.errors import not_supported
 
-# Longest first; those with letters in two cases print as they are written.
+# Longest first; patterns with letters in two cases print as they are written.
 PATTERNS = (
     "MONTH Month month YYYY,YYY Y,YYY SSSSS HH24 HH12 YYYY IYYY IDDD A.M. a.m. P.M. p.m. B.C. b.c. A.D. a.d. SSSS MON Mon mon DAY Day "
     "day DDD YYY IYY FF1 FF2 FF3 FF4 FF5 FF6 TZH TZM AM am PM pm BC bc AD ad MM DD DY Dy dy ID IW WW CC YY IY HH MI SS MS US RM rm "
@@ -22,7 +24,11 @@ PATTERN = re.compile("|".join(re.escape(name) for name in sorted(set(PATTERNS), 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A pattern, or text that stands for itself (name '')."""
+    """A pattern of a template, or text that stands for itself.
+
+    Attributes:
+        name: '' for text.
+    """
 
     name: str
     text: str
@@ -32,7 +38,7 @@ class Item:
 
 @lru_cache(maxsize=256)
 def items_of(template: str) -> tuple[Item, ...]:
-    """Return a template's patterns and what stands between them."""
+    """Return the patterns of a template and the texts between them."""
     found: list[Item] = []
     place = 0
     while place < len(template):
@@ -57,7 +63,9 @@ def items_of(template: str) -> tuple[Item, ...]:
 
 
 def canonical(written: str) -> str:
-    """Return the pattern's name: names of months and days keep their case, everything else is in capitals."""
+    """Return the name of a pattern: names of months and days keep their case, all others are in
+    capitals.
+    """
     upper = written.upper()
     if upper in ("MONTH", "MON", "DAY", "DY"):
         return upper if written == upper else upper.lower() if written == written.lower() else upper.capitalize()

@@ -1,4 +1,7 @@
-"""EXTRACT's fields under their canonical names, and the power of ten in which a field is counted; date_trunc's small units."""
+"""EXTRACT's fields under their canonical names, and the power of ten in which a field is counted.
+
+Date_trunc's small units.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """PostgreSQL's text input of a time of day, as DecodeTimeOnly reads it, and its text output.
 
-Enters: a text. Leaves: microseconds since midnight, up to 24:00:00 itself. A date or a zone beside the time is read and left out.
+Enters: a text. Leaves: microseconds since midnight, up to 24:00:00 itself. A date or a zone beside
+the time is read and left out.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def time_value(text: str, position: int | None = None, order: str = "MDY") -> in
 def read_fields(text: str, position: int | None, order: str) -> Fields:
     if is_too_long(text):
         raise InvalidTextError
-    # A number that stands alone is a time of day, as behind a date.
+    # A number that stands alone is a time of day, as after a date.
     found = Fields(year=2000, month=1, day=1, order=order)
     date: tuple[int | None, int | None, int | None] = (2000, 1, 1)
     pieces = [match for match in SHAPES.finditer(text) if match.lastgroup is not None]
@@ -102,7 +103,9 @@ def time_text(micros: int) -> str:
 
 
 def rounded(micros: int, digits: int) -> int:
-    """Return microseconds since any midnight rounded, half away from zero, to `digits` digits of a second."""
+    """Return microseconds since a midnight rounded, half away from zero, to `digits` digits of a
+    second.
+    """
     unit = UNITS_US[digits]
     magnitude = (abs(micros) + unit // 2) // unit * unit
     return magnitude if micros >= 0 else -magnitude

@@ -1,8 +1,9 @@
-"""What a client calls a time zone: a name of the time zone database, an abbreviation, or a fixed distance from UTC in POSIX's form.
+"""The names of time zones: of the time zone database, abbreviations, and fixed distances from UTC
+in POSIX's form.
 
-Enters: the text after AT TIME ZONE, or a word of a timestamp. Leaves: the database's spelling, or seconds east of UTC where daylight saving
-never applies. PostgreSQL reads an abbreviation first: CET is an hour east of UTC, summer and winter, while SET TIME ZONE 'CET' is the zone
-of that name.
+Enters: the text after AT TIME ZONE, or a word of a timestamp. Leaves: the database's spelling, or
+seconds east of UTC where daylight saving never applies. PostgreSQL reads an abbreviation first: CET
+is an hour east of UTC, summer and winter, while SET TIME ZONE 'CET' is the zone of that name.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ FIXED = {
     "+13:00": "fjst nzdt tot",
     "+13:45": "chadt",
 }
-# Those that have meant different distances in different years, which only the history of their zones can tell.
+# Abbreviations that have meant different distances in different years, which only the history of
+# their zones can tell.
 MOVING = frozenset(
     """
     amst anast anat arst art azst azt ckt clt davt easst east fkst fkt gest get gyt iot irkst irkt kgt kost krast krat lhdt lint lkt magst
@@ -60,7 +62,8 @@ MOVING = frozenset(
     """.split()
 )
 MOVING_HINT = "Use the name of a zone, such as Europe/Moscow."
-# An abbreviation and the hours WEST of UTC, as in 'UTC+3', '<+0530>-05:30' and, without abbreviation, '-05:30'.
+# An abbreviation and the hours WEST of UTC, as in 'UTC+3', '<+0530>-05:30' and, without
+# abbreviation, '-05:30'.
 POSIX_ZONE = re.compile(r"(?:<[^<>]*>|[A-Za-z]*)([+-]?)(\d{1,3})(?::(\d{1,2}))?(?::(\d{1,2}))?")
 # The same, and the rules of its daylight saving time.
 POSIX_RULES = re.compile(POSIX_ZONE.pattern + r"(?:<[^<>]*>|[A-Za-z]+).*")
@@ -86,7 +89,9 @@ def zone_names() -> dict[str, str]:
 
 @lru_cache(maxsize=1024)
 def fixed_seconds(name: str) -> int | None:
-    """Return the seconds east of UTC of a zone in POSIX's form without daylight saving, None for anything else."""
+    """Return the seconds east of UTC of a zone in POSIX's form without daylight saving, None for
+    other names.
+    """
     match = POSIX_ZONE.fullmatch(name)
     if match is None or int(match[2]) > POSIX_HOURS_MAX or int(match[3] or 0) > 59 or int(match[4] or 0) > 59:
         return None
@@ -95,14 +100,16 @@ def fixed_seconds(name: str) -> int | None:
 
 
 def fixed_abbreviation(name: str) -> str:
-    """Return what a zone in POSIX's form calls itself."""
+    """Return the abbreviation of a zone in POSIX's form."""
     match = POSIX_ZONE.fullmatch(name)
     assert match is not None, name
     return name[: match.start(1)].strip("<>")
 
 
 def fixed_zone(seconds: int) -> str:
-    """Return the zone so many seconds east of UTC in POSIX's form, as SET TIME ZONE names it for a number of hours."""
+    """Return the zone so many seconds east of UTC in POSIX's form, as SET TIME ZONE names it for a
+    number of hours.
+    """
     hours, rest = divmod(abs(seconds), 3600)
     text = f"{hours:02d}"
     if rest:
@@ -114,7 +121,10 @@ def fixed_zone(seconds: int) -> str:
 
 
 def zone_meant(written: str, position: int | None = None) -> str | int:
-    """Return the name of a zone, or the seconds east of UTC of a fixed one. Raises 22023 when there is no such zone."""
+    """Return the name of a zone, or the seconds east of UTC of a fixed one.
+
+    Raises 22023 for an unknown zone.
+    """
     word = written.lower()
     if word in ABBREVIATIONS:
         return ABBREVIATIONS[word]

@@ -1,7 +1,9 @@
-"""PostgreSQL's time with time zone: its text input and output, its order, moved by an interval.
+"""PostgreSQL's time with time zone: its text input and output, its order, and its move by an
+interval.
 
-A value is (microseconds since midnight, seconds west of Greenwich), as PostgreSQL keeps it. A text without a zone has the session's, which
-is known without the date only where the zone has no daylight saving time; elsewhere that is 0A000.
+A value is (microseconds since midnight, seconds west of Greenwich), as PostgreSQL keeps it. A text
+without a zone has the session's, which is known without the date only where the zone has no
+daylight saving time; elsewhere it is 0A000.
 """
 
 from __future__ import annotations
@@ -22,7 +24,10 @@ ZONE_S_END = 16 * 3600
 
 
 def zoned_time_value(text: str, zone: str, position: int | None = None, order: str = "MDY") -> ZonedTime:
-    """Return the time with time zone that `text` means in a session whose TimeZone is `zone`. Raises 22007, 22008 and 22009."""
+    """Return the time with time zone that `text` means in a session whose TimeZone is `zone`.
+
+    Raises 22007, 22008 and 22009.
+    """
     try:
         found = read_fields(text, position, order)
         dated = found.is_dated
@@ -42,7 +47,10 @@ def zoned_time_value(text: str, zone: str, position: int | None = None, order: s
 
 @lru_cache(maxsize=64)
 def fixed_west_s(zone: str, position: int | None = None) -> int:
-    """Return the seconds west of Greenwich of a zone that has no daylight saving time. Raises 0A000."""
+    """Return the seconds west of Greenwich of a zone that has no daylight saving time.
+
+    Raises 0A000.
+    """
     moments = (days_from_civil(year, month, 1) * DAY_US for year in YEARS for month in (1, 4, 7, 10))
     offsets = {utc_offset_us(moment, zone) for moment in moments}
     if len(offsets) > 1:
@@ -52,7 +60,10 @@ def fixed_west_s(zone: str, position: int | None = None) -> int:
 
 
 def zoned_time_of(us: int, zone: str) -> ZonedTime | None:
-    """Return what clocks in `zone` show at an instant, microseconds since 1970; None at an infinite one."""
+    """Return the time of clocks in `zone` at an instant, microseconds since 1970.
+
+    None at an infinite one.
+    """
     if is_infinite(us):
         return None
     offset_us = utc_offset_us(us, zone)
@@ -70,7 +81,7 @@ def zoned_time_text(value: ZonedTime) -> str:
 
 
 def zoned_time_key(value: ZonedTime) -> ZonedTime:
-    """Return what compares: the time in UTC, then the zone."""
+    """Return the key by which values compare: the time in UTC, then the zone."""
     micros, west_s = value
     return micros + west_s * SECOND_US, west_s
 

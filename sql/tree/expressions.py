@@ -1,9 +1,10 @@
 """The typed scalar expressions that `bind` yields: immutable, hashable, self-contained.
 
-Every node has its `type`. Operators have operands of equal type family after binding (bind puts the casts in), so a printer or a
-kernel never guesses a conversion. A session value (time zone) is a literal inside the tree; only `now` stays a call, and
-`parameters` are replaced by literals before anything runs. Positions, texts and names for people take no part in equality and hashing,
-so that equal expressions are equal wherever they were written. Must not know how anything is evaluated.
+Every node has its `type`. Operators have operands of equal type family after binding (bind puts the
+casts in), so a printer or a kernel never guesses a conversion. A session value (time zone) is a
+literal inside the tree; only `now` stays a call, and `parameters` are replaced by literals before
+anything runs. Positions, texts and names for people take no part in equality and hashing, so that
+equal expressions are equal wherever they were written. Must not know how anything is evaluated.
 """
 
 from __future__ import annotations
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Column `index` (from 0) of the input relation's schema. `name` is for people only."""
+    """A column of the input relation.
+
+    Attributes:
+        index: the place in the schema of the input, from 0.
+        name: for people only.
+    """
 
     index: int
     name: str = field(compare=False)
@@ -30,7 +36,13 @@ class Column:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Literal:
-    """A constant; value None is NULL. Equal are only constants that print alike: 1.0 is not 1.00, nor 0 a float's -0, but NaN is NaN."""
+    """A constant.
+
+    Only constants that print alike are equal: 1.0 is not 1.00, nor 0 a float's -0, but NaN is NaN.
+
+    Attributes:
+        value: None is NULL.
+    """
 
     value: LiteralValue
     type: SqlType
@@ -47,7 +59,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """$number (from 1) of the extended protocol."""
+    """The parameter $number (from 1) of the extended protocol."""
 
     number: int
     type: SqlType
@@ -56,9 +68,13 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function or an operator: `function` is a canonical name of `sql.functions.scalars`, resolved with the operands' types.
+    """A call of a function or an operator.
 
-    position: 1-based character offset in the statement, for errors. text: the piece of the user's SQL, for CONTEXT lines.
+    Attributes:
+        function: a canonical name of `sql.functions.scalars`, resolved with the types of the
+            operands.
+        position: 1-based character offset in the statement, for errors.
+        text: the piece of the client's SQL, for CONTEXT lines.
     """
 
     function: str
@@ -70,9 +86,13 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """A conversion to `type`; `explicit` decides what varchar(n) does to a value too long (cut, or 22001).
+    """A conversion to `type`.
 
-    zone: the session's TimeZone where the conversion depends on it (timestamptz to and from date, timestamp, text); else "".
+    Attributes:
+        explicit: true where varchar(n) cuts a value that is too long; otherwise such a value is
+            22001.
+        zone: the session's TimeZone where the conversion depends on it (timestamptz to and from
+            date, timestamp, text), else "".
     """
 
     operand: Expression
@@ -84,7 +104,10 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A searched CASE (a simple one is bound as equalities). Branches after the first true condition are not evaluated."""
+    """A searched CASE (a simple CASE is bound as equalities).
+
+    Branches after the first true condition are not evaluated.
+    """
 
     branches: tuple[tuple[Expression, Expression], ...]
     default: Expression
@@ -93,9 +116,13 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class OuterColumn:
-    """Inside the relation of a `Subquery` or of a lateral `Join`: its argument number `index` (from 0), a value of the row outside.
+    """An argument of the nearest closure: a value of the row outside, in a `Subquery` or the right
+    side of a lateral `Join`.
 
-    It always means the nearest enclosing one; what lies further out is passed on from argument to argument.
+    A value from further outside is passed on from argument to argument.
+
+    Attributes:
+        index: the number of the argument, from 0.
     """
 
     index: int
@@ -106,10 +133,14 @@ class OuterColumn:
 
 @dataclass(frozen=True, slots=True)
 class Subquery:
-    """A relation inside an expression. Its `OuterColumn`s are the values of `arguments`, expressions over the row outside.
+    """A relation inside an expression.
 
-    kind: 'scalar' (NULL of no row, 21000 of several), 'exists', 'array', or 'any' | 'all', which compare `operands` with the relation's
-    columns, in pairs, by the canonical function `comparison` ('eq', 'lt', ...); operands and columns have equal type families.
+    Attributes:
+        kind: 'scalar' (NULL for no row, 21000 for several), 'exists', 'array', or 'any' | 'all',
+            which compare `operands` with the columns of the relation, in pairs.
+        arguments: expressions over the row outside, the values of the relation's `OuterColumn`s.
+        comparison: the canonical function ('eq', 'lt', ...) of 'any' and 'all'; operands and
+            columns have equal type families.
     """
 
     kind: str
@@ -126,7 +157,9 @@ class Subquery:
 class AggregateCall:
     """An aggregate over the rows that pass `filter`: count_star, sum, ...
 
-    order_by: the order in which it takes them, where that matters; of percentile_cont and its like the key of WITHIN GROUP.
+    Attributes:
+        order_by: the order in which the aggregate takes the rows, where that matters; of
+            percentile_cont and the like the key of WITHIN GROUP.
     """
 
     function: str
@@ -141,7 +174,10 @@ class AggregateCall:
 
 @dataclass(frozen=True, slots=True)
 class SortKey:
-    """One key of an ORDER BY; PostgreSQL's default for NULLs (last when ascending) is already resolved."""
+    """One key of an ORDER BY.
+
+    PostgreSQL's default for NULLs (last when ascending) is already resolved.
+    """
 
     expression: Expression
     descending: bool = False
@@ -150,9 +186,12 @@ class SortKey:
 
 @dataclass(frozen=True, slots=True)
 class WindowFrame:
-    """ROWS, RANGE or GROUPS between two bounds; a bound is ('unbounded'|'preceding'|'current'|'following', offset or None).
+    """A frame in ROWS, RANGE or GROUPS between two bounds.
 
-    The offset of RANGE is a constant of the type that is added to the one sort key. exclusion: '', 'current row', 'group', 'ties'.
+    Attributes:
+        start, end: ('unbounded'|'preceding'|'current'|'following', offset or None); the offset of
+            RANGE is a constant of the type that is added to the one sort key.
+        exclusion: '', 'current row', 'group' or 'ties'.
     """
 
     unit: str
@@ -163,7 +202,11 @@ class WindowFrame:
 
 @dataclass(frozen=True, slots=True)
 class WindowCall:
-    """A window function or an aggregate with OVER. frame None: PostgreSQL's default."""
+    """A window function or an aggregate with OVER.
+
+    Attributes:
+        frame: None is PostgreSQL's default.
+    """
 
     function: str
     arguments: tuple[Expression, ...]

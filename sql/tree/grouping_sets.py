@@ -1,6 +1,6 @@
 """GROUPING SETS, ROLLUP and CUBE as plain groupings.
 
-Enters: a grouping with several sets. Leaves: an equal relation without. Must not know engines.
+Enters: a grouping with several sets. Leaves: an equal relation without sets. Must not know engines.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""Which columns of its scans a bound query looks at: what a reader of a wide relation may leave out.
+"""The columns of its scans that a bound query needs: a reader of a wide relation may leave out the
+others.
 
-Enters: relations. Leaves: column indexes by the name of the scanned relation. Must not know what is scanned, or how.
+Enters: relations. Leaves: column indexes by the name of the scanned relation. Must not know what is
+scanned, or how.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ Needed = dict[str, set[int]]
 
 
 def needed_columns(root: Relation) -> dict[str, frozenset[int]]:
-    """Return for each scanned relation the indexes of the columns that any of its scans needs, also those inside of subqueries."""
+    """Return for each scanned relation the indexes of the columns that any of its scans needs, also
+    inside subqueries.
+    """
     found: Needed = defaultdict(set)
     _need(root, every(root), found, set())
     return {name: frozenset(columns) for name, columns in found.items()}
@@ -43,7 +47,10 @@ def every(relation: Relation) -> frozenset[int]:
 
 
 def _need(relation: Relation, wanted: Iterable[int], found: Needed, known: set[str]) -> None:
-    """Note what is needed below `relation`, of whose columns `wanted` are looked at. known: names of what is shared, and was looked at."""
+    """Note the columns that are needed below `relation`, whose columns `wanted` are needed above.
+
+    known: names of shared relations that have been done.
+    """
     for item in operator_expressions(relation):
         for subquery in subqueries_of(item):
             _need(subquery.relation, every(subquery.relation), found, known)
@@ -68,7 +75,7 @@ def _need(relation: Relation, wanted: Iterable[int], found: Needed, known: set[s
             _need(relation.left, [index for index in both if index < width], found, known)
             _need(relation.right, [index - width for index in both if index >= width], found, known)
         case Shared():
-            # Once, for all places: whoever looks at one of them may look at any column.
+            # Once, for all places: each of the places may need any column.
             if relation.name not in known:
                 known.add(relation.name)
                 _need(relation.input, every(relation.input), found, known)

@@ -1,6 +1,8 @@
-"""Display scales of numeric results: how many decimal digits every value of an expression has, None where values differ.
+"""Display scales of numeric results: the number of decimal digits of every value of an expression,
+None where values differ.
 
-One rule per canonical function, from the types of its operands, as PostgreSQL's numeric.c computes dscale.
+There is one rule per canonical function, from the types of its operands, as PostgreSQL's numeric.c
+computes dscale.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ def widest(scales: Sequence[int | None]) -> int | None:
 
 def rounded_scale(operands: Sequence[Expression], position: int | None) -> int | None:
     if operands[0].type.display_scale is None:
-        # NaN and the infinities are what they were.
+        # NaN and the infinities stay what they were.
         return None
     if len(operands) == 1:
         return 0
@@ -59,6 +61,8 @@ def checked(scale: int | None, position: int | None) -> int | None:
 
 
 def common_scale(types: Sequence[SqlType]) -> int | None:
-    """Return the scale that CASE, COALESCE and their like have: the common one, or None when branches differ."""
+    """Return the scale of CASE, COALESCE and the like: the common one, or None when branches
+    differ.
+    """
     scales = {kind.display_scale for kind in types}
     return scales.pop() if len(scales) == 1 else None

@@ -1,7 +1,9 @@
-"""The relational operators of a bound query: an immutable, hashable tree over `sql.tree.expressions`.
+"""The relational operators of a bound query: an immutable, hashable tree over
+`sql.tree.expressions`.
 
-Leaves are scans and VALUES; each operator has `schema`, the columns that it yields, and addresses its input's columns by index (a
-join's: left, then right). Must not know how anything is executed, nor what a pipeline is.
+Leaves are scans and VALUES. Each operator has `schema`, the columns that it yields, and addresses
+the columns of its input by index (a join: left, then right). Must not know how anything is
+executed, nor what a pipeline is.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from sql.types.datatypes import INT8, SqlType
 class OutputColumn:
     """Name and type of one column that an operator yields.
 
-    origin: of an answer's column, OID and attnum of the relation's column that it is, (0, 0) for any other; for drivers alone.
+    Attributes:
+        origin: for drivers alone, OID and attnum of the relation's column in an answer, (0, 0) for
+            any other column.
     """
 
     name: str
@@ -28,7 +32,8 @@ class OutputColumn:
 Schema = tuple[OutputColumn, ...]
 
 
-# What tells the rows of a table apart while a statement runs; every scan of a table can yield it beside the table's columns.
+# The identity of a table's row while a statement runs; every scan of a table can yield it beside
+# the table's columns.
 ROW_ID = OutputColumn("?rowid?", INT8)
 
 
@@ -36,9 +41,11 @@ ROW_ID = OutputColumn("?rowid?", INT8)
 class Scan:
     """All rows of a named relation.
 
-    kind: 'stream', 'view' (continuous), 'table' (durable), 'groups' (the output of a pipeline), 'rows' (an Arrow table that a statement
-    has made, such as the rows to insert), 'statistics' (the server's numbers), or 'recursive' (what the last step of the `Recursive` of
-    that name has found).
+    Attributes:
+        kind: 'stream', 'view' (continuous), 'table' (durable), 'groups' (the output of a pipeline),
+            'rows' (an Arrow table that a statement has made, such as the rows to insert),
+            'statistics' (the server's numbers), or 'recursive' (the rows that the last step of the
+            `Recursive` of that name has found).
     """
 
     name: str
@@ -48,7 +55,10 @@ class Scan:
 
 @dataclass(frozen=True)
 class Values:
-    """Rows of expressions without input columns. One row of no columns is the input of a SELECT without FROM."""
+    """Rows of expressions without input columns.
+
+    One row of no columns is the input of a SELECT without FROM.
+    """
 
     rows: tuple[tuple[Expression, ...], ...]
     schema: Schema
@@ -80,10 +90,14 @@ class Project:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """GROUP BY keys: the key columns, then the aggregates. Without keys there is exactly one row, even of empty input.
+    """GROUP BY keys: the key columns, then the aggregates.
 
-    sets: GROUPING SETS, each as indexes into `keys`; the keys outside a set are NULL in its rows. An aggregate 'grouping' with keys as
-    arguments tells which they are. None: one set of all keys.
+    Without keys there is exactly one row, even of empty input.
+
+    Attributes:
+        sets: GROUPING SETS, each as indexes into `keys`; the keys outside a set are NULL in its
+            rows. None is one set of all keys. An aggregate 'grouping' with keys as arguments tells
+            which keys are in the set.
     """
 
     input: Relation
@@ -133,7 +147,11 @@ class Sort:
 
 @dataclass(frozen=True)
 class Limit:
-    """The first `limit` rows (None: all) after `offset` rows; both bigint expressions without columns."""
+    """The first `limit` rows after `offset` rows.
+
+    Attributes:
+        limit, offset: bigint expressions without columns; None as limit is all rows.
+    """
 
     input: Relation
     limit: Expression | None
@@ -146,9 +164,13 @@ class Limit:
 
 @dataclass(frozen=True)
 class Join:
-    """kind: 'inner', 'left', 'right', 'full', 'cross'. The condition sees the left columns, then the right ones.
+    """A join of two relations.
 
-    lateral: not None when the right side is made anew for each left row; its `OuterColumn`s are these expressions over the left columns.
+    Attributes:
+        kind: 'inner', 'left', 'right', 'full' or 'cross'.
+        condition: sees the left columns, then the right ones.
+        lateral: not None when the right side is made anew for each left row; its `OuterColumn`s are
+            these expressions over the left columns.
     """
 
     left: Relation
@@ -164,7 +186,12 @@ class Join:
 
 @dataclass(frozen=True)
 class SetOperation:
-    """kind: 'union', 'intersect', 'except'. Both inputs have the types of `schema`; NULLs are equal."""
+    """The union, intersection or difference of two relations; NULLs are equal.
+
+    Attributes:
+        kind: 'union', 'intersect' or 'except'.
+        schema: both inputs have its types.
+    """
 
     kind: str
     all: bool
@@ -175,10 +202,13 @@ class SetOperation:
 
 @dataclass(frozen=True)
 class TableFunction:
-    """Rows of set-returning functions side by side, the shorter ones filled with NULL; `ordinality` adds a bigint that counts from 1.
+    """The rows of set-returning functions side by side, the shorter ones filled with NULL.
 
-    calls: (canonical name, arguments): 'generate_series' of (start, stop) or (start, stop, step), of timestamptz always with the step and
-    the session's zone as a fourth argument; 'unnest' of one array.
+    Attributes:
+        calls: (canonical name, arguments): 'generate_series' of (start, stop) or (start, stop,
+            step), of timestamptz always with the step and the session's zone as a fourth argument;
+            'unnest' of one array.
+        ordinality: adds a bigint that counts from 1.
     """
 
     calls: tuple[tuple[str, tuple[Expression, ...]], ...]
@@ -188,11 +218,13 @@ class TableFunction:
 
 @dataclass(frozen=True)
 class Recursive:
-    """WITH RECURSIVE: the rows of `start`, then of `step` over what was found last, until none come.
+    """WITH RECURSIVE: the rows of `start`, then of `step` over the rows that were found last, until
+    no more come.
 
-    `step` reads what was found last through a Scan of kind 'recursive' called `name`.
-
-    all: UNION ALL; otherwise rows that were found before are dropped. `name` is unique in the statement.
+    Attributes:
+        name: unique in the statement.
+        step: reads the rows that were found last through a Scan of kind 'recursive' called `name`.
+        all: UNION ALL; otherwise rows that were found before are dropped.
     """
 
     name: str
@@ -204,10 +236,12 @@ class Recursive:
 
 @dataclass(frozen=True)
 class Shared:
-    """The rows of `input`, computed once for all places of the statement that have a `Shared` of this name; nothing in it is outside.
+    """The rows of `input`, computed once for all places of the statement that have a `Shared` of
+    this name.
 
-    Bind makes one of each item of WITH and of each ordinary view; `sql.tree.sharing` leaves those that are read more than once and can't be
-    written out at each place.
+    No expression in `input` is a closure over a row outside. Bind makes a `Shared` of each item of
+    WITH and of each ordinary view. `sql.tree.sharing` leaves those that are read more than once and
+    can't be written out at each place.
     """
 
     name: str
@@ -229,7 +263,12 @@ Relation = (
 
 @dataclass(frozen=True, slots=True)
 class RowLock:
-    """A table whose rows are locked. column: where a row of the read has the table's identity. wait: 'wait', 'nowait' or 'skip'."""
+    """A table whose rows are locked.
+
+    Attributes:
+        column: the column of the read that has the identity of the table's row.
+        wait: 'wait', 'nowait' or 'skip'.
+    """
 
     table: str
     column: int
@@ -239,7 +278,12 @@ class RowLock:
 
 @dataclass(frozen=True, slots=True)
 class LockedRead:
-    """A read that locks. name: of the scan that stands for it. root: its columns, then identities; the first `width` are shown."""
+    """A read that locks.
+
+    Attributes:
+        name: of the scan that stands for the read.
+        root: the columns of the read, then identities; the first `width` columns are shown.
+    """
 
     name: str
     root: Relation
@@ -249,11 +293,14 @@ class LockedRead:
 
 @dataclass(frozen=True)
 class BoundQuery:
-    """A bound SELECT: its tree, the types of its parameters, and what its answer depends on besides the data.
+    """A bound SELECT: its tree, the types of its parameters, and what its answer depends on besides
+    the data.
 
-    relations: names of every scanned relation, also inside of subqueries and below views. stable: uses now() and the like, so an answer
-    can't be reused. named: the relations that the text itself names, ordinary views among them. locked: reads
-    that lock rows before it runs.
+    Attributes:
+        relations: names of every scanned relation, also inside of subqueries and below views.
+        stable: the query uses now() and the like, so an answer can't be reused.
+        named: the relations that the text itself names, ordinary views among them.
+        locked: reads that lock rows before the query runs.
     """
 
     root: Relation

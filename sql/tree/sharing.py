@@ -1,8 +1,11 @@
-"""Items of WITH and ordinary views that a statement reads more than once: written out at each place while that is small, else shared.
+"""Items of WITH and ordinary views that a statement reads more than once: written out at each place
+while small, else shared.
 
-Enters: bound trees with a `Shared` for each of them. Leaves: trees whose size is in proportion to the statement's text. What is read once,
-or is small, stands at its place, where every rule and engine sees it; naming the one before twice doubles what is written out, so beyond a
-size it is computed once, and so is what calls a volatile function, whose value is one for all places. Must not know engines.
+Enters: bound trees with a `Shared` for each item. Leaves: trees whose size is in proportion to the
+statement's text. An item that is read once, or is small, stands at its place, where every rule and
+engine sees it. A chain of items that each read the one before twice doubles the tree with each
+item, so an item beyond a size is computed once. So is an item that calls a volatile function, whose
+value is one for all places. Must not know engines.
 """
 
 from __future__ import annotations
@@ -24,9 +27,10 @@ from sql.tree.walks import (
     walk,
 )
 
-# Operators and expressions of a whole statement with all that it shares written out.
+# Operators and expressions of a whole statement, with all shared items written out.
 WRITTEN_OUT_NODES_MAX = 2_000
-# What has to be written out, because it is maintained, or computed for each row outside.
+# The same for items that have to be written out, because they are maintained, or computed for each
+# row outside.
 EXPANDED_NODES_MAX = 20_000
 
 _numbers = count(1)
@@ -38,7 +42,10 @@ def shared(name: str, relation: Relation) -> Relation:
 
 
 def settled(root: Relation) -> Relation:
-    """Return the tree with what is small or read once at its places. Raises 54001 for what is neither, and depends on a row outside."""
+    """Return the tree with items that are small or read once at their places.
+
+    Raises 54001 for an item that is neither, and depends on a row outside.
+    """
     every = [node for node in all_relations(root) if isinstance(node, Shared)]
     if not every:
         return root
@@ -53,7 +60,7 @@ def settled(root: Relation) -> Relation:
 
 
 def written_out(root: Relation) -> Relation:
-    """Return the tree with everything at its places. Raises 54001 when that is huge."""
+    """Return the tree with all items at their places. Raises 54001 when the tree is huge."""
     if not any(isinstance(node, Shared) for node in all_relations(root)):
         return root
     if nodes_count(root) > EXPANDED_NODES_MAX:
@@ -62,7 +69,7 @@ def written_out(root: Relation) -> Relation:
 
 
 def is_shared(root: Relation) -> bool:
-    """Tell whether anything in the tree is computed once for several places."""
+    """Tell whether any item of the tree is computed once for several places."""
     return any(isinstance(node, Shared) for node in all_relations(root))
 
 
@@ -80,7 +87,7 @@ def below(relation: Relation) -> Iterator[Relation]:
 
 
 def nodes_count(root: Relation) -> int:
-    """Return how many operators and expressions the tree has with everything written out."""
+    """Return the number of operators and expressions of the tree with all items written out."""
     known: dict[str, int] = {}
 
     def counted(relation: Relation) -> int:

@@ -1,8 +1,7 @@
-"""Which trees are constants, and which call a volatile function.
+"""Constants and volatile functions: which trees are the one, and which call the other.
 
-The value of a volatile function is another one at each call, so a column that shows it is computed in one place only.
-
-Enters: bound trees. Must not know engines.
+The value of a volatile function is another one at each call, so a column that shows it is computed
+in one place only. Enters: bound trees. Must not know engines.
 """
 
 from __future__ import annotations
@@ -12,7 +11,8 @@ from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, 
 from sql.tree.relations import Relation
 from sql.tree.walks import all_relations, operator_expressions, subqueries_of, walk
 
-# Their values depend on settings (PostgreSQL: stable): what they can't read is an error of the row that asks for it.
+# Functions whose values depend on settings (PostgreSQL: stable): a text that they can't read is an
+# error of the row that asks for it.
 STABLE = frozenset({"read_timestamp", "read_date", "read_number", "format_time", "format_number", "current_setting"})
 UNFIXED = VOLATILE | NOW_FUNCTIONS
 TEXTS = frozenset({"text", "varchar", "bpchar"})
@@ -20,9 +20,10 @@ TIMES = frozenset({"date", "timestamp", "timestamptz", "time", "timetz", "interv
 
 
 def is_constant(node: Expression, and_stable: bool = False) -> bool:
-    """Tell whether an expression has one value in every query: it is made of literals and immutable functions alone.
+    """Tell whether an expression has one value in every query: it is made of literals and immutable
+    functions alone.
 
-    and_stable: in this query, so that stable functions may be in it.
+    and_stable: in this query, so that stable functions may be in the expression.
     """
     match node:
         case Literal():
@@ -39,7 +40,10 @@ def is_constant(node: Expression, and_stable: bool = False) -> bool:
 
 
 def is_fixed(node: Expression, and_stable: bool) -> bool:
-    """Tell whether a call or a cast by itself has one value for the same operands; True of all else."""
+    """Tell whether a call or a cast by itself has one value for the same operands.
+
+    True for all other nodes.
+    """
     match node:
         case Call():
             return node.function not in UNFIXED and (and_stable or node.function not in STABLE)
@@ -49,13 +53,13 @@ def is_fixed(node: Expression, and_stable: bool) -> bool:
 
 
 def is_volatile(expression: Expression) -> bool:
-    """Tell whether an expression calls one, also inside of a subquery."""
+    """Tell whether an expression calls a volatile function, also inside of a subquery."""
     return _calls_volatile(expression) or any(has_volatile(subquery.relation) for subquery in subqueries_of(expression))
 
 
 def has_volatile(relation: Relation) -> bool:
-    """Tell whether an operator of the tree calls one."""
-    # What is inside of subqueries is among the relations: nothing is looked at twice.
+    """Tell whether an operator of the tree calls a volatile function."""
+    # Expressions inside of subqueries are among the relations: nothing is looked at twice.
     return any(_calls_volatile(item) for part in all_relations(relation) for item in operator_expressions(part))
 
 

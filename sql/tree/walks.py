@@ -1,8 +1,9 @@
-"""Bound trees as data: children, walks and rebuilding, for every room. The few moves that every rule over trees is made of.
+"""Bound trees as data: children, walks and rebuilding, which every rule over trees is made of.
 
-Enters and leaves: immutable expressions and relations; an unchanged part is returned as the same object. A `Subquery` is a closure:
-its operands and arguments are ordinary children; its relation is another scope, which only `map_relation`, `all_relations` and what is
-built on them enter. Must not know what a rule wants, nor how anything is evaluated.
+Enters and leaves: immutable expressions and relations; an unchanged part is returned as the same
+object. A `Subquery` is a closure: its operands and arguments are ordinary children; its relation is
+another scope, which only `map_relation`, `all_relations` and the functions that call these enter.
+Must not know what a rule wants, nor how anything is evaluated.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from sql.tree.relations import (
     Window,
 )
 
-# Returns what to put in place of a node, None to look into it.
+# Returns the node for the place of a node, None to look into the node.
 Change = Callable[[Expression], Expression | None]
 RelationStep = Callable[[Relation], Relation]
 
@@ -52,7 +53,10 @@ RelationStep = Callable[[Relation], Relation]
 
 
 def children(expression: Expression) -> tuple[Expression, ...]:
-    """Return the direct operands of an expression; of a subquery those that are evaluated outside of it."""
+    """Return the direct operands of an expression.
+
+    Of a subquery the operands that are evaluated outside of it.
+    """
     match expression:
         case Column() | OuterColumn() | Literal() | Parameter():
             return ()
@@ -67,7 +71,7 @@ def children(expression: Expression) -> tuple[Expression, ...]:
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
-    """Yield the expression and everything in it, outermost first."""
+    """Yield the expression and all expressions in it, outermost first."""
     waiting = [expression]
     while waiting:
         node = waiting.pop()
@@ -78,7 +82,7 @@ def walk(expression: Expression) -> Iterator[Expression]:
 
 
 def height(expression: Expression) -> int:
-    """Return how many nodes the longest way into an expression has."""
+    """Return the number of nodes on the longest way into an expression."""
     found = 0
     waiting = [(expression, 1)]
     while waiting:
@@ -101,7 +105,7 @@ def subqueries_of(expression: Expression) -> Iterator[Subquery]:
 def map_expression(expression: Expression, change: Change, within: RelationStep | None = None) -> Expression:
     """Return the tree with every topmost node replaced for which `change` returns something.
 
-    within: what is done to the relations of subqueries, None to leave them as they are.
+    within: the change of the relations of subqueries, None to leave the relations as they are.
     """
     changed = change(expression)
     if changed is not None:
@@ -176,13 +180,13 @@ def map_window(call: WindowCall, change: Change, within: RelationStep | None = N
 
 
 def aggregate_expressions(call: AggregateCall) -> tuple[Expression, ...]:
-    """Return what an aggregate evaluates per row."""
+    """Return the expressions that an aggregate evaluates per row."""
     condition = () if call.filter is None else (call.filter,)
     return (*call.arguments, *condition, *(key.expression for key in call.order_by))
 
 
 def window_expressions(call: WindowCall) -> tuple[Expression, ...]:
-    """Return what a window call evaluates per row."""
+    """Return the expressions that a window call evaluates per row."""
     condition = () if call.filter is None else (call.filter,)
     return (*call.arguments, *call.partition_by, *(key.expression for key in call.order_by), *condition)
 
@@ -219,7 +223,7 @@ def with_inputs(relation: Relation, new: Sequence[Relation]) -> Relation:
 
 
 def operator_expressions(relation: Relation) -> tuple[Expression, ...]:
-    """Return what one operator evaluates itself."""
+    """Return the expressions that one operator evaluates itself."""
     match relation:
         case Scan() | Distinct() | SetOperation() | Recursive() | Shared():
             return ()
@@ -280,7 +284,7 @@ def map_operator(relation: Relation, change: Change, within: RelationStep | None
 
 
 def once_each(work: RelationStep) -> RelationStep:
-    """Return `work` for trees, done once for each `Shared` of them."""
+    """Return a function that does `work` on trees, once for each `Shared`."""
     done: dict[str, Relation] = {}
 
     def below(relation: Relation) -> Relation:
@@ -295,9 +299,11 @@ def once_each(work: RelationStep) -> RelationStep:
 
 
 def map_relation(relation: Relation, change: Change) -> Relation:
-    """Return the tree with `change` applied to every expression of every operator, also inside of subqueries.
+    """Return the tree with `change` applied to every expression of every operator, also inside of
+    subqueries.
 
-    Each operator has columns of its own, so `change` is for what means the same everywhere: parameters, now(), constants.
+    Each operator has columns of its own, so `change` is for nodes that mean the same everywhere:
+    parameters, now(), constants.
     """
 
     def mapped(part: Relation) -> Relation:
@@ -308,7 +314,10 @@ def map_relation(relation: Relation, change: Change) -> Relation:
 
 
 def rewrite_bottom_up(relation: Relation, step: RelationStep) -> Relation:
-    """Return the tree with `step` applied to every operator, inputs first; not inside of subqueries."""
+    """Return the tree with `step` applied to every operator, inputs first.
+
+    Not inside of subqueries.
+    """
 
     def rewritten(part: Relation) -> Relation:
         return step(with_inputs(part, [below(deeper) for deeper in inputs(part)]))
@@ -318,7 +327,9 @@ def rewrite_bottom_up(relation: Relation, step: RelationStep) -> Relation:
 
 
 def rewrite_everywhere(relation: Relation, step: RelationStep) -> Relation:
-    """Return the tree with `step` applied to every operator, inputs first, also inside of subqueries."""
+    """Return the tree with `step` applied to every operator, inputs first, also inside of
+    subqueries.
+    """
 
     def unchanged(_: Expression) -> None:
         return None
@@ -334,7 +345,9 @@ def rewrite_everywhere(relation: Relation, step: RelationStep) -> Relation:
 
 
 def walk_relation(relation: Relation, known: set[str] | None = None) -> Iterator[Relation]:
-    """Yield an operator and everything below it, the top first, a `Shared` once; not what is inside of subqueries."""
+    """Yield an operator and all operators below it, the top first, a `Shared` once, but none inside
+    of subqueries.
+    """
     known = set() if known is None else known
     waiting = [relation]
     while waiting:
@@ -345,7 +358,7 @@ def walk_relation(relation: Relation, known: set[str] | None = None) -> Iterator
 
 
 def is_known(relation: Relation, known: set[str]) -> bool:
-    """Tell whether this is a `Shared` that is among `known`, and note one that is not."""
+    """Tell whether a relation is a `Shared` that is among `known`, and add one that is not."""
     if not isinstance(relation, Shared):
         return False
     if relation.name in known:
@@ -355,11 +368,12 @@ def is_known(relation: Relation, known: set[str]) -> bool:
 
 
 def all_relations(relation: Relation, known: set[str] | None = None) -> Iterator[Relation]:
-    """Yield every operator of the tree, the top first, a `Shared` once, also those inside of subqueries."""
+    """Yield every operator of the tree, the top first, a `Shared` once, also inside of subqueries."""
     known = set() if known is None else known
     waiting = [relation]
     while waiting:
-        # By a loop: generators in one another would pass each operator through all of those above it.
+        # In a loop: generators in one another would pass each operator through all generators above
+        # it.
         node = waiting.pop()
         if is_known(node, known):
             continue
@@ -371,7 +385,9 @@ def all_relations(relation: Relation, known: set[str] | None = None) -> Iterator
 
 
 def scans(relation: Relation) -> tuple[Scan, ...]:
-    """Return the leaves that read inputs, also inside of subqueries, each name once; a recursive query's own rows are none."""
+    """Return the leaves that read inputs, also inside of subqueries, each name once, without a
+    recursive query's own rows.
+    """
     found = (node for node in all_relations(relation) if isinstance(node, Scan) and node.kind != "recursive")
     return tuple({scan.name: scan for scan in found}.values())
 
@@ -382,7 +398,9 @@ def relation_names(relation: Relation) -> frozenset[str]:
 
 
 def open_columns(relation: Relation, known: set[str] | None = None) -> Iterator[OuterColumn]:
-    """Yield the outer columns that mean the closure around `relation`, not those of closures inside of it."""
+    """Yield the outer columns that mean the closure around `relation`, not those of closures inside
+    of it.
+    """
     known = set() if known is None else known
     waiting = [relation]
     while waiting:

@@ -1,6 +1,8 @@
-"""Which type converts to which, and in what context, as PostgreSQL's pg_cast has it.
+"""The conversions between types, and the contexts in which they are done, as PostgreSQL's pg_cast
+has them.
 
-Contexts: 'implicit' (anywhere), 'assignment' (storing into a column), 'explicit' (CAST). Must not know expressions.
+Contexts: 'implicit' (anywhere), 'assignment' (storing into a column), 'explicit' (CAST). Must not
+know expressions.
 """
 
 from __future__ import annotations
@@ -60,7 +62,9 @@ STRINGS = frozenset({"text", "varchar", "bpchar", "name"})
 
 
 def cast_context(source: str, target: str) -> str | None:
-    """Return the widest context in which family `source` becomes family `target`, None when it never does."""
+    """Return the widest context in which family `source` becomes family `target`, None if there is
+    none.
+    """
     if source == target or source == "unknown" or target in IMPLICIT.get(source, ()):
         return "implicit"
     if target in ASSIGNMENT.get(source, ()):
@@ -69,7 +73,7 @@ def cast_context(source: str, target: str) -> str | None:
         return "explicit"
     if source.endswith("[]") and target.endswith("[]"):
         return cast_context(element_family(source), element_family(target))
-    # Conversion through text: to a string in assignments, from a string only when it is asked for.
+    # Conversion through text: to a string in assignments, from a string only by an explicit cast.
     if target in STRINGS and is_known(source):
         return "assignment"
     if source in STRINGS and is_known(target):
@@ -89,22 +93,22 @@ def can_cast(source: str, target: str, context: str) -> bool:
 
 
 def plain_name(kind: SqlType) -> str:
-    """Return a type's name without modifier, as it stands in error messages."""
+    """Return the name of a type without modifier, as error messages have it."""
     return kind.row.sql_name
 
 
 def category(family: str) -> str:
-    """Return PostgreSQL's type category."""
+    """Return PostgreSQL's type category of a family."""
     return family_row(family).category
 
 
 def preferred(family: str) -> bool:
-    """Tell whether the family is the preferred one of its category."""
+    """Tell whether a family is the preferred one of its category."""
     return family_row(family).preferred
 
 
 def has_equality(family: str) -> bool:
-    """Tell whether values of the family can be compared, grouped and ordered."""
+    """Tell whether values of a family can be compared, grouped and ordered."""
     if isinstance(family, RecordFamily):
         return all(has_equality(kind.family) for kind in family.record.types)
     return family.removesuffix("[]") != "json"
@@ -128,7 +132,11 @@ def needs_zone(source: str, target: str) -> bool:
 
 
 def common_family(families: list[str]) -> str | None:
-    """Return the family that CASE, COALESCE, IN and VALUES give to these, as PostgreSQL chooses it; None when they do not match."""
+    """Return the common family of operands of CASE, COALESCE, IN and VALUES, as PostgreSQL chooses
+    it.
+
+    None is returned when the families do not match.
+    """
     known = [family for family in families if family != "unknown"]
     if not known:
         return "text"
@@ -146,5 +154,5 @@ def common_family(families: list[str]) -> str | None:
 
 
 def same_modifier(types: list[SqlType]) -> bool:
-    """Tell whether all types carry the same length or (p,s)."""
+    """Tell whether all types have the same length or (p,s)."""
     return len({(kind.length, kind.precision, kind.scale, kind.fields) for kind in types}) == 1

@@ -1,8 +1,9 @@
-"""The types a client can name: SQL name, OID, sizes, and their physical forms as strings. One table.
+"""The table of types that a client can name: SQL name, OID, sizes, and physical forms as strings.
 
-Enters: a type's name. Leaves: `SqlType`, an immutable, hashable value. numpy, Arrow and Spark forms are strings, so that this
-room imports none of them. An array's family is that of its elements and '[]': 'int4[]'. The families of enum types are not in the
-table: they know their own row (`family_row`), and so do those of records.
+Enters: a type's name. Leaves: `SqlType`, an immutable, hashable value. numpy, Arrow and Spark forms
+are strings, so that this room imports none of them. An array's family is that of its elements and
+'[]': 'int4[]'. The families of enum types are not in the table: an enum family has its own row
+(`family_row`), and so has a record family.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from decimal import Decimal
 from sql.types.enums import EnumFamily, EnumType, enum_family
 from sql.types.records import RecordFamily, RecordType, record_family
 
-# bool, int, float, str, bytes as they are; numeric a Decimal with its digits; date: days since 1970-01-01; timestamps: microseconds
-# since then; time: microseconds since midnight; interval: (months, days, microseconds); uuid and jsonb: their text; array: its elements.
+# bool, int, float, str, bytes as they are; numeric a Decimal with its digits; date: days since
+# 1970-01-01; timestamps: microseconds since then; time: microseconds since midnight; interval:
+# (months, days, microseconds); uuid and jsonb: their text; array: its elements.
 LiteralValue = bool | int | float | str | Decimal | bytes | tuple["LiteralValue", ...] | None
 
-# Types whose values compare by keys that are made of them.
+# Types whose values are compared by keys that are made of the values.
 KEYED_FAMILIES = frozenset({"bpchar", "interval", "timetz", "jsonb", "inet", "cidr"})
 
 
@@ -25,12 +27,18 @@ KEYED_FAMILIES = frozenset({"bpchar", "interval", "timetz", "jsonb", "inet", "ci
 class SqlType:
     """A PostgreSQL type as an expression or a column has it.
 
-    family: key of `FAMILIES`. length: n of varchar(n) and char(n), characters. precision, scale: those of a declared numeric(p,s);
-    of time(p), timestamp(p) and interval(p) the digits of a second. fields: 'year to month' of such an interval.
-    display_scale (numeric only): the number of decimal digits that every non-null value has, where it is known when the
-    statement is bound; None means that each value carries its own (PostgreSQL's dscale), as quotients and averages do, and may be NaN or
-    infinite (`sql/values/special_numbers.py`).
     An array has the modifiers of its elements; its numerics always carry their own scale.
+
+    Attributes:
+        family: key of `FAMILIES`.
+        length: n of varchar(n) and char(n), characters.
+        precision, scale: of a declared numeric(p,s); of time(p), timestamp(p) and interval(p) the
+            digits of a second.
+        display_scale: of numeric only, the number of decimal digits that every non-null value has,
+            where the number is known when the statement is bound. None means that each value
+            carries its own scale (PostgreSQL's dscale), as quotients and averages do, and may be
+            NaN or infinite (`sql/values/special_numbers.py`).
+        fields: of a restricted interval, as 'year to month'.
     """
 
     family: str
@@ -42,12 +50,12 @@ class SqlType:
 
     @property
     def row(self) -> TypeFamily:
-        """What the table of types says of the family."""
+        """The row of the family in the table of types."""
         return family_row(self.family)
 
     @property
     def enum(self) -> EnumType | None:
-        """The enum type that a value, or an array's element, is of; None for all other types."""
+        """The enum type of a value, or of an array's elements; None for all other types."""
         return self.family.enum if isinstance(self.family, EnumFamily) else None
 
     @property
@@ -57,7 +65,7 @@ class SqlType:
 
     @property
     def record(self) -> RecordType | None:
-        """The fields that a value, or an array's element, has; None for all that is no record."""
+        """The record type of a value, or of an array's elements; None for all other types."""
         return self.family.record if isinstance(self.family, RecordFamily) else None
 
     @property
@@ -67,17 +75,22 @@ class SqlType:
 
     @property
     def oid(self) -> int:
-        """PostgreSQL's object identifier of the type."""
+        """The object identifier of the type in PostgreSQL."""
         return self.row.oid
 
     @property
     def size_bytes(self) -> int:
-        """typlen of RowDescription: bytes of a fixed-size value, -1 for variable size, -2 for unknown."""
+        """typlen of RowDescription: bytes of a fixed-size value, -1 for variable size, -2 for
+        unknown.
+        """
         return self.row.size_bytes
 
     @property
     def typmod(self) -> int:
-        """atttypmod of RowDescription: -1 when the type has no modifier; an array's is that of its elements."""
+        """atttypmod of RowDescription: -1 when the type has no modifier.
+
+        An array has that of its elements.
+        """
         if self.is_array:
             return self.element.typmod
         if self.family in ("varchar", "bpchar") and self.length is not None:
@@ -123,34 +136,48 @@ class SqlType:
 
     @property
     def has_own_order(self) -> bool:
-        """True where comparing the physical forms is not PostgreSQL's comparison: values compare by their keys (`comparable`)."""
+        """True where the order of the physical forms is not PostgreSQL's order: values compare by
+        keys (`comparable`).
+        """
         if self.record is not None and not self.is_array:
             return any(kind.has_own_order for kind in self.record.types)
-        # Of arrays with NULL in them each engine has its own order.
+        # Each engine has its own order of arrays with NULL in them.
         return self.is_array or self.family in KEYED_FAMILIES or self.is_variable_numeric
 
     @property
     def is_variable_numeric(self) -> bool:
-        """True for a numeric whose scale is known only value by value (physical form: unscaled and scale)."""
+        """True for a numeric whose scale varies from value to value (physical form: unscaled and
+        scale).
+        """
         return self.family == "numeric" and self.display_scale is None
 
     def without_modifier(self) -> SqlType:
-        """Return the type as PostgreSQL's operators return it: no length, no (p,s); the display scale stays."""
+        """Return the type as PostgreSQL's operators return it: no length, no (p,s), but the display
+        scale.
+        """
         return replace(self, length=None, precision=None, scale=None, fields="")
 
 
 @dataclass(frozen=True, slots=True)
 class TypeFamily:
-    """One row of the type table.
+    """One row of the table of types.
 
-    arrow: the type of a column in an Arrow hand-over or a stored version; numeric has two: decimal128(38, display_scale), and
-    for a variable one struct<unscaled: decimal128(38, 0), scale: int16>. kernel: the physical name in `ringbuffer.memory.columns`,
-    '' where the ring cannot hold it. category: PostgreSQL's typcategory (N numeric, S string, D date and time, T time span, B boolean,
-    E enum, U of its own kind, Z internal, A array, P what is no value, X unknown); preferred within it. array_oid: of arrays of it.
+    char(n) is padded with blanks everywhere; a uuid is its text of 36 characters; jsonb is the text
+    that PostgreSQL prints; a time is microseconds since midnight; a timetz is a time and its
+    seconds west of Greenwich, and an interval its three parts: of these two only a key compares; an
+    oid is unsigned; "char", whose family is 'char', is the character of its byte; void is an empty
+    text.
 
-    char(n) is padded with blanks everywhere; a uuid is its text of 36 characters; jsonb is the text that PostgreSQL prints; a time
-    is microseconds since midnight, a timetz that and its seconds west of Greenwich, an interval its three parts, and of the last two only
-    a key compares; an oid is unsigned; "char", whose family is 'char', is the character of its byte; void is an empty text.
+    Attributes:
+        category: PostgreSQL's typcategory (N numeric, S string, D date and time, T time span, B
+            boolean, E enum, U of its own kind, Z internal, A array, P what is no value, X unknown).
+        preferred: the family is the preferred one of its category.
+        kernel: the physical name in `ringbuffer.memory.columns`, '' where the ring cannot hold the
+            type.
+        arrow: the type of a column in an Arrow hand-over or a stored version; numeric has two:
+            decimal128(38, display_scale), and struct<unscaled: decimal128(38, 0), scale: int16> for
+            a variable numeric.
+        array_oid: of arrays of the type.
     """
 
     sql_name: str
@@ -225,7 +252,10 @@ FAMILIES: dict[str, TypeFamily] = SCALARS | {
 
 
 def family_row(family: str) -> TypeFamily:
-    """Return what the table says of a family; of an enum's, what an integer has under the enum's name."""
+    """Return the row of a family in the table.
+
+    An enum's is that of an integer under the enum's name.
+    """
     if isinstance(family, RecordFamily):
         record, category = family.record, "C" if family.record.relation else "P"
         row = TypeFamily(
@@ -242,7 +272,7 @@ def family_row(family: str) -> TypeFamily:
 
 
 def element_family(family: str) -> str:
-    """Return the family of an array's elements; a scalar's is its own."""
+    """Return the family of an array's elements, for a scalar its own family."""
     if isinstance(family, EnumFamily):
         return enum_family(family.enum)
     if isinstance(family, RecordFamily):
@@ -267,14 +297,17 @@ def enum_type(enum: EnumType) -> SqlType:
     return SqlType(enum_family(enum))
 
 
-# The fields that an interval can be restricted to, with the bits of the first half of PostgreSQL's typmod.
+# The fields that an interval can be restricted to, with the bits of the first half of PostgreSQL's
+# typmod.
 INTERVAL_FIELD_BITS = {"year": 4, "month": 2, "day": 8, "hour": 1024, "minute": 2048, "second": 4096}
 INTERVAL_FULL_RANGE = 0x7FFF
 FULL_PRECISION = 0xFFFF
 
 
 def interval_range(fields: str) -> int:
-    """Return the bits of 'day to minute': those of the first field, of the last one, and of those between them."""
+    """Return the bits of 'day to minute': of the first field, of the last one, and of the fields
+    between them.
+    """
     if not fields:
         return INTERVAL_FULL_RANGE
     names = list(INTERVAL_FIELD_BITS)
@@ -318,7 +351,11 @@ def numeric(precision: int, scale: int) -> SqlType:
 
 
 def scaled_numeric(display_scale: int | None) -> SqlType:
-    """Return the plain numeric type of an expression whose values all have `display_scale` decimal digits (None: each its own)."""
+    """Return the plain numeric type of an expression whose values all have `display_scale` decimal
+    digits.
+
+    None: each value has its own.
+    """
     return SqlType("numeric", display_scale=display_scale)
 
 

@@ -1,8 +1,10 @@
-"""Enum types: their labels with the integers that stand for them, and the families under which the table of types knows them.
+"""Enum types: their labels with the integers that stand for them, and their families in the table
+of types.
 
-A value is stored as its label's number wherever rows are: in rings, logs, kernels and engines. Numbers are in the order of the labels, with
-room between them, so that a new label finds its place and no row is ever written again. Labels are only at the edges: constants become
-numbers when they are bound, decoders and encoders look labels up. Must not know catalogs.
+A value is stored as the number of its label wherever rows are: in rings, logs, kernels and engines.
+Numbers are in the order of the labels, with room between them, so that a new label finds its place
+and no row is ever written again. Labels are only at the edges: constants become numbers when they
+are bound, decoders and encoders look labels up. Must not know catalogs.
 """
 
 from __future__ import annotations
@@ -14,15 +16,19 @@ from functools import cached_property
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import shown_key
 
-# Room for 24 labels one after the other in the middle of the last two, as the 24 bits of PostgreSQL's enumsortorder have; at the ends
-# 2^39 labels fit.
+# Room for 24 labels one after the other in the middle of the last two, as the 24 bits of
+# PostgreSQL's enumsortorder have; at the ends 2^39 labels fit.
 STEP = 1 << 24
 LABEL_BYTES_MAX = 63
 
 
 @dataclass(frozen=True, slots=True)
 class EnumLabel:
-    """A label: its oid, and the number that its values are stored as."""
+    """A label of an enum type, with its oid.
+
+    Attributes:
+        number: the integer as which values are stored.
+    """
 
     oid: int
     number: int
@@ -31,7 +37,12 @@ class EnumLabel:
 
 @dataclass(frozen=True)
 class EnumType:
-    """An enum type. name: its key (`sql.names.relation_keys`). labels: in their order, which is that of their numbers."""
+    """An enum type.
+
+    Attributes:
+        name: the key (`sql.names.relation_keys`).
+        labels: in their order, which is the order of their numbers.
+    """
 
     name: str
     oid: int
@@ -61,7 +72,10 @@ class EnumType:
         return found
 
     def with_value(self, text: str, oid: int, neighbor: str | None, is_after: bool) -> EnumType:
-        """Return the type with another label: behind or before `neighbor`, or the last one. Raises 22023, and 0A000 without room."""
+        """Return the type with another label: after or before `neighbor`, or the last one.
+
+        Raises 22023, and 0A000 without room.
+        """
         require_label(text)
         place = len(self.labels)
         if neighbor is not None:
@@ -95,7 +109,10 @@ class EnumType:
 
 
 def new_enum(name: str, oid: int, texts: Sequence[str]) -> EnumType:
-    """Return a new type whose oids begin with `oid`: its own, that of its arrays, those of its labels. Raises 42602 and 23505."""
+    """Return a new type whose oids begin with `oid`: of the type, of its arrays, of its labels.
+
+    Raises 42602 and 23505.
+    """
     for place, text in enumerate(texts):
         require_label(text)
         if text in texts[:place]:
@@ -117,15 +134,19 @@ def unknown_label(text: str, shown: str, position: int | None = None) -> SqlErro
 
 
 def repeated(oid: int, text: str) -> SqlError:
-    """Return the error of a label that is written twice: in PostgreSQL a key of pg_enum finds it."""
+    """Return the error of a label that is written twice; in PostgreSQL a key of pg_enum finds it."""
     message = 'duplicate key value violates unique constraint "pg_enum_typid_label_index"'
     return SqlError("23505", message, detail=f"Key (enumtypid, enumlabel)=({oid}, {text}) already exists.")
 
 
 class EnumFamily(str):
-    """The family of an enum type, or of arrays of it: a text with its oid, as what knows families takes it, that has the type with it.
+    """The family of an enum type, or of its arrays: a text with the oid, as rooms that know
+    families take it.
 
     Families are equal where the oids are, whatever the type is called and whichever labels it has.
+
+    Attributes:
+        enum: the type.
     """
 
     enum: EnumType

@@ -1,7 +1,9 @@
-"""Types of rows as values: PostgreSQL's record, with the fields that are known when a statement is bound.
+"""The types of rows as values: PostgreSQL's record, with the fields that are known when a statement
+is bound.
 
-The table of types knows a record by a family that has its fields with it. Fields have no modifiers, and their numerics carry their own
-scale, as elements of arrays do. Records are values of expressions alone: no column stores one.
+The table of types knows a record by a family that has the fields with it. Fields have no modifiers,
+and their numerics carry their own scale, as elements of arrays do. Records are values of
+expressions alone: no column stores one.
 """
 
 from __future__ import annotations
@@ -16,15 +18,19 @@ if TYPE_CHECKING:
 
 OID = 2249
 ARRAY_OID = 2287
-# The types of the rows of relations have no oid of their own in our catalog: it follows from the relation's. All are positive as int4, and
-# far from those that are given out one by one.
+# The types of the rows of relations have no oid of their own in our catalog: the oid follows from
+# the relation's. All are positive as int4, and far from oids that are given out one by one.
 ROW_TYPES = 1 << 29
 ROW_ARRAYS = ROW_TYPES + (1 << 27)
 
 
 @dataclass(frozen=True)
 class RecordType:
-    """The fields of a record in their order: names and types. relation, name: oid and name of the relation whose rows they are, if any."""
+    """The fields of a record in their order: names and types.
+
+    Attributes:
+        relation, name: oid and name of the relation whose rows the records are, if any.
+    """
 
     fields: tuple[tuple[str, SqlType], ...]
     relation: int = 0
@@ -47,7 +53,10 @@ class RecordType:
 
 
 class RecordFamily(str):
-    """The family of a record, or of arrays of it: a text with the types of its fields. Families are equal where these and the oids are."""
+    """The family of a record, or of arrays of records: a text with the types of its fields.
+
+    Families are equal where these texts and the oids are.
+    """
 
     record: RecordType
 
@@ -76,12 +85,12 @@ def row_array_oid(relation: int) -> int:
 
 
 def field_type(kind: SqlType) -> SqlType:
-    """Return the type that a value of `kind` has as a field."""
+    """Return the type of a field with values of `kind`."""
     return replace(kind.without_modifier(), display_scale=None)
 
 
 def require_stored(name: str, kind: SqlType) -> None:
-    """Raise 42P16 for a column of values that no relation has."""
+    """Raise 42P16 for a column of a type that no relation has."""
     if kind.record is not None and kind.record.relation:
         raise not_supported(f"a column of the type {kind.sql_name}")
     if kind.record is not None:

@@ -1,4 +1,7 @@
-"""PostgreSQL's binary form of arrays to the values of their elements; more dimensions than one and other lower bounds are 0A000."""
+"""PostgreSQL's binary form of arrays to the values of their elements.
+
+More dimensions than one and other lower bounds are 0A000.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ INSUFFICIENT = "insufficient data left in message"
 
 
 class ArrayBytes:
-    """Takes numbers and pieces off the front of a message."""
+    """A reader of numbers and pieces from the front of a message."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -35,7 +38,7 @@ class ArrayBytes:
 def array_value(
     data: bytes, element: SqlType, read: Callable[[bytes, SqlType], LiteralValue]
 ) -> tuple[LiteralValue, ...]:
-    """Return the elements; `read` reads one of them."""
+    """Return the elements of an array; `read` reads one element."""
     source = ArrayBytes(data)
     dimensions = source.int32()
     if dimensions < 0:
@@ -79,8 +82,8 @@ def element_value(
 
 
 def check_element(oid: int, element: SqlType) -> None:
-    """Raise 42804 when the message is an array of something else."""
-    # What is not built in is taken for what is wanted, as PostgreSQL does.
+    """Raise 42804 when the message is an array of other elements."""
+    # A type that is not built in is taken for the wanted one, as PostgreSQL does.
     if oid == element.oid or oid >= BUILT_IN_END:
         return
     found = by_oid(oid)

@@ -1,6 +1,7 @@
 """The text form of one-dimensional arrays: '{1,NULL,"a b"}' to the texts of the elements and back.
 
-Follows array_in's state machine and its errors. Arrays of more dimensions, and lower bounds other than 1, are 0A000.
+Follows array_in's state machine and its errors. Arrays of more dimensions, and lower bounds other
+than 1, are 0A000.
 """
 
 from __future__ import annotations
@@ -18,7 +19,11 @@ SIMPLE = re.compile(r"\{[^\"\\{}\s]*\}", re.ASCII)
 
 
 class ArrayReader:
-    """Walks over the text between the braces; `elements` and what has been opened are its state."""
+    """A reader of the text between the braces.
+
+    Attributes:
+        elements: the texts of the elements that have been read, None for NULL.
+    """
 
     def __init__(self, text: str, position: int | None) -> None:
         self.text = text
@@ -26,14 +31,17 @@ class ArrayReader:
         self.elements: list[str | None] = []
         self.depth = 0
         self.depth_max = 0
-        # Errors behind the dimensions quote the text from the first brace on.
+        # Errors after the dimensions quote the text from the first brace on.
         self.first = 0
 
     def malformed(self, detail: str) -> SqlError:
         return SqlError("22P02", f'malformed array literal: "{self.text[self.first :]}"', self.position, detail=detail)
 
     def read(self, place: int) -> int:
-        """Read from the first brace on; return where the last one ends. Elements of deeper levels are only checked."""
+        """Read from the first brace on; return the end of the last brace.
+
+        Elements of deeper levels are only checked.
+        """
         self.first = place
         state, counts, lasts = "nothing", [1] * DIMENSIONS_MAX, [0] * DIMENSIONS_MAX
         text = self.text
@@ -96,7 +104,10 @@ class ArrayReader:
         raise self.malformed("Unexpected end of input.")
 
     def bare(self, place: int) -> int:
-        """Read an element without quotes, up to a delimiter; blanks at its end do not count, escaped ones do."""
+        """Read an element without quotes, up to a delimiter.
+
+        Blanks at its end do not count, escaped blanks do.
+        """
         out: list[str] = []
         kept, escaped = 0, False
         text = self.text
@@ -149,7 +160,7 @@ def array_elements(text: str, position: int | None = None) -> list[str | None]:
 
 
 def dimensions(reader: ArrayReader) -> tuple[list[tuple[int, int]], int]:
-    """Return the bounds written before the first brace, and where that is."""
+    """Return the bounds that are written before the first brace, and the place of the brace."""
     text, place, found = reader.text, 0, []
     while (match := DIMENSION.match(text, place)) is not None:
         lower, upper = (1, int(match[1])) if match[2] is None else (int(match[1]), int(match[2]))
@@ -179,7 +190,7 @@ def array_text(elements: Sequence[str | None]) -> str:
 
 
 def quoted(element: str) -> str:
-    """Return an element as array_out prints it: in quotes where reading it back would need them."""
+    """Return an element as array_out prints it: in quotes where a reader needs them."""
     if PLAIN.fullmatch(element) is not None and element.upper() != "NULL":
         return element
     return '"' + element.replace("\\", "\\\\").replace('"', '\\"') + '"'

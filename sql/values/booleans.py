@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def parse_bool(text: str) -> bool | None:
-    """Return what PostgreSQL reads as a boolean, or None."""
+    """Return the boolean that PostgreSQL reads from a text, or None."""
     word = text.strip().lower()
     if word in ("1", "on"):
         return True

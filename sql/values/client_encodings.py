@@ -1,7 +1,9 @@
-"""The encodings that a client may choose by client_encoding, and COPY by ENCODING: PostgreSQL's names, and texts from and to their bytes.
+"""The encodings of client_encoding and of COPY's ENCODING: PostgreSQL's names, and texts from and
+to their bytes.
 
-Enters: bytes of a client, texts for it. Leaves: texts, bytes, and PostgreSQL's errors where one has no equivalent. Only those encodings are
-here whose Python codec says of every character what PostgreSQL says; the others are known by name, and refused. Must not know messages.
+Enters: bytes of a client, texts for a client. Leaves: texts, bytes, and PostgreSQL's errors where a
+character has no equivalent. An encoding is here if its Python codec says of every character what
+PostgreSQL says; the others are known by name, and refused. Must not know messages.
 """
 
 from __future__ import annotations
@@ -16,9 +18,13 @@ from sql.values import euc_jp
 
 @dataclass(frozen=True)
 class ClientEncoding:
-    """One encoding. codec: Python's name of it. form: what a character that is not ASCII looks like, whether or not it stands for one.
+    """One encoding.
 
-    begun: as much of a character as its beginning announces and is there, for errors.
+    Attributes:
+        codec: Python's name of the encoding.
+        form: the form of a character that is not ASCII, whether or not the bytes stand for a
+            character.
+        begun: as many bytes of a character as its first byte announces and are there, for errors.
     """
 
     name: str
@@ -32,21 +38,28 @@ class ClientEncoding:
         return self.codec != "utf-8"
 
     def decoded(self, data: bytes) -> str:
-        """Return the text of `data`. Raises 22021 for what is no character, 22P05 for one that Unicode does not have."""
+        """Return the text of `data`.
+
+        Raises 22021 for bytes that are no character, 22P05 for a character that Unicode does not
+        have.
+        """
         try:
             return data.decode(self.codec)
         except UnicodeDecodeError as error:
             raise self.refused(data, error.start) from None
 
     def encoded(self, text: str) -> bytes:
-        """Return the bytes of `text`. Raises 22P05 for a character that the encoding does not have."""
+        """Return the bytes of `text`.
+
+        Raises 22P05 for a character that the encoding does not have.
+        """
         try:
             return text.encode(self.codec)
         except UnicodeEncodeError as error:
             raise _without_equivalent(text[error.start].encode(), "UTF8", self.name) from None
 
     def refused(self, data: bytes, start: int) -> SqlError:
-        """Return why the bytes at `start` are no text."""
+        """Return the error for bytes from `start` on that are no text."""
         if not self.converts:
             return invalid_bytes(data[start : start + _announced(data[start])], self.name)
         found = self.form.match(data, start)
@@ -57,14 +70,16 @@ class ClientEncoding:
 
 
 class ReceivedText:
-    """Text that arrives in pieces, cut anywhere: each is returned as UTF-8 as far as its characters are whole."""
+    """A text that arrives in pieces, cut anywhere: each piece is returned as UTF-8 as far as its
+    characters are whole.
+    """
 
     def __init__(self, encoding: ClientEncoding) -> None:
         self._encoding = encoding
         self._decoder = codecs.getincrementaldecoder(encoding.codec)()
 
     def feed(self, data: bytes | memoryview, is_end: bool = False) -> tuple[bytes, SqlError | None]:
-        """Return what there is, in UTF-8, and what is wrong behind it."""
+        """Return the whole characters in UTF-8, and the error of the bytes after them."""
         try:
             return self._decoder.decode(data, is_end).encode(), None
         except UnicodeDecodeError as error:
@@ -80,7 +95,10 @@ def invalid_bytes(data: bytes, encoding: str) -> SqlError:
 
 
 def encoding_named(text: str) -> ClientEncoding | None:
-    """Return the encoding that `text` names, by whatever name PostgreSQL knows it; None for one that is not here."""
+    """Return the encoding that `text` names, by any of PostgreSQL's names.
+
+    None for an encoding that is not here.
+    """
     return ENCODINGS.get(_plain(text))
 
 
@@ -94,7 +112,7 @@ def _plain(text: str) -> str:
 
 
 def _announced(first: int) -> int:
-    """Return how many bytes a character of UTF8 has that begins so."""
+    """Return the number of bytes of a UTF8 character by its first byte."""
     return 2 if 0xC0 <= first < 0xE0 else 3 if 0xE0 <= first < 0xF0 else 4 if 0xF0 <= first < 0xF8 else 1
 
 

@@ -1,4 +1,7 @@
-"""Durations and sizes as settings write them: '100ms', '1min', '64MB'. Enters: text. Leaves: whole units, or None where it is no number."""
+"""Durations and sizes as settings write them: '100ms', '1min', '64MB'.
+
+Enters: text. Leaves: whole units, or None where the text is no number.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +13,23 @@ from sql.errors import SqlError
 MILLISECONDS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "min": 60_000.0, "h": 3_600_000.0, "d": 86_400_000.0}
 KILOBYTES = {"B": 1 / 1024, "kB": 1.0, "MB": 1024.0, "GB": 1024.0**2, "TB": 1024.0**3}
 
-# No part gives back what it took: long digits and blanks before what does not fit would be tried in all ways.
+# No part of the expression gives back what it took: long digits and blanks before a wrong end would
+# be tried in all ways.
 QUANTITY = re.compile(
     r"\s*+([+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+|[+-]?0[xX][0-9a-fA-F]++)\s*+([A-Za-z]*+)\s*+"
 )
 
 
 def quantity(text: str, units: dict[str, float]) -> int | None:
-    """Return `text` as a whole number of the base unit of `units` (rounded half to even as PostgreSQL does), or None."""
+    """Return `text` as a whole number of the base unit of `units`, or None.
+
+    Halves are rounded to even, as PostgreSQL does.
+    """
     match = QUANTITY.fullmatch(text)
     if match is None:
         return None
     number, unit = match.groups()
-    # Where no float is so large, 0x or not.
+    # For a number that is too large for a float, with 0x or without.
     value = float(number) if "x" not in number.lower() else float(int(number, 16)) if len(number) < 200 else math.inf
     if unit:
         if unit not in units:

@@ -1,7 +1,9 @@
-"""EUC_JP as PostgreSQL has it, as a codec of Python's, whose own one has another table: there the wave of a1c1 is U+301C, here U+FF5E.
+"""PostgreSQL's EUC_JP as a Python codec.
 
-JIS X 0208 and NEC's row 13 are those of Windows' code page 932, JIS X 0212 is Python's but for two places. Behind it stands what IBM added
-to code page 932 and neither of the two standards has, in the order of the code page; NEC's characters stand there once more.
+Python's own EUC_JP has another table: there the wave of a1c1 is U+301C, here U+FF5E. JIS X 0208 and
+NEC's row 13 are those of Windows' code page 932, JIS X 0212 is Python's but for two places. After
+JIS X 0212 come the characters that IBM added to code page 932 and neither of the two standards has,
+in the order of the code page; NEC's characters are there once more.
 """
 
 from __future__ import annotations
@@ -16,10 +18,10 @@ if TYPE_CHECKING:
 
 NAME = "antumbra_euc_jp"
 CHARACTERS = re.compile(rb"(?P<ascii>[\x00-\x7f]+)|\x8e[\xa1-\xdf]|\x8f[\xa1-\xfe]{2}|[\xa1-\xfe]{2}")
-# What may be the beginning of a character of which the rest is still to come.
+# The bytes that may be the beginning of a character of which the rest is still to come.
 BEGUN = re.compile(rb"\x8e|\x8f[\xa1-\xfe]?|[\xa1-\xfe]")
 ROWS = range(0xA1, 0xFF)
-# Behind it code page 932 has no JIS X 0208.
+# The last row in which code page 932 has JIS X 0208.
 ROW_LAST = 0xF8
 HALF_WIDTH_FIRST = 0xFF61
 # 8FA2B7 is a tilde in Python's table, 8FA2C3 another bar.
@@ -30,7 +32,9 @@ NEC_ROW = 0xAD
 
 @lru_cache(maxsize=1)
 def tables() -> tuple[dict[bytes, str], dict[str, bytes]]:
-    """Return the character of each sequence, and the sequence of each character: the first one of several."""
+    """Return the character of each sequence, and the sequence of each character: the first one of
+    several.
+    """
     found = {bytes((0x8E, 0xA1 + place)): chr(HALF_WIDTH_FIRST + place) for place in range(0xE0 - 0xA1)}
     for row in ROWS:
         for cell in ROWS:
@@ -70,7 +74,7 @@ def text_of(sequence: bytes, codec: str) -> str | None:
 
 
 def code_page_932(row: int, cell: int) -> bytes:
-    """Return where code page 932 has a character of JIS X 0208."""
+    """Return the bytes of code page 932 for a character of JIS X 0208."""
     row, cell = row - 0xA0, cell - 0xA0
     lead = (row + 1) // 2 + (0x80 if row <= 62 else 0xC0)
     trail = cell + 0x3F + (cell >= 0x40) if row % 2 else cell + 0x9E
@@ -78,7 +82,10 @@ def code_page_932(row: int, cell: int) -> bytes:
 
 
 def decode(data: Buffer, errors: str = "strict", final: bool = True) -> tuple[str, int]:
-    """Return the text, and how many bytes it was. final False: a character that is cut off at the end is left."""
+    """Return the text, and the number of bytes that were decoded.
+
+    final: False leaves a character that is cut off at the end.
+    """
     data = memoryview(data).tobytes()
     found, _ = tables()
     parts: list[str] = []
@@ -96,7 +103,7 @@ def decode(data: Buffer, errors: str = "strict", final: bool = True) -> tuple[st
 
 
 def encode(text: str, errors: str = "strict") -> tuple[bytes, int]:
-    """Return the bytes, and how many characters they were."""
+    """Return the bytes, and the number of characters that were encoded."""
     _, sequences = tables()
     parts: list[bytes] = []
     for place, character in enumerate(text):
@@ -108,14 +115,14 @@ def encode(text: str, errors: str = "strict") -> tuple[bytes, int]:
 
 
 class IncrementalDecoder(codecs.BufferedIncrementalDecoder):
-    """Decodes pieces that are cut anywhere."""
+    """A decoder of pieces that are cut anywhere."""
 
     def _buffer_decode(self, data: Buffer, errors: str, final: bool) -> tuple[str, int]:
         return decode(data, errors, final)
 
 
 def search(name: str) -> codecs.CodecInfo | None:
-    """Return the codec, if it is asked for."""
+    """Return the codec if `name` is its name."""
     return codecs.CodecInfo(encode, decode, incrementaldecoder=IncrementalDecoder, name=NAME) if name == NAME else None
 
 

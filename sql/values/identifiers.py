@@ -1,6 +1,7 @@
 """Values of the catalog's own types: oid, name and "char", as PostgreSQL reads them.
 
-An oid is an unsigned word; a name is cut at 63 bytes; a "char" is one byte: here the character of that number, or the empty text for 0.
+An oid is an unsigned word; a name is cut at 63 bytes; a "char" is one byte: here the character of
+that number, or the empty text for 0.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ OID_BITS = 32
 OID_END = 1 << OID_BITS
 NAME_BYTES_MAX = 63
 ASCII_END = 128
-# What C's strtoul takes with base 10: it also reads a sign.
+# The numbers that C's strtoul takes with base 10: strtoul also reads a sign.
 DIGITS = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)[ \t\n\v\f\r]*")
 OCTAL = re.compile(r"\\[0-7]{3}")
 WORD_DIGITS_MAX = 40
@@ -27,7 +28,8 @@ def oid_value(text: str, position: int | None = None) -> int:
         raise SqlError("22P02", f'invalid input syntax for type oid: "{text}"', position)
     digits = found[1]
     value = int(digits) if len(digits.lstrip("+-0")) < WORD_DIGITS_MAX else WORD_END
-    # A machine word is read first; of one that fits, the upper half must be an extension of the lower one.
+    # A machine word is read first; of a number that fits, the upper half must be an extension of
+    # the lower one.
     if abs(value) < WORD_END and found.end() < len(text):
         raise SqlError("22P02", f'invalid input syntax for type oid: "{text}"', position)
     if not -(OID_END >> 1) <= value < OID_END:
@@ -51,7 +53,7 @@ def received_name(text: str) -> str:
 
 
 def char_value(text: str) -> str:
-    """Return a "char": the first byte of a text, or the one that \\377 stands for."""
+    """Return a "char": the first byte of a text, or the byte of \\377 in it."""
     if OCTAL.fullmatch(text):
         return received_char(int(text[1:], 8) % 256)
     return received_char(text.encode()[0]) if text else ""

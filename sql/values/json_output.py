@@ -1,6 +1,7 @@
-"""Values as JSON, as PostgreSQL's to_json and its relatives write them (json.c): texts in quotes, numbers bare, times as in ISO 8601.
+"""Values as JSON, as PostgreSQL's to_json and its relatives write them (json.c).
 
-Enters: values as their output functions print them, and JSON texts. Leaves: JSON texts. Must not know types.
+Texts are in quotes, numbers bare, times as in ISO 8601. Enters: values as their output functions
+print them, and JSON texts. Leaves: JSON texts. Must not know types.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ HOURS_BYTES = len("+00")
 
 
 def json_number(text: str) -> str:
-    """Return a number's text; NaN and the infinities, which JSON does not have, are strings."""
+    """Return the text of a number; NaN and the infinities, which JSON does not have, are strings."""
     return text if NUMBER.fullmatch(text) else string_text(text)
 
 
 def json_time(text: str) -> str:
-    """Return a date or a timestamp, printed in the style ISO, as XML Schema writes it: a T before the time, the zone with its minutes."""
+    """Return a date or a timestamp, printed in the style ISO, as XML Schema writes it.
+
+    A T stands before the time, and the zone has its minutes.
+    """
     found = TIME.fullmatch(text)
     if found is None:
         return string_text(text)
@@ -43,7 +47,11 @@ def json_record_text(names: Sequence[str], values: Sequence[str | None], separat
 
 
 def json_object_text(keys: Sequence[str | None], values: Sequence[str | None], function: str) -> str:
-    """Return what json_build_object or jsonb_build_object (`function`) makes, its keys already in quotes. Raises 22023 for a key NULL."""
+    """Return the object of json_build_object or jsonb_build_object (`function`), with keys that are
+    already in quotes.
+
+    Raises 22023 for a key NULL.
+    """
     if None in keys:
         number = 2 * list(keys).index(None) + 1
         if function.startswith("jsonb"):
@@ -53,7 +61,10 @@ def json_object_text(keys: Sequence[str | None], values: Sequence[str | None], f
 
 
 def json_members_text(keys: Sequence[str | None], values: Sequence[str | None]) -> str:
-    """Return what json_object_agg makes of keys, already in quotes, and values. Raises 22023 for a key NULL."""
+    """Return the object of json_object_agg from values and keys that are already in quotes.
+
+    Raises 22023 for a key NULL.
+    """
     if None in keys:
         raise SqlError("22023", "field name must not be null")
     return f"{{ {_members(keys, values)} }}"

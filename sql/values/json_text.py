@@ -1,7 +1,8 @@
-"""The text of a JSON value: checked as PostgreSQL checks it, with its errors (jsonapi.c), down to the token and the line.
+"""The text of a JSON value: checked as PostgreSQL checks it, with its errors (jsonapi.c), down to
+the token and the line.
 
-Enters: a text. Leaves: nothing for json, which keeps its text; the parsed value for jsonb. A valid text is read by Python's own reader;
-only what that refuses is read again here, for the error.
+Enters: a text. Leaves: nothing for json, which keeps its text; the parsed value for jsonb. Python's
+own reader reads a valid text; a text that this reader refuses is read again here, for the error.
 """
 
 from __future__ import annotations
@@ -47,7 +48,10 @@ def parsed(
     position: int | None,
     escapes: bool,
 ) -> Any:
-    """Return the value with numbers and objects made by the given functions. escapes: strings must be text that can be stored."""
+    """Return the value with numbers and objects made by the given functions.
+
+    escapes: strings must be text that can be stored.
+    """
     try:
         value = json.loads(text, parse_int=number, parse_float=number, object_pairs_hook=pairs, parse_constant=refuse)
     except RecursionError:
@@ -61,12 +65,14 @@ def parsed(
 
 
 def refuse(word: str) -> NoReturn:
-    """Python's reader takes NaN and Infinity."""
+    """Refuse NaN and Infinity, which Python's reader takes."""
     raise ValueError(word)
 
 
 class Reader:
-    """PostgreSQL's lexer and recursive descent over the UTF-8 bytes; it only looks for the first error."""
+    """A reader like PostgreSQL's lexer and recursive descent over UTF-8 bytes, which only looks for
+    the first error.
+    """
 
     def __init__(self, text: str, position: int | None, escapes: bool) -> None:
         self.data = text.encode("utf-8", "surrogatepass")
@@ -83,7 +89,7 @@ class Reader:
         self.expect("", "end")
 
     def value(self) -> None:
-        """Read one value; the token it starts with has been read."""
+        """Read one value; its first token has been read."""
         self.depth += 1
         if self.depth > DEPTH_MAX:
             raise SqlError("54001", "stack depth limit exceeded", self.position)
@@ -136,7 +142,9 @@ class Reader:
         return self.data[self.start : self.end].decode("utf-8", "replace")
 
     def advance(self) -> None:
-        """Read the next token: its kind is its own character, or 'string', 'number', 'word', '' at the end."""
+        """Read the next token: its kind is its own character, or 'string', 'number', 'word', '' at
+        the end.
+        """
         data, place = self.data, self.end
         while place < len(data) and data[place] in SPACES:
             if data[place] == 10:
@@ -171,7 +179,10 @@ class Reader:
             self.fail(f'Token "{self.token()}" is invalid.')
 
     def string(self, place: int) -> None:
-        """Read up to the closing quote; `high` is the first half of a pair of \\u escapes that waits for its second one."""
+        """Read up to the closing quote.
+
+        The local `high` is the first half of a pair of \\u escapes that waits for its second half.
+        """
         data, high = self.data, False
         while True:
             if place >= len(data):
@@ -206,7 +217,10 @@ class Reader:
         self.fail(f'Token "{self.token()}" is invalid.')
 
     def unicode_escape(self, place: int, high: bool) -> bool:
-        """Check four digits and what they stand for; tell whether they are the first half of a pair."""
+        """Check four digits and the character that they mean.
+
+        Tell whether they are the first half of a pair.
+        """
         for index in range(place, place + 4):
             if index >= len(self.data):
                 self.invalid_token(index)

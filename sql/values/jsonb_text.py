@@ -1,6 +1,8 @@
-"""jsonb: a JSON text to the text that PostgreSQL prints for it, and to the key that orders and groups it.
+"""Values of jsonb: a JSON text to the text that PostgreSQL prints for it, and to the key that
+orders and groups it.
 
-Keys of objects go by length, then by bytes, the last of duplicates stays; numbers are numerics with their digits. Raises SqlError.
+Keys of objects are ordered by length, then by bytes, and the last of duplicates stays; numbers are
+numerics with their digits. Raises SqlError.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ def jsonb_value(text: str, position: int | None = None) -> str:
 
 
 def ordered(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object's members in jsonb's order."""
+    """Return the members of an object in jsonb's order."""
     members = dict(pairs)
     return dict(sorted(members.items(), key=lambda member: (len(key := member[0].encode()), key)))
 
@@ -69,7 +71,10 @@ def string_text(value: str) -> str:
 
 
 def jsonb_scalar(text: str) -> Decimal | bool | str | None:
-    """Return the number or boolean that a jsonb text is; for others the name of what it is, as casts call it."""
+    """Return the number or boolean that a jsonb text is.
+
+    For other values the name of their kind, as casts call it.
+    """
     value = parsed(text, JsonNumber, ordered, None, escapes=False)
     match value:
         case None:

@@ -1,4 +1,7 @@
-"""PostgreSQL's binary form of parameters to the `LiteralValue` that they mean. Too many bytes or a wrong form are 22P03, too few 08P01."""
+"""PostgreSQL's binary form of parameters to the `LiteralValue` that they mean.
+
+Too many bytes or a wrong form are 22P03, too few 08P01.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,10 @@ EXACT = Context(prec=2000, Emax=999_999, Emin=-999_999)
 
 
 def binary_value(data: bytes, kind: SqlType, encoding: ClientEncoding = UTF8) -> LiteralValue:
-    """Return the value of `data`, whose texts are in `encoding`; modifiers of `kind` are not applied."""
+    """Return the value of `data`, whose texts are in `encoding`.
+
+    Modifiers of `kind` are not applied.
+    """
     family = kind.family
     if kind.is_array:
         return array_value(data, kind.element, lambda item, element: binary_value(item, element, encoding))
@@ -125,13 +131,16 @@ def zoned_time_value(data: bytes) -> tuple[int, int]:
 
 
 def check_time(data: bytes) -> None:
-    """Raise 22008 for what is no time of day, whatever comes behind it."""
+    """Raise 22008 for eight bytes that are no time of day, whatever comes after them."""
     if not 0 <= struct.unpack_from(">q", data)[0] <= DAY_US:
         raise SqlError("22008", "time out of range")
 
 
 def json_value(data: bytes, family: str, encoding: ClientEncoding) -> str:
-    """Return a JSON text, checked; jsonb has a version before it, and is brought to its normal form."""
+    """Return a JSON text, checked.
+
+    Jsonb has a version before the text, and is brought to its normal form.
+    """
     if family == "json":
         text = text_value(data, encoding)
         json_check(text)

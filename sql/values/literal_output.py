@@ -1,4 +1,5 @@
-"""PostgreSQL's text output of a `LiteralValue`: DateStyle ISO, IntervalStyle postgres, bytea_output hex.
+"""PostgreSQL's text output of a `LiteralValue`: DateStyle ISO, IntervalStyle postgres, bytea_output
+hex.
 
 For defaults, EXPLAIN and tests; results have their own encoders.
 """
@@ -18,7 +19,7 @@ from sql.values.array_text import array_text
 from sql.values.bytes import bytea_text
 from sql.values.identifiers import char_text
 
-# Enough for the sum of any two floats, digit by digit.
+# Enough digits for the sum of any two floats.
 EXACT = Context(prec=1200, Emax=999_999, Emin=-999_999)
 
 
@@ -86,9 +87,10 @@ def float_text(value: float, single: bool) -> str:
 
 
 def shortest(value: float, single: bool) -> str:
-    """Return the fewest digits between the two neighbours' midpoints.
+    """Return the fewest digits between the midpoints to the two neighbours.
 
-    PostgreSQL does not take a midpoint itself, which round-half-even would read back as `value`; Python's repr does.
+    PostgreSQL does not take a midpoint itself, which round-half-even would read back as `value`;
+    Python's repr does.
     """
     exact = Decimal(value)
     low, high = (EXACT.divide(EXACT.add(exact, near), 2) for near in neighbours(value, single))
@@ -100,7 +102,10 @@ def shortest(value: float, single: bool) -> str:
 
 
 def neighbours(value: float, single: bool) -> tuple[Decimal, Decimal]:
-    """Return the next smaller and the next larger float; beyond the largest one, the next power of two."""
+    """Return the next smaller and the next larger float.
+
+    Beyond the largest one, the next power of two.
+    """
     if not single:
         below, above = math.nextafter(value, -math.inf), math.nextafter(value, math.inf)
         limit = Decimal(2) ** 1024

@@ -1,7 +1,8 @@
 """PostgreSQL's text input: the text of a value to the `LiteralValue` that it means, for every type.
 
-Enters: text, a type, the session's zone. Leaves: a `LiteralValue`; dates as days and timestamps as microseconds since 1970.
-Errors are PostgreSQL's: 22P02, 22003, 22007, 22008, 22001. The plain-Python reference of the decoders in `ringbuffer`.
+Enters: a text, a type, the session's zone. Leaves: a `LiteralValue`; dates as days and timestamps
+as microseconds since 1970. Errors are PostgreSQL's: 22P02, 22003, 22007, 22008, 22001. This is the
+plain-Python reference of the decoders in `ringbuffer`.
 """
 
 from __future__ import annotations
@@ -63,7 +64,9 @@ BOOLEANS |= {"on": True, "off": False, "of": False, "1": True, "0": False}
 def input_value(
     text: str, kind: SqlType, zone: str = "UTC", position: int | None = None, styles: InputStyles = USUAL
 ) -> LiteralValue:
-    """Return the value that `text` has as `kind`, with its length or (p,s) applied as an assignment does."""
+    """Return the value of `text` as a `kind`, with its length or (p,s) applied as an assignment
+    does.
+    """
     return apply_modifier(unmodified_value(text, kind, zone, position, styles), kind, position)
 
 
@@ -129,7 +132,10 @@ def unmodified_value(
 def apply_modifier(
     value: LiteralValue, kind: SqlType, position: int | None = None, explicit: bool = False
 ) -> LiteralValue:
-    """Return `value` within the length, the (p,s) or the digits of `kind`; an explicit cast cuts a text that is too long."""
+    """Return `value` within the length, the (p,s) or the digits of `kind`.
+
+    An explicit cast cuts a text that is too long.
+    """
     match value:
         case str() if kind.length is not None:
             return fit_text(value, kind, position, explicit)
@@ -162,7 +168,7 @@ def rounded_time(value: int, kind: SqlType, position: int | None) -> int:
     assert kind.precision is not None
     if kind.family != "time" and is_infinite(value):
         return value
-    # PostgreSQL counts timestamps from 2000; half of a unit goes away from there.
+    # PostgreSQL counts timestamps from 2000 on, and rounds half a unit away from there.
     origin = 0 if kind.family == "time" else EPOCH_2000_US
     result = rounded(value - origin, kind.precision) + origin
     if kind.family != "time" and not TIMESTAMP_US_MIN <= result < TIMESTAMP_US_END:

@@ -1,6 +1,8 @@
-"""inet and cidr: addresses of IPv4 and IPv6 with the bits of their network, as PostgreSQL reads and writes them (network.c).
+"""The types inet and cidr: addresses of IPv4 and IPv6 with the bits of their network, as PostgreSQL
+reads and writes them.
 
-A value is its text as PostgreSQL prints it. Raises SqlError 22P02 for what is none. Must not know columns.
+The source is network.c. A value is its text as PostgreSQL prints it. Raises SqlError 22P02 for a
+text that is no address. Must not know columns.
 """
 
 from __future__ import annotations
@@ -14,17 +16,24 @@ from typing import Self
 from sql.errors import SqlError
 
 BITS = {4: 32, 6: 128}
-# As PostgreSQL numbers the families.
+# The families, as PostgreSQL numbers them.
 VERSIONS = {2: 4, 3: 6}
 HEAD_BYTES = 4
 OCTETS = re.compile(r"(?P<octets>[0-9]+(?:\.[0-9]+){0,3})(?:/(?P<bits>[0-9]{1,3}))?")
-# 127.0.0.0 as a network without bits: those of its class. From the first octet on.
+# The bits of a network that is written without bits, as 127.0.0.0: those of its class, by the first
+# octet.
 CLASSES = ((240, 32), (224, 8), (192, 24), (128, 16), (0, 8))
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """version: 4 or 6; number: the address; bits: of the network."""
+    """An address with the bits of its network.
+
+    Attributes:
+        version: 4 or 6.
+        number: the address.
+        bits: of the network.
+    """
 
     version: int
     number: int
@@ -32,19 +41,19 @@ class Address:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Return the value that a text, as PostgreSQL prints it, is."""
+        """Return the value of a text as PostgreSQL prints it."""
         address, _, bits = text.partition("/")
         version = 6 if ":" in address else 4
         return cls(version, int(ipaddress.ip_address(address)), int(bits) if bits else BITS[version])
 
     @property
     def width(self) -> int:
-        """Bits of an address."""
+        """The number of bits of an address."""
         return BITS[self.version]
 
     @property
     def mask(self) -> int:
-        """The network's bits, set."""
+        """The mask: the bits of the network are set."""
         return ((1 << self.bits) - 1) << (self.width - self.bits)
 
     @property
@@ -59,16 +68,16 @@ class Address:
         return str(ipaddress.IPv6Address(self.number))
 
     def text(self, is_cidr: bool) -> str:
-        """The text of the value; an inet without the bits that are all of them."""
+        """Return the text of the value; an inet whose network has all bits is printed without them."""
         return f"{self.host}/{self.bits}" if is_cidr or self.bits < self.width else self.host
 
     @property
     def network(self) -> Address:
-        """The value without the bits behind the network's."""
+        """The value without the bits after those of the network."""
         return Address(self.version, self.number & self.mask, self.bits)
 
     def holds(self, other: Address, or_equal: bool) -> bool:
-        """Tell whether the network contains the other one."""
+        """Tell whether the network contains another one."""
         if self.version != other.version or self.bits > other.bits or (self.bits == other.bits and not or_equal):
             return False
         return (other.number & self.mask) == (self.number & self.mask)
@@ -80,7 +89,7 @@ def inet_value(text: str, position: int | None = None) -> str:
 
 
 def cidr_value(text: str, position: int | None = None) -> str:
-    """Return the text of a cidr, which has no bits behind those of its network."""
+    """Return the text of a cidr, which has no bits after those of its network."""
     found = _read(text, True, position)
     if found.network != found:
         detail = "Value has bits set to right of mask."
@@ -137,9 +146,10 @@ def _read_4(text: str, is_cidr: bool) -> Address | None:
 
 
 def address_key(text: str) -> bytes:
-    """Return bytes that compare as PostgreSQL compares (network_cmp): family, common bits, bits, then the whole address.
+    """Return bytes that compare as PostgreSQL compares (network_cmp): family, common bits, bits,
+    then the whole address.
 
-    Each bit of the network is 1 or 2, and 0 is behind the last.
+    Each bit of the network is 1 or 2, and 0 is after the last.
     """
     value = Address.of(text)
     network = value.number >> (value.width - value.bits)
@@ -190,13 +200,13 @@ def netmask(text: str) -> str:
 
 
 def hostmask(text: str) -> str:
-    """Return the mask of what is behind the network."""
+    """Return the mask of the bits after those of the network."""
     value = Address.of(text)
     return Address(value.version, (1 << (value.width - value.bits)) - 1, value.width).text(is_cidr=False)
 
 
 def abbreviated(text: str) -> str:
-    """Return abbrev(cidr): without the octets or words of zeros behind the network."""
+    """Return abbrev(cidr): without the octets or words of zeros after the network."""
     value = Address.of(text)
     if value.version == 6:
         return f"{_abbreviated_words(value)}/{value.bits}"
@@ -205,7 +215,10 @@ def abbreviated(text: str) -> str:
 
 
 def _abbreviated_words(value: Address) -> str:
-    """Return the words of a network of IPv6, at least two of them, the longest run of zeros as two colons."""
+    """Return the words of a network of IPv6, at least two of them.
+
+    The longest run of zeros is two colons.
+    """
     if value.bits == 0:
         return "::"
     data = value.number.to_bytes(16, "big")
@@ -219,7 +232,7 @@ def _abbreviated_words(value: Address) -> str:
         if start <= place < start + length:
             text += ":" * ((place == start) + (place == count - 1))
         elif has_octets and place > 5:
-            # The last octet may lie behind the network.
+            # The last octet may lie after the network.
             octets = word.to_bytes(2, "big")[: 2 if place < 7 or value.bits > 120 else 1]
             text += (":" if place == 6 else ".") + ".".join(map(str, octets))
         else:

@@ -1,7 +1,7 @@
 """PostgreSQL's text input of integers, floats and numerics, and the limits of numeric(p,s).
 
-Enters: text and a type. Leaves: int, float, or a Decimal with its digits. NaN and the
-infinities are Decimals as well. Raises 22P02 and 22003; of NaN as numeric(p,s) 0A000.
+Enters: a text and a type. Leaves: int, float, or a Decimal with its digits. NaN and the infinities
+are Decimals as well. Raises 22P02 and 22003; for NaN as numeric(p,s) 0A000.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from sql.types.datatypes import SqlType, numeric
 from sql.values.special_numbers import no_room
 
 DIGITS_MAX = 38
-# Of PostgreSQL's numerics, before the point.
+# Digits of PostgreSQL's numerics before the point.
 WHOLE_DIGITS_MAX = 131_072
 WHITESPACE = " \t\n\r\f\v"
 EXACT = Context(prec=2000, Emax=999_999, Emin=-999_999)
 
 INTEGER_BITS = {"int2": 16, "int4": 32, "int8": 64}
 INTEGER = re.compile(r"[+-]?[0-9]+")
-# No part gives back what it took: one that does takes a time that is quadratic in a long text that is no number.
+# No part gives back what it took: otherwise a long text that is no number takes a time that is
+# quadratic in its length.
 DECIMAL = re.compile(r"[+-]?(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+")
-# As the C library reads them, and PostgreSQL by it.
+# The spellings that the C library reads, and with it PostgreSQL.
 NOT_A_NUMBER = re.compile(r"[+-]?nan(?:\([a-z0-9_]*+\))?+", re.IGNORECASE | re.ASCII)
 HEXADECIMAL = re.compile(
     r"[+-]?0x(?:[0-9a-f]++\.?+[0-9a-f]*+|\.[0-9a-f]++)(?:p[+-]?[0-9]++)?+", re.IGNORECASE | re.ASCII
@@ -48,7 +49,7 @@ def integer_value(text: str, kind: SqlType, position: int | None) -> int:
     bound = 1 << (INTEGER_BITS[kind.family] - 1)
     # int() of very long digit strings is refused by Python; 40 digits are out of range anyway.
     value = int(digits[0]) if len(digits[0].lstrip("+-0")) < 40 else 2 * bound
-    # PostgreSQL reads from the left: too many digits are noticed before what stands behind them.
+    # PostgreSQL reads from the left: too many digits are noticed before the characters after them.
     if abs(value) <= bound and digits.end() < len(stripped):
         raise invalid(text, kind, position)
     if not -bound <= value < bound:
@@ -83,7 +84,7 @@ def float_value(text: str, kind: SqlType, position: int | None) -> float:
 
 
 def hexadecimal_value(text: str) -> float:
-    """Return a number in C's hexadecimal form; too large a one is infinite."""
+    """Return a number in C's hexadecimal form; a number that is too large is infinite."""
     try:
         return float.fromhex(text)
     except (OverflowError, ValueError):
@@ -91,14 +92,17 @@ def hexadecimal_value(text: str) -> float:
 
 
 def round_float4(value: float, text: str = "") -> float:
-    """Return `value` as a float4; `text`, its digits, decides where rounding twice would err."""
+    """Return `value` as a float4.
+
+    text: the digits of the value, which decide where rounding twice would err.
+    """
     single = float(struct.unpack("<f", struct.pack("<f", value))[0])
     if not text or single == value:
         return single
     exact = Decimal(text)
     if exact == Decimal(value):
         return single
-    # The double may be a tie between two float4 that the text itself is not.
+    # The double may be a tie between two float4 values where the text itself is none.
     bits = struct.unpack("<i", struct.pack("<f", single))[0]
     neighbours = [single]
     for step in (-1, 1):
@@ -131,7 +135,7 @@ def unlimited_decimal(text: str, position: int | None = None) -> Decimal:
     if Decimal(stripped).adjusted() + max(digits - shift, 0) >= EXACT.prec:
         raise too_many_digits(position)
     value = EXACT.quantize(Decimal(stripped), Decimal(1).scaleb(-max(digits - shift, 0)))
-    # A numeric has no negative zero, so that none becomes one as a float.
+    # A numeric has no negative zero, so that a numeric zero never becomes -0 as a float.
     return value or value.copy_abs()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-# What makes a field need quotes. White space is that of the C locale.
+# Characters for which a field needs quotes. White space is that of the C locale.
 SPECIAL = frozenset('"\\(), \t\n\r\v\f')
 
 

@@ -1,8 +1,9 @@
-"""NaN and the infinities of plain numerics, in the form that each value's own scale makes room for: (rank, SPECIAL_SCALE).
+"""NaN and the infinities of plain numerics, in the form (rank, SPECIAL_SCALE), for which each
+value's scale has room.
 
-A numeric whose scale is known when the statement is bound has none of them: it is a plain integer to all engines. The ranks order them as
-PostgreSQL does; -Infinity is below all numbers. `ringbuffer/scalar/numbers/numeric.py` and `engine/spark/spark_functions.java` have the
-same form.
+A numeric whose scale is known when the statement is bound is never one of them: it is a plain
+integer to all engines. The ranks have PostgreSQL's order; -Infinity is below all numbers.
+`ringbuffer/scalar/numbers/numeric.py` and `engine/spark/spark_functions.java` have the same form.
 """
 
 from __future__ import annotations
@@ -18,14 +19,16 @@ NAN_RANK = 2
 
 
 def special_parts(value: Decimal) -> tuple[int, int]:
-    """Return (rank, SPECIAL_SCALE) of what is not finite."""
+    """Return (rank, SPECIAL_SCALE) of a value that is not finite."""
     if value.is_nan():
         return NAN_RANK, SPECIAL_SCALE
     return (1 if value > 0 else -1), SPECIAL_SCALE
 
 
 def no_room(value: Decimal, kind: SqlType, position: int | None = None) -> SqlError:
-    """Return the error of a numeric(p,s) that is to hold what is not finite: PostgreSQL's holds NaN, ours doesn't."""
+    """Return the error of a numeric(p,s) for a value that is not finite: PostgreSQL's holds NaN,
+    ours doesn't.
+    """
     if value.is_nan():
         return not_supported(f"NaN as {kind.sql_name}", position, hint="A plain numeric can be NaN.")
     detail = f"A field with precision {kind.precision}, scale {kind.scale or 0} cannot hold an infinite value."

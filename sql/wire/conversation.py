@@ -1,13 +1,15 @@
-"""One connection's protocol state, without I/O: bytes in, messages out, and which of them the present state admits.
+"""The protocol state of one connection, without I/O: bytes in, messages out, and the messages that
+the state admits.
 
-Enters: bytes as the socket gave them. Leaves: messages in order. `receive` only frames and decodes; `admit` is asked right before a
-message is handled, because handling an earlier one may have begun a COPY or failed a pipeline that is received already. Must not
-touch a socket or know of transactions.
+Enters: bytes as the socket gave them. Leaves: messages in order. `receive` only frames and decodes;
+the caller asks `admit` right before it handles a message, because the handling of an earlier
+message may have begun a COPY or failed a pipeline that is received already. Must not touch a socket
+or know of transactions.
 
     STARTUP --Startup--> READY, or ADMISSION where clients are let in by name
-                         ADMISSION --ask_password--> PASSWORD --Password--> ADMISSION --let_in--> READY
-                         READY --begin_copy_in--> COPY_IN --CopyDone, CopyFail, end_copy_in--> READY
-                         READY, COPY_IN --fail_until_sync--> SKIP_UNTIL_SYNC --Sync--> READY
+                         ADMISSION --ask_password--> PASSWORD --Password--> ADMISSION --let_in-->
+                         READY READY --begin_copy_in--> COPY_IN --CopyDone, CopyFail, end_copy_in-->
+                         READY READY, COPY_IN --fail_until_sync--> SKIP_UNTIL_SYNC --Sync--> READY
                          any --Violation, close--> CLOSED
 """
 
@@ -66,7 +68,8 @@ _COPY_DATA = ord("d")
 _SMALL_KINDS = frozenset(b"CDEHSXcf")
 _EXTENDED_KINDS = frozenset(b"BCDEHP")
 _REPEATED_KINDS = frozenset(b"DE")
-# Decoded messages of these kinds are kept, a few small ones per connection: a tenth of a prepared INSERT's time.
+# Decoded messages of these kinds are kept, a few small ones per connection: a tenth of a prepared
+# INSERT's time.
 REPEATED_BYTES_MAX = 64
 REPEATED_MAX = 64
 _INT32 = struct.Struct("!i").unpack_from
@@ -85,7 +88,7 @@ _COPY_MESSAGES = frozenset({CopyData, CopyDone, CopyFail})
 
 
 class State(Enum):
-    """What the conversation expects; the table is in the module's docstring."""
+    """The states of a conversation; the table of moves is in the docstring of the module."""
 
     STARTUP = auto()
     ADMISSION = auto()
@@ -97,9 +100,12 @@ class State(Enum):
 
 
 class Conversation:
-    """The protocol of one connection. message_bytes_max: limit of every message but CopyData, which is passed on as it comes.
+    """The protocol of one connection.
 
-    lets_in: nothing is looked at behind a Startup before `let_in`, but for passwords that were asked for.
+    Attributes:
+        message_bytes_max: the limit of every message but CopyData, which is passed on as it comes.
+        lets_in: no message after a Startup is read before `let_in`, but for passwords that were
+            asked for.
     """
 
     __slots__ = (
@@ -129,7 +135,7 @@ class Conversation:
         self._repeated: dict[bytes, FrontendMessage] = {}
 
     def receive(self, data: bytes) -> list[FrontendMessage]:
-        """Return the messages that `data` completes. A Violation is the last one ever."""
+        """Return the messages that `data` completes. After a Violation no message follows."""
         messages: list[FrontendMessage] = []
         if self._is_deaf:
             return messages
@@ -169,11 +175,15 @@ class Conversation:
 
     @property
     def is_between_messages(self) -> bool:
-        """True when any message may come next and nothing is kept of one that began: bytes may then be handled without `receive`."""
+        """True when any message may come next and no part of a message is kept.
+
+        Bytes may then be handled without `receive`.
+        """
         return self.state is State.READY and not self._partial and not self._copy_bytes_left
 
     def admit(self, message: FrontendMessage) -> bool:
-        """Return whether `message` is to be handled now, False to ignore it, and take the transition it causes.
+        """Return whether `message` is to be handled now, False to ignore it, and take the
+        transition that it causes.
 
         Raises SqlError (FATAL) for a message that the state does not allow.
         """
@@ -197,38 +207,41 @@ class Conversation:
         return kind is Startup
 
     def ask_password(self) -> list[FrontendMessage]:
-        """The next message has to be a Password; return it if it is there already."""
+        """Expect a Password as the next message; return it if it is there already."""
         assert self.state is State.ADMISSION, self.state
         self.state = State.PASSWORD
         return self._received_meanwhile()
 
     def grant_encryption(self) -> None:
-        """The client has what it asked for, and may not ask for more."""
+        """Note that the client has the encryption that it asked for, and may not ask for more."""
         self._asked = (SSL_REQUEST, GSS_REQUEST)
 
     def let_in(self) -> list[FrontendMessage]:
-        """The client may say anything; return what it has said already."""
+        """Let the client send any message; return the messages that it has sent already."""
         assert self.state is State.ADMISSION, self.state
         self.state = State.READY
         return self._received_meanwhile()
 
     def read_again(self, messages: Iterable[FrontendMessage], encoding: ClientEncoding) -> list[FrontendMessage]:
-        """Take `encoding` from now on; return messages that were received, and not yet handled, as they read in it."""
+        """Take `encoding` from now on.
+
+        Return messages that were received, and not yet handled, as they read in this encoding.
+        """
         before, self.encoding = self.encoding, encoding
         return [read_in_other(message, before, encoding) for message in messages]
 
     def fail_until_sync(self) -> None:
-        """An extended message failed: ignore everything up to the next Sync."""
+        """Ignore everything up to the next Sync: an extended message has failed."""
         if self.state is not State.CLOSED:
             self.state = State.SKIP_UNTIL_SYNC
 
     def begin_copy_in(self) -> None:
-        """CopyInResponse was sent: expect COPY data."""
+        """Expect COPY data: CopyInResponse was sent."""
         assert self.state is State.READY, self.state
         self.state = State.COPY_IN
 
     def end_copy_in(self) -> None:
-        """The COPY failed on our side: what is left of its data is ignored."""
+        """Ignore the rest of the COPY data: the COPY has failed on our side."""
         if self.state is State.COPY_IN:
             self.state = State.READY
 
@@ -250,12 +263,15 @@ class Conversation:
             self.state = State.READY
             return True
         if kind is Flush or kind is Sync:
-            # A client of the extended protocol sends Sync before it knows that the server waits for data.
+            # A client of the extended protocol sends Sync before it knows that the server waits for
+            # data.
             return False
         raise fatal("08P01", f"unexpected message type 0x{ord(_KIND_OF[kind]):02X} during COPY from stdin")
 
     def _startup_end(self, data: bytes, offset: int) -> int:
-        """Return where the opening packet at `offset` ends, or -1 after keeping what there is of it."""
+        """Return the end of the opening packet at `offset`, or -1 after keeping the bytes of it
+        that are there.
+        """
         if len(data) - offset < 4:
             self._keep(data, offset, 4)
             return -1
@@ -269,7 +285,10 @@ class Conversation:
         return end
 
     def _ask(self, request: FrontendMessage, is_followed: bool) -> None:
-        """The client asks for encryption. Raises SqlError the second time, and when it goes on without waiting for the answer."""
+        """Note that the client asks for encryption.
+
+        Raises SqlError the second time, and when the client goes on without waiting for the answer.
+        """
         if request in self._asked:
             raise unsupported_protocol(SSL_CODE if request == SSL_REQUEST else GSS_CODE)
         if is_followed:
@@ -281,7 +300,7 @@ class Conversation:
         return self.receive(kept) if kept else []
 
     def _receive_password(self, data: bytes, offset: int, messages: list[FrontendMessage]) -> int:
-        """Append the one Password that is due; return the offset behind it."""
+        """Append the one Password that is due; return the offset after it."""
         if len(data) - offset < HEAD_BYTES:
             self._keep(data, offset, HEAD_BYTES)
             return len(data)
@@ -334,7 +353,10 @@ class Conversation:
             self._keep(data, offset, HEAD_BYTES)
 
     def _repeated_message(self, message: bytes) -> FrontendMessage:
-        """Return what `message` says; a prepared statement's Describe and Execute come again and again, byte for byte."""
+        """Return the message of the bytes.
+
+        A prepared statement's Describe and Execute come again and again, byte for byte.
+        """
         known = self._repeated.get(message)
         if known is not None:
             return known
@@ -360,9 +382,12 @@ class Conversation:
             raise fatal("54000", f"message of {length} bytes exceeds the limit of {self._message_bytes_max} bytes")
 
     def _receive_copy_data(self, data: bytes, offset: int, end: int, messages: list[FrontendMessage]) -> int:
-        """Append one CopyData with the bytes of this and all CopyData that follow it at once; return the offset behind them.
+        """Append one CopyData with the bytes of this and all CopyData that follow it at once.
 
-        end: where the body that begins or goes on at `offset` ends, possibly behind the received bytes.
+        Return the offset after them.
+
+        end: the end of the body that begins or goes on at `offset`, possibly after the received
+        bytes.
         """
         view = memoryview(data)
         start = offset if self._copy_bytes_left else offset + HEAD_BYTES
@@ -393,7 +418,7 @@ class Conversation:
 
 
 def read_message(kind: int, body: bytes, encoding: ClientEncoding) -> FrontendMessage:
-    """Return what a message says whose strings are in `encoding`."""
+    """Return the message of a body whose strings are in `encoding`."""
     try:
         in_utf8 = received(kind, body, encoding)
         return DECODERS[kind](in_utf8, 0, len(in_utf8))
@@ -429,7 +454,9 @@ def read_in_other(message: FrontendMessage, before: ClientEncoding, encoding: Cl
 
 
 def unencrypted_data(kind: str) -> SqlError:
-    """Return the error for bytes behind a request for encryption: anybody on the way may have put them there."""
+    """Return the error for bytes after a request for encryption: anybody on the way may have put
+    them there.
+    """
     error = fatal("08P01", f"received unencrypted data after {kind} request")
     error.detail = "This could be either a client-software bug or evidence of an attempted man-in-the-middle attack."
     return error

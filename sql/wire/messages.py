@@ -1,7 +1,9 @@
-"""Everything a frontend can say in protocol 3, as immutable values: what `Conversation.receive` returns.
+"""All messages of a frontend in protocol 3, as immutable values: `Conversation.receive` returns
+them.
 
-Enters: nothing; `reader` and `startup` build these from bytes. Leaves: values that `engine` dispatches on by type. Must not know of
-sockets, sessions or transactions. The messages without a body exist once (`SYNC`, `FLUSH`, ...).
+Enters: nothing; `reader` and `startup` build the messages from bytes. Leaves: values that `engine`
+dispatches on by type. Must not know of sockets, sessions or transactions. The messages without a
+body exist once (`SYNC`, `FLUSH`, ...).
 """
 
 from __future__ import annotations
@@ -17,9 +19,13 @@ ObjectKind = Literal["S", "P"]
 
 @dataclass(frozen=True, slots=True)
 class Startup:
-    """StartupMessage. `parameters` has user, database (always filled in) and any setting; those of `options` are merged into it.
+    """The message StartupMessage.
 
-    minor_version: of protocol 3. protocol_options: the `_pq_.` names asked for, all of them unknown to us.
+    Attributes:
+        parameters: user, database (always filled in) and any setting; the settings of `options` are
+            merged into them.
+        minor_version: of protocol 3.
+        protocol_options: the `_pq_.` names asked for, all of them unknown to us.
     """
 
     parameters: Mapping[str, str]
@@ -39,7 +45,7 @@ class GssRequest:
 
 @dataclass(frozen=True, slots=True)
 class CancelRequest:
-    """A connection that only asks to cancel what another one runs."""
+    """The request of a connection that only asks to cancel the statement of another connection."""
 
     process_id: int
     secret_key: int
@@ -47,7 +53,12 @@ class CancelRequest:
 
 @dataclass(frozen=True, slots=True)
 class Password:
-    """PasswordMessage, SASLInitialResponse and SASLResponse share one type byte; `payload` is the body."""
+    """The message of PasswordMessage, SASLInitialResponse and SASLResponse, which share one type
+    byte.
+
+    Attributes:
+        payload: the body.
+    """
 
     payload: bytes
 
@@ -61,7 +72,10 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Parse:
-    """Prepare `text` under `name` ('' is the unnamed statement); parameter type OIDs, 0 where the server shall infer."""
+    """Prepare `text` under `name` ('' is the unnamed statement).
+
+    Parameter type OIDs, 0 where the server shall infer.
+    """
 
     name: str
     text: str
@@ -69,11 +83,12 @@ class Parse:
 
 
 class Bind(NamedTuple):
-    """Make a portal of a prepared statement.
+    """The request to make a portal of a prepared statement.
 
-    The values stay in the bytes that were received: at `parameters_offset` of `payload` stand `parameters_count` times an int32
-    length (-1: NULL) and that many bytes; the reader has checked that they fit. Binds received together share one `payload`, so a run of
-    them can be decoded in one kernel call. Formats: none (all text), one for all, or one each; 0 text, 1 binary.
+    The values stay in the bytes that were received: at `parameters_offset` of `payload` stand
+    `parameters_count` times an int32 length (-1: NULL) and that many bytes; the reader has checked
+    that they fit. Binds received together share one `payload`, so a run of them can be decoded in
+    one kernel call. Formats: none (all text), one for all, or one each; 0 text, 1 binary.
     """
 
     portal: str
@@ -85,7 +100,10 @@ class Bind(NamedTuple):
     result_formats: tuple[int, ...]
 
     def is_larger_than(self, bytes_count: int) -> bool:
-        """Tell whether the values take more bytes. The payload may have those of other messages behind them."""
+        """Tell whether the values take more bytes.
+
+        The payload may have the values of other messages after them.
+        """
         payload, offset = self.payload, self.parameters_offset
         end = offset + bytes_count
         if len(payload) <= end:
@@ -97,7 +115,7 @@ class Bind(NamedTuple):
         return False
 
     def alone(self) -> Bind:
-        """Return the message with its own values only, for one that is kept."""
+        """Return the message with its own values only, for a message that is kept."""
         payload, offset = self.payload, self.parameters_offset
         for _ in range(self.parameters_count):
             offset += 4 + max(int.from_bytes(payload[offset : offset + 4], "big", signed=True), 0)
@@ -154,7 +172,11 @@ class Sync:
 
 @dataclass(frozen=True, slots=True)
 class CopyData:
-    """Bytes of a COPY FROM STDIN. Neighbouring messages that arrived together are one CopyData: their borders mean nothing."""
+    """The bytes of a COPY FROM STDIN.
+
+    Neighbouring messages that arrived together are one CopyData: the borders between them mean
+    nothing.
+    """
 
     data: bytes | memoryview
 
@@ -178,17 +200,20 @@ class Terminate:
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
-    """The obsolete fast-path call of a function by OID; only to be refused politely."""
+    """The obsolete fast-path call of a function by OID, which is only refused politely."""
 
     function_oid: int
 
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """A message that was framed well but holds something unreadable: the statement it stands for fails with `error` (severity ERROR).
+    """A message that was framed well but has an unreadable body: its statement fails with `error`
+    (severity ERROR).
 
-    extended: it belongs to the extended protocol, so that what follows is skipped until Sync; otherwise it stands for a Query.
-    kind, body: what was received.
+    Attributes:
+        extended: the message belongs to the extended protocol, so that all messages are skipped
+            until Sync; otherwise it stands for a Query.
+        kind, body: the received bytes.
     """
 
     error: SqlError
@@ -199,7 +224,11 @@ class Malformed:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """The byte stream can't be followed any further: report `error` (severity FATAL) and close. Always the last message."""
+    """The end of a byte stream that can't be followed any further; always the last message.
+
+    Attributes:
+        error: the error (severity FATAL) that is reported before the connection is closed.
+    """
 
     error: SqlError
 

@@ -1,7 +1,9 @@
-"""The bodies of frontend messages: bytes to the values of `messages`, one small function per type byte.
+"""The bodies of frontend messages: bytes to the values of `messages`, one small function per type
+byte.
 
-Enters: a buffer, the start and the end of one complete body in it. Leaves: a message. SqlError (severity ERROR, 08P01 or 22021) when
-the body does not hold what its type promises. Must not copy more than the strings; must not know of states: framing is `conversation`.
+Enters: a buffer, the start and the end of one complete body in it. Leaves: a message. Raises
+SqlError (severity ERROR, 08P01 or 22021) when the body does not hold what its type promises. Must
+not copy more than the strings; must not know of states: framing is `conversation`.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ from sql.wire.messages import (
 _INT32 = struct.Struct("!i").unpack_from
 _UINT32 = struct.Struct("!I").unpack_from
 
-# Struct objects by count, so that a repeated shape costs no format parsing; longer lists are rare and built when they come.
+# Struct objects by count, so that a repeated shape costs no format parsing; longer lists are rare
+# and built when they come.
 _COUNTS_CACHED = 64
 _INT16S = [struct.Struct(f"!{count}h") for count in range(_COUNTS_CACHED)]
 _UINT32S = [struct.Struct(f"!{count}I") for count in range(_COUNTS_CACHED)]
@@ -56,14 +59,14 @@ Decoder = Callable[[bytes, int, int], FrontendMessage]
 
 
 def read_query(buffer: bytes, start: int, end: int) -> Query:
-    """Q: the text, to its NUL."""
+    """Return Query (Q): the text, to its NUL."""
     if buffer.find(0, start, end) != end - 1:
         raise _bad_string(buffer, start, end)
     return Query(_decode(buffer, start, end - 1))
 
 
 def read_parse(buffer: bytes, start: int, end: int) -> Parse:
-    """P: name, text, int16 count, that many OIDs."""
+    """Return Parse (P): name, text, int16 count, that many OIDs."""
     name, at = _string(buffer, start, end)
     text, at = _string(buffer, at, end)
     count, at = _count(buffer, at, end)
@@ -76,7 +79,9 @@ def read_parse(buffer: bytes, start: int, end: int) -> Parse:
 
 
 def read_bind(buffer: bytes, start: int, end: int) -> Bind:
-    """B: portal, statement, parameter formats, values (checked to fit, left in place), result formats."""
+    """Return Bind (B): portal, statement, parameter formats, values (checked to fit, left in
+    place), result formats.
+    """
     (portal, statement, formats, count), at = _bind_head(buffer, start, end)
     values_offset = at
     for _ in range(count):
@@ -101,7 +106,10 @@ def read_bind(buffer: bytes, start: int, end: int) -> Bind:
 
 
 def _bind_head(buffer: bytes, start: int, end: int) -> tuple[BindHead, int]:
-    """Return what stands before a Bind's values, and where they begin. All Binds of a statement begin with the same bytes."""
+    """Return the fields before the values of a Bind, and the place where the values begin.
+
+    All Binds of a statement begin with the same bytes.
+    """
     portal_end = buffer.find(0, start, end)
     statement_end = buffer.find(0, portal_end + 1, end)
     if 0 <= portal_end < statement_end <= end - 3:
@@ -125,17 +133,17 @@ def _read_bind_head(buffer: bytes, start: int, end: int) -> tuple[BindHead, int]
 
 
 def read_describe(buffer: bytes, start: int, end: int) -> Describe:
-    """D: 'S' or 'P', name."""
+    """Return Describe (D): 'S' or 'P', name."""
     return Describe(*_object(buffer, start, end, "DESCRIBE"))
 
 
 def read_close(buffer: bytes, start: int, end: int) -> Close:
-    """C: 'S' or 'P', name."""
+    """Return Close (C): 'S' or 'P', name."""
     return Close(*_object(buffer, start, end, "CLOSE"))
 
 
 def read_execute(buffer: bytes, start: int, end: int) -> Execute:
-    """E: portal, row limit; PostgreSQL takes a negative limit for none."""
+    """Return Execute (E): portal, row limit; PostgreSQL takes a negative limit for none."""
     portal, at = _string(buffer, start, end)
     if at + 4 != end:
         raise _bad_layout(at + 4, end)
@@ -144,13 +152,13 @@ def read_execute(buffer: bytes, start: int, end: int) -> Execute:
 
 
 def read_copy_fail(buffer: bytes, start: int, end: int) -> CopyFail:
-    """f: the reason."""
+    """Return CopyFail (f): the reason."""
     reason, _ = _string(buffer, start, end)
     return CopyFail(reason)
 
 
 def read_function_call(buffer: bytes, start: int, end: int) -> FunctionCall:
-    """F: only the function's OID is looked at."""
+    """Return FunctionCall (F): only the function's OID is looked at."""
     if start + 4 > end:
         raise _bad_layout(start + 4, end)
     (function_oid,) = _UINT32(buffer, start)
@@ -158,7 +166,7 @@ def read_function_call(buffer: bytes, start: int, end: int) -> FunctionCall:
 
 
 def read_password(buffer: bytes, start: int, end: int) -> Password:
-    """p: the body, whatever the method of authentication."""
+    """Return Password (p): the body, whatever the method of authentication."""
     return Password(buffer[start:end])
 
 
@@ -200,7 +208,7 @@ def _string(buffer: bytes, start: int, end: int) -> tuple[str, int]:
 
 
 def _count(buffer: bytes, at: int, end: int) -> tuple[int, int]:
-    """Return a number of up to 65,535, as PostgreSQL reads it, and the place behind it."""
+    """Return a number of up to 65,535, as PostgreSQL reads it, and the place after it."""
     if at + 2 > end:
         raise _bad_layout(at + 2, end)
     return buffer[at] << 8 | buffer[at + 1], at + 2
@@ -235,7 +243,7 @@ def _object(buffer: bytes, start: int, end: int, what: str) -> tuple[ObjectKind,
 
 
 def _bad_string(buffer: bytes, start: int, end: int) -> SqlError:
-    """A string without its NUL, or with bytes behind it."""
+    """Return the error of a string without its NUL, or with bytes after it."""
     missing = buffer.find(0, start, end) < 0
     return _protocol_error("invalid string in message" if missing else "invalid message format")
 

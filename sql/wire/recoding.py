@@ -1,7 +1,9 @@
-"""The protocol's texts in the encoding of a client that does not speak UTF8: what it says as UTF-8, and what it is told in its own.
+"""The protocol's texts of a client that does not speak UTF8: received ones to UTF-8, and sent ones
+to the client's encoding.
 
-Enters: bodies of frontend messages, whole backend messages in UTF-8. Leaves: the same in the other encoding; SqlError 22021 and 22P05 for
-what has no equivalent there. Rows say nothing of their types, so who makes them tells. Must not know sockets or states.
+Enters: bodies of frontend messages, whole backend messages in UTF-8. Leaves: the same in the other
+encoding; SqlError 22021 and 22P05 for characters without an equivalent there. Rows do not tell
+their types, so the caller that makes rows gives the types. Must not know sockets or states.
 """
 
 from __future__ import annotations
@@ -16,12 +18,12 @@ from sql.values.client_encodings import ClientEncoding
 from sql.wire import writer
 
 HEAD_BYTES = 5
-# Of messages whose body is text from some byte on; NULs between texts are the same in all encodings.
+# Messages whose body is text from some byte on; NULs between texts are the same in all encodings.
 TEXT_BEGINS = {ord("E"): 0, ord("N"): 0, ord("S"): 0, ord("C"): 0, ord("A"): 4}
 ROW_DESCRIPTION = ord("T")
-# What follows the name of a column in RowDescription.
+# The bytes after the name of a column in RowDescription.
 FIELD_BYTES = 18
-# Frontend messages: where their strings begin, and how many there are.
+# Frontend messages: the place of their strings, and the number of strings.
 STRINGS = {
     ord("Q"): (0, 1),
     ord("P"): (0, 2),
@@ -40,7 +42,10 @@ Recode = Callable[[bytes], bytes]
 
 
 def received(kind: int, body: bytes, encoding: ClientEncoding) -> bytes:
-    """Return the body of a frontend message with its strings in UTF-8. Values of Bind stay: who knows their types reads them."""
+    """Return the body of a frontend message with its strings in UTF-8.
+
+    Values of Bind stay as they are: the caller that knows their types reads them.
+    """
     if body.isascii() or kind not in STRINGS:
         return body
     at, count = STRINGS[kind]
@@ -55,9 +60,12 @@ def received(kind: int, body: bytes, encoding: ClientEncoding) -> bytes:
 
 
 def sent(messages: bytes, encoding: ClientEncoding) -> bytes:
-    """Return backend messages with the texts that tell their own place in the client's encoding; rows and COPY data as they are.
+    """Return backend messages in the client's encoding, where the texts tell their own place.
 
-    Raises SqlError, but for errors: one whose own text has no equivalent is that of the text's.
+    Rows and COPY data stay as they are.
+
+    Raises SqlError, but not for errors: instead of an error whose own text has no equivalent, the
+    error about that text is returned.
     """
     if messages.isascii():
         return messages
@@ -74,7 +82,10 @@ def sent(messages: bytes, encoding: ClientEncoding) -> bytes:
 
 
 def sent_rows(messages: bytes, types: Sequence[SqlType], formats: Sequence[int], encoding: ClientEncoding) -> bytes:
-    """Return DataRows with their texts in the client's encoding; formats: one for each column."""
+    """Return DataRows with their texts in the client's encoding.
+
+    formats: one for each column.
+    """
     if messages.isascii():
         return messages
     recode = to_client(encoding)
@@ -82,7 +93,10 @@ def sent_rows(messages: bytes, types: Sequence[SqlType], formats: Sequence[int],
 
 
 def sent_copy(messages: bytes, types: Sequence[SqlType] | None, encoding: ClientEncoding) -> bytes:
-    """Return CopyData of COPY TO in the client's encoding. types: of the columns in the binary format, None in the others."""
+    """Return CopyData of COPY TO in the client's encoding.
+
+    types: of the columns in the binary format, None in the other formats.
+    """
     if messages.isascii():
         return messages
     recode = to_client(encoding)
@@ -106,7 +120,7 @@ def split(messages: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def to_client(encoding: ClientEncoding) -> Recode:
-    """Return what brings UTF-8 into the encoding."""
+    """Return the function that converts UTF-8 to the encoding."""
 
     def recode(data: bytes) -> bytes:
         return data if data.isascii() else encoding.encoded(data.decode())
@@ -129,7 +143,7 @@ def _sent_body(kind: int, body: bytes, recode: Recode) -> bytes:
 
 
 def _row(body: bytes, types: Sequence[SqlType], formats: Sequence[int], recode: Recode) -> bytes:
-    """Return one row: a count, and the values with their lengths; less than no value ends a COPY."""
+    """Return one row: a count, and the values with their lengths; a negative count ends a COPY."""
     parts, at = [body[:2]], 2
     for kind, code in zip(types, formats, strict=True):
         if at == len(body):

@@ -1,9 +1,12 @@
-"""SCRAM-SHA-256 (RFC 5802, RFC 7677) as the server speaks it: passwords to verifiers, and one client's exchange.
+"""SCRAM-SHA-256 (RFC 5802, RFC 7677) as the server speaks it: passwords to verifiers, and one
+client's exchange.
 
-With channel binding (SCRAM-SHA-256-PLUS) the client proves as well that it talks to this server's certificate, and to nobody in between.
+With channel binding (SCRAM-SHA-256-PLUS) the client proves as well that it talks to this server's
+certificate, and to nobody in between.
 
-Enters: passwords, verifiers as PostgreSQL stores them, the bodies of a client's SASL messages. Leaves: verifiers, the server's messages,
-and whether the client knows the password. Malformed messages raise SqlError (FATAL) in PostgreSQL's words. Must not know roles.
+Enters: passwords, verifiers as PostgreSQL stores them, the bodies of a client's SASL messages.
+Leaves: verifiers, the server's messages, and whether the client knows the password. Malformed
+messages raise SqlError (FATAL) in PostgreSQL's words. Must not know roles.
 """
 
 from __future__ import annotations
@@ -31,7 +34,8 @@ SALT_BYTES = 16
 KEY_BYTES = 32
 NONCE_BYTES = 18
 VERIFIER = re.compile(r"SCRAM-SHA-256\$(\d{1,9}):([A-Za-z0-9+/]+={0,2})\$([A-Za-z0-9+/]{43}=):([A-Za-z0-9+/]{43}=)")
-# What a client says of channel binding ('n': it can't, 'y': it could, but thinks that we can't), and the same again at the end.
+# The words of a client about channel binding ('n': it can't, 'y': it could, but thinks that we
+# can't), and the same again at the end.
 BINDINGS = {"n": "biws", "y": "eSws"}
 PROHIBITED: tuple[Callable[[str], bool], ...] = (
     stringprep.in_table_c12,
@@ -49,7 +53,10 @@ PROHIBITED: tuple[Callable[[str], bool], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Verifier:
-    """What the server keeps of a password. Its text is PostgreSQL's; repr tells nothing."""
+    """The verifier that the server keeps of a password.
+
+    Its text is PostgreSQL's; repr tells nothing.
+    """
 
     iterations: int
     salt: bytes
@@ -65,7 +72,10 @@ class Verifier:
 
 
 def make_verifier(password: str, salt: bytes | None = None, iterations: int = ITERATIONS) -> Verifier:
-    """Return the verifier of a password; takes some milliseconds. salt: None takes a random one."""
+    """Return the verifier of a password; this takes some milliseconds.
+
+    salt: None takes a random one.
+    """
     salt = secrets.token_bytes(SALT_BYTES) if salt is None else salt
     salted = pbkdf2_hmac("sha256", sasl_prepared(password).encode(), salt, iterations)
     stored = sha256(_hmac(salted, b"Client Key")).digest()
@@ -73,7 +83,7 @@ def make_verifier(password: str, salt: bytes | None = None, iterations: int = IT
 
 
 def read_verifier(text: str) -> Verifier | None:
-    """Return the verifier that `text` is, None when it is something else, such as a password."""
+    """Return the verifier that `text` is, None when the text is something else, such as a password."""
     match = VERIFIER.fullmatch(text)
     if match is None or int(match[1]) < 1:
         return None
@@ -85,7 +95,10 @@ def read_verifier(text: str) -> Verifier | None:
 
 
 def sasl_prepared(password: str) -> str:
-    """Return a password as SASLprep (RFC 4013) normalizes it; one that SASLprep refuses is taken as it is, as in PostgreSQL."""
+    """Return a password as SASLprep (RFC 4013) normalizes it.
+
+    A password that SASLprep refuses is taken as it is, as in PostgreSQL.
+    """
     if password.isascii():
         return password
     mapped = "".join(
@@ -104,16 +117,22 @@ def sasl_prepared(password: str) -> str:
 
 
 def mock_verifier(user: str, secret: bytes) -> Verifier:
-    """Return what stands in for the verifier of a user without a password: the same salt each time, and keys that nobody has."""
+    """Return a verifier for a user without a password: the same salt each time, and keys that
+    nobody has.
+    """
     salt = sha256(user.encode() + secret).digest()[:SALT_BYTES]
     return Verifier(ITERATIONS, salt, bytes(KEY_BYTES), bytes(KEY_BYTES))
 
 
 class ScramExchange:
-    """One client's authentication. verifier: None dooms it, but the client can't tell before its end.
+    """The authentication of one client.
 
-    mock: the verifier to show instead. end_point: the hash of the certificate that the connection is encrypted with, None without one.
-    make_nonce: the server's part of the nonce.
+    Attributes:
+        verifier: None lets the authentication fail, but the client can't tell before its end.
+        mock: the verifier to show instead.
+        end_point: the hash of the certificate that the connection is encrypted with, None without
+            one.
+        make_nonce: makes the server's part of the nonce.
     """
 
     def __init__(
@@ -127,7 +146,7 @@ class ScramExchange:
         self._verifier = mock if verifier is None else verifier
         self._make_nonce = make_nonce
         self._end_point = end_point
-        # Chosen by the client: a mechanism with channel binding.
+        # The client has chosen a mechanism with channel binding.
         self._binds = False
         self._binding = ""
         self._client_first = ""
@@ -136,11 +155,15 @@ class ScramExchange:
 
     @property
     def mechanisms(self) -> tuple[str, ...]:
-        """What the client may choose from, the better one first."""
+        """The mechanisms that the client may choose from, the better one first."""
         return (MECHANISM,) if self._end_point is None else (MECHANISM_PLUS, MECHANISM)
 
     def first(self, payload: bytes) -> bytes | None:
-        """Return server-first for a SASLInitialResponse. None: it had no response in it, and an empty challenge is to ask for it."""
+        """Return server-first for a SASLInitialResponse.
+
+        None: the message had no response in it, and the server asks for the response by an empty
+        challenge.
+        """
         name_end = payload.find(0)
         if name_end < 0 or len(payload) < name_end + 5:
             raise _protocol("invalid SASL response" if name_end < 0 else "insufficient data left in message")
@@ -176,7 +199,7 @@ class ScramExchange:
         return self._server_first.encode()
 
     def _read_binding(self, text: str) -> str:
-        """Note what client-first says of channel binding; return what is behind it."""
+        """Note the channel binding of client-first; return the text after it."""
         flag = text[:1]
         if flag == "p":
             if not self._binds:
@@ -198,7 +221,7 @@ class ScramExchange:
         if text[1:2] != ",":
             raise _malformed(f'Comma expected, but found character "{_shown(text[1:2])}".')
         if flag == "y" and self._end_point is not None:
-            # Somebody on the way has taken it off the list of mechanisms.
+            # Somebody on the way has taken PLUS off the list of mechanisms.
             raise fatal_with(
                 "SCRAM channel binding negotiation error",
                 "The client supports SCRAM channel binding but thinks the server does not.  "
@@ -267,7 +290,7 @@ def _text(response: bytes) -> str:
 
 
 def _attribute(text: str, name: str) -> tuple[str, str]:
-    """Return the value of the attribute that `text` begins with, and what is behind its comma."""
+    """Return the value of the attribute that `text` begins with, and the text after its comma."""
     if not text.startswith(name):
         raise _malformed(f'Expected attribute "{name}" but found "{_shown(text[:1])}".')
     if text[1:2] != "=":

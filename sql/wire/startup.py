@@ -1,6 +1,8 @@
-"""The packets that open a connection: StartupMessage with its options, and the requests for encryption and cancellation.
+"""The packets that open a connection: StartupMessage with its options, and the requests for
+encryption and cancellation.
 
-Enters: the body of a packet without its length. Leaves: a message, or SqlError (severity FATAL). Must not decide what a setting means.
+Enters: the body of a packet without its length. Leaves: a message, or SqlError (severity FATAL).
+Must not decide what a setting means.
 """
 
 from __future__ import annotations
@@ -26,7 +28,10 @@ OpeningMessage = Startup | SslRequest | GssRequest | CancelRequest
 
 
 def read_opening(body: bytes) -> OpeningMessage:
-    """Return the message in an opening packet; `body` starts at the protocol code, behind the length."""
+    """Return the message in an opening packet.
+
+    `body` starts at the protocol code, after the length.
+    """
     (code,) = struct.unpack_from("!I", body)
     if code == SSL_CODE:
         return SSL_REQUEST
@@ -40,7 +45,7 @@ def read_opening(body: bytes) -> OpeningMessage:
 
 
 def unsupported_protocol(code: int) -> SqlError:
-    """Return the error for a protocol of another number, or for a request that comes when it may not."""
+    """Return the error for a protocol of another number, or for a request that may not come now."""
     number = f"{code >> 16}.{code & 0xFFFF}"
     return fatal("0A000", f"unsupported frontend protocol {number}: server supports 3.0 to 3.{MINOR_VERSION_MAX}")
 
@@ -51,9 +56,11 @@ def fatal(sqlstate: str, message: str, hint: str | None = None) -> SqlError:
 
 
 def split_options(options: str) -> dict[str, str]:
-    """Return the settings in the `options` parameter: `-c name=value`, `-cname=value` and `--name=value`, as the server's command line.
+    """Return the settings in the `options` parameter: `-c name=value`, `-cname=value` and
+    `--name=value`.
 
-    Words are separated by white space; a backslash takes the next character as it is.
+    These are the forms of the server's command line. Words are separated by white space; a
+    backslash takes the next character as it is.
     """
     words = _split_words(options)
     settings: dict[str, str] = {}
@@ -88,7 +95,7 @@ def _read_startup(body: bytes, minor: int) -> Startup:
     pairs = _read_pairs(body)
     protocol_options = tuple(name for name in pairs if name.startswith("_pq_."))
     settings = {name: value for name, value in pairs.items() if not name.startswith("_pq_.")}
-    # A setting of its own wins over the same one in `options`, as in PostgreSQL.
+    # A parameter of its own wins over the same setting in `options`, as in PostgreSQL.
     parameters = split_options(settings.pop("options", "")) | settings
     if not parameters.get("user"):
         raise fatal("28000", "no PostgreSQL user name specified in startup packet")
@@ -100,7 +107,7 @@ def _read_startup(body: bytes, minor: int) -> Startup:
 
 
 def _read_pairs(body: bytes) -> dict[str, str]:
-    """Return the name and value strings; one NUL more ends the list, and nothing may follow it."""
+    """Return the name and value strings; one NUL more ends the list, and no byte may follow it."""
     try:
         text = body[4:].decode()
     except UnicodeDecodeError as error:

@@ -1,7 +1,7 @@
-"""Every message a backend can send in protocol 3, as functions that return its bytes.
+"""All messages of a backend in protocol 3, as functions that return their bytes.
 
-Enters: names, types, errors. Leaves: bytes ready for the socket; data rows are encoded elsewhere, in bulk. Must not keep state or
-know of sockets.
+Enters: names, types, errors. Leaves: bytes ready for the socket; data rows are encoded elsewhere,
+in bulk. Must not keep state or know of sockets.
 """
 
 from __future__ import annotations
@@ -63,17 +63,26 @@ def parameter_status(name: str, value: str) -> bytes:
 
 
 def backend_key_data(process_id: int, secret_key: int) -> bytes:
-    """Return BackendKeyData: what a CancelRequest has to repeat. secret_key: 32 bits."""
+    """Return BackendKeyData: the numbers that a CancelRequest has to repeat.
+
+    secret_key: 32 bits.
+    """
     return message(b"K", struct.pack("!iI", process_id, secret_key))
 
 
 def ready_for_query(status: str) -> bytes:
-    """Return ReadyForQuery; status: I idle, T in a transaction block, E in a failed one."""
+    """Return ReadyForQuery.
+
+    status: I idle, T in a transaction block, E in a failed block.
+    """
     return READY_FOR_QUERY[status]
 
 
 def row_description(fields: Iterable[tuple[str, SqlType, int, tuple[int, int]]]) -> bytes:
-    """Return RowDescription of (name, type, format, origin) columns; format 0 text, 1 binary; origin: OID and attnum, or (0, 0)."""
+    """Return RowDescription of (name, type, format, origin) columns.
+
+    The format is 0 text or 1 binary; the origin is OID and attnum, or (0, 0).
+    """
     parts = [
         _string(name) + _FIELD.pack(*origin, kind.oid, kind.size_bytes, kind.typmod, format_code)
         for name, kind, format_code, origin in fields
@@ -87,7 +96,10 @@ def parameter_description(oids: Sequence[int]) -> bytes:
 
 
 def data_row(values: Sequence[bytes | None]) -> bytes:
-    """Return one DataRow of encoded values, None for NULL: for the few rows of SHOW and EXPLAIN; results are encoded in bulk."""
+    """Return one DataRow of encoded values, None for NULL: for the few rows of SHOW and EXPLAIN.
+
+    Results are encoded in bulk.
+    """
     parts = [_INT16.pack(len(values))]
     for value in values:
         parts.append(b"\xff\xff\xff\xff" if value is None else _INT32.pack(len(value)) + value)
@@ -105,7 +117,7 @@ def error_response(error: SqlError) -> bytes:
 
 
 def notice_response(notice: SqlError) -> bytes:
-    """Return NoticeResponse; the severity says which kind (WARNING, NOTICE, INFO, DEBUG, LOG)."""
+    """Return NoticeResponse; the severity tells its kind (WARNING, NOTICE, INFO, DEBUG, LOG)."""
     return message(b"N", _report(notice))
 
 
@@ -125,16 +137,18 @@ def copy_data(data: bytes | memoryview) -> bytes:
 
 
 def negotiate_protocol_version(version: int, protocol_options: Sequence[str]) -> bytes:
-    """Return NegotiateProtocolVersion: the newest version we speak, and the options we do not know.
+    """Return NegotiateProtocolVersion: the newest version that we speak, and the options that we do
+    not know.
 
-    version: major << 16 | minor. The manual names the minor version alone; PostgreSQL sends both, and libpq 18 insists.
+    version: major << 16 | minor. The manual names the minor version alone; PostgreSQL sends both,
+    and libpq 18 insists.
     """
     body = struct.pack("!ii", version, len(protocol_options)) + b"".join(_string(name) for name in protocol_options)
     return message(b"v", body)
 
 
 def notification_response(process_id: int, channel: str, payload: str) -> bytes:
-    """Return NotificationResponse: what LISTEN waits for."""
+    """Return NotificationResponse, for which a client with LISTEN waits."""
     return message(b"A", _INT32.pack(process_id) + _string(channel) + _string(payload))
 
 
