@@ -31,12 +31,11 @@ class UnloggedCommitter(Committer):
 
     def commit_soon(self, transaction: Transaction, answer: Answer) -> bool | None:
         """See Committer."""
-        database = self._database
         stages = stages_of(transaction)
-        image = database.image
+        image = self._catalog.image
         prepare(transaction, image)
-        with database.commit_lock:
-            if database.image is not image:
+        with self._catalog.lock:
+            if self._catalog.image is not image:
                 return None
             for stage in stages:
                 stage.apply()
@@ -48,14 +47,13 @@ class UnloggedCommitter(Committer):
         self, commit: RowCommit, views: Views, image: CatalogImage, waits: bool, answer: Answer
     ) -> bool | None:
         """See Committer."""
-        database = self._database
         if commit.views is not views:
             commit.meet(views)
-        commit.arrive(database.clock.now_us(), 0)
+        commit.arrive(self._clock.now_us(), 0)
         if not commit.passes():
             return None
-        with database.commit_lock:
-            if database.image is not image:
+        with self._catalog.lock:
+            if self._catalog.image is not image:
                 return None
             commit.apply()
         commit.publish()

@@ -189,7 +189,7 @@ async def listen(config: ServerConfig, tls: ssl.SSLContext | None) -> None:
                 config.port,
                 server_limits(config),
                 door(database, tls),
-                partial(open_session, database),
+                partial(open_session, database.shared),
                 partial(announce, database),
                 stop,
             )
@@ -211,7 +211,7 @@ def tell_password(database: Database) -> None:
     from engine.catalog.roles import BOOTSTRAP_NAME
     from engine.server.first_password import give_password
 
-    path = give_password(database)
+    path = give_password(database.config, database.storage, database.catalog, database.transactions, database.committer)
     if path is not None:
         print(f"antumbra: the password of the superuser {BOOTSTRAP_NAME} is in {path}", flush=True)
 
@@ -223,7 +223,9 @@ def door(database: Database, tls: ssl.SSLContext | None) -> Door:
 
     config = database.config
     end_point = None if config.ssl_cert_file is None else certificate_hash(config.ssl_cert_file)
-    return Door(Authenticator(config.rules, lambda: database.image.roles, database.clock.now_us, end_point), tls)
+    return Door(
+        Authenticator(config.rules, lambda: database.catalog.image.roles, database.clock.now_us, end_point), tls
+    )
 
 
 def check_address(config: ServerConfig) -> None:
@@ -247,7 +249,7 @@ def address_refused(config: ServerConfig, error: OSError) -> StartError:
 
 def announce(database: Database, host: str, port: int) -> None:
     """Print the line that says where clients can connect, once they can."""
-    database.listens_on(port)
+    database.shared.listens_on(port)
     shown = f"[{host}]" if ":" in host else host
     print(f"antumbra {version('antumbra')} ready on {shown}:{port} (data in {database.config.data_dir})", flush=True)
 

@@ -2,7 +2,7 @@
 
 Enters: entries made by DDL. Leaves: images (a new one per change) that bind reads;
 `engine.catalog.stored_form` gives them their stored form. A transaction with DDL works on an image
-of its own; committing the image is one assignment in `engine.database`. Must not lock or write.
+of its own; committing the image is one assignment in `engine.commit.committer`. Must not lock or write.
 """
 
 from __future__ import annotations

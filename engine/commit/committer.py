@@ -19,10 +19,10 @@ from typing import Any
 import numpy.typing as npt
 
 from engine.catalog.image import CatalogImage
+from engine.catalog.published import PublishedCatalog
 from engine.catalog.stored_form import catalog_text
 from engine.commit.arrival_joins import JoinChange, begun_joins, changed_joins, join_payloads
 from engine.commit.parts import (
-    Committed,
     Records,
     arrive,
     bytes_of,
@@ -44,11 +44,14 @@ from engine.log.commit_log import CommitLog, statement_flags
 from engine.log.commits import Answer, Commit, Waiting
 from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, STATEMENTS_MAX, Bytes, checksum_of
 from engine.log.replay import RECORDS_COUNT
+from engine.tables.table_store import TableStore
 from ringbuffer.memory.columns import Morsel
 from ringbuffer.memory.error_codes import RowError
 from ringbuffer.pages.log_rows import FLAG_COMMITS, RowRecord
 from ringbuffer.ring.ring import RowWriter
 from sql.errors import SqlError
+from views.model.protocols import Clock
+from views.upkeep.twins import Sharing
 from views.upkeep.view import ContinuousView
 
 log = logging.getLogger(__name__)
@@ -137,11 +140,23 @@ def ignore(_: SqlError | None) -> None:
 
 
 class Committer:
-    """The commits of one database. log: the write-ahead log."""
+    """The commits of one server.
 
-    def __init__(self, database: Committed, log: CommitLog) -> None:
+    Attributes:
+        log: the write-ahead log.
+
+    Arguments:
+        sharing: the sets of views that take rows together.
+    """
+
+    def __init__(
+        self, catalog: PublishedCatalog, store: TableStore, clock: Clock, sharing: Sharing, log: CommitLog
+    ) -> None:
         self.log = log
-        self._database = database
+        self._catalog = catalog
+        self._store = store
+        self._clock = clock
+        self._sharing = sharing
 
     def commit(self, transaction: Transaction) -> None:
         """Commit, and return after the commit. Raises SqlError, and applies nothing of the transaction then.
@@ -183,14 +198,14 @@ class Committer:
         calls `commit`. Raises SqlError when a view refuses a row.
         """
         stages = stages_of(transaction)
-        image = self._database.image
+        image = self._catalog.image
         records = small_records(stages)
         if records is None or any(stage.needs_room for stage in stages):
             return None
         prepare(transaction, image)
         log = self.log
         with log.lock:
-            if not log.takes or self._database.image is not image or not log.fits(bytes_of(records)):
+            if not log.takes or self._catalog.image is not image or not log.fits(bytes_of(records)):
                 return None
             arrive(transaction, stages, log.stamp())
             try:
@@ -203,13 +218,13 @@ class Committer:
     ) -> bool | None:
         """Commit one whole row of a stream as a transaction of its own. Returns as `commit_soon`."""
         log = self.log
-        now_us = commit.arrive(self._database.clock.now_us(), log.newest_us)
+        now_us = commit.arrive(self._clock.now_us(), log.newest_us)
         if commit.views is not views:
             commit.meet(views)
         if not commit.passes():
             return None
         with log.lock:
-            if not log.takes or self._database.image is not image:
+            if not log.takes or self._catalog.image is not image:
                 return None
             room = commit.room
             if room is not None and not room.takes_row(commit.string_bytes_max):
@@ -223,7 +238,7 @@ class Committer:
             if waits or log.unapplied:
                 log.add_row_commit(commit, size)
                 return False
-            with self._database.commit_lock:
+            with self._catalog.lock:
                 commit.apply()
             commit.publish()
         return True
@@ -236,7 +251,7 @@ class Committer:
         self.require_room(transaction)
         with self._logged_ahead(stages) as (records, number):
             while True:
-                image = self._database.image
+                image = self._catalog.image
                 prepare(transaction, image)
                 if number and any(stage.folds_on_arrival for stage in stages):
                     self._enter_alone(transaction, stages, number, answer)
@@ -244,7 +259,7 @@ class Committer:
                 with log.lock:
                     if not log.takes:
                         log.wait_until_open()
-                    if self._database.image is not image:
+                    if self._catalog.image is not image:
                         continue
                     if log.fits(bytes_of(records)):
                         arrive(transaction, stages, log.stamp())
@@ -262,7 +277,7 @@ class Committer:
         """
         log = self.log
         with log.exclusive():
-            prepare(transaction, self._database.image)
+            prepare(transaction, self._catalog.image)
             with log.lock:
                 arrival_us = log.stamp()
             arrive(transaction, stages, arrival_us)
@@ -303,7 +318,7 @@ class Committer:
             log.add(COMMIT, 0, number, [RECORDS_COUNT.pack(count)], transaction.arrival_us)
         commit = StagedCommit(stages, answer, transaction.waits_for_log)
         if not transaction.waits_for_log and log.unapplied == 0:
-            with self._database.commit_lock:
+            with self._catalog.lock:
                 commit.apply()
             commit.publish()
             return True
@@ -360,21 +375,20 @@ class Committer:
 
     def _commit_tables(self, transaction: Transaction, stages: Sequence[StatementStage]) -> None:
         """Commit in the file of the tables, which decides; then publish catalog, rows and table versions."""
-        database = self._database
-        store = database.store
+        catalog, store = self._catalog, self._store
         reshapings = reshapings_of(transaction)
         with self._logged_ahead(stages) as (records, number), store.lock:
             if transaction.tables is None:
-                transaction.tables = store.begin(database.image)
-                transaction.snapshot = database.image
+                transaction.tables = store.begin(catalog.image)
+                transaction.snapshot = catalog.image
             tables = transaction.tables
             tables.serializable = transaction.serializable
-            check_changes(transaction, database.image)
+            check_changes(transaction, catalog.image)
             sequences = [] if transaction.image is None else new_sequences(transaction.image)
             if transaction.image is not None:
                 numbers = {entry.counter.number: entry.counter.record(entry.definition) for entry in sequences}
                 store.save_catalog(tables, catalog_text(transaction.image), numbers)
-            joins = changed_joins(transaction.image or database.image, tables)
+            joins = changed_joins(transaction.image or catalog.image, tables)
             if not stages and transaction.image is None and not joins:
                 store.commit(tables)
                 return
@@ -393,15 +407,15 @@ class Committer:
                     admit(before)
                     raise
                 self._note_committed(number)
-                with database.commit_lock:
+                with catalog.lock:
                     for operation in transaction.operations:
                         if isinstance(operation, StatementStage):
                             operation.apply()
                         else:
-                            database.sharing.follow(operation.image.together)
+                            self._sharing.follow(operation.image.together)
                     if transaction.image is not None:
-                        database.image = transaction.image
-                        database.sharing.follow(transaction.image.together)
+                        catalog.image = transaction.image
+                        self._sharing.follow(transaction.image.together)
                 for operation in transaction.operations:
                     if isinstance(operation, StatementStage):
                         operation.append_to_ring()
@@ -423,7 +437,6 @@ class Committer:
         if not joins:
             yield
             return
-        database = self._database
         for change in joins:
             change.exchange()
         try:
@@ -433,9 +446,9 @@ class Committer:
                 change.exchange()
             raise
         finally:
-            with database.commit_lock:
+            with self._catalog.lock:
                 # Another object is another image to every transaction that has prepared a commit for the one before.
-                database.image = replace(database.image)
+                self._catalog.image = replace(self._catalog.image)
 
     def _note_committed(self, number: int) -> None:
         """Tell the log that the file of the tables has committed a transaction.
@@ -451,7 +464,7 @@ class Committer:
         self, transaction: Transaction, stages: Sequence[StatementStage], records: Records, number: int, joined: Views
     ) -> int:
         """Make the transaction durable in the log, but undecided; return its number. Raises SqlError."""
-        image = self._database.image
+        image = self._catalog.image
         attached = prepare(transaction, image)
         with self.log.lock:
             number = number or self.log.number()

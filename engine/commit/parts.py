@@ -6,10 +6,8 @@ shared or locked; `committer` puts the parts together.
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Sequence
-from typing import Protocol
 
 from engine.catalog.disabled_views import refuse_definitions
 from engine.catalog.image import CatalogImage, StreamEntry, ViewEntry
@@ -19,11 +17,8 @@ from engine.log.commit_log import statement_flags
 from engine.log.records import STATEMENTS_MAX, Bytes
 from engine.streams.ring_rebuild import Reshaping
 from engine.streams.stream import Stream
-from engine.tables.table_store import TableStore
 from ringbuffer.pages.log_rows import ALIGNMENT, HEADER
 from sql.errors import SqlError
-from views.model.protocols import Clock
-from views.upkeep.twins import Sharing
 from views.upkeep.view import ContinuousView
 
 Records = Sequence[tuple[int, Sequence[Bytes]]]
@@ -31,28 +26,6 @@ Records = Sequence[tuple[int, Sequence[Bytes]]]
 # Transactions of more rows or bytes are in the log before their turn comes to be decided.
 AT_ONCE_ROWS_MAX = 4096
 AT_ONCE_BYTES_MAX = 256 * 1024
-
-
-class Committed(Protocol):
-    """The parts of a database that a commit changes or reads."""
-
-    image: CatalogImage
-
-    @property
-    def clock(self) -> Clock:
-        """The wall clock."""
-
-    @property
-    def commit_lock(self) -> threading.Lock:
-        """The lock under which commits become visible."""
-
-    @property
-    def store(self) -> TableStore:
-        """The file of the tables."""
-
-    @property
-    def sharing(self) -> Sharing:
-        """The sets of views that take rows together."""
 
 
 def stages_of(transaction: Transaction) -> list[StatementStage]:

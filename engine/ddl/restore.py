@@ -8,8 +8,8 @@ be restored.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from engine.catalog.disabled_views import restored_or_disabled
 from engine.catalog.image import (
@@ -58,24 +58,21 @@ RANKS = {"sequence": 0, "table": 1}
 Wanted = TypeVar("Wanted", CreateStream, CreateView)
 
 
-class Engines(Protocol):
-    """The parts of a database that relations are built with."""
+@dataclass(frozen=True)
+class Engines:
+    """What relations are built with.
 
-    @property
-    def store(self) -> TableStore:
-        """The file of the tables."""
+    Attributes:
+        store: the file of the tables.
+        stream_options: of streams that do not say.
+        kernels: the folder of views' kernels.
+        upper: what runs static and upper pipelines.
+    """
 
-    @property
-    def stream_options(self) -> StreamOptions:
-        """The options of streams that do not say."""
-
-    @property
-    def kernels(self) -> KernelFiles:
-        """The folder of views' kernels."""
-
-    @property
-    def upper(self) -> SparkUpperExecutor:
-        """What runs static and upper pipelines."""
+    store: TableStore
+    stream_options: StreamOptions
+    kernels: KernelFiles
+    upper: SparkUpperExecutor
 
 
 def restore_catalog(engines: Engines, text: str) -> CatalogImage:

@@ -28,7 +28,7 @@ BINARY = (1,)
 @handles(Declare)
 async def declare(statement: Declare, work: Work) -> Outcome:
     """Make a cursor. Raises 25P01 for one that would end at once, and 42P03."""
-    system_catalog = work.database.system_catalog
+    system_catalog = work.server.system_catalog
     if not work.in_block and not statement.hold:
         Prepared(statement.select, (), system_catalog).refresh(work.image, work.settings)
         raise SqlError("25P01", "DECLARE CURSOR can only be used in transaction blocks")
@@ -42,7 +42,7 @@ async def declare(statement: Declare, work: Work) -> Outcome:
     message = Bind(statement.name, "", (), b"", 0, 0, formats)
     portal = Portal(made, message, outcome=outcome, scroll=statement.scroll, holds=statement.hold)
     work.names.keep_portal(statement.name, portal)
-    await keep_rows(portal, work.names, work.database.result_limits, work.threads)
+    await keep_rows(portal, work.names, work.server.result_limits, work.threads)
     return Outcome(statement.tag)
 
 
@@ -58,7 +58,7 @@ async def fetch(statement: Fetch, work: Work) -> Outcome:
         raise SqlError("55000", f'portal "{statement.name}" cannot be run')
     try:
         rows = await Movement(portal, outcome).run(statement)
-        await keep_rows(portal, work.names, work.database.result_limits, work.threads)
+        await keep_rows(portal, work.names, work.server.result_limits, work.threads)
     except SqlError:
         portal.is_broken = True
         raise

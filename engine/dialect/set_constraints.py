@@ -23,7 +23,7 @@ async def set_constraints(statement: SetConstraints, work: Work) -> Outcome:
     """Do SET CONSTRAINTS. Raises 3F000, 42704, 42809, and 23503 for what has waited so far."""
     if not work.in_block:
         work.notice("25P01", f"{statement.tag} can only be used in transaction blocks", "WARNING")
-    tables = await work.threads.in_worker(work.database.begin_tables, work.transaction)
+    tables = await work.threads.in_worker(work.server.transactions.begin_tables, work.transaction)
     keys = None if statement.names is None else named_keys(statement, tables.image, work.settings.captured())
     await work.threads.in_worker(tables.references.set_mode, keys, statement.deferred)
     return Outcome(statement.tag)

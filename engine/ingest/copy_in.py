@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
+from engine.catalog.image import CatalogImage
+from engine.catalog.published import PublishedCatalog
+from engine.commit.committer import Committer
 from engine.commit.staging import StatementStage
 from engine.commit.string_admission import FullBufferError
+from engine.commit.transactions import Transactions
 from engine.ingest.copy_decoders import make_decoder
 from engine.ingest.copy_header import HeaderMatch
 from engine.ingest.copy_lines import read_by_line
+from engine.ingest.insert import InsertTarget
 from engine.streams.failing_rows import FailingRowError
 from engine.streams.row_errors import copy_error, shown
 from ringbuffer.decode.copy_binary import BinaryDecoder
@@ -26,14 +30,41 @@ from sql.errors import SqlError
 from sql.parse.statements.parts import CopyOptions
 from sql.times.input_styles import InputStyles
 from sql.wire import writer
-
-if TYPE_CHECKING:
-    from engine.catalog.image import CatalogImage
-    from engine.database import Database
-    from engine.ingest.insert import InsertTarget
+from views.model.protocols import Clock
 
 # How often a COPY or a commit that waits for room in a string buffer looks again.
 ROOM_WAIT_S = 0.01
+
+
+@dataclass(frozen=True)
+class CopyServer:
+    """The parts of a server that a COPY uses.
+
+    Attributes:
+        block_bytes: how much of a COPY is decoded at once.
+    """
+
+    transactions: Transactions
+    committer: Committer
+    catalog: PublishedCatalog
+    clock: Clock
+    block_bytes: int
+
+
+@dataclass(frozen=True)
+class Publishing:
+    """When a COPY commits what has come.
+
+    Attributes:
+        interval_ms: after each such interval; None: only at its end.
+        waits: true if it may wait for room in a string buffer.
+        waits_for_log: true if published rows are durable before the COPY goes on
+            (synchronous_commit).
+    """
+
+    interval_ms: int | None
+    waits: bool
+    waits_for_log: bool
 
 
 class CopyIn:
@@ -43,42 +74,32 @@ class CopyIn:
         rows_count: rows decoded so far.
         needs_room: true while it waits for room in a string buffer; the caller then calls `decode`
             again before it takes more data.
-
-    Arguments:
-        publish_ms: the COPY commits after each such interval; None: only at its end.
-        waits: true if it may wait for room in a string buffer.
-        waits_for_log: true if published rows are durable before the COPY goes on
-            (synchronous_commit).
     """
 
     def __init__(
         self,
-        database: Database,
+        server: CopyServer,
         target: InsertTarget,
         options: CopyOptions,
         image: CatalogImage,
         now_us: int,
         time_zone: str,
         styles: InputStyles,
-        publish_ms: int | None,
-        waits: bool,
-        waits_for_log: bool,
+        publishing: Publishing,
     ) -> None:
         self.rows_count = 0
         self.needs_room = False
-        self._waits = waits
-        self._waits_for_log = waits_for_log
         self._is_binary = options.format == "binary"
-        self._database = database
+        self._server = server
         self._target = target
         self._image = image
         self._now_us = now_us
         self._time_zone = time_zone
         self._styles = styles
-        self._publish_ms = publish_ms
+        self._publishing = publishing
         self._published_rows = 0
         self._said_published = False
-        self._published_at_s = database.clock.monotonic_s()
+        self._published_at_s = server.clock.monotonic_s()
         self._pieces: list[bytes | memoryview] = []
         self._pieces_bytes = 0
         # A timer's publish may meet the client's data: `_taking` guards the pieces, `_decoding` the decoder and the stage.
@@ -105,7 +126,7 @@ class CopyIn:
         with self._taking:
             self._pieces.append(data)
             self._pieces_bytes += len(data)
-        return self._pieces_bytes >= self._database.config.copy_block_bytes or self._publish_due()
+        return self._pieces_bytes >= self._server.block_bytes or self._publish_due()
 
     def decode(self) -> None:
         """Decode and stage what was collected, and publish when that is due. Raises SqlError.
@@ -128,10 +149,10 @@ class CopyIn:
 
     def publish_wait_s(self) -> float | None:
         """Return how long the rows of an idle client may wait to be published; None without such rows."""
-        if self._publish_ms is None or not (self._pieces or self._stage.rows_count):
+        if self._publishing.interval_ms is None or not (self._pieces or self._stage.rows_count):
             return None
-        passed_s = self._database.clock.monotonic_s() - self._published_at_s
-        return max(self._publish_ms / 1000 - passed_s, 0.0)
+        passed_s = self._server.clock.monotonic_s() - self._published_at_s
+        return max(self._publishing.interval_ms / 1000 - passed_s, 0.0)
 
     def stages(self) -> list[StatementStage]:
         """Return the stages that the session has to commit."""
@@ -225,30 +246,30 @@ class CopyIn:
         return None
 
     def _publish_due(self) -> bool:
-        if self._publish_ms is None:
+        if self._publishing.interval_ms is None:
             return False
-        return (self._database.clock.monotonic_s() - self._published_at_s) * 1000 >= self._publish_ms
+        return (self._server.clock.monotonic_s() - self._published_at_s) * 1000 >= self._publishing.interval_ms
 
     def _publish(self) -> None:
         if self._stage.rows_count:
-            transaction = self._database.begin()
-            transaction.waits_for_log = self._waits_for_log
+            transaction = self._server.transactions.begin()
+            transaction.waits_for_log = self._publishing.waits_for_log
             transaction.operations.append(self._stage)
             try:
-                self._database.committer.commit(transaction)
+                self._server.committer.commit(transaction)
             except FullBufferError as error:
-                self.needs_room = self._waits and not error.is_lasting
+                self.needs_room = self._publishing.waits and not error.is_lasting
                 if self.needs_room:
                     return
                 raise
             self.needs_room = False
             self._published_rows += self._stage.rows_count
             self._stage = self._new_stage()
-        self._published_at_s = self._database.clock.monotonic_s()
+        self._published_at_s = self._server.clock.monotonic_s()
 
     def _new_stage(self) -> StatementStage:
-        image = self._image if self._publish_ms is None else self._database.image
-        return self._database.stage(self._target.entry, image, self._now_us)
+        image = self._image if self._publishing.interval_ms is None else self._server.catalog.image
+        return self._server.transactions.stage(self._target.entry, image, self._now_us)
 
     def _error(self, error: RowError) -> SqlError:
         target = self._target

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import Protocol
 
 from engine.catalog.image import CatalogImage, StreamEntry, ViewEntry
 from engine.log.checkpoint import Checkpoint, restore_newest
@@ -33,80 +32,55 @@ log = logging.getLogger(__name__)
 PROGRESS_S = 5.0
 
 
-class Recovered(Protocol):
-    """The parts of a database that exist before its recovery."""
-
-    @property
-    def image(self) -> CatalogImage:
-        """The catalog, with empty streams and views."""
-
-    @property
-    def storage(self) -> Storage:
-        """The access to the disk."""
-
-    @property
-    def checkpoints_dir(self) -> Path:
-        """The folder of the checkpoints."""
-
-    @property
-    def log(self) -> CommitLog:
-        """The log, not open yet."""
-
-    @property
-    def config(self) -> ServerConfig:
-        """The limits of the server."""
-
-    @property
-    def store(self) -> TableStore:
-        """The file of the tables, which knows which transactions it has committed."""
-
-    @property
-    def clock(self) -> Clock:
-        """The wall clock."""
+def checkpoints_dir(config: ServerConfig) -> Path:
+    """Return the folder of the checkpoints."""
+    return config.data_dir / "checkpoints"
 
 
-def recover(database: Recovered) -> int:
-    """Recover streams and views of `database.image`, and open the log.
+def recover(
+    image: CatalogImage,
+    commit_log: CommitLog,
+    store: TableStore,
+    storage: Storage,
+    clock: Clock,
+    config: ServerConfig,
+) -> int:
+    """Recover the streams and views of `image`, which are empty, and open the log.
 
-    Returns the position of the checkpoint, or 0.
+    store: the file of the tables, which knows which transactions it has committed. Returns the
+    position of the checkpoint, or 0.
     """
-    views, streams = relations_of(database.image)
+    views, streams = relations_of(image)
     joins = {view: (view.state.joins.tables, view.state.joins.rows) for view in views.values() if view.joins_at_arrival}
-    storage = database.storage
-    checkpoint = restore_newest(
-        storage,
-        database.checkpoints_dir,
-        database.log.first_logged(),
-        Restoring(database.checkpoints_dir, views, streams),
-    )
+    folder = checkpoints_dir(config)
+    checkpoint = restore_newest(storage, folder, commit_log.first_logged(), Restoring(folder, views, streams))
     attached = () if checkpoint is None else [view.oid for view in checkpoint.views if view.attached]
-    target = ReplayedRelations(views, streams, attached, database.image.views_over)
-    keeper = RowsKeeper(database.config.stage_memory_bytes_max, lambda: storage.temporary(database.config.data_dir))
-    decided = database.store.decided_transactions()
+    target = ReplayedRelations(views, streams, attached, image.views_over)
+    keeper = RowsKeeper(config.stage_memory_bytes_max, lambda: storage.temporary(config.data_dir))
+    decided = store.decided_transactions()
     position, sequence = (0, FIRST_SEQUENCE) if checkpoint is None else (checkpoint.position, checkpoint.read_sequence)
     replay = Replay(target, decided, position, sequence, keeper)
-    replay_log(database, replay, checkpoint)
+    replay_log(commit_log, clock, replay, checkpoint)
     for view, (tables, rows) in joins.items():
         # The tables as they are, even if some of the log was given up.
         view.state.joins.set(tables, rows)
-    if database.log.place.position < position:
+    if commit_log.place.position < position:
         raise SqlError(
             DAMAGED,
-            f"the log ends at position {database.log.place.position}, before the newest checkpoint at position {position}",
+            f"the log ends at position {commit_log.place.position}, before the newest checkpoint at position {position}",
             hint="The files of the log are older than the checkpoint. Put back files of the same time.",
         )
     numbers = (replay.highest_transaction, *decided)
     next_transaction, newest_us = (1, 0) if checkpoint is None else (checkpoint.next_transaction, checkpoint.time_us)
-    database.log.open(max(max(numbers) + 1, next_transaction), max(replay.newest_us, newest_us))
+    commit_log.open(max(max(numbers) + 1, next_transaction), max(replay.newest_us, newest_us))
     return position
 
 
-def replay_log(database: Recovered, replay: Replay, checkpoint: Checkpoint | None) -> None:
+def replay_log(commit_log: CommitLog, clock: Clock, replay: Replay, checkpoint: Checkpoint | None) -> None:
     """Let `replay` take the records after the checkpoint, and log the progress from time to time."""
     place = (0, FIRST_SEQUENCE) if checkpoint is None else (checkpoint.read_position, checkpoint.read_sequence)
-    clock = database.clock
     began_s = said_s = clock.monotonic_s()
-    for record in database.log.read(*place):
+    for record in commit_log.read(*place):
         replay.take(record)
         if record.sequence % 256 == 0 and clock.monotonic_s() - said_s >= PROGRESS_S:
             said_s = clock.monotonic_s()

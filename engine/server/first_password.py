@@ -10,30 +10,36 @@ import secrets
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from engine.catalog.published import PublishedCatalog
 from engine.catalog.roles import BOOTSTRAP_OID
+from engine.commit.committer import Committer
+from engine.commit.transactions import Transactions
+from engine.settings.config import ServerConfig
+from engine.storage.storage import Storage
 from sql.wire.scram import make_verifier
-
-if TYPE_CHECKING:
-    from engine.database import Database
 
 FILE_NAME = "superuser-password"
 PASSWORD_BYTES = 18
 
 
-def give_password(database: Database) -> Path | None:
+def give_password(
+    config: ServerConfig,
+    storage: Storage,
+    catalog: PublishedCatalog,
+    transactions: Transactions,
+    committer: Committer,
+) -> Path | None:
     """Give the superuser a password unless there is one; return the file that it is in. Raises OSError and SqlError.
 
     The file comes first: after a crash in between, the next start writes it anew.
     """
-    image = database.image
+    image = catalog.image
     superuser = image.roles.by_oid(BOOTSTRAP_OID)
     if superuser is None or superuser.verifier is not None:
         return None
     password = secrets.token_urlsafe(PASSWORD_BYTES)
-    path = database.config.data_dir / FILE_NAME
-    storage = database.storage
+    path = config.data_dir / FILE_NAME
     with suppress(FileNotFoundError):
         storage.remove(path)
     file = storage.create(path)
@@ -44,7 +50,7 @@ def give_password(database: Database) -> Path | None:
         file.close()
     storage.sync_folder(path.parent)
     changed = replace(superuser, verifier=str(make_verifier(password)))
-    transaction = database.begin()
+    transaction = transactions.begin()
     transaction.change_catalog(replace(image, roles=image.roles.with_role(changed), version=image.version + 1))
-    database.committer.commit(transaction)
+    committer.commit(transaction)
     return path

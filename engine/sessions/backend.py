@@ -29,7 +29,7 @@ class SessionBackend:
         self._cancelled = cancelled
         settings, process_id = session.settings, session.connection.process_id
         self.locks = SessionLocks(
-            session.database.locks, process_id, lambda: settings.lock_timeout_ms, session.check_cancelled
+            session.shared.locks, process_id, lambda: settings.lock_timeout_ms, session.check_cancelled
         )
 
     def sleep(self, seconds: float) -> None:
@@ -73,7 +73,7 @@ class SessionBackend:
 
     def _check_right(self, target: int, terminates: bool) -> None:
         """Raise 42501 unless the session may end what another role runs."""
-        roles = self._session.database.image.roles
+        roles = self._session.server.catalog.image.roles
         own = self._session.identity.current(roles)
         if roles.is_superuser(own):
             return

@@ -75,12 +75,12 @@ class Cancelling:
         if not self.is_asked.is_set():
             return
         session = self._session
-        database, transaction = session.database, session.block.open
-        database.tables.interrupt(session)
-        database.system_catalog.interrupt(session)
+        server, transaction = session.server, session.block.open
+        server.engines.tables.interrupt(session)
+        server.system_catalog.interrupt(session)
         if transaction is not None and transaction.tables is not None:
             transaction.tables.interrupt()
-        database.upper.cancel(session)
+        server.engines.upper.cancel(session)
         for future in list(self._waits):
             future.cancel()
         if self._is_running:

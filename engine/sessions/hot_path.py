@@ -35,7 +35,7 @@ class HotPath:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._database = session.database
+        self._server = session.server
         self._heads: dict[str, InsertTarget | None] = {}
         self._heads_image: CatalogImage | None = None
         session.settings.watchers.append(self._forget)
@@ -73,7 +73,7 @@ class HotPath:
 
     def decode_row(self, portal: Portal, image: CatalogImage) -> bool:
         """Decode the parameters of a portal that inserts one row of them. False: it does not, or a value needs the general way."""
-        row = parameter_row(portal.prepared, image, self._database.tables)
+        row = parameter_row(portal.prepared, image, self._server.engines.tables)
         if row is None or self._session.connection.encoding.converts:
             return False
         message = portal.message
@@ -94,7 +94,7 @@ class HotPath:
         if row is not None:
             if session.settings.read_only:
                 return None
-            if row is not parameter_row(prepared, image, self._database.tables):
+            if row is not parameter_row(prepared, image, self._server.engines.tables):
                 return None
             if not session.identity.may_insert(row.target.entry.description.name, image):
                 return None
@@ -109,12 +109,12 @@ class HotPath:
     def _kept_answer(self, key: object, image: CatalogImage) -> bytes | None:
         """Return an encoded answer that still holds, for what the transaction sees, if there is one."""
         transaction = self._session.block.open
-        answers = self._database.answers
+        answers = self._server.engines.answers
         if transaction is not None and transaction.explicit and transaction.pins is None and answers.reads(key):
             # The first read of a block fixes what it sees; the snapshot of tables takes too long to be taken here.
             if image.has_tables or self._session.settings.is_serializable:
                 return None
-            self._database.begin_reading(transaction)
+            self._server.transactions.begin_reading(transaction)
         return answers.find(key, image, transaction)
 
     def _target(self, head: str, image: CatalogImage) -> InsertTarget | None:
@@ -125,12 +125,14 @@ class HotPath:
             return self._heads[head]
         if len(self._heads) >= HEADS_KEPT_MAX:
             self._heads.clear()
-        target = self._heads[head] = head_target(head, image, self._session.settings.captured(), self._database.tables)
+        target = self._heads[head] = head_target(
+            head, image, self._session.settings.captured(), self._server.engines.tables
+        )
         return target
 
     def _stage(self, target: InsertTarget, given: Morsel, image: CatalogImage, step: Step) -> None:
         transaction = self._session.block.current()
         transaction.note_again(step, transaction.is_untouched)
-        stage = self._database.stage(target.entry, image, transaction.now_us)
+        stage = self._server.transactions.stage(target.entry, image, transaction.now_us)
         stage.add(target.rows(given, transaction.now_us, self._session.settings.time_zone))
         transaction.operations.append(stage)

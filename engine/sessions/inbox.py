@@ -63,5 +63,5 @@ class Inbox:
         log.warning("a client that does not read its notifications is ended, process %d", connection.process_id)
         self._waiting.clear()
         self._waiting_bytes = 0
-        self._session.database.notifications.change(self, [(None, False)])
+        self._session.shared.notifications.change(self, [(None, False)])
         connection.end_soon()

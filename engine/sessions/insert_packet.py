@@ -98,7 +98,7 @@ class InsertPackets:
         self._log_answer = LogAnswer(self._loop, session.connection.end_packet)
         # The reply to the packet that waits for the log, and what of that is said after an error, too.
         self._reply = self._told = b""
-        self._database = session.database
+        self._server = session.server
         self._prepared = prepared
         self._heads: dict[bytes, PlacedRow | None] = {}
         self._heads_image: CatalogImage | None = None
@@ -140,7 +140,7 @@ class InsertPackets:
         if match is None or 0 in text:
             return False
         head = match[0]
-        image = self._database.image
+        image = self._server.catalog.image
         placed = self._literal_row(head, image)
         if placed is None or not placed.row.fill_literals(text, len(head)):
             return False
@@ -156,12 +156,12 @@ class InsertPackets:
             self._heads_image = image
         if head not in self._heads:
             settings = self._session.settings.captured()
-            target = head_target(head.decode(), image, settings, self._database.tables)
+            target = head_target(head.decode(), image, settings, self._server.engines.tables)
             self._heads[head] = None if target is None else place(target, target.layout, [0] * len(target.layout))
         return self._heads[head]
 
     def _answer_bind(self, data: bytes) -> bytes | bool:
-        known, image = self._known, self._database.image
+        known, image = self._known, self._server.catalog.image
         if known is None or not self._is_still(known, image) or not data.startswith(known.head, HEAD_OFFSET):
             known = self._known = self._look_up(data, image)
             if known is None:
@@ -189,7 +189,7 @@ class InsertPackets:
         prepared = self._prepared.get(name)
         if prepared is None or not prepared.is_bound_to(image, session.settings):
             return None
-        shape = parameter_row(prepared, image, self._database.tables)
+        shape = parameter_row(prepared, image, self._server.engines.tables)
         if shape is None:
             return None
         head = data[HEAD_OFFSET : name_end + 5 + 2 * (data[name_end + 1] << 8 | data[name_end + 2])]
@@ -204,7 +204,7 @@ class InsertPackets:
         self, placed: PlacedRow, views: Views, image: CatalogImage, waits: bool, reply: bytes, data: bytes, simple: bool
     ) -> bytes | bool:  # fmt: skip
         """Commit the row. Returns the reply; True when it has to wait for the log; False when nothing was done."""
-        committer, commit = self._database.committer, placed.commit
+        committer, commit = self._server.committer, placed.commit
         done = committer.commit_row(commit, views, image, waits, self._log_answer)
         if done is None:
             return False

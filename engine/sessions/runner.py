@@ -53,7 +53,7 @@ class StatementRunner:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._database = session.database
+        self._server = session.server
         self.temporary = TemporaryRelations(session.connection.process_id)
         # True while one Query runs several statements: they are in one transaction without BEGIN.
         self.in_sequence = False
@@ -62,12 +62,12 @@ class StatementRunner:
         """Return the catalog that the session's next statement sees."""
         transaction = self._session.block.open
         known = None if transaction is None else transaction.image or transaction.snapshot
-        return known or self._database.image
+        return known or self._server.catalog.image
 
     def current_image(self) -> CatalogImage:
         """Return the catalog whose roles and privileges count: the newest, or what the session's transaction has made of it."""
         transaction = self._session.block.open
-        return (None if transaction is None else transaction.image) or self._database.image
+        return (None if transaction is None else transaction.image) or self._server.catalog.image
 
     def work(
         self,
@@ -76,9 +76,9 @@ class StatementRunner:
         prepared: Prepared | None = None,
     ) -> Work:
         """Return what the next statement is done with."""
-        session, database = self._session, self._database
+        session, server = self._session, self._server
         return Work(
-            database,
+            server,
             transaction,
             session.settings,
             session.identity,
@@ -86,8 +86,8 @@ class StatementRunner:
             session.sequences,
             session.backend.locks,
             self.temporary,
-            database.kernels,
-            database.upper,
+            server.engines.kernels,
+            server.engines.upper,
             session.threads,
             session,
             lambda image, role: live_rows(session, image, role),
@@ -196,10 +196,10 @@ class StatementRunner:
         """Do what ON COMMIT of temporary tables asks for. Raises SqlError."""
         work = self.work(transaction)
         try:
-            for entry in self.temporary.dropped_at_commit(transaction, self._database):
+            for entry in self.temporary.dropped_at_commit(transaction, self._server.catalog.image):
                 name = entry.description.name
                 await drop_relation(DropRelation("", "table", ((name, 0),), if_exists=False, cascade=True), work)
-            for entry in self.temporary.emptied_at_commit(transaction, self._database):
+            for entry in self.temporary.emptied_at_commit(transaction, self._server.catalog.image):
                 assert transaction.tables is not None
                 await work.threads.in_worker(transaction.tables.truncate, entry)
         finally:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.commit.transaction import Savepoint, Transaction
 from engine.statements.outcome import Outcome
-from engine.tables.write_journal import TableMark, WriteJournal
+from engine.tables.write_journal import TableMark
 from sql.errors import SqlError, not_supported
 from sql.parse.statements.transaction import Transaction as TransactionStatement
 
@@ -87,10 +87,5 @@ class Savepoints:
         transaction.failed = False
 
     def _hold(self, transaction: Transaction) -> None:
-        database, tables = self._session.database, transaction.tables
-        assert tables is not None
-        if tables.journal is None:
-            tables.journal = WriteJournal(database.config.stage_memory_bytes_max)
-        if not tables.journal.holds:
-            with database.store.lock:
-                database.store.hold(tables, tables.journal)
+        assert transaction.tables is not None
+        self._session.server.transactions.hold(transaction.tables)

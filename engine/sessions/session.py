@@ -60,7 +60,7 @@ from sql.wire.messages import (
 )
 
 if TYPE_CHECKING:
-    from engine.database import Database
+    from engine.sessions.shared import Shared
 
 Result = TypeVar("Result")
 
@@ -68,10 +68,8 @@ Result = TypeVar("Result")
 class Session:
     """The state of one connection: settings, transaction, prepared statements, portals, and a COPY under way."""
 
-    def __init__(
-        self, database: Database, connection: ClientConnection, settings: Settings, user: str, role: int
-    ) -> None:
-        self.database = database
+    def __init__(self, shared: Shared, connection: ClientConnection, settings: Settings, user: str, role: int) -> None:
+        self.shared, self.server = shared, shared.server
         self.connection = connection
         self.settings = settings
         self.block = TransactionBlock(self)
@@ -79,10 +77,10 @@ class Session:
         self.identity = Identity(settings, role, user, self.runner.current_image)
         # Whether the client uses savepoints: its transaction blocks keep their snapshots then.
         self.is_simple = self.has_savepoints = False
-        self.doing = Doing(database.clock)
+        self.doing = Doing(self.server.clock)
         loop = asyncio.get_running_loop()
         self._cancelling = Cancelling(self, loop)
-        self.threads = threads = Threads(database.workers, self.doing, self._cancelling)
+        self.threads = threads = Threads(shared.workers, self.doing, self._cancelling)
         self.check_cancelled, self.cancellable = threads.check_cancelled, threads.cancellable
         self.in_worker, self.in_thread = threads.in_worker, threads.in_thread
         self.backend = SessionBackend(self, loop, self._cancelling.is_asked)
@@ -91,7 +89,7 @@ class Session:
         self.idle = IdleTimeout(self, loop)
         self._hot = HotPath(self)
         self._copy = CopyExchange(self)
-        self.names = Names(database.config.session_memory_bytes)
+        self.names = Names(self.server.config.session_memory_bytes)
         self.packets = InsertPackets(self, self.names.statements)
         self.inbox = Inbox(self)
         self._remaining: deque[Statement] = deque()
@@ -144,7 +142,7 @@ class Session:
         """Drop what the session holds: an open transaction is rolled back."""
         self.idle.stop()
         self._copy.drop()
-        self.database.notifications.change(self.inbox, [(None, False)])
+        self.shared.notifications.change(self.inbox, [(None, False)])
         self.block.end()
 
     def abort_after_bug(self) -> str | None:
@@ -260,7 +258,7 @@ class Session:
 
     def _new_prepared(self, message: Parse) -> Prepared:
         text = self.settings.checked_text(message.text)
-        prepared = prepare(text, message.parameter_oids, self.database.system_catalog, self.runner.image())
+        prepared = prepare(text, message.parameter_oids, self.server.system_catalog, self.runner.image())
         if not isinstance(prepared.statement, Empty):
             self.block.require_usable(prepared.statement)
         prepared.refresh(self.runner.image(), self.settings)
@@ -268,7 +266,7 @@ class Session:
         return prepared
 
     def _keep_prepared(self, message: Parse, prepared: Prepared) -> None:
-        prepared.shown_text, prepared.made_us = message.text, self.database.clock.now_us()
+        prepared.shown_text, prepared.made_us = message.text, self.server.clock.now_us()
         self.names.keep_statement(message.name, prepared)
         self.connection.write(writer.PARSE_COMPLETE)
 
@@ -351,7 +349,7 @@ class Session:
             elif portal.outcome.more is not None:
                 self.timeout.start()
             await self._send(portal.outcome, self.settings.shown, portal.result_formats, row_limit, described=True)
-            await keep_rows(portal, self.names, self.database.result_limits, self.threads)
+            await keep_rows(portal, self.names, self.server.result_limits, self.threads)
         except SqlError as error:
             self.fail_pipeline(error)
 
@@ -474,9 +472,9 @@ class Session:
         self.connection.write(writer.READY_FOR_QUERY[self.block.status])
 
 
-def open_session(database: Database, connection: ClientConnection, parameters: Mapping[str, str]) -> Session:
+def open_session(shared: Shared, connection: ClientConnection, parameters: Mapping[str, str]) -> Session:
     """Return the session of a client that has sent its startup parameters. Raises SqlError for a setting that can't be."""
-    settings = Settings.for_startup(parameters, database.server_settings)
+    settings = Settings.for_startup(parameters, shared.settings)
     settings.process_id = connection.process_id
     connection.follow(settings)
-    return Session(database, connection, settings, parameters["user"], connection.role)
+    return Session(shared, connection, settings, parameters["user"], connection.role)

@@ -21,7 +21,7 @@ _ending: set[asyncio.Task[None]] = set()
 
 def end_temporary(session: Session) -> None:
     """Drop the session's temporary relations, soon."""
-    if session.runner.temporary.schema in session.database.image.schemas:
+    if session.runner.temporary.schema in session.server.catalog.image.schemas:
         task = asyncio.get_running_loop().create_task(_end(session))
         _ending.add(task)
         task.add_done_callback(_ending.discard)

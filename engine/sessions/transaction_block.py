@@ -19,7 +19,6 @@ from engine.ingest.copy_in import ROOM_WAIT_S
 from engine.sessions.log_answer import awaited_answer
 from engine.sessions.savepoints import Savepoints
 from engine.sessions.temporary_end import end_temporary
-from engine.statements.defining import end_defining
 from engine.statements.outcome import Outcome
 from sql.errors import CONFLICT, SqlError
 from sql.parse.statements.declaration import Statement
@@ -42,7 +41,7 @@ class TransactionBlock:
     def __init__(self, session: Session) -> None:
         self.open: Transaction | None = None
         self._session = session
-        self._database = session.database
+        self._server = session.server
         self._turn: asyncio.Lock | None = None
         self._savepoints = Savepoints(session, self)
 
@@ -55,7 +54,7 @@ class TransactionBlock:
     def current(self) -> Transaction:
         """Return the open transaction; an implicit one is begun when there is none."""
         if self.open is None:
-            self.open = self._database.begin()
+            self.open = self._server.transactions.begin()
             self.open.sequences = self._session.sequences
             self.open.locks = self._session.backend.locks
             self.open.holds_snapshot = self._session.has_savepoints
@@ -181,7 +180,7 @@ class TransactionBlock:
             return self._finish_commit(transaction, self._commit_aside(transaction))
         loop = asyncio.get_running_loop()
         answer, future = awaited_answer(loop)
-        committer = self._database.committer
+        committer = self._server.committer
         try:
             done = committer.commit_soon(transaction, answer)
         except BaseException:
@@ -202,7 +201,7 @@ class TransactionBlock:
             try:
                 if waits:
                     await self._wait_for_room(transaction)
-                await self._session.in_thread(self._database.committer.commit, transaction)
+                await self._session.in_thread(self._server.committer.commit, transaction)
             except FullBufferError as error:
                 if not waits or error.is_lasting:
                     return error
@@ -218,7 +217,7 @@ class TransactionBlock:
         try:
             while True:
                 try:
-                    return self._database.committer.require_room(transaction)
+                    return self._server.committer.require_room(transaction)
                 except FullBufferError as error:
                     if error.is_lasting:
                         raise
@@ -278,7 +277,7 @@ class TransactionBlock:
     async def take_turn(self, table: str) -> None:
         """Wait for the turn on a table, and have it until the transaction ends."""
         if self._turn is None:
-            self._turn = await self._database.turns.take(table, TURN_WAIT_S_MAX)
+            self._turn = await self._session.shared.turns.take(table, TURN_WAIT_S_MAX)
 
     def _after_end(self, transaction: Transaction, committed: bool) -> None:
         turn, self._turn = self._turn, None
@@ -288,7 +287,7 @@ class TransactionBlock:
         self.release_ddl_lock(transaction)
         self._session.names.end_transaction(committed)
         if committed and (transaction.listening or transaction.notices):
-            notifications = self._database.notifications
+            notifications = self._session.shared.notifications
             notifications.change(self._session.inbox, transaction.listening)
             notifications.publish(self._session.connection.process_id, transaction.notices)
         if committed:
@@ -298,7 +297,7 @@ class TransactionBlock:
 
     def release_ddl_lock(self, transaction: Transaction) -> None:
         """Let the next transaction define; what this one has built and not committed is given up."""
-        end_defining(transaction, self._database)
+        self._server.definitions.end(transaction)
 
 
 def ends_transaction(statement: Statement) -> bool:

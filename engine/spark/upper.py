@@ -71,6 +71,11 @@ class SparkUpperExecutor:
         self._running: dict[Hashable, list[Job]] = {}
         self._tables = SparkTables(int(runtime.heap_bytes_max * TABLES_SHARE))
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether Spark answers without being waited for."""
+        return self._runtime.is_ready
+
     def run(
         self,
         token: Hashable,

@@ -31,7 +31,7 @@ async def alter_table(statement: AlterTable, work: Work) -> Outcome:
         image = await own_image(work)
         view = image.entries.get(statement.name)
         if isinstance(view, ViewEntry | QueryViewEntry):
-            change_views(*renamed(view, statement.changes[0], image, work.database.image), work)
+            change_views(*renamed(view, statement.changes[0], image, work.server.catalog.image), work)
             return Outcome(statement.tag)
     changed = await table_work(work)
     entry = table_or_stream(statement, work)
@@ -70,7 +70,7 @@ def alteration_tools(work: Work) -> AlterationTools:
     """Return what altering a stream takes of its statement."""
 
     def evaluate(stream: Stream, values: Sequence[Expression | None]) -> Morsel:
-        return default_row(stream, values, work.database.tables, work.transaction.now_us, work.settings.time_zone)
+        return default_row(stream, values, work.server.engines.tables, work.transaction.now_us, work.settings.time_zone)
 
     staged = [operation for operation in work.transaction.operations if isinstance(operation, StatementStage)]
-    return AlterationTools(work.database.stream_options, evaluate, staged, work.threads.check_cancelled)
+    return AlterationTools(work.server.stream_options, evaluate, staged, work.threads.check_cancelled)

@@ -31,7 +31,7 @@ async def alter_view(statement: AlterView, work: Work) -> Outcome:
     if statement.new_schema:
         await move_into_schema(view, statement.new_schema, work)
     else:
-        change_views(*renamed(view, statement.change, work.image, work.database.image), work)
+        change_views(*renamed(view, statement.change, work.image, work.server.catalog.image), work)
     return Outcome(statement.tag)
 
 

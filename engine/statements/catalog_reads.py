@@ -53,7 +53,7 @@ def session_context(
         return live.get(relation)
 
     def number(assign: bool) -> int | None:
-        return None if work is None else work.database.number_of(work.transaction, assign)
+        return None if work is None else work.server.transactions.number_of(work.transaction, assign)
 
     return SessionContext(
         engine.snapshot(image),
@@ -94,7 +94,7 @@ def parts_of(engine: CatalogEngine, image: CatalogImage, settings: Settings, wor
 
 async def explain_catalog(statement: Explain, select: Select, work: Work) -> Outcome:
     """Do EXPLAIN of a query on the catalog: what it reads, and the embedded engine's text; with ANALYZE rows and time, too."""
-    engine, clock = work.database.system_catalog, work.database.clock
+    engine, clock = work.server.system_catalog, work.server.clock
     context = session_context(engine, work.image, work.settings, work)
     measured: Measured | None = None
     if is_on(statement, "analyze"):
@@ -122,7 +122,7 @@ async def explain_catalog(statement: Explain, select: Select, work: Work) -> Out
 
 async def read_catalog(statement: Select, work: Work, declared: Sequence[SqlType | None]) -> Outcome:
     """Do a SELECT on the catalog."""
-    engine = work.database.system_catalog
+    engine = work.server.system_catalog
     context = session_context(engine, work.image, work.settings, work)
     # Never kept waiting: it tells who waits for whom.
     printed, table = await work.threads.in_thread(

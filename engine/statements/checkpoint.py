@@ -11,5 +11,5 @@ from sql.parse.statements.checkpoint import Checkpoint
 @handles(Checkpoint)
 async def checkpoint(statement: Checkpoint, work: Work) -> Outcome:
     """Make a checkpoint. In a transaction too, as in PostgreSQL: what is uncommitted has no part in it."""
-    await work.threads.in_worker(work.database.checkpoint, work.threads.check_cancelled)
+    await work.threads.in_worker(work.server.checkpoints.make, work.threads.check_cancelled)
     return Outcome(statement.tag)

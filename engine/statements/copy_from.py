@@ -11,7 +11,7 @@ import time
 from engine.catalog.image import StreamEntry, TableEntry, ViewEntry
 from engine.catalog.joined_tables import refuse_joined
 from engine.ingest.copy_decoders import received_text
-from engine.ingest.copy_in import ROOM_WAIT_S, CopyIn
+from engine.ingest.copy_in import ROOM_WAIT_S, CopyIn, CopyServer, Publishing
 from engine.ingest.insert import make_target
 from engine.ingest.server_files import open_to_read
 from engine.statements.copy_into_table import CopyIntoTable, copy_target
@@ -45,7 +45,7 @@ def open_copy(statement: CopyFrom, work: Work, autocommit: bool) -> CopyIn | Cop
 
 def read_file(statement: CopyFrom, copy: CopyIn | CopyIntoTable, work: Work) -> Outcome:
     """Copy a file, block by block."""
-    config = work.database.config
+    config = work.server.config
     assert statement.file is not None, statement.text
     try:
         text = received_text(statement.options, work.settings.encoding)
@@ -104,7 +104,7 @@ def copy_into_table(statement: CopyFrom, entry: TableEntry, work: Work) -> CopyI
     name, settings = entry.description.name, work.settings
 
     def open_writer() -> TableWriter:
-        tables = work.database.begin_tables(work.transaction)
+        tables = work.server.transactions.begin_tables(work.transaction)
         image = work.image
         if image.entries.get(name) is not entry:
             raise SqlError("40001", f'table "{name}" was altered while COPY began')
@@ -115,7 +115,7 @@ def copy_into_table(statement: CopyFrom, entry: TableEntry, work: Work) -> CopyI
     if where is not None:
         condition = bind_copied(where, entry.description, work.image, settings.captured())
     target = copy_target(entry, statement.columns, condition)
-    block_bytes = work.database.config.copy_block_bytes
+    block_bytes = work.server.config.copy_block_bytes
     return CopyIntoTable(target, statement, open_writer, settings.time_zone, settings.input_styles, block_bytes)
 
 
@@ -124,7 +124,7 @@ def copy_into_stream(statement: CopyFrom, entry: StreamEntry, work: Work, autoco
     if statement.where is not None:
         raise not_supported("COPY ... WHERE into a stream", hint="Give the condition to its views.")
     settings, now_us = work.settings, work.transaction.now_us
-    target = make_target(entry, statement.columns, work.database.tables, now_us, settings.time_zone)
+    target = make_target(entry, statement.columns, work.server.engines.tables, now_us, settings.time_zone)
     publish_ms = statement.options.publish_ms
     if publish_ms and not autocommit:
         raise SqlError(
@@ -134,15 +134,14 @@ def copy_into_stream(statement: CopyFrom, entry: StreamEntry, work: Work, autoco
         )
     if publish_ms is None and autocommit:
         publish_ms = settings.publish_interval_ms
+    server = work.server
     return CopyIn(
-        work.database,
+        CopyServer(server.transactions, server.committer, server.catalog, server.clock, server.config.copy_block_bytes),
         target,
         statement.options,
         work.image,
         now_us,
         settings.time_zone,
         settings.input_styles,
-        publish_ms or None,
-        settings.waits_for_room,
-        settings.waits_for_log,
+        Publishing(publish_ms or None, settings.waits_for_room, settings.waits_for_log),
     )

@@ -35,7 +35,7 @@ async def copy_to(statement: CopyTo, work: Work) -> Outcome:
                 return passing_outcome(statement, *passing, forms, encoding)
         _, bound, reading = await read_query(statement.text, bound_to, work)
         schema, table = bound.root.schema, reading.outcome.table
-    directory, threads = work.database.config.copy_directory, work.threads
+    directory, threads = work.server.config.copy_directory, work.threads
     return await threads.in_worker(
         copy_outcome, statement, schema, table, forms, encoding, directory, threads.in_thread
     )

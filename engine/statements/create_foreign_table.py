@@ -17,9 +17,8 @@ def create_stream(statement: CreateStream, work: Work) -> Outcome:
     if is_there(statement.name, statement.if_not_exists, work):
         return Outcome(statement.tag)
     require_free(image, statement.name, statement.name_position)
-    database = work.database
-    entry = build_stream(statement, image, work.settings.captured(), image.next_oid, database.stream_options)
+    entry = build_stream(statement, image, work.settings.captured(), image.next_oid, work.server.stream_options)
     work.transaction.change_catalog(image.with_entry(entry))
     # A view is likely to follow.
-    database.workers.submit(database.compilers.prepare)
+    work.server.prepare_compilers()
     return Outcome(statement.tag)

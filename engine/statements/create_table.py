@@ -8,7 +8,6 @@ from engine.ddl.table_likes import build_table_like
 from engine.ddl.table_work import TableWork
 from engine.statements.defining import finish, is_there, table_work
 from engine.statements.outcome import Outcome
-from engine.statements.reading import scan_inputs, scan_settings
 from engine.statements.registry import handles
 from engine.statements.work import Work
 from sql.bind.queries.query import bind_query
@@ -17,7 +16,6 @@ from sql.bind.writes.write_target import stored
 from sql.parse.statements.create_table import CreateTable
 from sql.tree.expressions import Column
 from sql.tree.relations import Project
-from views.upkeep.refresh import Reader
 
 
 @handles(CreateTable)
@@ -39,16 +37,13 @@ async def create_table(statement: CreateTable, work: Work) -> Outcome:
 def fill(statement: CreateTable, changed: TableWork, work: Work) -> int:
     """Make the table of a query and give it the query's rows; return how many these are."""
     assert statement.query is not None
-    transaction, now_us = work.transaction, work.transaction.now_us
     bound = bind_query(statement.query, changed.image, changed.settings)
     work.identity.require(changed.image, bound)
     entry = build_table_as(statement, bound.root.schema, changed)
     if not statement.with_data:
         return 0
-    reader = Reader(now_us, work.threads.check_cancelled, work.client)
-    scanning = scan_settings(work.settings, transaction)
-    roots = [substitute_now(bound.root, now_us)]
-    (root,), inputs = scan_inputs(work.database, transaction, changed.image, bound.relations, roots, reader, scanning)
+    roots = [substitute_now(bound.root, work.transaction.now_us)]
+    (root,), inputs = work.reader(changed.image).scan_inputs(bound.relations, roots)
     items = tuple(
         (column.name, stored(Column(index, found.name, found.type), column))
         for index, (found, column) in enumerate(zip(bound.root.schema, entry.description.columns, strict=True))

@@ -15,7 +15,6 @@ from engine.ddl.definitions import build_continuous_view, build_split_view, crea
 from engine.ddl.query_views import define_query_view, reads_stream
 from engine.ddl.view_replacing import Engines, replace_view, replaced_view
 from engine.spark.awaited_pipelines import AwaitedPipelines, PipelineNeededError
-from engine.statements.defining import end_defining
 from engine.statements.outcome import Outcome
 from engine.statements.registry import Define, handles, surrounds
 from engine.statements.work import Work
@@ -35,8 +34,8 @@ from sql.tree.relations import BoundQuery
 async def awaiting_engines(statement: CreateView, work: Work, define: Define) -> Outcome:
     """Do all of CREATE VIEW by `define`, anew with the catalog of that time whenever it had to wait for something."""
     transaction, threads = work.transaction, work.threads
-    pipelines = AwaitedPipelines(work.database.upper, work.client)
-    kernels = work.database.kernels.checked_by(threads.check_cancelled)
+    pipelines = AwaitedPipelines(work.server.engines.upper, work.client)
+    kernels = work.server.engines.kernels.checked_by(threads.check_cancelled)
     # Only a transaction that has neither defined nor read anything may begin anew.
     if transaction.holds_ddl_lock or transaction.tables is not None or transaction.pins is not None:
         return await define(replace(work, kernels=kernels, pipelines=pipelines))
@@ -53,7 +52,7 @@ async def awaiting_engines(statement: CreateView, work: Work, define: Define) ->
             work.notices.clear()
             transaction.image = None
             transaction.end_tables()
-            end_defining(transaction, work.database)
+            work.server.definitions.end(transaction)
             if isinstance(wait, KernelNeededError):
                 await threads.in_worker(compile_kernel, compile_needed, wait, statement)
             else:
@@ -143,4 +142,4 @@ def replace_before(statement: CreateView, before: ViewEntry | QueryViewEntry, wo
 
 def engines_of(work: Work) -> Engines:
     """Return what a view is built with."""
-    return work.kernels, work.pipelines, TransactionTables(work.database.begin_tables(work.transaction))
+    return work.kernels, work.pipelines, TransactionTables(work.server.transactions.begin_tables(work.transaction))

@@ -11,8 +11,6 @@ from dataclasses import replace
 from functools import partial
 
 from engine.catalog.image import CatalogImage, Entry
-from engine.commit.transaction import Transaction
-from engine.database import Database
 from engine.ddl.schema_moves import move
 from engine.ddl.table_work import TableWork
 from engine.statements.outcome import Outcome
@@ -69,10 +67,10 @@ async def own_image(work: Work) -> CatalogImage:
     """Return the image that a statement of this transaction changes; one transaction at a time defines. Raises 55P03, 57014."""
     transaction = work.transaction
     if not transaction.holds_ddl_lock:
-        await work.threads.for_definitions(acquire_within(work.database.ddl_lock, work.settings.lock_timeout_ms))
+        await work.threads.for_definitions(acquire_within(work.server.definitions.lock, work.settings.lock_timeout_ms))
         transaction.holds_ddl_lock = True
         work.threads.check_cancelled()
-        transaction.define_in(work.database.image)
+        transaction.define_in(work.server.catalog.image)
     assert transaction.image is not None
     return transaction.image
 
@@ -86,19 +84,11 @@ async def acquire_within(lock: asyncio.Lock, timeout_ms: int) -> None:
         raise SqlError("55P03", "canceling statement due to lock timeout") from None
 
 
-def end_defining(transaction: Transaction, database: Database) -> None:
-    """Let the next transaction define; what this one has built and not committed is given up."""
-    if transaction.holds_ddl_lock:
-        transaction.holds_ddl_lock = False
-        database.end_ddl(transaction)
-        transaction.built.clear()
-
-
 async def table_work(work: Work, reads: bool = False) -> TableWork:
     """Return what changes tables and the catalog. reads: the statement has a query, of views perhaps."""
     image = await own_image(work)
     views = image.continuous_views if reads else ()
-    tables = await work.threads.in_worker(work.database.begin_tables, work.transaction, views)
+    tables = await work.threads.in_worker(work.server.transactions.begin_tables, work.transaction, views)
     tables.image = image
     return TableWork(image, work.settings.captured(), tables)
 

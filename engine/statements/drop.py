@@ -23,7 +23,7 @@ async def drop_relation(statement: DropRelation, work: Work) -> Outcome:
 async def drop_temporary(work: Work) -> None:
     """Drop the session's temporary relations, without a word."""
     schema = work.temporary.schema
-    if schema in (work.transaction.image or work.database.image).schemas:
+    if schema in (work.transaction.image or work.server.catalog.image).schemas:
         changed = await table_work(work)
         await work.threads.in_worker(drop_schemas, [schema], True, changed)
         changed.notices.clear()

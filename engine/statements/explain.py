@@ -34,7 +34,7 @@ async def explain_statement(statement: Explain, work: Work) -> Outcome:
     facts = await measured(statement, work) if is_on(statement, "analyze") else None
     scanning = scan_settings(work.settings, work.transaction)
     lines = await work.threads.in_worker(
-        explain, statement, work.database, work.image, work.settings.captured(), scanning, work.identity, facts
+        explain, statement, work.server.engines, work.image, work.settings.captured(), scanning, work.identity, facts
     )
     kind = JSON if statement.options.get("format") == "json" else TEXT
     return text_outcome("EXPLAIN", ["QUERY PLAN"], [[line] for line in lines], kind)

@@ -15,6 +15,7 @@ from engine.catalog.image import CatalogImage, QueryViewEntry, ViewEntry, is_par
 from engine.ddl.definitions import as_created, creating_settings, part_definitions, twin_of, zone_notices
 from engine.ddl.query_views import reads_stream
 from engine.ddl.view_replacing import replacing_lines
+from engine.scans.engines import QueryEngines
 from engine.scans.query_view_cache import over_groups, whole_query, with_whole_views
 from engine.scans.scans import ScanSettings, is_folded, streams_among
 from engine.scans.upper import is_for_spark, is_work
@@ -46,7 +47,6 @@ from views.upkeep.stream_grouping import StreamGrouping, cut_groupings
 from views.upkeep.view import ContinuousView
 
 if TYPE_CHECKING:
-    from engine.database import Database
     from engine.statements.identity import Identity
 
 
@@ -76,7 +76,7 @@ def is_on(statement: Explain, name: str) -> bool:
 
 def explain(
     statement: Explain,
-    database: Database,
+    engines: QueryEngines,
     image: CatalogImage,
     settings: SessionSettings,
     scanning: ScanSettings,
@@ -103,16 +103,16 @@ def explain(
         if whole:
             parts = [(define_view(explained, image.next_oid, settings), bound)]
         if form != "text":
-            shown = [shown_definition(definition, part, image, database) for definition, part in parts]
+            shown = [shown_definition(definition, part, image, engines) for definition, part in parts]
             if not whole:
                 rest, _ = rest_of(bound, parts)
-                engine, sql = upper_sql(rest, scanning, database)
+                engine, sql = upper_sql(rest, scanning, engines)
                 runs = "for each version of its parts"
                 shown = [Shown("upper", UPPER, runs, engine, relation_lines(rest), {f"{engine} SQL": sql}, shown)]
             return in_form(form, shown[0], None)
         if whole:
-            return [*told, *plan_lines(*parts[0], image, database)]
-        return [*told, *split_lines(explained, bound, parts, image, scanning, database)]
+            return [*told, *plan_lines(*parts[0], image, engines)]
+        return [*told, *split_lines(explained, bound, parts, image, scanning, engines)]
     if uses_sequences(bound.root):
         bound = replace(bound, root=in_session(bound.root, SequenceSession(image)))
     entries = [entry for name in sorted(bound.relations) if isinstance(entry := image.entries.get(name), ViewEntry)]
@@ -124,23 +124,23 @@ def explain(
     if form != "text":
         facts_of_all = only_relation(bound.root) | ({} if measured is None else measured.counted)
         left = dict(facts)
-        views = [shown_whole(whole, left, image, scanning, database) for whole in wholes]
-        views += [shown_running(view, database, known) for view, known in left.items()]
-        return in_form(form, shown_query(over, database.tables.explain(over), views, facts_of_all), measured)
-    lines = select_lines(bound, over, list(facts), streams_among(bound.relations, image), scanning, database)
+        views = [shown_whole(whole, left, image, scanning, engines) for whole in wholes]
+        views += [shown_running(view, engines, known) for view, known in left.items()]
+        return in_form(form, shown_query(over, engines.tables.explain(over), views, facts_of_all), measured)
+    lines = select_lines(bound, over, list(facts), streams_among(bound.relations, image), scanning, engines)
     lines += [groups_line(view, known) for view, known in facts.items()]
     zones = {entry.view.definition.label: entry.zone for entry in entries if entry.zone}
     lines += [
         f'View {identifier(name)}: groups by the time zone "{zone}" of its creator' for name, zone in zones.items()
     ]
-    lines += [line for whole in wholes for line in whole_lines(whole, image, scanning, database)]
+    lines += [line for whole in wholes for line in whole_lines(whole, image, scanning, engines)]
     if measured is not None or is_on(statement, "verbose"):
         for view, known in facts.items():
             planned = PlannedView(view.plan, view.schema, view.time_dependent, ())
             kernel = view.state.kernel_paths[0]
-            lines += explain_plan(planned, view.definition, kernel, database.upper)
+            lines += explain_plan(planned, view.definition, kernel, engines.upper)
             head = "Now:" if measured is None else "Measured:"
-            lines += [head, *fact_lines(shown_running(view, database, known))]
+            lines += [head, *fact_lines(shown_running(view, engines, known))]
     if measured is not None:
         lines += [f"{name}: {value}" for name, value in measured.summary.items()]
     return lines
@@ -163,31 +163,31 @@ def labelled(root: Relation, image: CatalogImage) -> Relation:
     return rewrite_everywhere(root, named)
 
 
-def upper_sql(root: Relation, scanning: ScanSettings, database: Database) -> tuple[str, str]:
+def upper_sql(root: Relation, scanning: ScanSettings, engines: QueryEngines) -> tuple[str, str]:
     """Return which engine runs what is above the parts of a view, and its text."""
     root = substitute_now(root, scanning.now_us)
     seen = over_groups(root)
     if scanning.spark_groups_min >= 0 and is_for_spark(seen):
-        return "Spark", database.upper.explain(seen)
-    return "DuckDB", database.tables.explain(root)
+        return "Spark", engines.upper.explain(seen)
+    return "DuckDB", engines.tables.explain(root)
 
 
-def upper_lines(root: Relation, scanning: ScanSettings, database: Database) -> list[str]:
+def upper_lines(root: Relation, scanning: ScanSettings, engines: QueryEngines) -> list[str]:
     """Return what is above the parts of a view, and what runs it."""
-    engine, sql = upper_sql(root, scanning, database)
+    engine, sql = upper_sql(root, scanning, engines)
     return [
         "  " + line for line in [*relation_lines(root), f"{engine} SQL:", *("  " + line for line in sql.splitlines())]
     ]
 
 
-def whole_lines(whole: QueryViewEntry, image: CatalogImage, scanning: ScanSettings, database: Database) -> list[str]:
+def whole_lines(whole: QueryViewEntry, image: CatalogImage, scanning: ScanSettings, engines: QueryEngines) -> list[str]:
     """Return what is above the parts of a view that is made of several."""
     root = labelled(whole_query(whole).root, image)
     name = identifier(whole.description.name)
-    made = database.wholes.made(whole)
+    made = engines.wholes.made(whole)
     return [
         f"Upper pipeline of view {name}: for each version of its parts and tables, kept, and shared by its readers",
-        *upper_lines(root, scanning, database),
+        *upper_lines(root, scanning, engines),
         *([] if made is None else [f"  {count_text(made)}"]),
     ]
 
@@ -203,14 +203,14 @@ def shown_whole(
     left: dict[ContinuousView, Facts],
     image: CatalogImage,
     scanning: ScanSettings,
-    database: Database,
+    engines: QueryEngines,
 ) -> Shown:
     """Return the pipelines of a view that is made of several. left: the views that nothing has been made of yet."""
     parts = [entry.view for oid in whole.parts if isinstance(entry := image.by_oid(oid), ViewEntry)]
-    below = [shown_running(view, database, left.pop(view)) for view in parts if view in left]
+    below = [shown_running(view, engines, left.pop(view)) for view in parts if view in left]
     root = labelled(whole_query(whole).root, image)
-    made = database.wholes.made(whole)
-    engine, sql = upper_sql(root, scanning, database)
+    made = engines.wholes.made(whole)
+    engine, sql = upper_sql(root, scanning, engines)
     facts: dict[str, object] = {"View": whole.description.name, f"{engine} SQL": sql}
     if made is not None:
         facts |= {"Rows": made[0], "Upper Time": ms(made[1])}
@@ -241,39 +241,41 @@ def in_form(form: str, shown: Shown, measured: Measured | None) -> list[str]:
     return [json.dumps([plan], indent=2)]
 
 
-def shown_running(view: ContinuousView, database: Database, facts: Facts) -> Shown:
+def shown_running(view: ContinuousView, engines: QueryEngines, facts: Facts) -> Shown:
     """Return the pipelines of a view that is there."""
-    kernel = f"{database.kernels.folder.name}/{view.state.kernel_paths[0].name}"
+    kernel = f"{engines.kernels.folder.name}/{view.state.kernel_paths[0].name}"
     choice = view.definition.joins.stream_join
-    return shown_view(view.definition.label, view.plan, kernel, database.upper, choice, facts)
+    return shown_view(view.definition.label, view.plan, kernel, engines.upper, choice, facts)
 
 
 def planned_definition(
-    definition: ViewDefinition, bound: BoundQuery, image: CatalogImage, database: Database
+    definition: ViewDefinition, bound: BoundQuery, image: CatalogImage, engines: QueryEngines
 ) -> tuple[PlannedView, Path, str]:
     """Return the plan of a view that is not made, its kernel, and the names of the views that it would share its stream pipeline with."""
     planned = plan_view(definition, as_created(bound, definition.settings))
     check_sliding(planned.plan.stream)
     twin, plan = twin_of(definition, bound, planned.plan, image)
     if twin is None:
-        return planned, database.kernels.folder / kernel_file_name(plan.stream), ""
+        return planned, engines.kernels.folder / kernel_file_name(plan.stream), ""
     others = [view for view in image.views_over(twin.stream_name) if view.state.takes_rows_of(twin.state)]
     names = ", ".join(view.definition.label for view in others if view in image.taking_rows)
     return replace(planned, plan=plan), twin.state.kernel_paths[0], names
 
 
-def shown_definition(definition: ViewDefinition, bound: BoundQuery, image: CatalogImage, database: Database) -> Shown:
+def shown_definition(
+    definition: ViewDefinition, bound: BoundQuery, image: CatalogImage, engines: QueryEngines
+) -> Shown:
     """Return the pipelines of a view that is not made."""
-    planned, kernel, shared = planned_definition(definition, bound, image, database)
+    planned, kernel, shared = planned_definition(definition, bound, image, engines)
     facts: Facts = {STREAM: {SHARED: shared}} if shared else {}
     name = f"{kernel.parent.name}/{kernel.name}"
-    return shown_view(definition.label, planned.plan, name, database.upper, definition.joins.stream_join, facts)
+    return shown_view(definition.label, planned.plan, name, engines.upper, definition.joins.stream_join, facts)
 
 
-def plan_lines(definition: ViewDefinition, bound: BoundQuery, image: CatalogImage, database: Database) -> list[str]:
+def plan_lines(definition: ViewDefinition, bound: BoundQuery, image: CatalogImage, engines: QueryEngines) -> list[str]:
     """Return the plan of a view of one stream."""
-    planned, kernel, shared = planned_definition(definition, bound, image, database)
-    lines = explain_plan(planned, definition, kernel, database.upper) + list(zone_notices(definition, bound.root))
+    planned, kernel, shared = planned_definition(definition, bound, image, engines)
+    lines = explain_plan(planned, definition, kernel, engines.upper) + list(zone_notices(definition, bound.root))
     return (
         [*lines, f"Its stream pipeline is that of view {shared}: a row is folded once for all of them"]
         if shared
@@ -296,7 +298,7 @@ def split_lines(
     parts: list[tuple[ViewDefinition, BoundQuery]],
     image: CatalogImage,
     scanning: ScanSettings,
-    database: Database,
+    engines: QueryEngines,
 ) -> list[str]:
     """Return the plan of a view over several groupings of streams: what reads them, and the continuous view of each."""
     rest, eager = rest_of(bound, parts)
@@ -305,10 +307,10 @@ def split_lines(
         f"View {identifier(statement.name)} over {count} of streams, kept for it as parts; for each version of these runs",
         *retroactive_lines(parts),
         *(group.replace("eager", "Eager", 1) for group in eager),
-        *upper_lines(rest, scanning, database),
+        *upper_lines(rest, scanning, engines),
     ]
     for definition, part in parts:
-        lines += plan_lines(definition, part, image, database)
+        lines += plan_lines(definition, part, image, engines)
     return lines
 
 
@@ -325,18 +327,18 @@ def select_lines(
     views: list[ContinuousView],
     streams: Sequence[Stream],
     scanning: ScanSettings,
-    database: Database,
+    engines: QueryEngines,
 ) -> list[str]:
     """Return how a SELECT is answered, and what becomes of the rows of its streams. over: the query over whole versions."""
     folded = frozenset(stream.name for stream in streams if is_folded(stream, scanning))
     (rest,), groupings = cut_groupings([over], folded) if folded else ([over], [])
     _, collected = cut_groupings([rest], frozenset(stream.name for stream in streams))
     engine = EMBEDDED
-    if groupings and scanning.spark_groups_min >= 0 and database.spark_is_ready and is_work(rest):
+    if groupings and scanning.spark_groups_min >= 0 and engines.upper.is_ready and is_work(rest):
         engine = f"Spark from {scanning.spark_groups_min} groups on (min_spark_groups), else in {EMBEDDED}"
     needed = needed_columns(bound.root)
     return [
-        *explain_select(replace(bound, root=rest), views, database.tables, engine),
+        *explain_select(replace(bound, root=rest), views, engines.tables, engine),
         *(stream_line(stream, needed[stream.name]) for stream in streams),
         *grouping_lines("Folded in kernels:", groupings),
         *grouping_lines("Collected; folded in kernels when the ring holds min_stream_kernel_size:", collected),

@@ -37,7 +37,7 @@ def prepare(statement: Prepare, work: Work) -> Outcome:
     """Keep a statement under a name. Raises 42P05, and what the statement has wrong."""
     own = partial(find_type, catalog=work.image, settings=work.settings.captured())
     declared = tuple(None if kind.name == "unknown" else resolve_type(kind, own) for kind in statement.types)
-    prepared = Prepared(statement.statement, declared, work.database.system_catalog, from_sql=True)
+    prepared = Prepared(statement.statement, declared, work.server.system_catalog, from_sql=True)
     prepared.shown_text, prepared.made_us = statement.text, work.transaction.now_us
     prepared.refresh(work.image, work.settings)
     work.names.keep_statement(statement.name, prepared)
@@ -61,7 +61,7 @@ def evaluated(given: tuple[Expression, ...], kinds: tuple[SqlType, ...], work: W
     """Return the values of arguments that are no literals."""
     zone, now_us = work.settings.time_zone, work.transaction.now_us
     schema = tuple(OutputColumn(f"p{number}", value.type) for number, value in enumerate(given))
-    row = work.database.tables.run(substitute_now(Values((given,), schema), now_us), {}, work.client)
+    row = work.server.engines.tables.run(substitute_now(Values((given,), schema), now_us), {}, work.client)
     families = [encoded_family(value.type) for value in given]
     message, _ = encode_data_rows(row.columns, families, [0] * len(families), Forms(zone), row.num_rows)
     found, start = [], HEAD_BYTES

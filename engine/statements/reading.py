@@ -7,7 +7,7 @@ in the query depends on time. Must not know the protocol.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,9 @@ import pyarrow as pa
 
 from engine.catalog.image import QueryViewEntry, SequenceEntry, TableEntry, ViewEntry, sequence_row
 from engine.commit.transaction import Transaction
+from engine.commit.transactions import Transactions
 from engine.scans.answer_cache import KEPT_ANSWER_BYTES_MAX, KeptAnswer, KeptAnswers, TableVersions, ViewVersions
+from engine.scans.engines import QueryEngines
 from engine.scans.query_view_cache import over_groups, sources_of, whole_query, with_whole_views
 from engine.scans.scans import ScanSettings, scan_streams, streams_among
 from engine.scans.upper import rows_above
@@ -39,7 +41,6 @@ from views.upkeep.refresh import DATA_ERRORS, Reader
 
 if TYPE_CHECKING:
     from engine.catalog.image import CatalogImage
-    from engine.database import Database
     from views.upkeep.view import ContinuousView
 
 
@@ -77,89 +78,144 @@ class Reading:
     reusable: bool
 
 
-def read(
-    database: Database,
-    transaction: Transaction,
-    image: CatalogImage,
-    bound: BoundQuery,
-    parameters: tuple[Literal, ...],
-    reader: Reader,
-    scanning: ScanSettings,
-    given: Mapping[str, pa.Table],
-) -> Reading | None:
-    """Run a bound query; blocks, so call it on a worker thread. Raises SqlError. given: rows that are there, by the names of their scans.
+@dataclass(frozen=True, eq=False)
+class StatementReader:
+    """The reading of one statement: what runs its queries, what they see, and how streams are scanned.
 
-    None: the first table of the transaction was touched, and the catalog of its snapshot is not the one that the query was bound to.
+    Attributes:
+        image: the catalog to which the queries are bound.
     """
-    entries = [entry for name in sorted(bound.relations) if (entry := image.entries.get(name)) is not None]
-    data = [entry.data for entry in entries if isinstance(entry, TableEntry)]
-    if entries:
-        database.begin_reading(transaction)
-    if data or transaction.tables is not None or (bound.stable and uses_sequences(bound.root)):
-        tables = database.begin_tables(transaction, views_among(bound.relations, image))
-        if image is not (transaction.image or transaction.snapshot):
-            return None
-    root, wholes = with_whole_views(settled_query(bound, parameters, reader.now_us), bound.relations, image)
-    locked = settled_reads(bound.locked, parameters, reader.now_us)
-    roots = [root, *(one.root for one in locked)]
-    (root, *reads), inputs = scan_inputs(database, transaction, image, bound.relations, roots, reader, scanning)
-    inputs |= given
-    if transaction.tables is None and any(part.kind == "table" for one in (root, *reads) for part in scans(one)):
-        # What a version has left to its readers joins its rows with tables.
-        tables = database.begin_tables(transaction, views_among(bound.relations, image))
-        if image is not (transaction.image or transaction.snapshot):
-            return None
-    reader.check_cancelled()
-    if locked:
-        locked = tuple(replace(one, root=read) for one, read in zip(locked, reads, strict=True))
-        read_only = transaction.sequences is not None and transaction.sequences.read_only
-        inputs |= read_locked(tables, locked, inputs, read_only)
 
-    def run(query: Relation, seen: Relation) -> pa.Table:
+    engines: QueryEngines
+    transactions: Transactions
+    transaction: Transaction
+    image: CatalogImage
+    reader: Reader
+    scanning: ScanSettings
+
+    def read(self, bound: BoundQuery, parameters: tuple[Literal, ...], given: Mapping[str, pa.Table]) -> Reading | None:
+        """Run a bound query; blocks, so call it on a worker thread. Raises SqlError.
+
+        given: rows that are there, by the names of their scans.
+        None: the first table of the transaction was touched, and the catalog of its snapshot is not the one that the query was bound to.
+        """
+        image, transaction, reader = self.image, self.transaction, self.reader
+        entries = [entry for name in sorted(bound.relations) if (entry := image.entries.get(name)) is not None]
+        data = [entry.data for entry in entries if isinstance(entry, TableEntry)]
+        if entries:
+            self.transactions.begin_reading(transaction)
+        if data or transaction.tables is not None or (bound.stable and uses_sequences(bound.root)):
+            tables = self.transactions.begin_tables(transaction, views_among(bound.relations, image))
+            if image is not (transaction.image or transaction.snapshot):
+                return None
+        root, wholes = with_whole_views(settled_query(bound, parameters, reader.now_us), bound.relations, image)
+        locked = settled_reads(bound.locked, parameters, reader.now_us)
+        (root, *reads), inputs = self.scan_inputs(bound.relations, [root, *(one.root for one in locked)])
+        inputs |= given
+        if transaction.tables is None and any(part.kind == "table" for one in (root, *reads) for part in scans(one)):
+            # What a version has left to its readers joins its rows with tables.
+            tables = self.transactions.begin_tables(transaction, views_among(bound.relations, image))
+            if image is not (transaction.image or transaction.snapshot):
+                return None
+        reader.check_cancelled()
+        if locked:
+            locked = tuple(replace(one, root=read) for one, read in zip(locked, reads, strict=True))
+            read_only = transaction.sequences is not None and transaction.sequences.read_only
+            inputs |= read_locked(tables, locked, inputs, read_only)
+        for whole in wholes:
+            name = whole.description.name
+            try:
+                inputs[name] = self._whole_version(whole, inputs)
+            except SqlError as failure:
+                if not failure.sqlstate.startswith(DATA_ERRORS):
+                    raise
+                # One row of it can't be evaluated: the query reads what it asks for of it.
+                above = with_deferred(whole_query(whole).root, transaction, bound.relations)
+                root = in_place_of(name, above, root)
+        table = self._run(root, root, inputs)
+        views = tuple(transaction.versions[name] for name in sorted(bound.relations) if name in transaction.versions)
+        reusable = not bound.stable and not any(view.time_dependent or view.upper_tables for view, _ in views)
+        reusable = reusable and all(view.committed == version.position for view, version in views)
+        reusable = reusable and not streams_among(bound.relations, image) and bound.relations <= image.entries.keys()
+        versions = tuple((one, one.committed) for one in data)
+        if transaction.tables is not None and reusable:
+            reusable = not tables.changed and all(version <= tables.snapshot for _, version in versions)
+        return Reading(Outcome("SELECT #", with_origins(bound, image), table), views, versions, reusable)
+
+    def _run(self, query: Relation, seen: Relation, inputs: Mapping[str, pa.Table]) -> pa.Table:
         """Run a query where that is done; seen: as Spark would take it."""
-        above = rows_above(database.running_upper, transaction, seen, inputs, scanning.spark_groups_min, reader.token)
+        engines, tables, token = self.engines, self.transaction.tables, self.reader.token
+        groups_min = self.scanning.spark_groups_min
+        above = rows_above(engines.running_upper, self.transaction, seen, inputs, groups_min, token)
         if above is not None:
             return above
-        known = transaction.tables
-        return database.tables.run(query, inputs, reader.token) if known is None else known.query(query, inputs)
+        return engines.tables.run(query, inputs, token) if tables is None else tables.query(query, inputs)
 
-    for whole in wholes:
-        name = whole.description.name
-        try:
-            inputs[name] = whole_version(database, transaction, image, whole, run, reader)
-        except SqlError as failure:
-            if not failure.sqlstate.startswith(DATA_ERRORS):
-                raise
-            # One row of it can't be evaluated: the query reads what it asks for of it.
-            above = with_deferred(whole_query(whole).root, transaction, bound.relations)
-            root = in_place_of(name, above, root)
-    table = run(root, root)
-    views = tuple(transaction.versions[name] for name in sorted(bound.relations) if name in transaction.versions)
-    reusable = not bound.stable and not any(view.time_dependent or view.upper_tables for view, _ in views)
-    reusable = reusable and all(view.committed == version.position for view, version in views)
-    reusable = reusable and not streams_among(bound.relations, image) and bound.relations <= image.entries.keys()
-    versions = tuple((one, one.committed) for one in data)
-    if transaction.tables is not None and reusable:
-        reusable = not tables.changed and all(version <= tables.snapshot for _, version in versions)
-    return Reading(Outcome("SELECT #", with_origins(bound, image), table), views, versions, reusable)
+    def _whole_version(self, whole: QueryViewEntry, inputs: Mapping[str, pa.Table]) -> pa.Table:
+        """Return the rows of a view of parts at the statement's versions of these, shared with all who read the same ones."""
 
+        def make() -> pa.Table:
+            query = with_deferred(whole_query(whole).root, self.transaction, whole_query(whole).relations)
+            return self._run(query, over_groups(query), inputs)
 
-def whole_version(
-    database: Database,
-    transaction: Transaction,
-    image: CatalogImage,
-    whole: QueryViewEntry,
-    run: Callable[[Relation, Relation], pa.Table],
-    reader: Reader,
-) -> pa.Table:
-    """Return the rows of a view of parts at the statement's versions of these, shared with all who read the same ones."""
+        sources = sources_of(whole, self.image, self.transaction)
+        if sources is None:
+            return make()
+        return self.engines.wholes.take(whole, sources, make, self.reader.check_cancelled)
 
-    def make() -> pa.Table:
-        query = with_deferred(whole_query(whole).root, transaction, whole_query(whole).relations)
-        return run(query, over_groups(query))
+    def scan_inputs(
+        self, relations: frozenset[str], roots: Sequence[Relation]
+    ) -> tuple[list[Relation], dict[str, pa.Table]]:
+        """Return a statement's queries, and what their scans of all that is no table read: streams, continuous views, sequences.
 
-    sources = sources_of(whole, image, transaction)
-    return make() if sources is None else database.wholes.take(whole, sources, make, reader.check_cancelled)
+        roots: without open parameters; what comes back may read the groups of a stream where they read its rows.
+        """
+        streams = streams_among(relations, self.image)
+        inputs: dict[str, pa.Table] = {}
+        queries = list(roots)
+        if streams:
+            roots = [written_out(root) for root in roots]
+
+            def run_on_tables(relation: Relation) -> pa.Table:
+                tables = self.transaction.tables
+                return self.engines.tables.run(relation, {}) if tables is None else tables.query(relation, {})
+
+            kernels, check = self.engines.stream_kernels, self.reader.check_cancelled
+            queries, inputs = scan_streams(streams, roots, self.scanning, kernels, run_on_tables, check)
+        inputs |= self._view_inputs(relations)
+        return [with_deferred(query, self.transaction, relations) for query in queries], inputs
+
+    def _view_inputs(self, relations: frozenset[str]) -> dict[str, pa.Table]:
+        """Return what the scans of continuous views and sequences among `relations` read. The first read fixes what is seen."""
+        transaction, image = self.transaction, self.image
+        inputs: dict[str, pa.Table] = {}
+        unread: list[ContinuousView] = []
+        for name in sorted(relations):
+            entry = image.entries.get(name)
+            if isinstance(entry, ViewEntry):
+                known = transaction.versions.get(name)
+                if known is None or known[0] is not entry.view:
+                    unread.append(entry.view)
+                else:
+                    inputs[name] = known[1].table
+            elif isinstance(entry, SequenceEntry):
+                inputs[name] = sequence_row(entry)
+            elif entry is None and name == stream_statistics.NAME:
+                inputs[name] = stream_statistics.stream_statistics(streams_among(frozenset(image.entries), image))
+            elif entry is None and name == view_statistics.NAME:
+                views = (one for one in image.entries.values() if isinstance(one, ViewEntry))
+                now_us = self.engines.clock.now_us()
+                inputs[name] = view_statistics.view_statistics(
+                    ((one.stream_name, one.view, one.active) for one in views), now_us
+                )
+        if unread:
+            self.transactions.begin_reading(transaction)
+        versions = self.engines.versions(transaction, unread, self.reader)
+        for view in unread:
+            name = view.definition.name
+            transaction.versions[name] = (view, versions[name])
+            inputs[name] = versions[name].table
+        return inputs
 
 
 def settled_reads(
@@ -179,35 +235,6 @@ def settled_query(bound: BoundQuery, parameters: tuple[Literal, ...], now_us: in
     return substitute_now(root, now_us) if bound.stable else root
 
 
-def scan_inputs(
-    database: Database,
-    transaction: Transaction,
-    image: CatalogImage,
-    relations: frozenset[str],
-    roots: Sequence[Relation],
-    reader: Reader,
-    scanning: ScanSettings,
-) -> tuple[list[Relation], dict[str, pa.Table]]:
-    """Return a statement's queries, and what their scans of all that is no table read: streams, continuous views, sequences.
-
-    roots: without open parameters; what comes back may read the groups of a stream where they read its rows.
-    """
-    streams = streams_among(relations, image)
-    inputs: dict[str, pa.Table] = {}
-    queries = list(roots)
-    if streams:
-        roots = [written_out(root) for root in roots]
-
-        def run_on_tables(relation: Relation) -> pa.Table:
-            tables = transaction.tables
-            return database.tables.run(relation, {}) if tables is None else tables.query(relation, {})
-
-        kernels = database.stream_kernels
-        queries, inputs = scan_streams(streams, roots, scanning, kernels, run_on_tables, reader.check_cancelled)
-    inputs |= view_inputs(database, transaction, image, relations, reader)
-    return [with_deferred(query, transaction, relations) for query in queries], inputs
-
-
 def with_deferred(root: Relation, transaction: Transaction, relations: frozenset[str]) -> Relation:
     """Return a query with what versions have left to their readers in the place of the scans of these views."""
     for name in sorted(relations & transaction.versions.keys()):
@@ -223,40 +250,6 @@ def scan_settings(settings: Settings, transaction: Transaction) -> ScanSettings:
     bytes_max, now_us = settings.query_memory_max_bytes, transaction.now_us
     groups_min, bytes_min = settings.min_spark_groups, settings.min_stream_kernel_bytes
     return ScanSettings(settings.scans_from_latest, timeout_s, bytes_max, now_us, groups_min, bytes_min)
-
-
-def view_inputs(
-    database: Database, transaction: Transaction, image: CatalogImage, relations: frozenset[str], reader: Reader
-) -> dict[str, pa.Table]:
-    """Return what the scans of continuous views and sequences among `relations` read. The first read fixes what is seen."""
-    inputs: dict[str, pa.Table] = {}
-    unread: list[ContinuousView] = []
-    for name in sorted(relations):
-        entry = image.entries.get(name)
-        if isinstance(entry, ViewEntry):
-            known = transaction.versions.get(name)
-            if known is None or known[0] is not entry.view:
-                unread.append(entry.view)
-            else:
-                inputs[name] = known[1].table
-        elif isinstance(entry, SequenceEntry):
-            inputs[name] = sequence_row(entry)
-        elif entry is None and name == stream_statistics.NAME:
-            inputs[name] = stream_statistics.stream_statistics(streams_among(frozenset(image.entries), image))
-        elif entry is None and name == view_statistics.NAME:
-            views = (one for one in image.entries.values() if isinstance(one, ViewEntry))
-            now_us = database.clock.now_us()
-            inputs[name] = view_statistics.view_statistics(
-                ((one.stream_name, one.view, one.active) for one in views), now_us
-            )
-    if unread:
-        database.begin_reading(transaction)
-    versions = database.versions(transaction, unread, reader)
-    for view in unread:
-        name = view.definition.name
-        transaction.versions[name] = (view, versions[name])
-        inputs[name] = versions[name].table
-    return inputs
 
 
 def views_among(relations: frozenset[str], image: CatalogImage) -> list[ContinuousView]:

@@ -17,7 +17,7 @@ from engine.scans.scans import streams_among
 from engine.statements.alter_view import call_view_change, called_alone
 from engine.statements.catalog_reads import parts_of, read_catalog
 from engine.statements.outcome import Outcome
-from engine.statements.reading import Reading, keep, read, scan_settings, settled_query
+from engine.statements.reading import Reading, keep, scan_settings, settled_query
 from engine.statements.registry import handles
 from engine.statements.work import Work
 from engine.streams.stream import Stream
@@ -31,7 +31,6 @@ from sql.functions.scalars import VIEW_CHANGES
 from sql.parse.statements.select import Select
 from sql.tree.relations import BoundQuery, Relation, Schema
 from views.model.arrow_schema import arrow_schema
-from views.upkeep.refresh import Reader
 
 NOTHING_GIVEN: Mapping[str, pa.Table] = MappingProxyType({})
 # Binds one query to an image, once for each.
@@ -76,7 +75,7 @@ async def select(statement: Select, work: Work) -> Outcome:
         return Outcome("SELECT #", schema, arrow_schema(schema).empty_table(), more=more)
     image, _, reading = await read_query(text, bound_to, work)
     if not work.parameters and work.transaction.image is None:
-        keep(work.database.answers, text, image, reading, work.settings)
+        keep(work.server.engines.answers, text, image, reading, work.settings)
     return reading.outcome
 
 
@@ -89,7 +88,7 @@ async def select_from_catalog(statement: Select, work: Work) -> Outcome:
     image, captured = work.image, work.settings.captured()
     if not await threads.with_text(text, reads_others, statement.query, image, captured):
         return await read_catalog(statement, work, declared)
-    parts = parts_of(work.database.system_catalog, work.image, work.settings, work)
+    parts = parts_of(work.server.system_catalog, work.image, work.settings, work)
     query = await threads.in_worker(parts.without, statement.query)
 
     def bound_to(image: CatalogImage) -> BoundQuery:
@@ -124,7 +123,7 @@ async def passing_rows(
     if passing is None:
         return None
     bound, stream, root = passing
-    rows = PassingRows(work.database.tables, stream, root, settings, threads.check_cancelled, work.client)
+    rows = PassingRows(work.server.engines.tables, stream, root, settings, threads.check_cancelled, work.client)
 
     async def more() -> pa.Table | None:
         return await threads.in_thread(rows.next)
@@ -145,10 +144,8 @@ async def read_query(
         bound, waits = await threads.with_text(text, looked_at, bound_to, image, work)
         begins = transaction.tables is None
         run = threads.in_thread if waits else threads.in_worker
-        scanning = scan_settings(settings, transaction)
-        staleness_us = settings.view_staleness_ms * 1000
-        reader = Reader(transaction.now_us, threads.check_cancelled, work.client, staleness_us)
-        reading = await run(read, work.database, transaction, image, bound, work.parameters, reader, scanning, given)
+        reader = work.reader(image, settings.view_staleness_ms * 1000)
+        reading = await run(reader.read, bound, work.parameters, given)
         if begins and not bound.relations and not transaction.is_durable:
             # It has read nothing: what comes after a wait for a lock is to see what those before have done.
             transaction.end_tables()

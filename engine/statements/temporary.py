@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.catalog.image import TableEntry
+from engine.catalog.image import CatalogImage, TableEntry
 from engine.ddl.schemas import with_schema
 from sql.names.relation_keys import schema_of, temporary_schema
 from sql.parse.statements.create_table import CreateTable
@@ -18,7 +18,6 @@ from sql.parse.statements.sequences import CreateSequence
 
 if TYPE_CHECKING:
     from engine.commit.transaction import Transaction
-    from engine.database import Database
     from engine.statements.work import Work
 
 
@@ -45,23 +44,23 @@ class TemporaryRelations:
         if isinstance(statement, CreateTable) and schema_of(statement.name) == self.schema:
             self._on_commit[work.image.entries[statement.name].description.oid] = statement.on_commit
 
-    def dropped_at_commit(self, transaction: Transaction, database: Database) -> list[TableEntry]:
+    def dropped_at_commit(self, transaction: Transaction, committed: CatalogImage) -> list[TableEntry]:
         """Return the tables that COMMIT drops, and forget them."""
-        found = self._tables("drop", transaction, database)
+        found = self._tables("drop", transaction, committed)
         for entry in found:
             del self._on_commit[entry.description.oid]
         return found
 
-    def emptied_at_commit(self, transaction: Transaction, database: Database) -> list[TableEntry]:
+    def emptied_at_commit(self, transaction: Transaction, committed: CatalogImage) -> list[TableEntry]:
         """Return the tables whose rows COMMIT deletes: those that have been written to."""
         tables = transaction.tables
         if tables is None or not self._on_commit:
             return []
-        found = self._tables("delete", transaction, database)
+        found = self._tables("delete", transaction, committed)
         return [entry for entry in found if entry.description.name in tables.written]
 
-    def _tables(self, action: str, transaction: Transaction, database: Database) -> list[TableEntry]:
-        image = transaction.image or database.image
+    def _tables(self, action: str, transaction: Transaction, committed: CatalogImage) -> list[TableEntry]:
+        image = transaction.image or committed
         entries = [image.by_oid(oid) for oid, asked in self._on_commit.items() if asked == action]
         own = [entry for entry in entries if entry is not None and schema_of(entry.description.name) == self.schema]
         return [entry for entry in own if isinstance(entry, TableEntry)]

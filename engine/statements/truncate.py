@@ -28,5 +28,5 @@ async def truncate(statement: Truncate, work: Work) -> Outcome:
 
 def empty(statement: Truncate, work: Work) -> None:
     """Take the rows out of the tables."""
-    tables = work.database.begin_tables(work.transaction)
+    tables = work.server.transactions.begin_tables(work.transaction)
     truncate_tables(statement, tables, work.identity.require_privilege, work.notice)

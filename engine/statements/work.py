@@ -8,12 +8,13 @@ from typing import Any, Protocol
 
 from engine.catalog.image import CatalogImage
 from engine.commit.transaction import Transaction
-from engine.database import Database
 from engine.scheduler.threads import Threads
 from engine.statements.identity import Identity
 from engine.statements.names import Names
 from engine.statements.outcome import Outcome
 from engine.statements.prepared import Prepared
+from engine.statements.reading import StatementReader, scan_settings
+from engine.statements.server_parts import ServerParts
 from engine.statements.temporary import TemporaryRelations
 from engine.storage.kernel_files import KernelFiles
 from engine.tables.locks import SessionLocks
@@ -23,6 +24,7 @@ from sql.parse.statements.declaration import Statement
 from sql.settings.settings import Settings
 from sql.tree.expressions import Literal
 from views.model.protocols import UpperExecutor
+from views.upkeep.refresh import Reader
 
 # Rows of relations of the catalog, by their names.
 LiveRows = Mapping[str, list[dict[str, Any]]]
@@ -45,8 +47,8 @@ class Run(Protocol):
 class Work:
     """What one statement of one session is done with."""
 
-    database: Database
-    """The engines that all sessions share."""
+    server: ServerParts
+    """What all sessions share."""
     transaction: Transaction
     """Where its effects are staged; they happen at COMMIT."""
     settings: Settings
@@ -78,10 +80,17 @@ class Work:
     notices: list[SqlError] = field(default_factory=list)
     """What the client is told before the outcome or the error."""
 
+    def reader(self, image: CatalogImage, staleness_us: int = 0) -> StatementReader:
+        """Return what reads for the statement. image: to which its queries are bound."""
+        transaction, settings = self.transaction, self.settings
+        reader = Reader(transaction.now_us, self.threads.check_cancelled, self.client, staleness_us)
+        scanning = scan_settings(settings, transaction)
+        return StatementReader(self.server.engines, self.server.transactions, transaction, image, reader, scanning)
+
     @property
     def image(self) -> CatalogImage:
         """The catalog that the statement sees: what its transaction has made, or the one of its snapshot, or the newest."""
-        return self.transaction.image or self.transaction.snapshot or self.database.image
+        return self.transaction.image or self.transaction.snapshot or self.server.catalog.image
 
     def notice(
         self, sqlstate: str, text: str, severity: str = "NOTICE", hint: str | None = None, detail: str | None = None

@@ -12,7 +12,7 @@ from engine.catalog.joined_tables import refuse_joined
 from engine.commit.staging import StatementStage
 from engine.ingest.insert import InsertTarget, evaluate_rows, make_target
 from engine.statements.outcome import Outcome
-from engine.statements.reading import scan_inputs, scan_settings, views_among
+from engine.statements.reading import views_among
 from engine.statements.registry import handles
 from engine.statements.row_locks import read_locked
 from engine.statements.table_writes import BoundWrite, TableWriter, queries_of, settled, with_queries
@@ -29,7 +29,6 @@ from sql.parse.statements.delete import Delete
 from sql.parse.statements.insert import Insert
 from sql.parse.statements.update import Update
 from sql.tree.relations import Values
-from views.upkeep.refresh import Reader
 
 MORSEL_ROWS = 65_536
 Write = Insert | Update | Delete
@@ -54,11 +53,10 @@ async def insert(statement: Insert, work: Work) -> Outcome:
         return await write(statement, work)
     root = substitute_parameters(bound.source, work.parameters) if work.parameters else bound.source
     assert isinstance(root, Values)
-    database, now_us, target = work.database, work.transaction.now_us, insert_target(entry, bound, work)
-    rows = await work.threads.in_worker(
-        evaluate_rows, database.tables, target, root, now_us, work.settings.time_zone, work.client
-    )
-    stage = database.stage(entry, image, now_us)
+    now_us, target = work.transaction.now_us, insert_target(entry, bound, work)
+    tables, zone = work.server.engines.tables, work.settings.time_zone
+    rows = await work.threads.in_worker(evaluate_rows, tables, target, root, now_us, zone, work.client)
+    stage = work.server.transactions.stage(entry, image, now_us)
     await work.threads.in_worker(stage.add, rows)
     work.transaction.operations.append(stage)
     return Outcome(f"INSERT 0 {rows.rows_count}")
@@ -91,7 +89,7 @@ def bound_write(statement: Write, image: CatalogImage, work: Work) -> BoundWrite
 def write_bound(statement: Write, image: CatalogImage, bound: BoundWrite, work: Work) -> Outcome:
     """Read what a statement writes, and write it. image: to which it is bound."""
     transaction, now_us = work.transaction, work.transaction.now_us
-    tables = work.database.begin_tables(transaction, views_among(bound.relations, image))
+    tables = work.server.transactions.begin_tables(transaction, views_among(bound.relations, image))
     # The snapshot of the rows has a catalog of its own.
     if work.image is not image:
         image = work.image
@@ -104,10 +102,8 @@ def write_bound(statement: Write, image: CatalogImage, bound: BoundWrite, work: 
             f'cannot insert into stream "{bound.relation.name}" from a query that reads it',
             hint="Keep the query's rows with CREATE TABLE AS, and insert from the table.",
         )
-    reader = Reader(now_us, work.threads.check_cancelled, work.client)
     bound = settled(bound, work.parameters, now_us)
-    roots, scanning = queries_of(bound), scan_settings(work.settings, transaction)
-    roots, inputs = scan_inputs(work.database, transaction, image, bound.relations, roots, reader, scanning)
+    roots, inputs = work.reader(image).scan_inputs(bound.relations, queries_of(bound))
     work.threads.check_cancelled()
     bound = with_queries(bound, roots)
     inputs |= read_locked(tables, bound.locked, inputs, read_only=False)
@@ -126,7 +122,7 @@ def staged(entry: StreamEntry, bound: BoundInsert, rows: pa.Table, image: Catalo
     """Return a query's rows on their way into a stream, staged morsel by morsel."""
     now_us, zone = work.transaction.now_us, work.settings.time_zone
     target = insert_target(entry, bound, work)
-    stage = work.database.stage(entry, image, now_us)
+    stage = work.server.transactions.stage(entry, image, now_us)
     try:
         for start in range(0, rows.num_rows, MORSEL_ROWS):
             work.threads.check_cancelled()
@@ -141,4 +137,4 @@ def staged(entry: StreamEntry, bound: BoundInsert, rows: pa.Table, image: Catalo
 def insert_target(entry: StreamEntry, bound: BoundInsert, work: Work) -> InsertTarget:
     """Return what makes whole rows of a stream of those that are inserted."""
     names = [(entry.stream.row[index].name, 0) for index in bound.targets]
-    return make_target(entry, names, work.database.tables, work.transaction.now_us, work.settings.time_zone)
+    return make_target(entry, names, work.server.engines.tables, work.transaction.now_us, work.settings.time_zone)

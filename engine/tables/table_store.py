@@ -55,7 +55,7 @@ class TableStore:
     Attributes:
         lock: held from a DuckDB COMMIT until its effects are visible, and while a snapshot is
             taken, so that a snapshot, the catalog image and `commits_count` belong together. It is
-            taken before the commit lock of `engine.database`.
+            taken before the commit lock (`engine.catalog.published`).
     """
 
     def __init__(

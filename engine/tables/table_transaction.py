@@ -1,7 +1,7 @@
 """A session's transaction on durable tables: one DuckDB transaction with one snapshot, on its cursor.
 
 Enters: bound relations to read, rows to write as Arrow tables, and the catalog image that belongs
-to the snapshot. Leaves: Arrow tables. `engine.database` begins the transaction, and commits it
+to the snapshot. Leaves: Arrow tables. `engine.commit` begins the transaction, and commits it
 together with the streams' part. One call at a time, from any thread; only `interrupt` may come in
 between. Must not know sessions or SQL text of clients.
 """

@@ -123,7 +123,7 @@ class World:
 
     def abandon(self) -> None:
         """Let the threads end as those of a dead process; nothing more is written in order."""
-        log, checkpointer = self.database.log, self.database._checkpointer
+        log, checkpointer = self.database.log, self.database.checkpoints.thread
         log._ends = True
         log._wake.set()
         with checkpointer._changed:
@@ -150,7 +150,7 @@ class SessionClient:
         self.session = self._runner.run(self._open(world.database, parameters))
 
     async def _open(self, database: Database, parameters: Mapping[str, str]) -> Session:
-        self.session = open_session(database, cast(Connection, self._connection), parameters)
+        self.session = open_session(database.shared, cast(Connection, self._connection), parameters)
         self._connection.session = self.session
         self.session.startup_reports()
         return self.session
@@ -211,7 +211,7 @@ class SessionClient:
 
     def arrow_rows(self, rows: list[dict[str, object]], stream: str = "everything") -> pa.Table:
         """Return decoded rows as Arrow again."""
-        entry = self.session.database.image.entries[stream]
+        entry = self.session.server.catalog.image.entries[stream]
         schema = arrow_schema(tuple(OutputColumn(column.name, column.type) for column in entry.description.columns))
         return pa.Table.from_pylist(rows, schema)
 

@@ -216,7 +216,7 @@ def newest(history: Sequence[Rows]) -> tuple[Row, ...]:
 
 def observe(client: SessionClient) -> Answers:
     """Read everything. Raises AssertionError when something can't be read."""
-    image = client.session.database.image
+    image = client.session.server.catalog.image
     entries = {name: entry for name, entry in image.entries.items() if not is_part(entry)}
     rings: dict[str, tuple[int, tuple[Row, ...]]] = {}
     views: dict[str, Texts] = {}

@@ -131,8 +131,7 @@ class Machine:
                 raise PowerLossError("the power went off during the start") from None
             raise
         # All of an opened database but Spark.
-        self.world.database._checkpointer.start(self.world.last_checkpoint)
-        self.world.database._is_open = True
+        self.world.database.checkpoints.start(self.world.last_checkpoint)
         return self.world
 
     def client(self) -> MachineClient:
@@ -234,6 +233,8 @@ class MachineClient(SessionClient):
 
 class EmbeddedUpper:
     """A `views.model.protocols.UpperExecutor` without Spark, of which a process has one: these are many databases."""
+
+    is_ready = False
 
     def __init__(self, runtime: SparkRuntime) -> None:
         self._engine: QueryEngine | None = None

@@ -92,7 +92,7 @@ def check(folder: Path, account: Account, is_there: bool | None = None) -> None:
     assert parts == log
     [(total, count)] = numbers(client, "SELECT sum(balance), count(*) FROM account")
     assert (total, count) == (ACCOUNTS * BALANCE, ACCOUNTS)
-    tables = {int(name.split("_")[1]) for name in world.database.image.entries if name.startswith("made_")}
+    tables = {int(name.split("_")[1]) for name in world.database.catalog.image.entries if name.startswith("made_")}
     assert tables == account.made & log.keys()
     for n in tables:
         assert numbers(client, f"SELECT n FROM made_{n}") == [(n,)]

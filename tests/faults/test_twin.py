@@ -91,7 +91,7 @@ class Twin:
         assert self.client is not None
         self.clock.time_us = time_us
         found: dict[str, object] = {}
-        for name, entry in self.client.session.database.image.entries.items():
+        for name, entry in self.client.session.server.catalog.image.entries.items():
             if isinstance(entry, StreamEntry):
                 ring = entry.stream.ring
                 morsel = ring.read(ring.oldest_tid, ring.tuples_count - ring.oldest_tid)

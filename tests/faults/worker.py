@@ -65,7 +65,7 @@ def opened(folder: Path) -> World:
     world = World(folder)
     text = world.database.store.load()
     if text is not None:
-        world.database.image = restore_catalog(world.database, text)
+        world.database.catalog.image = restore_catalog(world.database.builders, text)
     return world
 
 
@@ -73,7 +73,7 @@ def work(folder: Path, seed: int, fate: Fate, pipe: Connection) -> None:
     """Run transactions until the end comes. Messages: ('ready',), ('begun', n, makes table), ('done', n), ('failed', n), ('value', v)."""
     world = opened(folder)
     client = world.client()
-    if not world.database.image.entries:
+    if not world.database.catalog.image.entries:
         client.run(*SETUP)
     store = world.database.store
     store._storage = FatefulStorage(fate, store._log)

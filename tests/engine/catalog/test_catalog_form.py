@@ -35,10 +35,10 @@ def test_round_trip(tmp_path: Path) -> None:
         "DROP FOREIGN TABLE gone",
         'CREATE VIEW "Übersicht" AS SELECT count(*) AS "Zahl" FROM "Odd Name"',
     )
-    before = world.database.image
+    before = world.database.catalog.image
     text = world.database.store.load()
     assert text is not None
-    after = restore_catalog(world.database, text)
+    after = restore_catalog(world.database.builders, text)
     assert catalog_text(after) == catalog_text(before) == text
     assert [entry.description for entry in after.entries.values()] == [
         entry.description for entry in before.entries.values()
@@ -73,10 +73,10 @@ def test_round_trip_of_tables(tmp_path: Path) -> None:
         "CREATE VIEW v (x) AS SELECT price, id FROM goods",
         "COMMENT ON CONSTRAINT t_pkey ON goods IS 'one number each'",
     )
-    before = world.database.image
+    before = world.database.catalog.image
     text = world.database.store.load()
     assert text is not None
-    after = restore_catalog(world.database, text)
+    after = restore_catalog(world.database.builders, text)
     assert catalog_text(after) == catalog_text(before) == text
     assert [entry.description for entry in after.entries.values()] == [
         entry.description for entry in before.entries.values()
@@ -90,12 +90,12 @@ def test_streams_as_they_were_stored_before_they_could_be_altered(tmp_path: Path
     create = "CREATE FOREIGN TABLE s (k int DEFAULT 1 + 1, t text NOT NULL) SERVER stream OPTIONS (capacity '8')"
     # There were no schemas then.
     client.run("SET search_path = public", create, "CREATE VIEW v AS SELECT t, sum(k) FROM s GROUP BY t")
-    before = world.database.image
+    before = world.database.catalog.image
     plain = json.loads(catalog_text(before))
     stream, view = plain["relations"]
     del view["used"]
     older = {**plain, "relations": [{**STREAM, "oid": stream["oid"], "text": create}, view]}
-    after = restore_catalog(world.database, json.dumps(older))
+    after = restore_catalog(world.database.builders, json.dumps(older))
     assert catalog_text(after) == catalog_text(before)
     world.close()
 
@@ -126,7 +126,7 @@ def test_no_file_is_an_empty_catalog(tmp_path: Path) -> None:
 def test_a_damaged_catalog(tmp_path: Path, content: str, said: str) -> None:
     world = World(tmp_path)
     with pytest.raises(SqlError) as caught:
-        restore_catalog(world.database, content)
+        restore_catalog(world.database.builders, content)
     assert caught.value.sqlstate == "XX001"
     assert str(tmp_path / FILE_NAME) in caught.value.message and said in caught.value.message
     world.close()
@@ -142,7 +142,7 @@ def test_a_file_that_is_no_database(tmp_path: Path) -> None:
 def test_a_newer_format(tmp_path: Path) -> None:
     world = World(tmp_path)
     newer = FORMAT_VERSION + 1
-    world.database.tables.take_cursor().connection.execute(f"UPDATE catalog.definitions SET format = {newer}")
+    world.database.engines.tables.take_cursor().connection.execute(f"UPDATE catalog.definitions SET format = {newer}")
     with pytest.raises(SqlError, match=f"has format {newer}, but this server reads format {FORMAT_VERSION}"):
         world.database.store.load()
     world.close()

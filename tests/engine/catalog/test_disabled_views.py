@@ -43,7 +43,7 @@ def fails_with(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def started(folder: Path) -> World:
     world = World(folder)
-    world.database._views_changed(())
+    world.database.definitions.follow()
     return world
 
 
@@ -76,7 +76,7 @@ def test_a_view_without_a_kernel(
     world = started(tmp_path)
     client = world.client()
     client.run(*DEFINITIONS)
-    world.database.checkpoint()
+    world.database.checkpoints.make()
     client.run("INSERT INTO sales VALUES ('a', 10)")
     world.abandon()
     with monkeypatch.context() as patch:
@@ -103,9 +103,9 @@ def test_a_view_without_a_kernel(
     # All else goes on.
     client.run("INSERT INTO other VALUES (2)", "CREATE TABLE t (a int)", "CREATE VIEW more AS SELECT max(n) FROM other")
     assert client.rows("SELECT n FROM others") == ["D [b'2']"]
-    shown_in_catalog(world.database.image)
+    shown_in_catalog(world.database.catalog.image)
     with pytest.raises(SqlError, match="cannot make a checkpoint because view"):
-        world.database.checkpoint()
+        world.database.checkpoints.make()
     # The cause is gone.
     world.abandon()
     world = started(tmp_path)
@@ -114,7 +114,7 @@ def test_a_view_without_a_kernel(
     client.run("INSERT INTO sales VALUES ('b', 100)")
     assert client.rows("SELECT * FROM above WHERE city = 'B'") == ["D [b'B']"]
     assert client.rows("SELECT n FROM others") == ["D [b'2']"]
-    world.database.checkpoint()
+    world.database.checkpoints.make()
     world.close()
 
 
@@ -128,7 +128,7 @@ def test_one_that_is_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     client = world.client()
     assert client.ask("DROP VIEW totals")[0].startswith("E ERROR 2BP01")
     client.run("DROP VIEW totals CASCADE", "INSERT INTO sales VALUES ('a', 100)", "INSERT INTO shops VALUES ('c', 'C')")
-    world.database.checkpoint()
+    world.database.checkpoints.make()
     client.run(DEFINITIONS[4], "INSERT INTO sales VALUES ('c', 5)")
     world.abandon()
     world = started(tmp_path)
@@ -160,5 +160,5 @@ def test_a_view_over_two_streams_of_which_a_part_is_disabled(tmp_path: Path, mon
         world = started(tmp_path)
     client = world.client()
     client.run("DROP VIEW pair", "INSERT INTO sales VALUES ('a', 1)")
-    assert not world.database.image.disabled and not world.database.image.continuous_views
+    assert not world.database.catalog.image.disabled and not world.database.catalog.image.continuous_views
     world.close()

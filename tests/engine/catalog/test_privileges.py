@@ -287,7 +287,9 @@ def said(answers: list[Answer]) -> list[Answer]:
 
 def member(world: World, name: str = "ann") -> SessionClient:
     """Return a session that was let in under the name of a role."""
-    return SessionClient(world, {"user": name, "database": "antumbra"}, world.database.image.roles.by_name[name].oid)
+    return SessionClient(
+        world, {"user": name, "database": "antumbra"}, world.database.catalog.image.roles.by_name[name].oid
+    )
 
 
 @pytest.fixture
@@ -402,18 +404,18 @@ def test_what_is_granted_survives(tmp_path: Path) -> None:
     superuser.run(
         "GRANT SELECT, INSERT ON t TO ann WITH GRANT OPTION", "GRANT ALL ON t TO PUBLIC", "ALTER TABLE u OWNER TO ann"
     )
-    before = world.database.image
+    before = world.database.catalog.image
     texts = access_texts(before.roles, before.privileges, before.entries["t"].description.oid)
     assert texts == ["antumbra=arwdDxt/antumbra", "ann=a*r*/antumbra", "=arwdDxt/antumbra"]
     world.abandon()
     again = World(tmp_path / "data")
-    after = again.database.image
+    after = again.database.catalog.image
     assert (dict(after.privileges.owners), dict(after.privileges.grants)) == (
         dict(before.privileges.owners),
         dict(before.privileges.grants),
     )
     again.client().run("DROP TABLE t, u")
-    assert set(again.database.image.privileges.owners) == {2200}
+    assert set(again.database.catalog.image.privileges.owners) == {2200}
     again.close()
 
 

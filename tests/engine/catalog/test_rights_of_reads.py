@@ -427,7 +427,7 @@ def test_rights_are_those_of_the_moment_and_of_the_role_of_then(world: World, po
         who, _, text = line.partition(" ")
         if who not in ours:
             parameters = {"user": f"rm_{who}", "database": "antumbra"}
-            ours[who] = SessionClient(world, parameters, world.database.image.roles.by_name[f"rm_{who}"].oid)
+            ours[who] = SessionClient(world, parameters, world.database.catalog.image.roles.by_name[f"rm_{who}"].oid)
             theirs[who] = RawClient(postgres.port, f"rm_{who}", "postgres")
         pair = [[one for one in client.ask(query(text)) if one[0] in "EDC"] for client in (ours[who], theirs[who])]
         if text == "EXECUTE pp":
@@ -444,7 +444,9 @@ def test_rights_are_those_of_the_moment_and_of_the_role_of_then(world: World, po
 def test_a_statement_of_the_extended_protocol_asks_when_it_is_run(world: World) -> None:
     superuser = world.client()
     superuser.run("CREATE ROLE ann", "CREATE TABLE t (a int)", "INSERT INTO t VALUES (1)", "GRANT SELECT ON t TO ann")
-    ann = SessionClient(world, {"user": "ann", "database": "antumbra"}, world.database.image.roles.by_name["ann"].oid)
+    ann = SessionClient(
+        world, {"user": "ann", "database": "antumbra"}, world.database.catalog.image.roles.by_name["ann"].oid
+    )
     texts = ("SELECT a FROM t", "SELECT a FROM t WHERE a = $1", "SELECT count(*) FROM t, pg_namespace")
     for number, text in enumerate(texts):
         ann.ask(parse(text, f"p{number}"), SYNC)

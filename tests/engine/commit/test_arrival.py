@@ -106,7 +106,7 @@ def test_it_never_goes_back_with_the_clock_even_after_a_start(tmp_path: Path, cl
         assert client.at_once(insert_packet(2)) is not None
         client.run("INSERT INTO s VALUES (3), (4)")
         if ending == "stop":
-            world.database.checkpoint()
+            world.database.checkpoints.make()
         world.close()
         again = World(folder, clock=clock)
         client = again.client()
@@ -239,7 +239,7 @@ def test_columns_that_come_and_go(tmp_path: Path, clock: SetClock) -> None:
         agrees(client)
         assert client.rows("SELECT last, extras FROM latest") == latest
         if has_checkpoint:
-            world.database.checkpoint()
+            world.database.checkpoints.make()
         world.close()
         world = World(tmp_path, clock=clock)
         client = world.client()

@@ -31,14 +31,14 @@ def client(world: World) -> SessionClient:
 
 
 def stream_of(database: Database) -> StreamEntry:
-    entry = database.image.entries["s"]
+    entry = database.catalog.image.entries["s"]
     assert isinstance(entry, StreamEntry)
     return entry
 
 
 def committed(database: Database) -> list[int]:
     """Return how many statements each view has."""
-    return [entry.view.committed for entry in database.image.entries.values() if isinstance(entry, ViewEntry)]
+    return [entry.view.committed for entry in database.catalog.image.entries.values() if isinstance(entry, ViewEntry)]
 
 
 def copy(client: SessionClient, keys: list[int], options: str = "") -> list[str]:
@@ -168,7 +168,7 @@ def test_definitions_that_can_not_be_written_undo_the_commit(
     with monkeypatch.context() as patch:
         patch.setattr(world.database.storage, "commit_tables", full)
         assert client.ask("COMMIT")[0].startswith("E ERROR 53100: could not write to the file of the tables")
-    assert "more" not in world.database.image.entries
+    assert "more" not in world.database.catalog.image.entries
     assert client.rows("SELECT n FROM counted") == ["D [b'0']"]
     assert not list(world.database.kernels.folder.glob("more*"))
     client.run("CREATE VIEW more AS SELECT k, sum(k) AS t FROM s GROUP BY k")
@@ -180,11 +180,11 @@ def test_a_dropped_stream_is_40001(client: SessionClient, world: World) -> None:
     answer = client.ask("COMMIT")
     assert answer[0].startswith("E ERROR 40001") and answer[1] == "Z I"
     with pytest.raises(KeyError):
-        world.database.image.entries["s"]
+        world.database.catalog.image.entries["s"]
 
 
 def test_errors_name_view_and_expression(client: SessionClient, world: World) -> None:
-    stage = world.database.stage(stream_of(world.database), world.database.image, 0)
+    stage = world.database.transactions.stage(stream_of(world.database), world.database.catalog.image, 0)
     client.run("BEGIN", "DROP VIEW inverse", "INSERT INTO s VALUES (0)")
     transaction = client.session.block.open
     assert transaction is not None

@@ -132,7 +132,7 @@ def test_the_newest_catalog_is_there_after_a_restart(tmp_path: Path) -> None:
     world.abandon()
     again = World(tmp_path / "data")
     names = {f"public.{letter}{at}" for letter in "ab" for at in range(5)}
-    known = {name if "." in name else f"public.{name}" for name in again.database.image.entries}
+    known = {name if "." in name else f"public.{name}" for name in again.database.catalog.image.entries}
     assert names <= known
     assert again.client().rows("SELECT n FROM b4") == ["D [b'5']"]
     assert len(again.database.store._log.execute("SELECT * FROM catalog.definitions").fetchall()) <= 2

@@ -56,7 +56,7 @@ def test_equal_pipelines_are_one(server: Server) -> None:
         "CREATE VIEW skips WITH (on_error = skip) AS SELECT k, count(*) AS n, sum(x) AS t FROM s GROUP BY k",
     )
     assert shared(server) == {"v0": "v1, v2", "v1": "v0, v2", "v2": "v0, v1"}
-    image = server.world.database.image
+    image = server.world.database.catalog.image
     assert len(image.views_of("s")) == 4, "each row is folded once for the three"
     assert len({view.state.kernels[0] for view in image.continuous_views}) == 4
     client.run("INSERT INTO s VALUES (1, 10), (2, 5)")
@@ -203,4 +203,4 @@ def end_one(
 
 
 def columns_of(world: World, name: str) -> list[str]:
-    return [column.name for column in world.database.image.entries[name].description.columns]
+    return [column.name for column in world.database.catalog.image.entries[name].description.columns]

@@ -32,7 +32,7 @@ class Server:
 
     def crash(self, checkpoint: bool = False) -> None:
         if checkpoint:
-            self.world.database.checkpoint()
+            self.world.database.checkpoints.make()
         self.world.abandon()
         self.world = World(self.folder)
         self.client = self.world.client()
@@ -75,7 +75,7 @@ def test_a_covered_query_keeps_the_contents(server: Server) -> None:
         assert answer == ['N 00000: view "v" keeps what it has counted of stream "s"'], query
         assert server.rows("SELECT * FROM v ORDER BY k") == rows
         assert len(server.rows("SELECT * FROM above")) == len(rows)
-        assert server.world.database.image.entries["v"].description.oid == 16385
+        assert server.world.database.catalog.image.entries["v"].description.oid == 16385
     server.crash()
     server.client.run("INSERT INTO s VALUES (2, 1)")
     assert server.rows("SELECT k, n, t FROM v ORDER BY k") == ["[b'1', b'2', b'31']", "[b'2', b'2', b'6']"]
@@ -242,7 +242,7 @@ def test_a_block_is_undone_as_a_whole(server: Server) -> None:
     assert server.rows("SELECT * FROM v") == ["[b'1', b'1', b'10']"]
     server.client.run("INSERT INTO s VALUES (1, 20)")
     assert server.rows("SELECT * FROM v") == ["[b'1', b'2', b'30']"]
-    assert not server.world.database.image.comments
+    assert not server.world.database.catalog.image.comments
     server.crash()
     assert server.rows("SELECT * FROM v") == ["[b'1', b'2', b'30']"]
     server.world.close()
@@ -297,11 +297,11 @@ def test_comments_outlive_a_crash_and_go_with_what_they_are_on(server: Server) -
         "ALTER VIEW v RENAME TO w",
     )
     server.crash()
-    oids = {name: entry.description.oid for name, entry in server.world.database.image.entries.items()}
+    oids = {name: entry.description.oid for name, entry in server.world.database.catalog.image.entries.items()}
     wanted = {(oids["w"], 0): "counts", (oids["w"], 2): "how many", (oids["s"], 0): "events", (oids["kept"], 0): "rows"}
-    assert server.world.database.image.comments == wanted
+    assert server.world.database.catalog.image.comments == wanted
     server.client.run("DROP VIEW w", "DROP TABLE kept")
-    assert server.world.database.image.comments == {(oids["s"], 0): "events"}
+    assert server.world.database.catalog.image.comments == {(oids["s"], 0): "events"}
     server.world.close()
 
 

@@ -188,7 +188,9 @@ def test_who_has_granted_and_the_owner_of_the_database(world: World, postgres: P
 
 
 def session_of(world: World, role: str) -> SessionClient:
-    return SessionClient(world, {"user": role, "database": "antumbra"}, world.database.image.roles.by_name[role].oid)
+    return SessionClient(
+        world, {"user": role, "database": "antumbra"}, world.database.catalog.image.roles.by_name[role].oid
+    )
 
 
 def test_createrole_gives_nothing_that_superusers_alone_can_give(world: World) -> None:
@@ -223,10 +225,10 @@ def test_roles_are_there_after_a_restart(tmp_path: Path) -> None:
     client = world.client()
     client.run("CREATE ROLE ann LOGIN PASSWORD 'pencil'", "CREATE ROLE staff", "GRANT staff TO ann")
     client.run("BEGIN", "CREATE ROLE gone", "ROLLBACK")
-    before = world.database.image.roles
+    before = world.database.catalog.image.roles
     world.abandon()
     again = World(tmp_path / "data")
-    after = again.database.image.roles
+    after = again.database.catalog.image.roles
     assert dict(after.by_name) == dict(before.by_name)
     assert (after.memberships, after.mock_secret) == (before.memberships, before.mock_secret)
     verifier = read_verifier(after.by_name["ann"].verifier or "")
@@ -241,9 +243,9 @@ def test_a_verifier_is_kept_as_it_is_given(world: World) -> None:
     client = world.client()
     given = str(make_verifier("pencil", b"0123456789abcdef", 5000))
     client.run(f"CREATE ROLE ann PASSWORD '{given}'")
-    kept = [world.database.image.roles.by_name["ann"].verifier]
+    kept = [world.database.catalog.image.roles.by_name["ann"].verifier]
     client.run("ALTER ROLE ann PASSWORD NULL")
-    kept.append(world.database.image.roles.by_name["ann"].verifier)
+    kept.append(world.database.catalog.image.roles.by_name["ann"].verifier)
     assert kept == [given, None]
     (answer,) = client.ask_in_full("ALTER ROLE ann PASSWORD 'md5aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'")
     assert answer[0] == "E 0A000: an md5 password is not supported yet"
@@ -262,7 +264,7 @@ def test_passwords_that_would_be_kept_as_md5_are_refused(world: World) -> None:
 
 def test_a_password_is_in_no_repr(world: World) -> None:
     world.client().run("CREATE ROLE ann PASSWORD 'verysecret'")
-    assert "SCRAM" not in repr(world.database.image.roles)
+    assert "SCRAM" not in repr(world.database.catalog.image.roles)
 
 
 def test_a_session_whose_role_is_gone_may_nothing(world: World) -> None:
@@ -286,7 +288,7 @@ def test_what_a_session_asks_to_be_at_startup(world: World) -> None:
 
 def ann(world: World, **parameters: str) -> SessionClient:
     """Return a session that was let in as ann."""
-    role = world.database.image.roles.by_name["ann"].oid
+    role = world.database.catalog.image.roles.by_name["ann"].oid
     return SessionClient(world, {"user": "ann", "database": "antumbra", **parameters}, role)
 
 

@@ -13,7 +13,7 @@ import pytest
 from engine.catalog.image import StreamEntry
 from engine.commit.staging import StatementStage
 from engine.commit.transaction import Transaction
-from engine.ingest.copy_in import CopyIn
+from engine.ingest.copy_in import CopyIn, CopyServer, Publishing
 from engine.ingest.insert import make_target
 from ringbuffer.decode.copy_decoder import CopyDecoder
 from sql.errors import SqlError
@@ -46,15 +46,18 @@ def client(world: World) -> SessionClient:
 
 
 def open_copy(world: World, options: str = "", publish_ms: int | None = None) -> CopyIn:
-    image = world.database.image
+    image = world.database.catalog.image
     entry = image.entries["s"]
     assert isinstance(entry, StreamEntry)
     (statement,) = parse(f"COPY s FROM STDIN {options}")
     assert isinstance(statement, CopyFrom)
-    target = make_target(entry, None, world.database.tables, 0, "UTC")
-    return CopyIn(
-        world.database, target, statement.options, image, 0, "UTC", USUAL, publish_ms, waits=False, waits_for_log=True
+    target = make_target(entry, None, world.database.engines.tables, 0, "UTC")
+    database = world.database
+    server = CopyServer(
+        database.transactions, database.committer, database.catalog, database.clock, world.config.copy_block_bytes
     )
+    publishing = Publishing(publish_ms, waits=False, waits_for_log=True)
+    return CopyIn(server, target, statement.options, image, 0, "UTC", USUAL, publishing)
 
 
 def keys(stage: StatementStage) -> list[object]:

@@ -46,7 +46,7 @@ def test_a_database_without_a_part_of_its_log(tmp_path: Path, capsys: pytest.Cap
         assert count(client) == kept + committed
         client.run("INSERT INTO clicks VALUES (1, 'a')")
         if committed == 1:
-            world.database.checkpoint()
+            world.database.checkpoints.make()
         world.close()
     assert recover(tmp_path, None, False) == 0
     assert "The log is whole but for what was given up." in capsys.readouterr().out

@@ -31,7 +31,7 @@ def client(world: World) -> SessionClient:
 def is_kept(client: SessionClient, text: str) -> bool:
     session = client.session
     key = answer_key(text, (), session.settings, described=False)
-    return session.database.answers.find(key, session.runner.image(), None) is not None
+    return session.server.engines.answers.find(key, session.runner.image(), None) is not None
 
 
 def test_a_repeated_read_is_answered_alike(client: SessionClient) -> None:
@@ -67,7 +67,7 @@ def test_ddl_ends_it(client: SessionClient) -> None:
 
 def test_a_dropped_view_is_let_go_with_its_answers(client: SessionClient, world: World) -> None:
     client.ask(READ)
-    entry = client.session.database.image.entries["counted"]
+    entry = client.session.server.catalog.image.entries["counted"]
     assert isinstance(entry, ViewEntry)
     view = weakref.ref(entry.view)
     del entry
@@ -111,7 +111,7 @@ def test_a_row_limit_is_respected(client: SessionClient) -> None:
 
 
 def test_how_many_are_kept(world: World) -> None:
-    answers, image = KeptAnswers(), world.database.image
+    answers, image = KeptAnswers(), world.database.catalog.image
     for number in range(KEPT_ANSWERS_MAX + 1):
         answers.keep(number, KeptAnswer(image.version, (), (), partial(bytes, str(number), "ascii")))
     assert answers.find(0, image, None) is None and answers.find(KEPT_ANSWERS_MAX, image, None) == b"256"
@@ -126,7 +126,7 @@ def test_a_large_answer_is_not_kept(client: SessionClient) -> None:
 
 
 def test_an_answer_is_encoded_when_it_is_asked_for_again(world: World) -> None:
-    answers, image = KeptAnswers(), world.database.image
+    answers, image = KeptAnswers(), world.database.catalog.image
     encoded = []
 
     def encode() -> bytes:

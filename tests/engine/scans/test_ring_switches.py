@@ -63,7 +63,7 @@ def filled(world: World) -> Filled:
         f"CREATE FOREIGN TABLE s (k bigint, t text) SERVER stream OPTIONS (capacity '{CAPACITY}')",
         "INSERT INTO s VALUES (1, 'x')",
     )
-    (entry,) = (entry for entry in world.database.image.entries.values() if isinstance(entry, StreamEntry))
+    (entry,) = (entry for entry in world.database.catalog.image.entries.values() if isinstance(entry, StreamEntry))
     return Filled(entry.stream, entry.stream.ring.read(0, 1))
 
 

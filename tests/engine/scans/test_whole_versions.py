@@ -74,7 +74,7 @@ def test_a_view_over_it_reads_the_same_version(server: Server, made: list[str]) 
     server.client.run("ALTER VIEW pair RENAME TO couple")
     assert server.rows("SELECT * FROM above") == ["[b'1', b'10']"]
     server.client.run("DROP VIEW couple CASCADE")
-    assert not server.world.database.wholes._made
+    assert not server.world.database.engines.wholes._made
 
 
 def test_a_transaction_sees_its_own_changes_and_nobody_else_does(server: Server, made: list[str]) -> None:

@@ -30,6 +30,7 @@ class BlockedJvm:
     """A JVM that answers no pipeline before it is cancelled, and a cancel only when that has ended."""
 
     heap_bytes_max = 1
+    is_ready = False
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -60,6 +61,8 @@ class BlockedJvm:
 class EmbeddedUpper:
     """Makes the views without Spark."""
 
+    is_ready = False
+
     def __init__(self) -> None:
         self._engine = QueryEngine(MEMORY_BYTES, threads_count=1)
 
@@ -76,10 +79,15 @@ def world(tmp_path: Path) -> Iterator[World]:
     made.close()
 
 
+def let_run(world: World, upper: object) -> None:
+    """Exchange what runs upper pipelines."""
+    object.__setattr__(world.database.engines, "upper", upper)
+
+
 @pytest.fixture
 def jvm(world: World) -> BlockedJvm:
     """Views v0, v1, ... whose readers all wait for it."""
-    world.database.upper = cast(SparkUpperExecutor, EmbeddedUpper())
+    let_run(world, EmbeddedUpper())
     client = world.client()
     client.run("CREATE FOREIGN TABLE s (k integer) SERVER stream")
     for number in range(READERS):
@@ -91,7 +99,7 @@ def jvm(world: World) -> BlockedJvm:
         assert client.rows(f"SELECT * FROM v{number}")
     client.run("INSERT INTO s VALUES (-3)")
     made = BlockedJvm()
-    world.database.upper = SparkUpperExecutor(cast(SparkRuntime, made))
+    let_run(world, SparkUpperExecutor(cast(SparkRuntime, made)))
     return made
 
 

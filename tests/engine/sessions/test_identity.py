@@ -11,7 +11,7 @@ DENIED = "42501"
 
 def let_in(world: World, name: str) -> SessionClient:
     """Return a session of a role, or of a name that is none's while there are no roles."""
-    role = world.database.image.roles.by_name.get(name)
+    role = world.database.catalog.image.roles.by_name.get(name)
     return SessionClient(world, {"user": name, "database": "antumbra"}, BOOTSTRAP_OID if role is None else role.oid)
 
 

@@ -70,7 +70,7 @@ def insert_query(values: tuple[bytes | None, ...]) -> bytes:
 
 def state(client: SessionClient, world: World) -> tuple[object, list[str]]:
     """Return the stream's rows, without their arrival, and the view's."""
-    entry = world.database.image.entries["s"]
+    entry = world.database.catalog.image.entries["s"]
     ring = entry.stream.ring  # type: ignore[union-attr]
     rows = morsel_to_arrow(ring.read(0, ring.tuples_count), ring.layout).to_pylist()
     arrivals = [row.pop("arrival_timestamp") for row in rows]
@@ -136,7 +136,7 @@ def test_refused(client: SessionClient, world: World, data: bytes) -> None:
     for _ in range(2):
         assert client.at_once(data) is None
         assert client.at_once(packet(GOOD)) is not None, "and others are not disturbed"
-    assert world.database.image.entries["s"].stream.ring.tuples_count == 2  # type: ignore[union-attr]
+    assert world.database.catalog.image.entries["s"].stream.ring.tuples_count == 2  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_refused(client: SessionClient, world: World, data: bytes) -> None:
     ],
 )
 def test_queries(client: SessionClient, world: World, text: str, is_done: bool) -> None:
-    ring = world.database.image.entries["s"].stream.ring  # type: ignore[union-attr]
+    ring = world.database.catalog.image.entries["s"].stream.ring  # type: ignore[union-attr]
     for _ in range(2):
         assert (client.at_once(query(text)) is not None) == is_done
     assert ring.tuples_count == 2 * is_done
@@ -233,7 +233,7 @@ def test_stream_of_the_same_name(client: SessionClient, world: World) -> None:
     client.run("CREATE FOREIGN TABLE s (ts timestamptz, t text, big int8, k int, n numeric(6,2)) SERVER stream")
     for _ in range(2):
         assert (client.at_once(data) or client.ask(data))[-1] == "Z I"
-    ring = world.database.image.entries["s"].stream.ring  # type: ignore[union-attr]
+    ring = world.database.catalog.image.entries["s"].stream.ring  # type: ignore[union-attr]
     rows = morsel_to_arrow(ring.read(0, 2), ring.layout).to_pylist()
     assert [(row["k"], row["t"], row["big"]) for row in rows] == [(1, "a", None)] * 2
 

@@ -190,7 +190,7 @@ def check_binary(
     client: SessionClient, statement: bytes, columns: list[str], staged: list[list[dict[str, object]]]
 ) -> None:
     """Send the staged row again, in binary: it must be staged again."""
-    entry = client.session.database.image.entries["everything"]
+    entry = client.session.server.catalog.image.entries["everything"]
     families = {column.name: column.type.family for column in entry.description.columns}
     arrow = client.arrow_rows(staged[0])
     values: list[bytes | None] = []

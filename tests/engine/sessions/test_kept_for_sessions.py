@@ -36,7 +36,7 @@ def listener(notifications: Notifications, is_idle: bool) -> tuple[Inbox, Any]:
 
     connection.write, connection.end_soon = write, end_soon
     session = SimpleNamespace(
-        connection=connection, block=SimpleNamespace(open=None), database=SimpleNamespace(notifications=notifications)
+        connection=connection, block=SimpleNamespace(open=None), shared=SimpleNamespace(notifications=notifications)
     )
     inbox = Inbox(cast(Session, session))
     notifications.change(inbox, [("c", True)])

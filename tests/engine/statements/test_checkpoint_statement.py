@@ -14,7 +14,7 @@ from tests.engine.session_client import SessionClient, World
 def threads(world: World, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The threads on which a checkpoint was written."""
     found: list[str] = []
-    monkeypatch.setattr(world.database, "checkpoint", lambda _: found.append(threading.current_thread().name))
+    monkeypatch.setattr(world.database.checkpoints, "make", lambda _: found.append(threading.current_thread().name))
     return found
 
 

@@ -109,7 +109,9 @@ def test_details_are_those_of_postgresql(world: World, postgres: PostgresCluster
 
 
 def member(world: World, name: str) -> SessionClient:
-    return SessionClient(world, {"user": name, "database": "antumbra"}, world.database.image.roles.by_name[name].oid)
+    return SessionClient(
+        world, {"user": name, "database": "antumbra"}, world.database.catalog.image.roles.by_name[name].oid
+    )
 
 
 def test_no_other_way_tells_more(world: World) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.database import Database
+from engine.commit.transactions import Transactions
 from sql.errors import SqlError
 from tests.engine.session_client import World
 
@@ -51,14 +51,14 @@ def test_what_is_said_of_a_statement_that_is_tried_again_is_said_once(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     conflicts = [SqlError("40001", "could not serialize access due to concurrent update")] * 2
-    begin_tables = Database.begin_tables
+    begin_tables = Transactions.begin_tables
 
-    def begin(self: Database, *arguments: Any) -> Any:
+    def begin(self: Transactions, *arguments: Any) -> Any:
         if conflicts:
             raise conflicts.pop()
         return begin_tables(self, *arguments)
 
-    monkeypatch.setattr(Database, "begin_tables", begin)
+    monkeypatch.setattr(Transactions, "begin_tables", begin)
     answers = world.client().ask_in_full("SET CONSTRAINTS ALL DEFERRED")
     assert not conflicts and [text[:1] for text, _ in answers] == ["N", "C"], answers
 

@@ -68,8 +68,9 @@ ROWS = [
 ]
 
 
-def test_staged_rows_on_a_full_disk(world: World) -> None:
-    disk = world.database.storage = SmallDisk(100_000)
+def test_staged_rows_on_a_full_disk(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = SmallDisk(100_000)
+    monkeypatch.setattr(world.database.transactions, "_new_spill", lambda: SpillFile(disk, world.config.data_dir))
     client = world.client()
     client.run("CREATE FOREIGN TABLE s (k int, t text) SERVER stream", "CREATE VIEW n AS SELECT count(*) AS n FROM s")
     answer = client.ask(query("COPY s FROM STDIN"), *ROWS, COPY_DONE)

@@ -148,7 +148,7 @@ def test_everybody_sees_what_postgres_shows_them(world: World, postgres: Postgre
     queries += [f"SELECT has_any_column_privilege('{name}', 'SELECT, INSERT')" for name in CLOSED]
     differing = []
     for name in ("cr_eve", "cr_all"):
-        role = world.database.image.roles.by_name[name].oid
+        role = world.database.catalog.image.roles.by_name[name].oid
         pair = (
             SessionClient(world, {"user": name, "database": "antumbra"}, role),
             RawClient(postgres.port, name, "postgres"),
@@ -171,7 +171,9 @@ def test_to_describe_a_query_asks_for_no_right_and_says_nothing(world: World) ->
     superuser = world.client()
     superuser.run("CREATE ROLE eve", "CREATE TABLE t (a int)", "CREATE SEQUENCE q", "GRANT SELECT ON t TO eve")
     superuser.run("SELECT setval('q', 7)")
-    eve = SessionClient(world, {"user": "eve", "database": "antumbra"}, world.database.image.roles.by_name["eve"].oid)
+    eve = SessionClient(
+        world, {"user": "eve", "database": "antumbra"}, world.database.catalog.image.roles.by_name["eve"].oid
+    )
     for number, text in enumerate((
         "SELECT rolname FROM pg_authid",
         "SELECT rolname, a FROM pg_authid, t",

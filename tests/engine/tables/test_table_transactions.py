@@ -48,11 +48,11 @@ def world(tmp_path: Path) -> Iterator[World]:
 def reopened(world: World) -> World:
     """Return a second database in the folder of one that was not closed in order, as after a crash."""
     world.database.workers.shutdown()
-    world.database.tables.close()
+    world.database.engines.tables.close()
     again = World(world.config.data_dir)
     text = again.database.store.load()
     assert text is not None
-    again.database.image = restore_catalog(again.database, text)
+    again.database.catalog.image = restore_catalog(again.database.builders, text)
     return again
 
 
@@ -225,7 +225,7 @@ def test_answers_over_tables_are_kept_until_these_change(world: World) -> None:
 
     def is_kept() -> bool:
         key = answer_key(text, (), client.session.settings, described=False)
-        return world.database.answers.find(key, client.session.runner.image(), None) is not None
+        return world.database.engines.answers.find(key, client.session.runner.image(), None) is not None
 
     assert client.rows(text) == client.rows(text) == ["D [b'2']"]
     client.run("INSERT INTO u VALUES (1)")
@@ -260,7 +260,7 @@ def test_a_restart_finds_everything(world: World) -> None:
     [row] = client.rows("INSERT INTO u (n) VALUES (5) RETURNING id")
     assert int(row.split("'")[1]) > 3
     assert failure(client, "DROP TABLE u").startswith("2BP01")
-    again.database.store.settle(again.database.image)
+    again.database.store.settle(again.database.catalog.image)
     world.database = again.database
     third = reopened(again)
     [row] = third.client().rows("INSERT INTO u (n) VALUES (5) RETURNING id")
@@ -290,7 +290,7 @@ def test_a_client_that_is_gone_leaves_nothing(world: World) -> None:
 
 
 def test_rows_that_were_written_are_not_kept_until_the_end_of_the_transaction(world: World) -> None:
-    engine = world.database.tables
+    engine = world.database.engines.tables
     cursor = engine.take_cursor()
     cursor.connection.execute("BEGIN")
     cursor.connection.execute("CREATE TEMPORARY TABLE kept (a BIGINT, b VARCHAR)")

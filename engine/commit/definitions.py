@@ -1,0 +1,67 @@
+"""Who may define, and the lives of the continuous views that definitions make and drop.
+
+Enters: the ends of transactions that may have defined. Leaves: views attached or dropped, caches
+without what the catalog no longer has, and the lock for the next transaction that defines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from engine.catalog.image import CatalogImage, ViewEntry
+from engine.catalog.published import PublishedCatalog
+from engine.commit.transaction import Transaction
+from engine.storage.kernel_files import KernelFiles
+from views.upkeep.phases import ViewMove
+from views.upkeep.view import ContinuousView
+
+
+class Definitions:
+    """The definitions of one server: one transaction at a time makes them.
+
+    Attributes:
+        lock: held by the transaction that defines, from its first definition to its end.
+        attached: the continuous views of the committed catalog.
+
+    Arguments:
+        queue_max: the largest number of statements that may wait for a view's next refresh.
+        forgets: the caches that lose what a new catalog does not have.
+    """
+
+    def __init__(
+        self,
+        catalog: PublishedCatalog,
+        kernels: KernelFiles,
+        queue_max: int,
+        forgets: Sequence[Callable[[CatalogImage], None]],
+    ) -> None:
+        self.lock = asyncio.Lock()
+        self.attached: frozenset[ContinuousView] = frozenset()
+        self._catalog = catalog
+        self._kernels = kernels
+        self._queue_max = queue_max
+        self._forgets = forgets
+
+    def end(self, transaction: Transaction) -> None:
+        """Let the next transaction define; what this one has built and not committed is given up."""
+        if transaction.holds_ddl_lock:
+            transaction.holds_ddl_lock = False
+            self.follow(transaction.built)
+            self.lock.release()
+            transaction.built.clear()
+
+    def follow(self, built: Sequence[ContinuousView] = ()) -> None:
+        """Move views on in their lives after a change of the catalog, and delete the kernels that no view needs."""
+        image = self._catalog.image
+        views = frozenset(entry.view for entry in image.entries.values() if isinstance(entry, ViewEntry))
+        for view in views - self.attached:
+            view.lifecycle.move(ViewMove.ATTACH)
+        for view in views:
+            view.state.queue_max = self._queue_max
+        for view in (self.attached | frozenset(built)) - views:
+            view.lifecycle.move(ViewMove.DROP)
+        self.attached = views
+        for forget in self._forgets:
+            forget(image)
+        self._kernels.remove_unused(path for view in views for path in view.state.kernel_paths)
