@@ -17,9 +17,9 @@ from collections.abc import Awaitable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from engine.server.admission import Admission
+from engine.server.first_step import first_step
 from engine.server.socket_writer import SocketWriter
 from engine.sessions.bug_barrier import BugBarrier
-from engine.sessions.first_step import first_step
 from engine.sessions.session_registry import SessionProtocol
 from engine.sessions.timeouts import terminated
 from sql.errors import SqlError

@@ -103,6 +103,7 @@ def test_a_port_that_is_taken_while_the_server_starts(tmp_path: Path, monkeypatc
     class QuickDatabase:
         clock = SystemClock()
         process_ids = np.zeros(1, dtype=np.int64)
+        shared = None
 
         def __init__(self, config: ServerConfig, *_: object) -> None:
             self.config = config

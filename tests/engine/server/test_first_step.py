@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from engine.sessions.first_step import first_step
+from engine.server.first_step import first_step
 
 
 def test_a_coroutine_that_never_suspends_is_done() -> None:
