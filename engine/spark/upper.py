@@ -13,8 +13,9 @@ import signal
 import threading
 import time
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -39,6 +40,10 @@ from views.model.protocols import TableExport
 RUNS_MAX = 2
 # How a JVM ends that was killed, at once or after it has stopped what it did.
 KILLED = frozenset({-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP, 129, 130, 143})
+# A cancelled statement waits so long for a JVM that may be busy with everything else.
+CANCEL_WAIT_S_MAX = 0.5
+# With the pipelines of cancelled statements that the JVM has not ended yet; a thread has its own connection to the JVM.
+THREADS_MAX = 512
 # Of the heap, for tables that no pipeline reads just now.
 TABLES_SHARE = 1 / 4
 
@@ -49,16 +54,27 @@ class Job:
 
     Attributes:
         pipelines: of the JVM on which it runs.
+        cancelled: done once it was cancelled.
     """
 
     name: str
     pipelines: SparkPipelines | None = None
-    is_cancelled: bool = False
+    cancelled: Future[None] = field(default_factory=Future)
 
     def check_cancelled(self) -> None:
         """Raise 57014 after the job was cancelled."""
-        if self.is_cancelled:
+        if self.cancelled.done():
             raise SqlError("57014", "canceling statement due to user request")
+
+    def rows_of(self, running: Future[pa.Table]) -> pa.Table:
+        """Return what is computed. Raises its error, and 57014 soon after a cancel, whether or not the JVM has heard of that."""
+        wait((running, self.cancelled), return_when=FIRST_COMPLETED)
+        if not running.done():
+            wait((running,), CANCEL_WAIT_S_MAX)
+            if not running.done():
+                running.cancel()
+                self.check_cancelled()
+        return running.result()
 
 
 class SparkUpperExecutor:
@@ -69,6 +85,7 @@ class SparkUpperExecutor:
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._running: dict[Hashable, list[Job]] = {}
+        self._threads = ThreadPoolExecutor(THREADS_MAX, thread_name_prefix="antumbra-spark")
         self._tables = SparkTables(int(runtime.heap_bytes_max * TABLES_SHARE))
 
     @property
@@ -96,7 +113,9 @@ class SparkUpperExecutor:
             while True:
                 pipelines = self._runtime.pipelines(job.check_cancelled, until_s)
                 try:
-                    return self._rows(pipelines, job, number, relation, inputs, tables)
+                    return job.rows_of(
+                        self._threads.submit(self._rows, pipelines, job, number, relation, inputs, tables)
+                    )
                 except (PySparkException, Py4JError, OSError, EOFError) as error:
                     if isinstance(error, OSError) and error.errno in FULL:
                         raise disk_error(error, "hand rows to Spark") from error
@@ -151,9 +170,9 @@ class SparkUpperExecutor:
         Returns at once: a thread of its own tells the JVM.
         """
         with self._lock:
-            jobs = [job for job in self._running.get(token, ()) if not job.is_cancelled]
+            jobs = [job for job in self._running.get(token, ()) if not job.cancelled.done()]
             for job in jobs:
-                job.is_cancelled = True
+                job.cancelled.set_result(None)
             told = [(job.pipelines, job.name) for job in jobs if job.pipelines is not None]
         if told:
             # Never in a pool: what is to be cancelled may have all threads of it.

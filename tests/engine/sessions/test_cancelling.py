@@ -36,6 +36,7 @@ class BlockedJvm:
         self._changed = threading.Condition()
         self.running: set[str] = set()
         self.cancelled: set[str] = set()
+        self.is_deaf = False
 
     def pipelines(self, check_cancelled: Callable[[], None], until_s: float | None) -> BlockedJvm:
         return self
@@ -52,10 +53,17 @@ class BlockedJvm:
 
     def cancel(self, job: str) -> None:
         with self._changed:
+            assert self._changed.wait_for(lambda: not self.is_deaf, END_S_MAX)
             self.cancelled.add(job)
             self._changed.notify_all()
             # As slow as a JVM that is out of breath.
             self._changed.wait_for(lambda: job not in self.running, END_S_MAX)
+
+    def hear(self) -> None:
+        """Do what was asked for meanwhile."""
+        with self._changed:
+            self.is_deaf = False
+            self._changed.notify_all()
 
 
 class EmbeddedUpper:
@@ -133,3 +141,11 @@ def test_readers_in_spark_are_cancelled_when_they_have_all_threads(world: World,
 def test_readers_in_spark_end_with_the_server(world: World, jvm: BlockedJvm) -> None:
     answers = in_time(world, jvm, lambda client: client.session.end())
     assert all("57P01" in "".join(answer) for answer in answers)
+
+
+def test_readers_do_not_wait_for_a_jvm_that_has_not_heard_of_their_end(world: World, jvm: BlockedJvm) -> None:
+    jvm.is_deaf = True
+    answers = in_time(world, jvm, lambda client: client.session.cancel())
+    assert answers == [["E ERROR 57014: canceling statement due to user request", "Z I"]] * READERS
+    assert len(jvm.running) == READERS
+    jvm.hear()
