@@ -1,7 +1,7 @@
-"""The client's failures: one exception that carries every field of a PostgreSQL ErrorResponse.
+"""The failures of a client: one exception that carries every field of a PostgreSQL ErrorResponse.
 
-Raised anywhere between the socket and the rings for what a client did wrong; never for our own bugs (those are asserts).
-Must not know of sockets or of the rooms that raise it.
+The exception is raised anywhere between the socket and the rings for a client's mistake; never for
+our own bugs (those are asserts). Must not know of sockets or of the rooms that raise it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sql.names.relation_keys import shown
 
-# Of a transaction that another one has got in the way of.
+# The error of a transaction that another one has got in the way of.
 CONFLICT = "40001"
 RETRY_HINT = "The transaction might succeed if retried."
 
@@ -19,10 +19,16 @@ RETRY_HINT = "The transaction might succeed if retried."
 class SqlError(Exception):
     """A failure that is reported to the client.
 
-    sqlstate: five characters (PostgreSQL's appendix A). position: 1-based character offset in the statement's text, or None.
-    table_name, column_name, constraint_name: of the object that a constraint error is about. routine: PostgreSQL's function that reports
-    it, where a driver tells by it what to do. Texts may have keys of relations in them, which are sent as names.
-    read_oid: of the relation whose values are in `detail`, 0: there are none; detail_without: what those are told who may not read it.
+    Texts may have keys of relations in them, which are sent as names.
+
+    Attributes:
+        sqlstate: five characters (PostgreSQL's appendix A).
+        position: 1-based character offset in the statement's text, or None.
+        table_name, column_name, constraint_name: of the object that a constraint error is about.
+        routine: PostgreSQL's function that reports the error, for drivers that tell by it what to
+            do.
+        read_oid: of the relation whose values are in `detail`, 0 where there are none.
+        detail_without: the detail for a role that may not read that relation.
     """
 
     sqlstate: str

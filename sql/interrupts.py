@@ -1,7 +1,9 @@
-"""The end of long work on a client's text: what its loops call, so that cancel and statement_timeout reach them.
+"""The end of long work on a client's text: its loops call `check`, so that cancel and
+statement_timeout reach them.
 
-Enters: a check for the work of one thread, which raises to end it. Leaves: that check's errors, out of the loop that was running. Where
-none is set, as on the event loop, which takes small texts only, nothing happens. Must not know sessions.
+Enters: a check for the work of one thread, which raises to end the work. Leaves: the errors of that
+check, out of the loop that was running. Where no check is set, as on the event loop, which takes
+small texts only, nothing happens. Must not know sessions.
 """
 
 from __future__ import annotations
@@ -19,7 +21,10 @@ _known = _Known()
 
 
 def check() -> None:
-    """Raise what ends the work of this thread, if anything does. Call it at least every few milliseconds."""
+    """Raise the error that ends the work of this thread, if there is one.
+
+    Call at least every few milliseconds.
+    """
     known = _known.check
     if known is not None:
         known()
@@ -27,7 +32,7 @@ def check() -> None:
 
 @contextmanager
 def interrupted_by(known: Callable[[], None]) -> Iterator[None]:
-    """Let `known` end what runs inside, on this thread."""
+    """Let `known` end the work inside, on this thread."""
     before, _known.check = _known.check, known
     try:
         yield

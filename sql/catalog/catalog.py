@@ -1,4 +1,7 @@
-"""What bind asks of a catalog: frozen descriptions of relations and one Protocol. No storage, no locks."""
+"""The catalog as bind sees it: frozen descriptions of relations and one Protocol.
+
+No storage, no locks.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,13 @@ from sql.types.enums import EnumType
 
 @dataclass(frozen=True, slots=True)
 class ColumnDescription:
-    """A column of a relation. default: a bound expression without columns, or None (NULL).
+    """A column of a relation.
 
-    number: its attnum, from 1, which no later column of the relation gets again. identity: 'always', 'by default' or None;
-    its default is then nextval of its sequence.
+    Attributes:
+        default: a bound expression without columns, or None (NULL).
+        number: the attnum, from 1, which no later column of the relation gets again.
+        identity: 'always', 'by default' or None; the default of an identity column is nextval of
+            its sequence.
     """
 
     name: str
@@ -31,16 +37,19 @@ class ColumnDescription:
     identity: str | None = None
 
 
-# The hidden column of every stream: when the row was committed, unless its statement gave it a time of its own.
+# The hidden column of every stream: the time of the row's commit, unless its statement gave the row
+# a time of its own.
 ARRIVAL = ColumnDescription("arrival_timestamp", TIMESTAMPTZ, not_null=True)
 
 
 @dataclass(frozen=True, slots=True)
 class KeyReference:
-    """What a foreign key refers to: a table by its oid, columns by their attnums.
+    """The table that a foreign key refers to, by its oid, with columns by their attnums.
 
-    on_delete, on_update: 'no action', 'restrict', 'cascade' or 'set null'. deferrable: SET CONSTRAINTS may put it off to COMMIT; deferred:
-    it is put off unless that says otherwise.
+    Attributes:
+        on_delete, on_update: 'no action', 'restrict', 'cascade' or 'set null'.
+        deferrable: SET CONSTRAINTS may put the key off to COMMIT.
+        deferred: the key is put off unless SET CONSTRAINTS says otherwise.
     """
 
     oid: int
@@ -56,10 +65,14 @@ KEYS = frozenset({"primary key", "unique", "unique index"})
 
 @dataclass(frozen=True, slots=True)
 class ConstraintDescription:
-    """A constraint of a table, or an index that is made by itself. columns: attnums. condition: of a check, over the table's row.
+    """A constraint of a table, or an index that is no constraint.
 
-    kind: 'primary key', 'unique', 'check', 'foreign key', 'unique index', 'index'. reference: of a foreign key. comment: of COMMENT ON
-    CONSTRAINT.
+    Attributes:
+        kind: 'primary key', 'unique', 'check', 'foreign key', 'unique index' or 'index'.
+        columns: attnums.
+        condition: of a check, over the table's row.
+        reference: of a foreign key.
+        comment: of COMMENT ON CONSTRAINT.
     """
 
     name: str
@@ -72,22 +85,27 @@ class ConstraintDescription:
 
     @property
     def is_key(self) -> bool:
-        """True when no two rows may have the same values in its columns."""
+        """True when no two rows may have the same values in the columns."""
         return self.kind in KEYS
 
     @property
     def is_index(self) -> bool:
-        """True when it is no constraint."""
+        """True for an index that is no constraint."""
         return self.kind.endswith("index")
 
 
 @dataclass(frozen=True, slots=True)
 class RelationDescription:
-    """A relation as a client sees it. name: its key (`sql.names.relation_keys`). oid >= 16384, stable over restarts.
+    """A relation as a client sees it.
 
-    kind: 'stream', 'view' (continuous), 'table', 'sequence', 'statistics' (the server's own numbers), or 'query': an ordinary view, which
-    stands for `query`. hidden: columns behind the others that only their names reach, no star and no list that was left out. disabled: why
-    nobody can read it, '': everybody can.
+    Attributes:
+        name: the key (`sql.names.relation_keys`).
+        kind: 'stream', 'view' (continuous), 'table', 'sequence', 'statistics' (the server's own
+            numbers), or 'query': an ordinary view, which stands for `query`.
+        oid: at least 16384, stable over restarts.
+        hidden: columns after the others that only their names reach, no star and no list that was
+            left out.
+        disabled: why the relation can't be read, '' where it can.
     """
 
     name: str
@@ -102,7 +120,7 @@ class RelationDescription:
 
     @property
     def row(self) -> tuple[ColumnDescription, ...]:
-        """The columns of a row as it is scanned: all of them."""
+        """The columns of a row as a scan reads it: hidden ones, too."""
         return (*self.columns, *self.hidden)
 
 
@@ -118,10 +136,10 @@ class Catalog(Protocol):
 
 @runtime_checkable
 class KnowsSchemas(Protocol):
-    """A catalog that knows which schemas there are."""
+    """A catalog that knows its schemas."""
 
     def has_schema(self, name: str) -> bool:
-        """Tell whether there is such a schema."""
+        """Tell whether a schema exists."""
 
 
 @runtime_checkable
@@ -129,20 +147,26 @@ class KnowsTypes(Protocol):
     """A catalog that has types of its own."""
 
     def type(self, key: str) -> EnumType | None:
-        """Return the type with this key, or None."""
+        """Return the type with a key, or None."""
 
 
-# Stands in the trees of definitions for the zone of whoever reads or writes by them; no client can write it.
+# Stands in the trees of definitions for the zone of the session that reads or writes by them; no
+# client can write it.
 OPEN_ZONE = "\0zone"
 
 
 @dataclass(frozen=True, slots=True)
 class SessionSettings:
-    """The session values that bind captures into a tree. variables: (name in lower case, value as SHOW prints it).
+    """The session values that bind captures into a tree.
 
-    user is current_user. is_shared: other sessions will use the tree, so that it can't have the user's name or a setting in it (0A000).
-    has_temporary: the session has made temporary relations; these come before all others. unusable: the schemas that the user may not
-    use: the search_path goes past them, and names in them are refused.
+    Attributes:
+        variables: (name in lower case, value as SHOW prints it).
+        user: current_user.
+        is_shared: other sessions will use the tree, so that it can't have the user's name or a
+            setting in it (0A000).
+        has_temporary: the session has made temporary relations; these come before all others.
+        unusable: the schemas that the user may not use: the search_path passes over them, and names
+            in them are refused.
     """
 
     time_zone: str = "UTC"
@@ -158,12 +182,15 @@ class SessionSettings:
 
     @property
     def clock_zone(self) -> str:
-        """The zone in which times are shown and taken apart: in a definition, that of whoever reads or writes by it."""
+        """The zone in which times are shown and taken apart.
+
+        In a definition that of the session that reads or writes by it.
+        """
         return OPEN_ZONE if self.is_shared else self.time_zone
 
     @property
     def input_styles(self) -> InputStyles:
-        """How constants are read: the order in DateStyle, and IntervalStyle."""
+        """The styles in which constants are read: the order in DateStyle, and IntervalStyle."""
         if not self.variables:
             return USUAL
         known = dict(self.variables)
@@ -171,18 +198,21 @@ class SessionSettings:
 
     @property
     def named_path(self) -> tuple[str, ...]:
-        """The schemas that search_path names, and the user may use."""
+        """The schemas of search_path that the user may use."""
         names = path_names(self.search_path, self.user)
         return tuple(name for name in names if name not in self.unusable) if self.unusable else names
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The schemas in which a bare name is looked for, whether there are such schemas or not."""
+        """The schemas in which a bare name is looked for, whether these schemas exist or not."""
         named = self.named_path
         return (TEMPORARY, *named) if self.has_temporary and TEMPORARY not in named else named
 
     def shared(self, is_temporary: bool = False) -> SessionSettings:
-        """Return the values for a definition, which other sessions will use. is_temporary: the definition ends with this session."""
+        """Return the values for a definition, which other sessions will use.
+
+        is_temporary: the definition ends with this session.
+        """
         own = temporary_schema(self.process_id)
         names = (own if name == TEMPORARY else name for name in self.path if is_temporary or name != TEMPORARY)
         return replace(self, is_shared=True, search_path=path_text(names), has_temporary=False, unusable=frozenset())

@@ -1,6 +1,7 @@
-"""From a relation's name as written to its key, along the session's search_path.
+"""The way from a relation's name as written to its key, along the session's search_path.
 
-Enters: names as the grammar reads them, the settings that bind captures. Leaves: keys (`sql.names.relation_keys`), and PostgreSQL's errors.
+Enters: names as the grammar reads them, the settings that bind captures. Leaves: keys
+(`sql.names.relation_keys`), and PostgreSQL's errors.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def meant_schema(schema: str, settings: SessionSettings) -> str:
 
 
 def keys_of(written: str, settings: SessionSettings, position: int | None = None) -> Iterator[str]:
-    """Yield the keys that a name as written may mean; the first one that is there counts.
+    """Yield the keys that a name as written may mean; the first key that exists counts.
 
     Raises 42501 for a schema that the user may not use.
     """
@@ -37,9 +38,10 @@ def keys_of(written: str, settings: SessionSettings, position: int | None = None
 def find_relation(
     written: str, catalog: Catalog, settings: SessionSettings, position: int | None = None
 ) -> RelationDescription | None:
-    """Return the relation that a name as written means in a session; the server's own views come after all others.
+    """Return the relation that a name as written means in a session.
 
-    Raises 42501 for a schema that the user may not use.
+    The server's own views come after all others. Raises 42501 for a schema that the user may not
+    use.
     """
     for key in keys_of(written, settings, position):
         found = catalog.relation(key)
@@ -54,7 +56,7 @@ def find_relation(
 def find_type(written: str, catalog: Catalog, settings: SessionSettings) -> EnumType | None:
     """Return the type of the database that a name as written means.
 
-    Raises 3F000 for a schema that is not there, 0A000 for the type of a relation's rows.
+    Raises 3F000 for a schema that does not exist, 0A000 for the type of a relation's rows.
     """
     if not isinstance(catalog, KnowsTypes):
         return None
@@ -71,5 +73,5 @@ def find_type(written: str, catalog: Catalog, settings: SessionSettings) -> Enum
 
 
 def found_key(written: str, settings: SessionSettings, is_there: Callable[[str], object]) -> str:
-    """Return the key that a name as written means; for what is not there, one that nothing has."""
+    """Return the key that a name as written means; for an unknown name a key that nothing has."""
     return next((key for key in keys_of(written, settings) if is_there(key)), unknown(dotted(written)))

@@ -1,6 +1,6 @@
 """The setting search_path: the schemas in which a bare name is looked for, in order.
 
-Enters: the setting as it is kept, the user. Leaves: names of schemas; which of them there are is for others to say.
+Enters: the setting as it is kept, the user. Leaves: names of schemas, whether these exist or not.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-# A quoted name or what stands between commas. A part that is neither is passed over up to the next comma.
+# A quoted name, or the text between commas. A part that is neither is passed over up to the next
+# comma.
 ITEM = re.compile(r'\s*+(?:"((?:[^"]|"")*+)"\s*+(?=,|$)|([^",]*+)(?=,|$)|[^,]++)(?:,|$)')
 
 

@@ -1,8 +1,10 @@
-"""Constants that can't be computed fail a statement before it reads a row, as PostgreSQL's planner does (eval_const_expressions).
+"""Constants that can't be computed fail a statement before it reads a row, as in PostgreSQL's
+planner (eval_const_expressions).
 
-Enters: a bound relation without open parameters, and what evaluates a constant. Leaves: nothing, or the error of the first constant that
-fails. What PostgreSQL does not compute is passed over: items that nothing above reads, what follows a false part of AND or a true one
-of OR, branches of CASE and arguments of COALESCE that constants before them decide.
+Enters: a bound relation without open parameters, and a function that evaluates a constant. Leaves:
+nothing, or the error of the first constant that fails. Parts that PostgreSQL does not compute are
+passed over: items that nothing above reads, operands after a false part of AND or a true one of OR,
+branches of CASE and arguments of COALESCE that constants before them decide.
 """
 
 from __future__ import annotations
@@ -25,13 +27,13 @@ from sql.tree.walks import (
     walk,
 )
 
-# Whether a constant is true, or there at all if it is no boolean; None for NULL.
+# Whether a constant is true, or not NULL if it is no boolean; None for NULL.
 Evaluate = Callable[[Expression], bool | None]
-# Computes all of some constants. Raises SqlError for whichever fails.
+# Computes all of some constants. Raises the SqlError of any that fails.
 ComputeAll = Callable[[Sequence[Expression]], None]
 # Calls whose constant arguments may decide that others are not looked at.
 DECIDED = ("and", "or", "coalesce")
-# So many are computed at once, and fewer one by one.
+# Longer lists are computed together, and shorter ones one by one.
 AT_ONCE_MAX = 10_000
 AT_ONCE_MIN = 4
 # Errors that are no constant's: cancel, timeouts, the end of the server, memory.
@@ -39,7 +41,9 @@ ENDS = ("57014", "57P01", "53200", "53100")
 
 
 class Constants:
-    """The constants of one query in PostgreSQL's order: they are computed together, unless what is looked at depends on one."""
+    """The constants of one query in PostgreSQL's order: computed together, unless a decision
+    depends on one.
+    """
 
     def __init__(self, evaluate: Evaluate, compute_all: ComputeAll) -> None:
         self._evaluate = evaluate
@@ -47,18 +51,20 @@ class Constants:
         self._waiting: list[Expression] = []
 
     def add(self, node: Expression) -> None:
-        """Compute a constant by and by."""
+        """Add a constant that is computed later."""
         self._waiting.append(node)
         if len(self._waiting) >= AT_ONCE_MAX:
             self.compute()
 
     def value(self, node: Expression) -> bool | None:
-        """Return what decides over others, once those before it are computed."""
+        """Return the value of a constant that decides over others, after the constants before it
+        are computed.
+        """
         self.compute()
         return self._evaluate(node)
 
     def compute(self) -> None:
-        """Compute those that wait. Raises the error of the first one that fails."""
+        """Compute the constants that wait. Raises the error of the first that fails."""
         waiting, self._waiting = self._waiting, []
         if len(waiting) < AT_ONCE_MIN:
             for node in waiting:
@@ -74,7 +80,7 @@ class Constants:
             raise
 
     def _with_first_failure(self, waiting: Sequence[Expression]) -> Sequence[Expression]:
-        """Return a few constants, the first that fails among them, by halves."""
+        """Return a few constants with the first that fails among them, found by halves."""
         while len(waiting) > AT_ONCE_MIN:
             half = len(waiting) // 2
             try:
@@ -88,7 +94,7 @@ class Constants:
 
 
 def check_constants(root: Relation, evaluate: Evaluate, compute_all: ComputeAll) -> None:
-    """Evaluate the constants of a query that may fail. Raises what `evaluate` does."""
+    """Evaluate the constants of a query that may fail. Raises the errors of `evaluate`."""
     if any(_has_failing(item) for part in all_relations(root) for item in operator_expressions(part)):
         constants = Constants(evaluate, compute_all)
         _check_relation(root, frozenset(range(len(root.schema))), constants)
@@ -96,7 +102,11 @@ def check_constants(root: Relation, evaluate: Evaluate, compute_all: ComputeAll)
 
 
 def is_one_row(root: Relation) -> bool:
-    """Tell whether a query computes expressions once, as VALUES or a SELECT without FROM and without a NULL does, and nothing else."""
+    """Tell whether a query computes expressions once, as VALUES or a SELECT without FROM, and does
+    nothing else.
+
+    A SELECT of a NULL is not among these queries.
+    """
     below = root.input if isinstance(root, Project) else root
     is_row = isinstance(below, Values) and len(below.rows) == 1 and (below is root or not below.schema)
     items = operator_expressions(root)
@@ -111,7 +121,7 @@ def _has_failing(expression: Expression) -> bool:
     """Tell whether there is a constant in an expression that may fail."""
     nodes = list(walk(expression))
     constant: dict[int, bool] = {}
-    # Whatever a node is made of comes after it.
+    # The parts of a node come after it.
     for node in reversed(nodes):
         fixed = isinstance(node, Literal)
         if isinstance(node, Call | Cast | Case):
@@ -123,7 +133,7 @@ def _has_failing(expression: Expression) -> bool:
 
 
 def _check_relation(relation: Relation, needed: frozenset[int], constants: Constants) -> None:
-    """Check what computes the columns `needed` of a relation."""
+    """Check the expressions that compute the columns `needed` of a relation."""
     match relation:
         case Project():
             items = [item for place, (_, item) in enumerate(relation.items) if place in needed]
@@ -167,7 +177,11 @@ def _check_all(expressions: Iterable[Expression], constants: Constants, is_condi
 
 
 def _check(node: Expression, constants: Constants, is_condition: bool = False) -> None:
-    """Check an expression. is_condition: rows are chosen by it, for which PostgreSQL computes stable functions, too, to estimate them."""
+    """Check an expression.
+
+    is_condition: the expression chooses rows; PostgreSQL computes its stable functions, too, to
+    estimate how many.
+    """
     if not _has_failing(node) and not any(isinstance(part, Subquery) for part in walk(node)):
         return
     match node:
@@ -186,7 +200,10 @@ def _check(node: Expression, constants: Constants, is_condition: bool = False) -
 
 
 def _add(node: Expression, constants: Constants, is_condition: bool) -> None:
-    """Compute a constant: its parts first where one is NULL, beside which an engine leaves out what PostgreSQL has computed before."""
+    """Compute a constant: its parts first where one is NULL.
+
+    Beside a NULL an engine leaves out parts that PostgreSQL has computed before.
+    """
     for part in _without_null(node):
         match part:
             case Call(function="and" | "or" | "coalesce"):
@@ -199,7 +216,11 @@ def _add(node: Expression, constants: Constants, is_condition: bool) -> None:
 
 
 def _without_null(node: Expression) -> Sequence[Expression]:
-    """Return the largest parts of a constant that have no NULL, and those whose parts decide over others; none if it has no NULL."""
+    """Return the largest parts of a constant that have no NULL, and those whose parts decide over
+    others.
+
+    None are returned if the constant has no NULL.
+    """
     has_null: dict[int, bool] = {}
     for part in reversed(list(walk(node))):
         is_null = isinstance(part, Literal) and part.value is None

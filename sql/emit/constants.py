@@ -1,4 +1,6 @@
-"""Literal values as digits and civil times: what both engines need to write a constant down exactly."""
+"""Literal values as digits and civil times, which both engines need to write a constant down
+exactly.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ def decimal_text(unscaled: int, scale: int) -> str:
 
 
 def civil_text(us: int) -> str | None:
-    """Return microseconds since 1970 as 'YYYY-MM-DD HH:MM:SS[.ffffff]', or None outside the years 1 to 9999."""
+    """Return microseconds since 1970 as 'YYYY-MM-DD HH:MM:SS[.ffffff]', or None outside the years 1
+    to 9999.
+    """
     if not READABLE_US[0] <= us <= READABLE_US[1]:
         return None
     return timestamp_text(us)

@@ -1,7 +1,9 @@
-"""DuckDB's SQL of a bound relation: how it writes constants, types and names. Its functions are in `sql/emit/rules/duckdb.py`.
+"""DuckDB's SQL of a bound relation: constants, types and names.
 
-Enters: a relation tree. Leaves: text for DuckDB 2 with the functions of `engine/embedded/functions/registration.py` and the session zone
-UTC.
+The functions are in `sql/emit/rules/duckdb.py`.
+
+Enters: a relation tree. Leaves: text for DuckDB 2 with the functions of
+`engine/embedded/functions/registration.py` and the session zone UTC.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ DAYS_SHIFT_MAX = 2_000_000_000
 
 COMPARISONS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 SEVERAL_ROWS = "antumbra error 21000: more than one row returned by a subquery used as an expression (end)"
-# Sums of numbers with at most so many digits fit 38 digits, however many they are; others are summed in two halves of the whole part.
+# Sums of numbers with at most so many digits fit 38 digits, however many they are; others are
+# summed in two halves of the whole part.
 SUMMED_DIGITS_MAX = 28
 NUMERIC_DIGITS_MAX = 38
 BYTES_AT_ONCE = 1 << 20
@@ -46,7 +49,8 @@ VARIABLE_NUMERIC = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
 def emit_duckdb(root: Relation, sources: Mapping[str, str]) -> str:
     """Return the text that yields the rows of `root`.
 
-    sources: the name of each scan -> what stands for it in FROM: the name of a registered table, or a `PrintedQuery`.
+    sources: the name of each scan -> the text in FROM: the name of a registered table, or a
+    `PrintedQuery`.
     """
     is_measured = makes_many(root)
     text = SelectPrinter(DuckDbDialect(is_measured), sources, alias_letter(root)).whole(root)
@@ -55,7 +59,12 @@ def emit_duckdb(root: Relation, sources: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class DuckDbDialect:
-    """How DuckDB's SELECT is written. is_measured: what texts are made of is looked at before (`sql/emit/wide_texts.py`)."""
+    """The form of DuckDB's SELECT.
+
+    Attributes:
+        is_measured: the texts from which longer texts are made are measured before
+            (`sql/emit/wide_texts.py`).
+    """
 
     is_measured: bool = False
     is_limited = False
@@ -77,7 +86,8 @@ class DuckDbDialect:
         return f"any_value({text})" if rank is None else f"arg_min({text}, {rank})"
 
     def checked_scalar(self, query: str, column: str) -> str:
-        # DuckDB checks its own scalar subqueries for all rows, also where a CASE leaves them out; not so what is in a lambda.
+        # DuckDB checks its own scalar subqueries for all rows, also where a CASE leaves them out,
+        # but not inside a lambda.
         check = f"lambda s: CASE WHEN len(s) > 1 THEN error('{SEVERAL_ROWS}') ELSE s[1] END"
         return f"list_transform([(SELECT list(q.{column}) FROM ({query}) AS q)], {check})[1]"
 
@@ -105,13 +115,13 @@ class DuckDbDialect:
 
 
 class DuckDbExpressions(ExpressionPrinter):
-    """Expressions for DuckDB."""
+    """The printer of expressions for DuckDB."""
 
     division = "//"
     rules = RULES
     casts = CASTS
     aggregates = DUCKDB_AGGREGATES
-    # Where long texts are measured before something is made of them.
+    # Set where long texts are measured before longer ones are made of them.
     constants: Constants | None = None
 
     def measured(self, node: Call, texts: list[str]) -> list[str]:
@@ -152,7 +162,7 @@ class DuckDbExpressions(ExpressionPrinter):
         return f"numeric_to_{scale}({text})"
 
     def micros(self, text: str, kind: SqlType) -> str:
-        # DuckDB's own is NULL of an infinite time.
+        # DuckDB's own is NULL for an infinite time.
         return f"COALESCE(epoch_us({text}), infinite_us(CAST({text} AS TIMESTAMP)))"
 
     def moment(self, micros: str, family: str) -> str:
@@ -163,7 +173,8 @@ class DuckDbExpressions(ExpressionPrinter):
 
     def shifted(self, text: str, unit: str, amount: int) -> str:
         if unit == "days":
-            # What is out of range anyway has to overflow as a timestamp, not as a number of days.
+            # A move that is out of range anyway has to overflow as a timestamp, not as a number of
+            # days.
             amount = max(-DAYS_SHIFT_MAX, min(amount, DAYS_SHIFT_MAX))
         return f"({text} + to_{unit}({amount}))"
 

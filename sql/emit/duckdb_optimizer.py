@@ -1,10 +1,13 @@
-"""What DuckDB 2.0's optimizer gets wrong, and the forms in which it leaves an expression as it is.
+"""Faults of DuckDB 2.0's optimizer, and the forms in which it leaves an expression as it is.
 
-- Its statistics know the texts of `CASE WHEN a = 3 THEN 'e' END`. Where they show that the CASE is always NULL, or that a test of it is
-  never false, the test is replaced by one that holds for other rows (`a IS NOT NULL`), or the statement ends with an error
-  ("BindBuiltinScalarFunction did not return a BoundFunctionExpression"). They don't see into a row.
-- It compares the conditions of an AND, and those of an OR of ANDs, in pairs, and nothing ends that: 5,000 rows in an IN took 99 seconds.
-- Two bounds on one value become a BETWEEN, which it has not got for arrays and structures. It does not look into a COALESCE.
+- Its statistics know the texts of `CASE WHEN a = 3 THEN 'e' END`. Where they show that the CASE is
+  always NULL, or that a test of it is never false, the test is replaced by one that holds for other
+  rows (`a IS NOT NULL`), or the statement ends with an error ("BindBuiltinScalarFunction did not
+  return a BoundFunctionExpression"). The statistics don't see into a row.
+- It compares the conditions of an AND, and those of an OR of ANDs, in pairs, and nothing ends that:
+  5,000 rows in an IN took 99 seconds.
+- It makes a BETWEEN of two bounds on one value, also for arrays and structures, which have no
+  BETWEEN. It does not look into a COALESCE.
 """
 
 from __future__ import annotations
@@ -18,19 +21,22 @@ from sql.types.datatypes import SqlType
 BOUNDS = frozenset({"lt", "le", "gt", "ge"})
 # Types whose values have such statistics.
 WITH_STATISTICS = frozenset({"VARCHAR", "BLOB"})
-# So many conditions may stand beside each other.
+# The largest number of conditions beside each other.
 CONDITIONS_MAX = 64
 
 
 def chosen_value(text: str, kind: SqlType) -> str:
-    """Return the value of a CASE, a COALESCE or the like so that nothing is concluded from the values that it may have."""
+    """Return the value of a CASE, a COALESCE or the like in a form whose possible values DuckDB
+    does not see.
+    """
     return f"struct_extract(row({text}), 1)" if kind.row.duckdb in WITH_STATISTICS else text
 
 
 def conjunct(text: str, node: Expression, columns: Sequence[str]) -> str:
-    """Return a condition that is true where `text` is. columns: the texts of the columns that it reads, by index.
+    """Return a condition that is true where `text` is.
 
-    What joins FROM items, or a subquery with the row outside, stays as it is, or the join would not be found.
+    columns: the texts of the columns that `node` reads, by index. A condition that joins FROM
+    items, or a subquery with the row outside, stays as it is, or the join would not be found.
     """
     nodes = list(walk(node))
     if not any(isinstance(part, Call) and _is_composite_bound(part) for part in nodes):
@@ -41,7 +47,10 @@ def conjunct(text: str, node: Expression, columns: Sequence[str]) -> str:
 
 
 def few_conditions(texts: Sequence[str], word: str) -> Sequence[str]:
-    """Return conditions between AND or OR as at most `CONDITIONS_MAX`, which are alike for every row together. word: ' AND ' or ' OR '."""
+    """Return at most `CONDITIONS_MAX` conditions that together mean the same for every row.
+
+    word: ' AND ' or ' OR '.
+    """
     while len(texts) > CONDITIONS_MAX:
         pieces = (texts[at : at + CONDITIONS_MAX] for at in range(0, len(texts), CONDITIONS_MAX))
         texts = [f"COALESCE({word.join(piece)}, NULL)" for piece in pieces]
@@ -49,7 +58,7 @@ def few_conditions(texts: Sequence[str], word: str) -> Sequence[str]:
 
 
 def _is_composite_bound(node: Call) -> bool:
-    """True for an ordering of what DuckDB has as lists or structures."""
+    """True for an ordering of values that DuckDB has as lists or structures."""
     kinds = (argument.type for argument in node.arguments)
     return node.function in BOUNDS and any(
         kind.is_array or kind.is_record or kind.is_variable_numeric or kind.family in ("interval", "timetz")

@@ -1,9 +1,11 @@
-"""The walk over a typed expression that both engines share: it chooses a rule by function and operand form, and fits numeric forms.
+"""The walk over a typed expression that both engines share: it chooses a rule by function and
+operand form, and fits numeric forms.
 
-A *form* is a type family, with two physical forms of numeric: 'numeric' (DECIMAL(38,S), one scale for all values) and 'variable'
-(STRUCT(unscaled, scale)), one of text ('text' is also varchar and unknown), one of
-arrays ('array') and one of enums ('enum'). A rule is a template over the operands' texts, or a
-function that prints. The rule tables themselves are the engines' own. Must not know of relations.
+A *form* is a type family, with two physical forms of numeric: 'numeric' (DECIMAL(38,S), one scale
+for all values) and 'variable' (STRUCT(unscaled, scale)), one of text ('text' is also varchar and
+unknown), one of arrays ('array') and one of enums ('enum'). A rule is a template over the operands'
+texts, or a function that prints. Each engine has rule tables of its own. Must not know of
+relations.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ NUMERIC_DIGITS_MAX = 38
 Rule = str | Callable[["ExpressionPrinter", Call, list[str]], str]
 CastRule = str | Callable[["ExpressionPrinter", Cast, str], str]
 
-# Functions whose numeric operands keep their own scales: the result's scale is not that of the widest operand.
+# Functions whose numeric operands keep their own scales: the result's scale is not that of the
+# widest operand.
 KEEPS_SCALES = frozenset({"multiply", "round", "trunc", "ceil", "floor", "sign"})
 # Functions that take each operand in its own form.
 OWN_FORMS = frozenset(
@@ -51,7 +54,8 @@ LAZY = frozenset({"and", "or", "coalesce"})
 ALONE_HINT = "Call it in a SELECT of nothing else."
 # Characters of one expression; a constant may be longer.
 TEXT_MAX = 2_000_000
-# Characters of printed texts that are kept in case that they are asked for again, which is soon or never.
+# Characters of printed texts that are kept in case they are asked for again, which is soon or
+# never.
 KEPT_MAX = 4_000_000
 TEXT_FAMILIES = frozenset({"text", "varchar", "name", "unknown"})
 
@@ -86,7 +90,10 @@ def form_of(kind: SqlType) -> str:
 
 
 def target_form(kind: SqlType) -> str:
-    """Return what a cast's rule is found by: a form that texts or arrays share, or the family. A name is cut."""
+    """Return the key of a cast's rule: a form that texts or arrays share, or the family.
+
+    A name is cut.
+    """
     form = form_of(kind)
     return form if form in ("text", "array", "enum", "record") and kind.family != "name" else kind.family
 
@@ -106,11 +113,15 @@ SubqueryRule = Callable[["ExpressionPrinter", Subquery], str]
 
 
 class ExpressionPrinter(ABC):
-    """Prints expressions over the columns of one scope; `columns` are their texts by index.
+    """The printer of expressions over the columns of one scope.
 
-    outer: the texts of the arguments of the subquery or lateral join in which the scope is. nested: prints a subquery; None where there
-    can be none. guarded: true while something is printed that is evaluated for some rows only. is_condition: true while something is
-    printed whose NULL means what FALSE does. in_condition: true while a condition is printed that may join.
+    Attributes:
+        columns: the texts of the columns, by index.
+        outer: the texts of the arguments of the subquery or lateral join in which the scope is.
+        nested: prints a subquery; None where there can be none.
+        guarded: true while an expression is printed that is evaluated for some rows only.
+        is_condition: true while an expression is printed whose NULL means the same as FALSE.
+        in_condition: true while a condition is printed that may join.
     """
 
     # The operator of integers that rounds towards zero.
@@ -118,7 +129,7 @@ class ExpressionPrinter(ABC):
     rules: Mapping[tuple[str, str], Rule]
     casts: Mapping[tuple[str, str], CastRule]
     aggregates: Mapping[str, Callable[[Any], str]]
-    # Whether LIKE takes a time linear in the text, whatever the pattern.
+    # True where LIKE takes a time linear in the text, whatever the pattern.
     like_is_linear = True
 
     def __init__(self, columns: Sequence[str], outer: Sequence[str] = (), nested: SubqueryRule | None = None) -> None:
@@ -149,7 +160,10 @@ class ExpressionPrinter(ABC):
 
     @abstractmethod
     def unpack(self, text: str, scale: int) -> str:
-        """Return a variable numeric as DECIMAL(38,scale), rounded half away from zero; 22003 when it does not fit."""
+        """Return a variable numeric as DECIMAL(38,scale), rounded half away from zero.
+
+        22003 when it does not fit.
+        """
 
     @abstractmethod
     def micros(self, text: str, kind: SqlType) -> str:
@@ -168,12 +182,12 @@ class ExpressionPrinter(ABC):
         """Return the seconds since 1970 of a date's midnight, a bigint."""
 
     def in_range(self, text: str, kind: SqlType) -> str:
-        """Return a timestamp that may be before the first one that there is; that raises 22008."""
+        """Return a timestamp that raises 22008 where it is before the first timestamp."""
         return text
 
     @abstractmethod
     def finite(self, text: str, kind: SqlType) -> str:
-        """Return whether a date or a timestamp is neither 'infinity' nor '-infinity'."""
+        """Return the condition that a date or a timestamp is neither 'infinity' nor '-infinity'."""
 
     def civil(self, text: str, source: str, target: str) -> str:
         """Return a date as the timestamp of its midnight, or the date of a timestamp."""
@@ -185,11 +199,16 @@ class ExpressionPrinter(ABC):
 
     @abstractmethod
     def field(self, name: str, text: str, kind: SqlType) -> str:
-        """Return a civil field of a date or timestamp as BIGINT; seconds are in microseconds of the minute."""
+        """Return a civil field of a date or timestamp as BIGINT.
+
+        Seconds are in microseconds of the minute.
+        """
 
     @abstractmethod
     def interval(self, months: str, days: str, micros: str, is_null: str) -> str:
-        """Return the interval of three whole numbers; is_null: the condition under which it is NULL."""
+        """Return the interval of three whole numbers; is_null: the condition under which it is
+        NULL.
+        """
 
     @abstractmethod
     def interval_total(self, sums: Sequence[str]) -> str:
@@ -200,12 +219,17 @@ class ExpressionPrinter(ABC):
         """Return the interval of such sums divided by a count."""
 
     def exact_average(self, wrap: Callable[[str], str], text: str, kind: SqlType, count: str) -> str | None:
-        """Return the average of numerics whose sum may have more than 38 digits. None: it is the quotient of a sum that has not."""
+        """Return the average of numerics whose sum may have more than 38 digits.
+
+        None: the average is the quotient of a sum, which has no more digits.
+        """
         return None
 
     @abstractmethod
     def added_text(self, aggregate: Any) -> str:
-        """Return an aggregate of floats as a DOUBLE, added by PostgreSQL's steps in the order of the rows, or of its own ORDER BY."""
+        """Return an aggregate of floats as a DOUBLE, added by PostgreSQL's steps in the order of
+        the rows, or of its own ORDER BY.
+        """
 
     @abstractmethod
     def rounded(self, micros: str, origin: int, digits: int) -> str:
@@ -236,19 +260,24 @@ class ExpressionPrinter(ABC):
         """Return the constant offset of a RANGE frame."""
 
     def chosen(self, text: str, kind: SqlType) -> str:
-        """Return the value of a CASE or the like as the engine's optimizer may see it."""
+        """Return the value of a CASE or the like in a form that the engine's optimizer gets right."""
         return text
 
     def conjunct(self, text: str, node: Expression) -> str:
-        """Return the text of a condition as the engine's optimizer may see it: true for the same rows."""
+        """Return the text of a condition in a form that the engine's optimizer gets right: true for
+        the same rows.
+        """
         return text
 
     def measured(self, node: Call, texts: list[str]) -> list[str]:
-        """Return the operands of a call, those that may be long so that too much of them is an error."""
+        """Return the operands of a call.
+
+        For operands that may be long, too much of them is an error.
+        """
         return texts
 
     def few_conditions(self, texts: Sequence[str], word: str) -> Sequence[str]:
-        """Return conditions that stand between AND or OR (`word`) as so many as the engine's optimizer may see."""
+        """Return as few conditions between AND or OR (`word`) as the engine's optimizer can take."""
         return texts
 
     def text(self, node: Expression) -> str:
@@ -271,9 +300,10 @@ class ExpressionPrinter(ABC):
                 raise not_supported(f"parameter ${node.number} in this place")
 
     def printed_once(self, node: Call | Cast | Case) -> str:
-        """Return a text that rules may ask for several times: printing it each time would double the work at every level.
+        """Return a text that rules may ask for several times.
 
-        Raises 54001 where rules that write an operand twice have made it huge.
+        To print the text each time would double the work at every level. Raises 54001 where rules
+        that write an operand twice have made the text huge.
         """
         key = (id(node), self.guarded, self.is_condition)
         known = self._printed.get(key)
@@ -299,7 +329,7 @@ class ExpressionPrinter(ABC):
 
     @contextmanager
     def guard(self, lazy: bool = True) -> Iterator[None]:
-        """Print what is evaluated for some rows only."""
+        """Print expressions inside that are evaluated for some rows only."""
         before = self.guarded
         self.guarded = before or lazy
         try:
@@ -320,7 +350,9 @@ class ExpressionPrinter(ABC):
         return rule.format(*texts) if isinstance(rule, str) else rule(self, node, texts)
 
     def operand_form(self, node: Call) -> str:
-        """Return the form that selects the rule: that of the operands, 'variable' as soon as one side of a numeric is."""
+        """Return the form that selects the rule: the form of the operands, 'variable' as soon as
+        one side of a numeric is.
+        """
         if not node.arguments:
             return "any"
         numerics = [argument.type for argument in node.arguments if argument.type.family == "numeric"]
@@ -330,7 +362,9 @@ class ExpressionPrinter(ABC):
         return form_of(node.arguments[0].type)
 
     def operands(self, node: Call) -> list[str]:
-        """Return the operands' texts, numeric ones in one form and (but for products) one scale."""
+        """Return the texts of the operands, numeric ones in one form and (but for products) one
+        scale.
+        """
         if node.function in OWN_FORMS:
             return [self.text(argument) for argument in node.arguments]
         numerics = [argument.type for argument in node.arguments if argument.type.family == "numeric"]
@@ -354,13 +388,15 @@ class ExpressionPrinter(ABC):
             return self.text(argument) if target is None else self.fit(argument, target)
 
     def fit(self, node: Expression, target: SqlType) -> str:
-        """Return `node` in the physical form of `target`, a type of the same family with at least as many decimal digits."""
+        """Return `node` in the physical form of `target`, a type of the same family with at least
+        as many decimal digits.
+        """
         if isinstance(node, Literal) and (node.value is None or target.family == "numeric"):
             return self.literal(Literal(node.value, target))
         return self.fit_text(self.text(node), node.type, target)
 
     def fit_text(self, text: str, kind: SqlType, target: SqlType) -> str:
-        """As `fit`, for a text that is printed already."""
+        """Return the text of `fit` for a text that is printed already."""
         if target.family != "numeric" or kind.display_scale == target.display_scale:
             return text
         if target.display_scale is None:
@@ -395,12 +431,14 @@ class ExpressionPrinter(ABC):
         return self.chosen(text, node.type)
 
     def comparable(self, node: Expression) -> str:
-        """Return what orders and groups the values of `node`: itself, or its key where the engine's own order is another one."""
+        """Return the text that orders and groups the values of `node`: itself, or its key where the
+        engine's own order is another one.
+        """
         text = self.text(node)
         return self.comparable_text(text, node.type)
 
     def comparable_text(self, text: str, kind: SqlType) -> str:
-        """As `comparable`, for a text that is printed already."""
+        """Return the text of `comparable` for a text that is printed already."""
         if not kind.has_own_order:
             return text
         if kind.is_array:
@@ -416,13 +454,18 @@ class ExpressionPrinter(ABC):
 
 
 def constants_size(node: Expression) -> int:
-    """Return how many characters the constants in an expression may take, where rules write them a few times."""
+    """Return how many characters the constants in an expression may take, where rules write them a
+    few times.
+    """
     values = (item.value for item in walk(node) if isinstance(item, Literal))
     return sum(8 * len(value) if isinstance(value, str | bytes | tuple) else 64 for value in values)
 
 
 def short_circuit(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """AND and OR evaluate from the left and stop: operands that may raise stay behind the ones that decide before them."""
+    """Return AND or OR in a form that evaluates from the left and stops.
+
+    Operands that may raise stay after the operands that decide before them.
+    """
     word, decided, stop = (" AND ", "FALSE", "NOT {}") if node.function == "and" else (" OR ", "TRUE", "{}")
     first = next((index for index, item in enumerate(node.arguments) if index and can_fail(item)), len(texts))
     head = texts[0] if first == 1 else f"({word.join(printer.few_conditions(texts[:first], word))})"

@@ -1,4 +1,5 @@
-"""Which expressions may raise: these must stay behind the conditions that guard them, and what cannot raise may go anywhere.
+"""Expressions that may raise: these must stay after the conditions that guard them, and all others
+may go anywhere.
 
 A constant expression counts as safe: PostgreSQL computes it when it plans, whatever guards it.
 """
@@ -34,7 +35,8 @@ from sql.tree.relations import (
 from sql.tree.volatility import is_constant
 from sql.tree.walks import inputs, operator_expressions
 
-# Functions that cannot raise on any operand: what they guard need not be evaluated lazily.
+# Functions that cannot raise on any operand: an operand that they guard need not be evaluated
+# lazily.
 NEVER_FAILS = frozenset(
     "eq ne lt le gt ge is_distinct is_not_distinct and or not is_true is_not_true is_false is_not_false is_null "
     "is_not_null padded_text row field in_list coalesce nullif greatest least like ilike concat_op lower upper length "
@@ -54,7 +56,10 @@ SAFE_AGGREGATES = frozenset("count_star count min max bool_and bool_or".split())
 
 
 def can_fail(node: Expression) -> bool:
-    """True when evaluating `node` may raise for some rows; then it must stay behind the condition that guards it."""
+    """True when the evaluation of `node` may raise for some rows.
+
+    Then `node` must stay after the condition that guards it.
+    """
     return not is_constant(node) and _can_fail(node)
 
 
@@ -87,7 +92,10 @@ def _can_fail(node: Expression) -> bool:
 
 
 def relation_can_fail(node: Relation) -> bool:
-    """True when computing the rows of `node` may raise; what is shared is not looked into."""
+    """True when the computation of the rows of `node` may raise.
+
+    Shared relations are not looked into.
+    """
     if isinstance(node, Shared):
         return True
     if any(relation_can_fail(below) for below in inputs(node)):

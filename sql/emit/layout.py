@@ -1,6 +1,6 @@
-"""Printed SQL as EXPLAIN shows it, with what is in parentheses indented. Never for an engine: a line break may be in a name or a constant.
+"""Printed SQL as EXPLAIN shows it, with texts in parentheses indented.
 
-Enters and leaves: a text.
+Enters and leaves: a text. Never for an engine: a line break may be in a name or a constant.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Names of columns in printed SQL: each relation's output gets names that are unique whatever case an engine folds.
+"""Names of columns in printed SQL: each relation's output gets names that are unique whatever case
+an engine folds.
 
-Enters: a schema. Leaves: one name per column, the user's own where it is the first of its kind. Engines register inputs under the
-same names, and read results by position.
+Enters: a schema. Leaves: one name per column, the client's own where it is the first of its kind.
+Engines register inputs under the same names, and read results by position.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ ANONYMOUS = "?column?"
 
 
 class PrintedQuery(str):
-    """A query that was printed for an engine, in parentheses, where a name could stand as well. Names are quoted, this is not."""
+    """A query that was printed for an engine, in parentheses, where a name could stand as well.
+
+    Names are quoted, and a printed query is not.
+    """
 
 
 def column_names(schema: Schema) -> tuple[str, ...]:

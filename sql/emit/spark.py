@@ -1,7 +1,10 @@
-"""Spark's SQL of a bound relation: how it writes constants, types and names. Its functions are in `sql/emit/rules/spark.py`.
+"""Spark's SQL of a bound relation: constants, types and names.
 
-Enters: a relation tree. Leaves: text for Spark 4 in ANSI mode with the session zone UTC, TIMESTAMP_NTZ for timestamps, exact decimals
-(allowPrecisionLoss=false) and the functions of `engine/spark/spark_functions.java`.
+The functions are in `sql/emit/rules/spark.py`.
+
+Enters: a relation tree. Leaves: text for Spark 4 in ANSI mode with the session zone UTC,
+TIMESTAMP_NTZ for timestamps, exact decimals (allowPrecisionLoss=false) and the functions of
+`engine/spark/spark_functions.java`.
 """
 
 from __future__ import annotations
@@ -33,12 +36,17 @@ INTEGER_SUFFIXES = {"int2": "S", "int4": "", "int8": "L", "time": "L", "oid": "L
 
 
 def emit_spark(root: Relation, sources: Mapping[str, str]) -> str:
-    """Return the text that yields the rows of `root`; `sources` maps the names of its scans to registered views."""
+    """Return the text that yields the rows of `root`.
+
+    `sources` maps the names of its scans to registered views.
+    """
     return SelectPrinter(SparkDialect(), sources, alias_letter(root)).statement(root)
 
 
 def spark_supports(expression: Expression, columns_count: int) -> bool:
-    """True when Spark can evaluate `expression` over `columns_count` input columns as PostgreSQL does."""
+    """True when Spark can evaluate `expression` over `columns_count` input columns as PostgreSQL
+    does.
+    """
     try:
         SparkExpressions([f"c{index}" for index in range(columns_count)]).text(expression)
     except SqlError as error:
@@ -50,7 +58,7 @@ def spark_supports(expression: Expression, columns_count: int) -> bool:
 
 @dataclass(frozen=True)
 class SparkDialect:
-    """How Spark's SELECT is written."""
+    """The form of Spark's SELECT."""
 
     is_limited = True
 
@@ -93,13 +101,14 @@ class SparkDialect:
 
 
 class SparkExpressions(ExpressionPrinter):
-    """Expressions for Spark."""
+    """The printer of expressions for Spark."""
 
     division = "div"
     rules = RULES
     casts = CASTS
     aggregates = SPARK_AGGREGATES
-    # It is a regular expression of Java, which tries all places of a part with all places of those before it.
+    # LIKE is a regular expression of Java, which tries all places of a part with all places of the
+    # parts before it.
     like_is_linear = False
 
     def type_name(self, kind: SqlType) -> str:
@@ -149,7 +158,10 @@ class SparkExpressions(ExpressionPrinter):
         return self.time_literal(end, family), self.time_literal(-end, family)
 
     def unless_infinite(self, text: str, family: str, finite: str, ends: tuple[str, str] | None = None) -> str:
-        """Return `finite`, of an infinite time `ends`: by default the time itself. To Spark both kinds of timestamps compare alike."""
+        """Return `finite`, or `ends` for an infinite time: by default the time itself.
+
+        To Spark both kinds of timestamps compare alike.
+        """
         late, early = self.ends(family)
         infinite, negative = ends or (text, text)
         return f"CASE {text} WHEN {late} THEN {infinite} WHEN {early} THEN {negative} ELSE {finite} END"
@@ -170,7 +182,8 @@ class SparkExpressions(ExpressionPrinter):
             days = f"CAST(({text}).months AS DECIMAL(38,0)) * 30 + ({text}).days"
             return f"CAST(({days}) * {DAY_US} + ({text}).micros AS DECIMAL(38,0))"
         if kind.is_array:
-            # Spark has no subqueries inside of transform(); a constant with this word in it is refused as well.
+            # Spark has no subqueries inside of transform(); a constant with this word in it is
+            # refused as well.
             if "SELECT" in text:
                 raise not_supported("a comparison of an array from a subquery in Spark")
             # NULL elements come last in PostgreSQL, first in Spark.

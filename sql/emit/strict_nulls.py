@@ -1,7 +1,9 @@
-"""Strict functions with a constant NULL among their arguments: they are NULL, and their other arguments are not computed.
+"""Strict functions with a constant NULL among their arguments: they are NULL, and their other
+arguments are not computed.
 
-PostgreSQL folds them when it plans, so that `lpad(NULL, 1 / i)` does not divide. Enters: a tree whose constants have been computed,
-since those that fail do so first. Leaves: the tree, with NULL in place of such calls. Must not change what can be other than NULL.
+PostgreSQL folds such calls when it plans, so that `lpad(NULL, 1 / i)` does not divide. Enters: a
+tree whose constants have been computed, since constants that fail do so first. Leaves: the tree,
+with NULL in place of such calls. Must not change an expression that can be other than NULL.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ from sql.tree.expressions import Call, Cast, Expression, Literal
 from sql.tree.relations import Project, Relation, Values
 from sql.tree.walks import all_relations, children, inputs, map_relation, operator_expressions, walk
 
-# Canonical names. Left out are those that are something of a NULL (concat, array_append), and and, or, IN, whose others decide.
+# Canonical names. Left out are functions that have a value for a NULL (concat, array_append), and
+# and, or, IN, whose other operands decide.
 STRICT = frozenset(
     """
     abs acos add add_inet add_interval add_interval_value age age_today array_contained array_contains array_dims array_length array_lower
@@ -37,11 +40,14 @@ STRICT = frozenset(
 
 
 def without_strict_nulls(root: Relation) -> Relation:
-    """Return the tree with NULL for every strict call of a constant NULL; the same tree where there is none."""
+    """Return the tree with NULL for every strict call of a constant NULL.
+
+    The same tree where there is none.
+    """
     is_null: dict[int, bool] = {}
     for relation in all_relations(root):
         if any(map(_is_one_row, inputs(relation))):
-            # PostgreSQL puts the values of a single row in first, so that what they fail for does fail.
+            # PostgreSQL puts the values of a single row in first, so that their failures remain.
             continue
         for item in operator_expressions(relation):
             if not isinstance(item, Literal):
@@ -62,7 +68,7 @@ def _is_one_row(relation: Relation) -> bool:
 
 
 def _note(expression: Expression, is_null: dict[int, bool]) -> None:
-    """Note for the calls in an expression, by their ids, whether they are NULL for sure."""
+    """Note by their ids which calls in an expression are NULL for sure."""
     for node in reversed(list(walk(expression))):
         match node:
             case Call() if node.function in STRICT:

@@ -1,6 +1,8 @@
-"""Set-returning functions in FROM: generate_series with PostgreSQL's bounds and steps, unnest, several side by side, ORDINALITY.
+"""Set-returning functions in FROM: generate_series with PostgreSQL's bounds and steps, unnest,
+several side by side, ORDINALITY.
 
-Each call is an array; the engine spreads the arrays into rows. A series of constant integers is not made as an array.
+Each call is an array; the engine spreads the arrays into rows. A series of constant integers is not
+made as an array.
 """
 
 from __future__ import annotations
@@ -126,13 +128,15 @@ def is_nonzero(node: Expression) -> bool:
 
 
 def bounded_series(texts: list[str]) -> str:
-    """Return a series of integers as a list, which is made whole, and so is not long."""
+    """Return a series of integers as a list, which is made whole, and so is bounded."""
     start = f"series_start({', '.join([*texts, '1'][:3])})"
     return f"generate_series({', '.join([start, *texts[1:]])})"
 
 
 def even_step_us(arguments: tuple[Expression, ...]) -> int:
-    """Return a constant step between times in microseconds, 0 where its length depends on the calendar."""
+    """Return a constant step between times in microseconds, 0 where its length depends on the
+    calendar.
+    """
     match arguments[2]:
         case Literal(value=(0, int(days), int(micros))) if not days or arguments[0].type.family == "timestamp":
             return days * DAY_US + micros

@@ -1,9 +1,11 @@
-"""How DuckDB is kept from making long texts for all rows that it computes at once, of which it counts nothing.
+"""The measuring of texts before DuckDB makes long texts for all rows that it computes at once, of
+which it counts nothing.
 
-A text of 20 MB in one row of a table, joined with 2,000 rows, is one text until something is made of each: `x || n` takes 40 GB before
-DuckDB looks at its limit again. So what texts are made of is measured before, for all rows at once, and so are the rows of an answer.
-Enters: printed texts and their expressions. Leaves: the same texts where nothing can be long, else texts that raise 53200
-(`engine/embedded/functions/growing.py`).
+A text of 20 MB in one row of a table, joined with 2,000 rows, is one text until a function makes a
+text of each: `x || n` takes 40 GB before DuckDB looks at its limit again. So the operands of such
+functions are measured before, for all rows at once, and so are the rows of an answer. Enters:
+printed texts and their expressions. Leaves: the same texts where nothing can be long, else texts
+that raise 53200 (`engine/embedded/functions/growing.py`).
 """
 
 from __future__ import annotations
@@ -20,18 +22,19 @@ from sql.tree.volatility import is_fixed
 from sql.tree.walks import all_relations, columns_of, operator_expressions, walk
 from sql.types.datatypes import SqlType
 
-# What a row may have of texts without being measured.
+# The bytes that a row may have of texts without being measured.
 ROW_BYTES = 16_384
 CONSTANT_CHARACTERS = 4_096
-# A reference to a column, or a growing function of constants: it may be written several times.
+# A reference to a column, or a growing function of constants: such a text may be written several
+# times.
 REFERENCE = re.compile(
     r"""(t+\d+|"(?:[^"]|"")*")\."(?:[^"]|"")*"|\(text_(repeat|[lr]pad)(_unfolded)?\('[^']*', \d+(, '[^']*')?\)\)"""
 )
-# Of their constants, DuckDB makes long texts once for all rows.
+# DuckDB makes long texts of constant arguments of these once for all rows.
 GROWING = frozenset({"repeat", "lpad", "rpad", "format", "replace", "regexp_replace"})
 TEXTS = frozenset({"text", "varchar", "bpchar", "unknown", "json", "jsonb"})
 COLUMNS_SEEN = 8
-# Each may make four times as much as the one before.
+# Each step may make four times as much as the one before.
 STEPS_MAX = 6
 
 
@@ -41,7 +44,9 @@ def is_wide(kind: SqlType) -> bool:
 
 
 def makes_many(root: Relation) -> bool:
-    """Tell whether a long value may be in many rows of the tree without being in memory as often, or is made in several steps."""
+    """Tell whether a long value may be in many rows of the tree without being in memory as often,
+    or is made in several steps.
+    """
     leaves = steps = 0
     for part in all_relations(root):
         match part:
@@ -69,7 +74,7 @@ def is_long_constant(node: Expression) -> bool:
 
 
 class Constants:
-    """Which expressions are constants, told from their operands, which were asked for before."""
+    """The constants among expressions, told from their operands, which were asked for before."""
 
     def __init__(self) -> None:
         self._known: dict[int, bool] = {}
@@ -89,9 +94,12 @@ class Constants:
 
 
 def measured(text: str, node: Expression, constants: Constants, may_join: bool) -> str:
-    """Return an operand of what makes texts, which raises 53200 where all rows of a batch have too much of it together.
+    """Return an operand of a function that makes texts.
 
-    may_join: an engine may join by what is made of it, unless it is measured; then constants alone are.
+    The operand raises 53200 where all rows of a batch have too much of it.
+
+    may_join: an engine may join by the result, unless the operand is measured; then constants alone
+    are measured.
     """
     if not is_wide(node.type):
         return text
@@ -105,7 +113,7 @@ def measured(text: str, node: Expression, constants: Constants, may_join: bool) 
         if not any(map(is_long_constant, walk(node))):
             return text
     elif may_join or REFERENCE.fullmatch(text) is None:
-        # What is no reference is made of what was measured.
+        # An operand that is no reference is made of measured ones.
         return text
     width = width_of(text, node.type)
     return (
@@ -120,7 +128,10 @@ def is_of_several(node: Call, columns: Sequence[str]) -> bool:
 
 
 def measured_rows(text: str, schema: Schema, quoted: list[str]) -> str:
-    """Return a query whose rows are measured as they leave it. quoted: the names of its columns."""
+    """Return a query whose rows are measured as they leave it.
+
+    quoted: the names of its columns.
+    """
     wide = [place for place, column in enumerate(schema) if is_wide(column.type)]
     if not wide:
         return text
@@ -139,7 +150,7 @@ def quoted_names(schema: Schema) -> list[str]:
 
 
 def width_of(text: str, kind: SqlType) -> str:
-    """Return how many bytes a value takes, NULL of NULL; of nested arrays about how many."""
+    """Return how many bytes a value takes, NULL for NULL; for nested arrays about how many."""
     if kind.record is not None and not kind.is_array:
         fields = [(field_text(text, place), field) for place, field in enumerate(kind.record.types)]
         widths = [f"coalesce({width_of(field, kind)}, 0)" for field, kind in fields if is_wide(kind)]

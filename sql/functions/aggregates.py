@@ -92,7 +92,7 @@ AGGREGATES: dict[str, tuple[Signature, ...]] = {
     },
 }
 
-# Their one sort key stands in WITHIN GROUP, and comes last among the arguments.
+# Their one sort key stands in WITHIN GROUP, and is the last of the arguments.
 ORDERED_SET_AGGREGATES: dict[str, tuple[Signature, ...]] = {
     "percentile_cont": (
         Signature("percentile_cont", ("float8", "float8"), "float8"),
@@ -113,7 +113,9 @@ REGRESSION = frozenset(
 
 
 def adds_floats(canonical: str, family: str) -> bool:
-    """Tell whether an aggregate of arguments of a family adds floats, so that its last digits depend on the order of the rows."""
+    """Tell whether an aggregate adds floats of a family, so that its last digits depend on the
+    order of the rows.
+    """
     return canonical in REGRESSION or (canonical in DEVIATIONS | {"sum", "avg"} and family in ("float4", "float8"))
 
 

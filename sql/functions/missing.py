@@ -1,7 +1,9 @@
-"""What PostgreSQL has and Antumbra does not yet: names of functions, and overloads of those that are there. They are 0A000, not 42883.
+"""Functions and overloads that PostgreSQL has and Antumbra does not have yet.
 
-The overloads also take part in the choice among all of them, as PostgreSQL's do. Anything that stands neither here nor in
-`sql.functions.scalars` does not exist.
+They are 0A000, not 42883.
+
+The overloads also take part in the choice among all of them, as PostgreSQL's do. A function that is
+neither here nor in `sql.functions.scalars` does not exist.
 """
 
 from __future__ import annotations
@@ -71,7 +73,7 @@ AGGREGATE_NAMES = frozenset("range_agg range_intersect_agg xmlagg".split())
 
 
 def with_missing(table: Mapping[str, tuple[Signature, ...]]) -> dict[str, tuple[Signature, ...]]:
-    """Return a table of signatures with the overloads that are missing in it."""
+    """Return a table of signatures with the missing overloads of its functions."""
     return {name: (*signatures, *missing(name)) for name, signatures in table.items()}
 
 

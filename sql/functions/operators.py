@@ -75,7 +75,7 @@ def matching(canonical: str) -> tuple[Signature, ...]:
 
 
 def json_access(key: str) -> tuple[Signature, ...]:
-    """Return -> or ->> (`key` says as what the value comes)."""
+    """Return -> or ->> of json and jsonb."""
     return tuple(
         Signature(f"json_{part}{key}", (family, argument), family if not key else "text")
         for family in ("json", "jsonb")

@@ -1,6 +1,8 @@
-"""PostgreSQL's choice among overloads (func_select_candidate): exact matches, implicit casts, preferred types, untyped literals.
+"""PostgreSQL's choice among overloads (func_select_candidate): exact matches, implicit casts,
+preferred types, untyped literals.
 
-Enters: candidates and the families of the arguments. Leaves: one `Signature`, or why there is none.
+Enters: candidates and the families of the arguments. Leaves: one `Signature`, or the reason why
+there is none.
 """
 
 from __future__ import annotations
@@ -19,7 +21,10 @@ class AmbiguousError(Exception):
 
 
 def choose(candidates: Iterable[Signature], families: Sequence[str], is_operator: bool = False) -> Signature | None:
-    """Return the overload for arguments of these families, None when none takes them; raises AmbiguousError."""
+    """Return the overload for arguments of these families, None when no overload takes them.
+
+    Raises AmbiguousError.
+    """
     found = [candidate for candidate in candidates if takes(candidate, families)]
     exact = next((candidate for candidate in found if candidate.arguments == tuple(families)), None)
     if exact is not None:
@@ -54,12 +59,15 @@ def fits(wanted: str, family: str) -> bool:
         return family == "unknown" or (isinstance(family, RecordFamily) and not family.is_array)
     if wanted in PSEUDO:
         return True
-    # An array is taken only as it is: PostgreSQL's operators and functions on arrays are polymorphic.
+    # An array is taken only as it is: PostgreSQL's operators and functions on arrays are
+    # polymorphic.
     return family == wanted or (can_cast(family, wanted, "implicit") and not family.endswith("[]"))
 
 
 def elements_agree(candidate: Signature, families: Sequence[str]) -> bool:
-    """Tell whether the elements of arrays, and what stands beside them, have a common type; and whether all enums are of one."""
+    """Tell whether the elements of arrays, and values beside them, have a common type, and all
+    enums are of one type.
+    """
     if "enum" in candidate.arguments:
         return len({family for family in families if isinstance(family, EnumFamily)}) == 1
     if "record" in candidate.arguments:
@@ -70,7 +78,7 @@ def elements_agree(candidate: Signature, families: Sequence[str]) -> bool:
 
 
 def element_family(candidate: Signature, families: Sequence[str]) -> str | None:
-    """Return the type of the elements that a polymorphic call means, None when there is none."""
+    """Return the type of the elements in a polymorphic call, None when there is none."""
     elements = [
         scalar_family(family) if wanted == "array" else family
         for wanted, family in zip(candidate.arguments, families, strict=True)
@@ -89,7 +97,10 @@ def is_preferred(wanted: str) -> bool:
 
 
 def argument(candidate: Signature, place: int) -> str:
-    """Return what the candidate takes at a place; the last one of a variadic comes again."""
+    """Return the argument that a candidate takes at a place.
+
+    The last one of a variadic comes again.
+    """
     return candidate.arguments[min(place, len(candidate.arguments) - 1)]
 
 
@@ -133,7 +144,9 @@ def best(found: list[Signature], scores: list[int]) -> list[Signature]:
 
 
 def narrow_by_category(found: list[Signature], places: list[int]) -> list[Signature]:
-    """For untyped literals: a string category wins, else the one that all share; then its preferred type."""
+    """Narrow by untyped literals: a string category wins, else the category that all share, then
+    its preferred type.
+    """
     wanted: dict[int, tuple[str, bool]] = {}
     for place in places:
         categories = {category_of(argument(candidate, place)) for candidate in found}

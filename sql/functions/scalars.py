@@ -1,7 +1,10 @@
-"""The functions that a client can name: one table of signatures. Operators and aggregates have tables of their own beside it.
+"""The table of signatures of all functions that a client can name.
 
-A `Signature` has PostgreSQL's argument families, the canonical function that bind puts into the tree, and the families that its
-operands are cast to. Result scales of numerics are in `sql.tree.numeric_scale`. Must not know expressions or scopes.
+Operators and aggregates have tables beside it.
+
+A `Signature` has PostgreSQL's argument families, the canonical function that bind puts into the
+tree, and the families that its operands are cast to. Result scales of numerics are in
+`sql.tree.numeric_scale`. Must not know expressions or scopes.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ def trimming(canonical: str) -> tuple[Signature, ...]:
     return (*text_function(canonical), *text_function(canonical, "text"))
 
 
-# What a SELECT of nothing else does to a continuous view.
+# Calls that change a continuous view, in a SELECT of nothing else.
 VIEW_CHANGES = ("activate", "deactivate", "truncate_continuous_view")
 
 POWER = (Signature("power", ("float8", "float8"), "float8"), Signature("power", ("numeric", "numeric"), "numeric"))
@@ -61,7 +64,7 @@ OCTETS = (*text_function("octet_length", result="int4"), *one("bytea_length", "b
 
 
 def advisory(name: str, result: str) -> tuple[Signature, ...]:
-    """Return a function of one lock, which one number names or two."""
+    """Return a function of one advisory lock, which one number names or two."""
     return (*one(name, "int8", result=result), *one(f"{name}_pair", "int4", "int4", result=result))
 
 
@@ -75,7 +78,7 @@ ADVISORY: dict[str, tuple[Signature, ...]] = {
     **{name: advisory(name, "bool") for name in ("pg_advisory_unlock", "pg_advisory_unlock_shared")},
     "pg_advisory_unlock_all": one("pg_advisory_unlock_all", result="void"),
 }
-# Each of them as it is in a tree.
+# Each of these calls as it is in a tree.
 ADVISORY_CALLS = frozenset(item.canonical for signatures in ADVISORY.values() for item in signatures)
 
 MATH: dict[str, tuple[Signature, ...]] = {
@@ -285,7 +288,7 @@ ENUMS: dict[str, tuple[Signature, ...]] = {
     "enum_range": (*one("enum_range", "enum", result="array"), *one("enum_range", "enum", "enum", result="array")),
 }
 
-# Their arguments may be of any types, but not unknown ones: `sql.bind.expressions.calls` binds them.
+# Arguments of any types, but not unknown ones: `sql.bind.expressions.calls` binds the calls.
 JSON_MAKERS: dict[str, tuple[Signature, ...]] = {
     "to_json": one("json_of_value", "element", result="json"),
     "to_jsonb": one("json_of_value", "element", result="jsonb"),
@@ -363,7 +366,8 @@ FUNCTIONS: dict[str, tuple[Signature, ...]] = with_missing(
     {**MATH, **TEXTS, **DATES, **ARRAYS, **ENUMS, **JSON_MAKERS, **JSON_CHANGES, **ADDRESSES, **OTHERS}
 )
 
-# Functions of two columns: what each of these is made of. The names with a blank are nobody's but the binder's.
+# Functions of two columns, with the call that makes each column. A client can't write the names
+# with a blank.
 JSON_MEMBERS: dict[str, dict[str, tuple[Signature, ...]]] = {
     f"{family}_each{form}": {
         f"{family}_each{form} key": one(f"{family}_each{form} key", family, result="text"),
@@ -372,7 +376,8 @@ JSON_MEMBERS: dict[str, dict[str, tuple[Signature, ...]]] = {
     for family in ("json", "jsonb")
     for form in ("", "_text")
 }
-# Set-returning functions: where these stand in FROM or in a select list, bind makes a `TableFunction` of them.
+# Set-returning functions: where they stand in FROM or in a select list, bind makes a
+# `TableFunction` of them.
 TABLE_FUNCTIONS: dict[str, tuple[Signature, ...]] = {
     **{
         name: one(name, family, result=result)
@@ -383,7 +388,7 @@ TABLE_FUNCTIONS: dict[str, tuple[Signature, ...]] = {
             (f"{family}_object_keys", "text"),
         )
     },
-    # In a select list they would be rows.
+    # In a select list the results would be rows.
     **{name: one("", name.split("_")[0], result="text") for name in JSON_MEMBERS},
     "generate_series": (
         *(
@@ -413,7 +418,8 @@ TABLE_FUNCTIONS: dict[str, tuple[Signature, ...]] = {
     ),
 }
 
-# Functions whose value is another one at each call: an answer with one is not kept, and a call is no constant.
+# Functions whose value is another one at each call: an answer with such a call is not kept, and the
+# call is no constant.
 VOLATILE = (
     frozenset(
         """
@@ -425,7 +431,7 @@ VOLATILE = (
     | ADVISORY_CALLS
 )
 
-# The session answers these: the engine puts its number before their arguments.
+# The session answers these calls: the engine puts the session's number before their arguments.
 OF_SESSION = (
     frozenset(
         "nextval currval lastval setval pg_sleep pg_cancel_backend pg_terminate_backend set_config pg_notify".split()

@@ -1,4 +1,7 @@
-"""What a signature is, and how those of a kind are made. The tables: `scalars`, `operators`, `aggregates`."""
+"""Signatures, and the helpers that make signatures of a kind.
+
+The tables: `scalars`, `operators`, `aggregates`.
+"""
 
 from __future__ import annotations
 
@@ -27,18 +30,21 @@ ORDERED = (
     "char",
 )
 
-# Pseudo-types. 'any': whatever it is. 'element' and 'array': all elements of one call are of one type. 'enum': all are of one enum.
-# 'record': records that have the same fields.
+# Pseudo-types. 'any': every type. 'element' and 'array': all elements of one call are of one type.
+# 'enum': all are of one enum. 'record': records that have the same fields.
 PSEUDO = frozenset({"any", "element", "enum", "array", "record"})
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """One overload.
+    """One overload of a function or operator.
 
-    arguments: families, or 'any', 'element', 'enum', 'array'. result: a family, 'element', 'enum' or 'array'. operands: what the arguments
-    are cast to when that differs. canonical '' means that PostgreSQL has the overload and Antumbra does not yet. variadic: the last
-    argument may come again, any number of times.
+    Attributes:
+        canonical: '' means that PostgreSQL has the overload and Antumbra does not have it yet.
+        arguments: families, or 'any', 'element', 'enum' or 'array'.
+        result: a family, 'element', 'enum' or 'array'.
+        operands: the families that the arguments are cast to, where these differ.
+        variadic: the last argument may come again, any number of times.
     """
 
     canonical: str
@@ -59,12 +65,14 @@ class Signature:
 
 
 def wider(left: str, right: str, order: tuple[str, ...]) -> str:
-    """Return the later one of two families in `order`."""
+    """Return the later of two families in `order`."""
     return order[max(order.index(left), order.index(right))]
 
 
 def arithmetic(canonical: str, families: tuple[str, ...]) -> list[Signature]:
-    """Return the overloads of a binary arithmetic operator, with PostgreSQL's ones across integer and across float sizes."""
+    """Return the overloads of a binary arithmetic operator, with PostgreSQL's across integer and
+    across float sizes.
+    """
     found = [Signature(canonical, (family, family), family) for family in families]
     for group in (INTEGERS, FLOATS):
         for left, right in product(group, group):

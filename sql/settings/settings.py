@@ -39,7 +39,8 @@ IDENTITY = ("session_authorization", "role")
 # A name with a dot is the client's own; any value is allowed.
 CUSTOM_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*(?:\.[A-Za-z_][A-Za-z0-9_$]*)+")
 
-# TimeZone, IntervalStyle, bytea_output, extra_float_digits, DateStyle: texts of values depend on them.
+# TimeZone, IntervalStyle, bytea_output, extra_float_digits, DateStyle: texts of values depend on
+# them.
 Shown = tuple[str, str, str, int, str]
 
 
@@ -314,7 +315,10 @@ class Settings:
         return self._captured
 
     def set(self, name: str, value: str | None, local: bool = False) -> None:
-        """Set a setting; the value None is its start value. The name 'all' with None is RESET ALL."""
+        """Set a setting; the value None is its start value.
+
+        The name 'all' with None is RESET ALL.
+        """
         if name == "all" and value is None:
             self.reset_all()
             return

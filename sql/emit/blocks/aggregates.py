@@ -1,7 +1,8 @@
 """Aggregates and window calls as SQL, from templates that both engines understand.
 
-A FILTER becomes a CASE around the argument: then an argument that raises is not evaluated for rows that it leaves out.
-Sums of variable numerics are taken over `numeric_key`'s three integer parts and put together by `numeric_total`, exactly.
+A FILTER becomes a CASE around the argument: so an argument that raises is not evaluated for rows
+that the FILTER leaves out. Sums of variable numerics are taken over `numeric_key`'s three integer
+parts and put together by `numeric_total`, exactly.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from sql.tree.expressions import AggregateCall, Cast, Expression, Literal, Windo
 from sql.types.datatypes import SqlType, scaled_numeric
 
 RANKINGS = frozenset({"row_number", "rank", "dense_rank", "percent_rank", "cume_dist"})
-# arguments that must be whole numbers and come back as integer in PostgreSQL
+# Arguments that must be whole numbers and come back as integer in PostgreSQL.
 INTEGER_RANKINGS = {"ntile": "int4"}
 NAVIGATION = frozenset({"lag", "lead", "first_value", "last_value", "nth_value"})
 INTEGERS = frozenset({"int2", "int4", "int8"})
@@ -51,7 +52,7 @@ def window_text(printer: ExpressionPrinter, call: WindowCall) -> str:
 
 
 def over_clause(printer: ExpressionPrinter, call: WindowCall) -> str:
-    """Return OVER (...) with NULLs' places spelled out."""
+    """Return OVER (...) with the places of NULLs spelled out."""
     parts = []
     if call.partition_by:
         parts.append("PARTITION BY " + ", ".join(printer.comparable(key) for key in call.partition_by))
@@ -124,7 +125,8 @@ def _aggregate(printer: ExpressionPrinter, call: AggregateCall | WindowCall, dis
         if word and form in ("variable", "float4", "float8"):
             raise not_supported(f"{name}(DISTINCT {kind.sql_name})", call.position)
         if kind.family in FLOATS and (has_order(call) or call.type.family == "float4"):
-            # Floats of an average are added as they come where nothing says in which order: no list is made.
+            # Floats of an average are added as they come where no order is asked for: no list is
+            # made.
             added = printer.added_text(prepared(printer, call, word, wrap))
             return f"CAST({added} AS {printer.type_name(call.type)})"
         total = _total(printer, call, text, kind, word, wrap)
@@ -133,12 +135,12 @@ def _aggregate(printer: ExpressionPrinter, call: AggregateCall | WindowCall, dis
 
 
 def has_order(call: AggregateCall | WindowCall) -> bool:
-    """Tell whether the call itself says in which order it takes the rows."""
+    """Tell whether a call has an order of its own for its rows."""
     return isinstance(call, WindowCall) or bool(call.order_by)
 
 
 def prepared(printer: ExpressionPrinter, call: AggregateCall | WindowCall, word: str, wrap: Wrap) -> AggregateText:
-    """Return a call's texts, with its FILTER in the first argument."""
+    """Return the texts of a call, with its FILTER in the first argument."""
     condition = None if call.filter is None else printer.text(call.filter)
     texts = [printer.text(argument) for argument in call.arguments]
     if word and condition is not None and "SELECT" in condition:
@@ -158,7 +160,10 @@ def _kept(printer: ExpressionPrinter, call: AggregateCall | WindowCall, text: st
 def _total(
     printer: ExpressionPrinter, call: AggregateCall | WindowCall, text: str, kind: SqlType, word: str, wrap: Wrap
 ) -> str:
-    """Return the sum in the physical form of PostgreSQL's sum; that of avg's inner sum is DECIMAL for whole numbers."""
+    """Return the sum in the physical form of PostgreSQL's sum.
+
+    The inner sum of avg is DECIMAL for whole numbers.
+    """
     if kind.family in INTEGERS:
         target = scaled_numeric(0) if call.function == "avg" or kind.family == "int8" else call.type
         inner = text if kind.family != "int8" else f"CAST({text} AS {printer.type_name(scaled_numeric(0))})"

@@ -1,6 +1,7 @@
-"""Rows of VALUES that compute the same of other constants, as one projection over the constants: an engine plans that once, not per row.
+"""Rows of VALUES that compute the same of other constants, as one projection over the constants.
 
-Enters: `Values` whose rows are expressions. Leaves: a `Project` over `Values` of literals alone, or None where rows are few or not alike.
+An engine plans such a projection once, not per row. Enters: `Values` whose rows are expressions.
+Leaves: a `Project` over `Values` of literals alone, or None where rows are few or not alike.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from sql.tree.relations import OutputColumn, Project, Relation, Values
 from sql.tree.walks import children, map_expression, walk
 from sql.types.datatypes import BOOL, SqlType
 
-# Constants of these types may be columns, where nothing reads them as a pattern, a format, a field or a length.
+# Constants of these types may be columns, where nothing reads them as a pattern, a format, a field
+# or a length.
 PLAIN = frozenset("int2 int4 int8 float4 float8 date timestamp timestamptz bool text varchar".split())
 TAKES_COLUMNS = frozenset(
     "add subtract multiply divide modulo negate abs sign floor ceil eq ne lt le gt ge is_distinct is_not_distinct and or not "
@@ -21,7 +23,7 @@ TAKES_COLUMNS = frozenset(
 )
 # Rows that are computed by one statement, where each may have to be planned by itself.
 ROWS_AT_ONCE = 1000
-# More columns than a relation may have are not worth the looking.
+# More columns than a relation may have are not worth the search.
 COLUMNS_MAX = 1600
 
 
@@ -39,14 +41,14 @@ def alike_rows(node: Values) -> Relation | None:
     if all(isinstance(item, Column) for _, item in items):
         return None
     if not columns:
-        # Equal rows, which are counted by a column that nobody reads.
+        # Equal rows, which are counted by a column that nothing reads.
         columns.append([Literal(True, BOOL)] * len(node.rows))
     schema = tuple(OutputColumn(f"constant {index}", column[0].type) for index, column in enumerate(columns))
     return Project(Values(tuple(zip(*columns, strict=True)), schema), tuple(items)) if columns else None
 
 
 def by_kind(expressions: Sequence[Expression]) -> Iterator[Values]:
-    """Yield constants as rows of one column, those beside each other that differ in literals alone."""
+    """Yield constants as rows of one column; neighbours that differ in literals alone are together."""
     kinds: dict[tuple[object, ...], list[Expression]] = {}
     for item in each(expressions):
         nodes = ((type(node), node.type, node.function if isinstance(node, Call) else "") for node in walk(item))
@@ -58,7 +60,11 @@ def by_kind(expressions: Sequence[Expression]) -> Iterator[Values]:
 
 
 def alike(items: Sequence[Expression], wanted: SqlType, columns: list[Sequence[Literal]]) -> Expression | None:
-    """Return the one expression that yields `items` of what it appends to `columns`, a constant for each item; None where there is none."""
+    """Return the one expression that yields `items` of constants, which are appended to `columns`,
+    one for each item.
+
+    None where there is no such expression.
+    """
     literals = [item for item in each(items) if isinstance(item, Literal)]
     if len(literals) == len(items):
         fits = all(item.value is None or item.type.family == wanted.family for item in literals)

@@ -1,4 +1,4 @@
-"""A SELECT being built, and what differs between the engines' SELECTs."""
+"""A SELECT that is being built, and the differences between the SELECTs of the engines."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from sql.errors import SqlError
 from sql.tree.expressions import Cast, Expression, Literal
 from sql.tree.relations import Schema, TableFunction
 
-# What a negative number is.
+# The errors of a negative number.
 NEGATIVE_COUNTS = {"LIMIT": "2201W", "OFFSET": "2201X"}
 
 
 class Dialect(Protocol):
-    """What differs between the engines' SELECTs.
+    """The differences between the SELECTs of the engines.
 
-    is_limited: subqueries see only the SELECT around them, IN knows no NULL but as a condition, GROUPING SETS of nothing are nothing.
+    Attributes:
+        is_limited: subqueries see only the SELECT around them, IN knows no NULL but as a condition,
+            GROUPING SETS of nothing are nothing.
     """
 
     is_limited: bool
@@ -32,13 +34,19 @@ class Dialect(Protocol):
         """Return a quoted name."""
 
     def constant_columns(self, rows: Sequence[Sequence[Expression]], schema: Schema) -> tuple[str, ...] | None:
-        """Return the columns of many rows of constants as items of a SELECT that yields the rows, in order; None to write them out."""
+        """Return the columns of many rows of constants as items of a SELECT that yields the rows,
+        in order.
+
+        None: the rows are written out.
+        """
 
     def first_value(self, text: str, rank: str | None) -> str:
-        """Return an aggregate that yields the value of a row, of the lowest rank if there is one: all of a group are equal."""
+        """Return an aggregate that yields the value of a row, of the lowest rank if there is one:
+        all of a group are equal.
+        """
 
     def checked_scalar(self, query: str, column: str) -> str:
-        """Return a scalar subquery that raises 21000 only where it is evaluated."""
+        """Return a scalar subquery that raises 21000 only where the subquery is evaluated."""
 
     def array_query(self, query: str) -> str:
         """Return a subquery's one column as an array."""
@@ -47,7 +55,10 @@ class Dialect(Protocol):
         """Return a comparison of an operand with any row of a subquery."""
 
     def computed_count(self, text: str, word: str) -> str:
-        """Return a LIMIT or OFFSET that the engine computes; a negative one is 2201W or 2201X. Raises 0A000 where it can't."""
+        """Return a LIMIT or OFFSET that the engine computes; a negative one is 2201W or 2201X.
+
+        Raises 0A000 where the engine can't.
+        """
 
     def recursive_word(self) -> str:
         """Return the words that begin a recursive query."""
@@ -60,11 +71,16 @@ class Dialect(Protocol):
 
 @dataclass(frozen=True)
 class Block:
-    """A SELECT being built. columns: the texts of its output in terms of its FROM clause.
+    """A SELECT that is being built.
 
-    stage: 'rows' (FROM and WHERE), 'groups' (GROUP BY and HAVING), 'windows', 'items' (a select list is fixed).
-    order: keys by output column; order_texts: keys in terms of FROM, only for blocks whose items are expressions over rows.
-    one_group: an aggregate among the columns is what makes one row of all. drawn: a column calls a volatile function.
+    Attributes:
+        columns: the texts of its output in terms of its FROM clause.
+        stage: 'rows' (FROM and WHERE), 'groups' (GROUP BY and HAVING), 'windows' or 'items' (a
+            select list is fixed).
+        order: keys by output column.
+        order_texts: keys in terms of FROM, only for blocks whose items are expressions over rows.
+        one_group: an aggregate among the columns makes one row of all.
+        drawn: a column calls a volatile function.
     """
 
     source: str
@@ -94,7 +110,10 @@ class Block:
 
 
 def row_count(node: Expression | None, word: str, computed: Callable[[Expression, str], str]) -> str | None:
-    """Return the number of a LIMIT or OFFSET, or what `computed` makes of an expression; NULL is no limit."""
+    """Return the number of a LIMIT or OFFSET, or the text that `computed` makes of an expression.
+
+    NULL is no limit.
+    """
     value = node
     while isinstance(value, Cast):
         value = value.operand

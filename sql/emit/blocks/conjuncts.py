@@ -1,6 +1,8 @@
-"""Conditions of WHERE, HAVING and ON: one text per conjunct, so that an engine still finds the joins among them.
+"""Conditions of WHERE, HAVING and ON: one text per conjunct, so that an engine still finds the
+joins among them.
 
-A conjunct that may raise is guarded by the ones before it that read the same FROM items: these are what PostgreSQL, too, computes first.
+A conjunct that may raise is guarded by the conjuncts before it that read the same FROM items:
+PostgreSQL, too, computes these first.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ def conjunct_texts(printer: ExpressionPrinter, predicate: Expression) -> tuple[s
     """Return texts that are all true exactly where `predicate` is."""
     safe: list[tuple[frozenset[str], str]] = []
     texts: list[str] = []
-    # Those that join nothing.
+    # Conjuncts that join nothing.
     filters: list[str] = []
     printer.in_condition = True
     for conjunct in conjuncts(predicate):

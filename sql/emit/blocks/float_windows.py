@@ -1,8 +1,10 @@
-"""Sums, averages, deviations and regressions of floats with OVER, added by a function of ours in the order of each frame's rows.
+"""Sums, averages, deviations and regressions of floats with OVER, added by a function of ours in
+the order of each frame's rows.
 
-An engine's own window aggregates add in trees and segments, whose last digits are not PostgreSQL's. Enters: the block below a window and
-its calls. Leaves: a block over a query of three steps: the rows with a number, and where each one's frame begins and ends; one list per
-partition, of which `float8_window` makes a list of results; and both joined again by the row's number.
+An engine's own window aggregates add in trees and segments, whose last digits are not PostgreSQL's.
+Enters: the block below a window and its calls. Leaves: a block over a query of three steps: the
+rows with a number, and where each one's frame begins and ends; one list per partition, of which
+`float8_window` makes a list of results; and both joined again by the row's number.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from sql.tree.relations import Window
 from sql.types.datatypes import FLOAT4
 
 WHOLE = ("unbounded", None)
-# What `float8_window` is told of a row.
+# The fields of a row that `float8_window` reads.
 FIELDS = ("id", "y", "x", "low", "high", "out_low", "out_high")
 PEERS = WindowFrame("range", ("current", None), ("current", None))
 UP_TO_PEERS = WindowFrame("range", WHOLE, ("current", None))
@@ -28,7 +30,9 @@ UP_TO_PEERS = WindowFrame("range", WHOLE, ("current", None))
 
 @dataclass(frozen=True)
 class _Frames:
-    """The texts of one window: what partitions it, each row's number, where its frame begins and ends, and what the frame leaves out."""
+    """The texts of one window: its partition keys, each row's number, the bounds of the frame, and
+    the rows that the frame leaves out.
+    """
 
     keys: tuple[str, ...]
     number: str

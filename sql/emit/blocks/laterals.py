@@ -1,6 +1,8 @@
-"""Lateral joins that are none: what reads no relation of its own is a projection of the rows to its left.
+"""Lateral joins that are none: a right side that reads no relation of its own is a projection of
+the rows to its left.
 
-The embedded engine plans lateral joins in a row in a time that grows with the fourth power of their number, and nothing ends it.
+The embedded engine plans lateral joins in a row in a time that grows with the fourth power of their
+number, and nothing ends the planning.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ LATERALS_MAX = 40
 
 
 def without_lateral(node: Join) -> Relation | None:
-    """Return a lateral join as a projection, where it is one."""
+    """Return a lateral join as a projection, where that is the same."""
     row = node.right
     if node.lateral is None or node.kind not in ("cross", "inner") or node.condition is not None:
         return None

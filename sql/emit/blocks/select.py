@@ -1,7 +1,9 @@
-"""A relation tree as one SQL text: operators are merged into SELECT blocks where the order of evaluation allows it.
+"""A relation tree as one SQL text: operators are merged into SELECT blocks where the order of
+evaluation allows it.
 
-Enters: a bound relation and the names under which an engine knows its scans. Leaves: readable SQL whose output columns are named by
-`column_names` and meant to be read by position. The two engines differ only in their `Dialect`. Must not know what the functions mean.
+Enters: a bound relation and the names under which an engine knows its scans. Leaves: readable SQL
+whose output columns are named by `column_names` and meant to be read by position. The two engines
+differ only in their `Dialect`. Must not know what the functions mean.
 """
 
 from __future__ import annotations
@@ -53,9 +55,12 @@ CONSTANT_KEY = re.compile(r"\(*(-?[\d.]+|'(?:[^']|'')*'|NULL|TRUE|FALSE)\)*( DES
 
 @dataclass
 class SelectPrinter:
-    """Prints relations; one instance per statement and scope. outer: the texts of the arguments of the scope's closure.
+    """The printer of relations; one instance per statement and scope.
 
-    letter: what aliases begin with, as no column does (`alias_letter`). shared: names and texts of what is computed once, by its name.
+    Attributes:
+        letter: the begin of aliases, with which no column begins (`alias_letter`).
+        outer: the texts of the arguments of the scope's closure.
+        shared: names and texts of relations that are computed once, by their name.
     """
 
     dialect: Dialect
@@ -66,7 +71,7 @@ class SelectPrinter:
     shared: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def whole(self, root: Relation) -> str:
-        """Return the SQL text of `root`, with what its parts share before it."""
+        """Return the SQL text of `root`, with the texts of shared relations before it."""
         text = self.statement(root)
         if not self.shared:
             return text
@@ -126,12 +131,16 @@ class SelectPrinter:
             return recursive_scan(self, node)
         alias = self.next_alias()
         name = self.sources[node.name]
-        # A query stands as it is: the columns of a durable table under their names. Any other text is a name, whatever it looks like.
+        # A query stands as it is: the columns of a durable table under their names. Any other text
+        # is a name, whatever it looks like.
         source = f"{name if isinstance(name, PrintedQuery) else self.dialect.identifier(name)} AS {alias}"
         return Block(source, self.references(alias, node.schema), node.schema)
 
     def shared_scan(self, node: Shared) -> Block:
-        """Return the rows of what is computed once; its text comes after those that it reads itself."""
+        """Return the rows of a shared relation.
+
+        Its text comes after the texts of relations that it reads.
+        """
         if node.name not in self.shared:
             text = self.inside(()).statement(node.input)
             self.shared[node.name] = self.dialect.identifier(f"shared {len(self.shared) + 1}"), text
@@ -179,7 +188,9 @@ class SelectPrinter:
         return replace(block, where=(*block.where, *texts))
 
     def around_subqueries(self, block: Block, node: Relation) -> Block:
-        """Return `block` so that what a subquery in `node` reads of it are columns, not aggregates and the like."""
+        """Return `block` in a form in which the values of it that subqueries in `node` read are
+        columns, not aggregates and the like.
+        """
         has_subqueries = any(True for item in operator_expressions(node) for _ in subqueries_of(item))
         return self.wrap(block) if has_subqueries and block.stage != "rows" else block
 
@@ -191,7 +202,7 @@ class SelectPrinter:
         places = [column.index for _, item in node.items for column in columns_of(item)]
         used = set(places)
         if block.drawn and len(places) > len(used):
-            # What is shown twice is drawn once.
+            # A volatile value that is shown twice is drawn once.
             block = self.wrap(block)
         if block.one_group and len(used) < (len(block.columns) if block.stage == "items" else 1):
             # Without its aggregates the SELECT would not be one of a single group.
@@ -203,7 +214,7 @@ class SelectPrinter:
             block = replace(block, order=(), order_texts=texts)
         printer = self.printer(block.columns)
         columns = tuple(printer.text(item) for _, item in node.items)
-        # What comes of a subquery or of a volatile function is ordered by its name, not computed again.
+        # The value of a subquery or a volatile function is ordered by its name, not computed again.
         drawn = block.drawn or any(is_volatile(item) for _, item in node.items)
         plain = block.plain and not drawn and not any(True for _, item in node.items for _ in subqueries_of(item))
         return replace(block, columns=columns, schema=node.schema, stage="items", plain=plain, drawn=drawn)
@@ -218,9 +229,10 @@ class SelectPrinter:
         return self.grouped(self.rows(node.input), node)
 
     def grouped(self, block: Block, node: Aggregate, rank: str | None = None) -> Block:
-        """Return the rows of `block` grouped as `node` says; its own input is not looked at.
+        """Return the rows of `block` grouped as `node` says; the input of `node` is not looked at.
 
-        rank: of keys that are equal and look different, such as 1.5 and 1.50, the one of the lowest rank is shown; None: any.
+        rank: of keys that are equal and look different, such as 1.5 and 1.50, the one of the lowest
+        rank is shown; None: any.
         """
         keys = [item for _, item in node.keys]
         if not all(isinstance(item, Column) for item in keys):
@@ -257,7 +269,9 @@ class SelectPrinter:
         )
 
     def with_key_columns(self, block: Block, node: Aggregate, keys: list[Expression]) -> tuple[Block, list[Expression]]:
-        """Compute the keys in a subquery of their own: a GROUP BY of expressions is read differently by each engine."""
+        """Compute the keys in a subquery of their own: each engine reads a GROUP BY of expressions
+        in another way.
+        """
         used: set[int] = set()
         for _, call in node.aggregates:
             if call.function != "grouping":
@@ -366,7 +380,10 @@ class SelectPrinter:
         return block
 
     def wrap(self, block: Block) -> Block:
-        """Return a new SELECT over `block` as a subquery; its order is repeated outside, where it counts."""
+        """Return a new SELECT over `block` as a subquery.
+
+        Its order is repeated outside, where it counts.
+        """
         alias = self.next_alias()
         columns = self.references(alias, block.schema)
         source = f"(\n{self.render(block)}\n) AS {alias}"
@@ -424,7 +441,9 @@ class SelectPrinter:
 
 
 def alias_letter(root: Relation) -> str:
-    """Return what aliases begin with: an inner column called t1 would hide the outer alias of that name."""
+    """Return the begin of aliases: an inner column called t1 would hide the outer alias of that
+    name.
+    """
     names = {column.name.lower() for relation in all_relations(root) for column in relation.schema}
     letter = "t"
     while any(name.startswith(letter) and name[len(letter) :].isdigit() for name in names):

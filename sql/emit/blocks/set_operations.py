@@ -1,4 +1,7 @@
-"""UNION, INTERSECT, EXCEPT and WITH RECURSIVE: both sides in one physical form; values with keys of their own compare by these."""
+"""UNION, INTERSECT, EXCEPT and WITH RECURSIVE: both sides in one physical form.
+
+Values with keys compare by the keys.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +32,11 @@ def set_operation(select: SelectPrinter, node: SetOperation) -> Block:
 
 
 def chain(select: SelectPrinter, words: str, sides: list[str], node: SetOperation) -> Block:
-    """Return a chain of one operation as DuckDB plans it in a time that grows with its length alone.
+    """Return a chain of one operation as DuckDB plans it in a time that grows with its length
+    alone.
 
-    UNION stays flat. EXCEPT takes all that follow away at once. INTERSECT is the same in any order: halves of halves.
+    UNION stays flat. EXCEPT takes away all later operands at once. INTERSECT is the same in any
+    order: halves of halves.
     """
     if node.kind == "except" and len(sides) > 2:
         sides = [sides[0], "\nUNION ALL\n".join(f"({text})" for text in sides[1:])]
@@ -42,7 +47,10 @@ def chain(select: SelectPrinter, words: str, sides: list[str], node: SetOperatio
 
 
 def _by_keys(select: SelectPrinter, node: SetOperation) -> Block:
-    """Group the rows of both sides, marked by where they come from, by their keys; of equal ones the left side's is shown."""
+    """Group the rows of both sides, marked by their side, by their keys.
+
+    Of equal rows the left side's is shown.
+    """
     schema = (*node.schema, OutputColumn(SIDE, INT4))
     sides = []
     for number, part in ((1, node.left), (2, node.right)):
@@ -70,7 +78,7 @@ def united(node: SetOperation) -> list[Relation]:
 
 
 def is_alike(one: SetOperation, other: SetOperation) -> bool:
-    """Tell whether two set operations are the same one, and their columns of the same types."""
+    """Tell whether two set operations are of one kind, and their columns of the same types."""
     return (one.kind, one.all) == (other.kind, other.all) and all(
         a.type == b.type for a, b in zip(one.schema, other.schema, strict=True)
     )
@@ -105,7 +113,7 @@ def recursive(select: SelectPrinter, node: Recursive) -> Block:
 
 
 def recursive_scan(select: SelectPrinter, node: Scan) -> Block:
-    """Return what the last step has found."""
+    """Return the rows that the last step has found."""
     alias = select.next_alias()
     source = f"{recursive_name(select, node.name)} AS {alias}{column_list(select, node.schema)}"
     return Block(source, select.references(alias, node.schema), node.schema)

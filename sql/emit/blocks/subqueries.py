@@ -1,7 +1,7 @@
 """Subqueries inside expressions: EXISTS, IN, ANY, ALL, a single value, an array.
 
-The texts of a subquery's arguments are references to FROM items around it, whose aliases are unique in the statement: an engine reads
-them as correlated columns.
+The texts of a subquery's arguments are references to FROM items around it, whose aliases are unique
+in the statement: an engine reads them as correlated columns.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def subquery_text(select: SelectPrinter, printer: ExpressionPrinter, node: Subqu
 
 
 def _compared(inner: SelectPrinter, printer: ExpressionPrinter, node: Subquery) -> str:
-    """ALL is what no row contradicts."""
+    """Return a comparison with ANY or ALL: ALL is true where no row contradicts."""
     comparison = node.comparison if node.kind == "any" else NEGATED[node.comparison]
     targets = [
         common_form(operand.type, column.type)
@@ -68,7 +68,9 @@ def _compared(inner: SelectPrinter, printer: ExpressionPrinter, node: Subquery) 
 
 
 def _correlated_rows(inner: SelectPrinter, node: Subquery, operands: Sequence[str], comparison: str, query: str) -> str:
-    """Return a comparison of several columns with rows that depend on the row outside, which DuckDB's IN does not know."""
+    """Return a comparison of several columns with rows that depend on the row outside, which
+    DuckDB's IN does not know.
+    """
     columns = [f"q.{inner.dialect.identifier(name)}" for name in column_names(node.relation.schema)]
     equal = " AND ".join(f"{left} = {right}" for left, right in zip(operands, columns, strict=True))
     meets = f"({equal})" if comparison == "eq" else f"(NOT ({equal}))"
@@ -119,7 +121,7 @@ def fitted(select: SelectPrinter, block: Block, targets: list[SqlType]) -> Block
 
 
 def keyed(select: SelectPrinter, block: Block, targets: list[SqlType]) -> Block:
-    """Return `block` with its columns as what compares them."""
+    """Return `block` with its columns as the keys that compare them."""
     if not any(target.has_own_order for target in targets):
         return block
     wrapped = select.wrap(block)

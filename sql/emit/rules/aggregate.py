@@ -1,8 +1,9 @@
-"""Aggregates beyond sum, avg, min, max and count: deviations, regression, bits. Those whose order matters have a file per engine.
+"""Aggregates beyond sum, avg, min, max and count: deviations, regression, bits.
 
-Deviations of integers and numerics are exact: `numeric_variance` makes them of the count, the sum and the sum of squares. Those of
-floats, and regressions, are made of the values in the order of the rows by PostgreSQL's own steps (Youngs and Cramer), so that the same
-order has the same digits in every engine.
+Aggregates whose order matters have a file per engine. Deviations of integers and numerics are
+exact: `numeric_variance` makes them of the count, the sum and the sum of squares. Deviations of
+floats, and regressions, are made of the values in the order of the rows by PostgreSQL's own steps
+(Youngs and Cramer), so that the same order has the same digits in every engine.
 """
 
 from __future__ import annotations
@@ -22,10 +23,13 @@ INTEGERS = ("int2", "int4", "int8")
 
 @dataclass(frozen=True)
 class AggregateText:
-    """One aggregate call on its way into SQL.
+    """One aggregate call that is being printed.
 
-    texts: the arguments, NULL for rows that the filter leaves out. condition: the filter. word: 'DISTINCT ' or ''. wrap: completes
-    each of the engine's aggregates, with OVER.
+    Attributes:
+        texts: the arguments, NULL for rows that the filter leaves out.
+        condition: the filter.
+        word: 'DISTINCT ' or ''.
+        wrap: completes each of the engine's aggregates, with OVER.
     """
 
     printer: ExpressionPrinter
@@ -51,13 +55,15 @@ class AggregateText:
         return f" ORDER BY {keys}" if keys else ""
 
     def _key(self, key: SortKey) -> str:
-        """Return a sort key; with DISTINCT it has to be an argument as that is printed."""
+        """Return a sort key; with DISTINCT the key has to be an argument as that is printed."""
         if self.word and self.condition is not None and key.expression == self.call.arguments[0]:
             return self.texts[0] + sort_way(key)
         return sort_key(self.printer, key)
 
     def filtered(self, text: str) -> str:
-        """Complete an aggregate that counts NULLs as values: it must not see the other rows at all."""
+        """Complete an aggregate that counts NULLs as values: rows outside of the filter must not
+        reach it at all.
+        """
         return self.wrap(text if self.condition is None else f"{text} FILTER (WHERE {self.condition})")
 
 
@@ -70,7 +76,7 @@ def sort_key(printer: ExpressionPrinter, key: SortKey) -> str:
 
 
 def sort_way(key: SortKey) -> str:
-    """Return what follows the expression of a key of an ORDER BY."""
+    """Return the words after the expression of a key of an ORDER BY."""
     return (" DESC" if key.descending else "") + (" NULLS FIRST" if key.nulls_first else " NULLS LAST")
 
 
@@ -79,12 +85,16 @@ def bits(aggregate: AggregateText) -> str:
 
 
 def added_in_order(call: AggregateCall | WindowCall) -> bool:
-    """Tell whether an aggregate adds floats, so that its last digits depend on the order of the rows."""
+    """Tell whether an aggregate adds floats, so that its last digits depend on the order of the
+    rows.
+    """
     return bool(call.arguments) and adds_floats(call.function, call.arguments[0].type.family)
 
 
 def added_name(call: AggregateCall | WindowCall) -> str:
-    """Return the name under which `float8_aggregate` and `float8_window` know an aggregate that adds floats."""
+    """Return the name under which `float8_aggregate` and `float8_window` know an aggregate that
+    adds floats.
+    """
     return "real_sum" if call.function == "sum" and call.type.family == "float4" else call.function
 
 
@@ -97,7 +107,7 @@ def pair_count(aggregate: AggregateText) -> str:
 
 
 def deviation(aggregate: AggregateText) -> str:
-    """A variance or a standard deviation of integers or numerics."""
+    """Return a variance or a standard deviation of integers or numerics."""
     name, printer, kind, text = aggregate.call.function, aggregate.printer, aggregate.kind, aggregate.texts[0]
     if aggregate.word:
         raise not_supported(f"{name}(DISTINCT ...)", aggregate.call.position)

@@ -1,4 +1,7 @@
-"""Arguments of functions that must be constants, such as a unit, a zone or a number of digits; and the one that names a statement's run."""
+"""Arguments of functions that must be constants, such as a unit, a zone or a number of digits.
+
+And a statement's run.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,17 @@ from sql.errors import not_supported
 from sql.times.interval_values import bin_width_us
 from sql.tree.expressions import Cast, Expression, Literal
 
-# The number of the cursor on which a statement runs in DuckDB, for calls that end in the middle when it is stopped.
+# The number of the cursor on which a statement runs in DuckDB, for calls that end in the middle
+# when it is stopped.
 RUN_VARIABLE = "run"
 RUN = f"coalesce(getvariable('{RUN_VARIABLE}'), 0::BIGINT)"
 
 
 def literal_text(node: Expression, what: str, null: str | None = None) -> str:
-    """Return the value of a literal text argument. null: what NULL means, if anything."""
+    """Return the value of a literal text argument.
+
+    null: the meaning of NULL, if it has one.
+    """
     if null is not None and isinstance(node, Literal) and node.value is None:
         return null
     if not isinstance(node, Literal) or not isinstance(node.value, str):
@@ -41,7 +48,10 @@ def literal_number(node: Expression, what: str) -> float | None:
 
 
 def literal_bin_us(node: Expression) -> int:
-    """Return the microseconds of date_bin's stride. Raises SqlError for one that is no constant, or that date_bin does not take."""
+    """Return the microseconds of date_bin's stride.
+
+    Raises SqlError for a stride that is no constant, or that date_bin does not take.
+    """
     match node:
         case Literal(value=(int(months), int(days), int(micros))):
             return bin_width_us((months, days, micros), node.position)

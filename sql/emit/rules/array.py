@@ -1,4 +1,7 @@
-"""Functions and operators of arrays as DuckDB's SQL over its lists. Elements compare by `comparable_text`."""
+"""Functions and operators of arrays as DuckDB's SQL over its lists.
+
+Elements compare by `comparable_text`.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from sql.types.datatypes import TEXT, LiteralValue, SqlType, scaled_numeric
 
 
 def element(printer: ExpressionPrinter, node: Expression) -> str:
-    """Return an element beside an array: a numeric has its own digits there."""
+    """Return an element beside an array: in an array a numeric has its own digits."""
     return printer.fit(node, scaled_numeric(None)) if node.type.family == "numeric" else printer.text(node)
 
 
@@ -43,7 +46,9 @@ def _concatenated(name: str, *places: str) -> Rule:
 
 
 def outside(texts: Sequence[str], use: Callable[..., str]) -> str:
-    """Return `use` of texts that stand inside of lambdas, where DuckDB takes no subquery: those are computed before."""
+    """Return `use` of texts for inside of lambdas, where DuckDB takes no subquery: subqueries are
+    computed before.
+    """
     if not any("SELECT" in text for text in texts):
         return use(*texts)
     values = ", ".join(f"v{index}: {text}" for index, text in enumerate(texts))
@@ -60,7 +65,7 @@ def _lower_bound(printer: ExpressionPrinter, node: Call, texts: list[str]) -> st
 
 
 def _keys(printer: ExpressionPrinter, node: Call, texts: list[str]) -> tuple[str, str]:
-    """Return an array and an element as what compares them."""
+    """Return an array and an element as the keys that compare them."""
     array = node.arguments[0].type
     kind = array.element
     return printer.comparable_text(texts[0], array), printer.comparable_text(element(printer, node.arguments[1]), kind)
@@ -120,7 +125,7 @@ def _overlaps(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
 
 
 def _trimmed(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """Return trim_array: without as many elements at the end."""
+    """Return trim_array: the array without as many elements at the end."""
     array, count = texts
     refused = f"'antumbra error 2202E: number of elements to trim must be between 0 and ' || len({array}) || ' (end)'"
     kept = f"{array}[1:len({array}) - {count}]"
@@ -135,7 +140,7 @@ def _to_string(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
         shown = values
         values = outside((texts[2],), lambda null: printer.mapped(shown, lambda item: f"coalesce({item}, {null})"))
     kept = f"list_filter({values}, lambda item: item IS NOT NULL)"
-    # DuckDB's own takes no separator but a constant.
+    # DuckDB's own takes only a constant as separator.
     join = "array_to_string" if isinstance(node.arguments[1], Literal) else "joined_texts"
     return (
         f"CASE WHEN {texts[1]} IS NOT NULL AND {texts[0]} IS NOT NULL THEN coalesce({join}({kept}, {texts[1]}), '') END"
@@ -183,7 +188,7 @@ def _made(printer: ExpressionPrinter, node: Call) -> str:
 
 
 def _subscript(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """An element by its number; DuckDB counts negative ones from the end."""
+    """Return an element by its number; DuckDB counts negative numbers from the end."""
     place = node.arguments[1]
     found = f"{texts[0]}[{texts[1]}]"
     if isinstance(place, Literal) and isinstance(place.value, int) and place.value > 0:
@@ -228,7 +233,7 @@ def literal_type(value: LiteralValue, kind: SqlType) -> SqlType:
 
 
 def compared_with_any(quantifier: str, comparison: str) -> Rule:
-    """Return operand operator ANY | ALL (array): ALL is what no element contradicts."""
+    """Return operand operator ANY | ALL (array): ALL is true where no element contradicts."""
 
     def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
         wanted = comparison if quantifier == "any" else NEGATED[comparison]

@@ -1,4 +1,6 @@
-"""Casts that both engines print alike: to and from numerics, text with varchar's length, and the zoned times."""
+"""Casts that both engines print alike: to and from numerics, text with varchar's length, and the
+zoned times.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,12 @@ EPOCH_2000_US = 10_957 * 86_400_000_000
 
 
 def plain(printer: ExpressionPrinter, node: Cast, text: str) -> str:
-    """The engine's own cast."""
+    """Return the engine's own cast."""
     return f"CAST({text} AS {printer.type_name(node.type)})"
 
 
 def to_text(template: str) -> CastRule:
-    """A text form, cut or checked at the length of a varchar(n)."""
+    """Return a rule for a text form, cut or checked at the length of a varchar(n)."""
 
     def rule(printer: ExpressionPrinter, node: Cast, text: str) -> str:
         return limited(template.format(text), node)
@@ -48,7 +50,9 @@ def _time_text(printer: ExpressionPrinter, node: Cast, text: str) -> str:
 
 
 def to_numeric(printer: ExpressionPrinter, node: Cast, text: str) -> str:
-    """To numeric, or to numeric(p,s): rounded half away from zero, then 22003 when p digits do not hold it."""
+    """Return a cast to numeric, or to numeric(p,s): rounded half away from zero, 22003 when p
+    digits do not hold the value.
+    """
     source, target = node.operand.type, node.type
     form = form_of(source)
     if form in ("float4", "float8", "text"):
@@ -80,7 +84,9 @@ def _from_variable(printer: ExpressionPrinter, node: Cast, text: str) -> str:
 
 
 def _finite(printer: ExpressionPrinter, text: str, target: SqlType) -> str:
-    """A variable numeric that becomes an integer or a numeric(p,s): neither has NaN or an infinity."""
+    """Return a variable numeric that becomes an integer or a numeric(p,s): neither has NaN or an
+    infinity.
+    """
     return f"numeric_finite({text}, {printer.quoted(target.sql_name)})"
 
 
@@ -97,7 +103,7 @@ def _time_from_text(printer: ExpressionPrinter, node: Cast, text: str) -> str:
 
 
 def _zoned(printer: ExpressionPrinter, node: Cast, text: str) -> str:
-    """Between timestamptz and the civil types, on the clock of the session's zone."""
+    """Return a cast between timestamptz and the civil types, on the clock of the session's zone."""
     if node.type.family == "timestamptz":
         civil = printer.civil(text, "date", "timestamp")
         return instant(printer, civil if node.operand.type.family == "date" else text, node.zone)
@@ -106,12 +112,12 @@ def _zoned(printer: ExpressionPrinter, node: Cast, text: str) -> str:
 
 
 def _civil(printer: ExpressionPrinter, node: Cast, text: str) -> str:
-    """Between date and timestamp."""
+    """Return a cast between date and timestamp."""
     return printer.civil(text, node.operand.type.family, node.type.family)
 
 
 def with_digits(inner: CastRule) -> CastRule:
-    """A rule for times, rounded to the digits of the target."""
+    """Return a rule for times, rounded to the digits of the target."""
 
     def rule(printer: ExpressionPrinter, node: Cast, text: str) -> str:
         result = inner.format(text) if isinstance(inner, str) else inner(printer, node, text)

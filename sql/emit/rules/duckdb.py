@@ -1,8 +1,10 @@
-"""DuckDB's rule tables: (function, operand form) and (form, target family) -> text with PostgreSQL's meaning.
+"""DuckDB's rule tables: (function, operand form) and (form, target family) -> text with
+PostgreSQL's meaning.
 
-Each rule was tried against PostgreSQL 15 (tests/engine/tables/test_tables.py). A missing entry is 0A000. Where a function of DuckDB means
-something else, one of `engine/embedded/functions/registration.py` stands in: LPAD with an empty fill, SUBSTRING before the text, float
-overflow.
+Each rule was tried against PostgreSQL 15 (tests/engine/tables/test_tables.py). A missing entry is
+0A000. Where a function of DuckDB means something else, a function of
+`engine/embedded/functions/registration.py` stands in: LPAD with an empty fill, SUBSTRING before the
+text, float overflow.
 """
 
 from __future__ import annotations
@@ -36,7 +38,10 @@ def _negate_integer(printer: ExpressionPrinter, node: Call, texts: list[str]) ->
 
 
 def _of_session(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """A call that the session answers; a setval of two arguments has also called the sequence."""
+    """Return a call that the session answers.
+
+    A setval of two arguments has also called the sequence.
+    """
     if not node.arguments or node.arguments[0].type.family != "int8":
         raise not_supported(f"{node.function} here", node.position)
     if node.function == "setval" and len(texts) == 3:
@@ -45,7 +50,7 @@ def _of_session(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str
 
 
 def _moved_date(operator: str, sign: int) -> Rule:
-    """Return a date and a number of days; that it is not before the first date is checked where it moves back."""
+    """Return a date and a number of days; a move back is checked not to go before the first date."""
 
     def rule(_: ExpressionPrinter, node: Call, texts: list[str]) -> str:
         text, days = f"({texts[0]} {operator} {texts[1]})", node.arguments[1]
@@ -71,7 +76,8 @@ RULES = (
     | rule_table(ADDRESS_RULES)
     | rule_table(
         {
-            # Not as operators: those its optimizer moves to the other side of a comparison with a constant, and their overflow is lost.
+            # Not as operators: DuckDB's optimizer moves those to the other side of a comparison
+            # with a constant, and their overflow is lost.
             "add": {INTEGERS: "add({0}, {1})"},
             "subtract": {INTEGERS: "subtract({0}, {1})"},
             "multiply": {INTEGERS: "multiply({0}, {1})"},

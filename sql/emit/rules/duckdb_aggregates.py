@@ -1,4 +1,4 @@
-"""DuckDB's aggregates whose order matters: its aggregates take an ORDER BY inside their parentheses."""
+"""DuckDB's aggregates whose order matters: they take an ORDER BY inside their parentheses."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _array_agg(aggregate: AggregateText) -> str:
     if aggregate.word and kind.has_own_order:
         raise not_supported(f"array_agg(DISTINCT {kind.sql_name})", aggregate.call.position)
     if kind.family == "numeric" and aggregate.word:
-        # Its order is that of what it lists, before it is changed.
+        # The order is that of the listed values, before they are changed.
         listed = aggregate.filtered(f"list({aggregate.word}{text}{aggregate.ordered()})")
         return f"list_transform({listed}, lambda x: {aggregate.printer.fit_text('x', kind, scaled_numeric(None))})"
     if kind.family == "numeric":
@@ -42,7 +42,7 @@ def _array_agg(aggregate: AggregateText) -> str:
 
 
 def _sorted_list(aggregate: AggregateText) -> tuple[str, str]:
-    """Return the values of WITHIN GROUP as a list, and how many they are; NULLs don't count."""
+    """Return the values of WITHIN GROUP as a list, and their number; NULLs don't count."""
     (key,) = aggregate.keys
     text = aggregate.printer.text(key.expression)
     condition = f"{text} IS NOT NULL" + ("" if aggregate.condition is None else f" AND {aggregate.condition}")
@@ -78,7 +78,7 @@ def _mode(aggregate: AggregateText) -> str:
 
 
 def _added(aggregate: AggregateText) -> str:
-    """A regression, or a deviation of floats; others are exact."""
+    """Return a regression, or a deviation of floats; other deviations are exact."""
     call = aggregate.call
     if not added_in_order(call):
         return deviation(aggregate)
@@ -88,7 +88,7 @@ def _added(aggregate: AggregateText) -> str:
 
 
 def added_text(aggregate: AggregateText) -> str:
-    """Return what adds a group's floats in the order of its rows, or of its own ORDER BY."""
+    """Return the call that adds a group's floats in the order of its rows, or of its own ORDER BY."""
     lists = [aggregate.wrap(f"list(CAST({text} AS DOUBLE){aggregate.ordered()})") for text in aggregate.texts]
     name = aggregate.printer.quoted(added_name(aggregate.call))
     return f"float8_aggregate({lists[0]}, {lists[-1]}, {name}, {RUN})"

@@ -1,7 +1,9 @@
-"""Enums in the engines, where they are the numbers of their labels: casts from and to text, and what a type knows of its labels.
+"""Enums in the engines, where values are the numbers of their labels: casts from and to text, and
+functions of a type's labels.
 
-A list of the labels and one of the numbers are constants of the statement. What casts a text calls a function that only
-`engine/embedded/functions/type.py` has, so it stands in `ENUM_CASTS`, for DuckDB alone; `SHARED_ENUM_CASTS` are what both engines can do.
+A list of the labels and one of the numbers are constants of the statement. A cast of a text calls a
+function that only `engine/embedded/functions/type.py` has, so it stands in `ENUM_CASTS`, for DuckDB
+alone; the casts of `SHARED_ENUM_CASTS` are for both engines.
 """
 
 from __future__ import annotations
@@ -23,13 +25,13 @@ def enum_of(kind: SqlType) -> EnumType:
 
 
 def _label(printer: ExpressionPrinter, node: Cast, text: str) -> str:
-    """The label of a number."""
+    """Return the label of a number."""
     enum = enum_of(node.operand.type)
     return limited(printer.looked_up(text, [(label.number, label.text) for label in enum.labels]), node)
 
 
 def _number(printer: ExpressionPrinter, node: Cast, text: str) -> str:
-    """The number of a label; 22P02 for what is none."""
+    """Return the number of a label; 22P02 for a text that is no label."""
     enum = enum_of(node.type)
     labels = ", ".join(printer.quoted(label.text) for label in enum.labels)
     numbers = ", ".join(str(label.number) for label in enum.labels)
@@ -38,7 +40,7 @@ def _number(printer: ExpressionPrinter, node: Cast, text: str) -> str:
 
 
 def _end(place: int) -> Rule:
-    """The first or the last value of the type of the operand."""
+    """Return the first or the last value of the type of the operand."""
 
     def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
         labels = enum_of(node.type).labels
@@ -48,7 +50,7 @@ def _end(place: int) -> Rule:
 
 
 def _range(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """All values of the type, or those between two; a NULL bound is none."""
+    """Return all values of the type, or those between two; a NULL bound is none."""
     kind = array_of(node.arguments[0].type)
     values = printer.literal(Literal(tuple(label.number for label in enum_of(kind).labels), kind))
     if len(texts) == 1:

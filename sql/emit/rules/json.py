@@ -1,4 +1,6 @@
-"""Values as JSON in DuckDB: each by its type, down to the fields of rows and the elements of arrays."""
+"""Values as JSON in DuckDB: each by its type, down to the fields of rows and the elements of
+arrays.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ LINES = ",\n "
 
 
 def json_value(printer: ExpressionPrinter, text: str, kind: SqlType, cast: Cast, separator: str = SEPARATOR) -> str:
-    """Return the JSON text of a printed value. cast: a cast of it to text, for its zone; separator: between the outermost items."""
+    """Return the JSON text of a printed value.
+
+    cast: a cast of the value to text, for its zone; separator: between the outermost items.
+    """
     if kind.is_array:
         items = printer.mapped(text, lambda item: json_value(printer, item, kind.element, cast))
         return f"json_array_text({items}, {printer.quoted(separator)})"
@@ -109,12 +114,15 @@ def _with_path(name: str, default: str) -> Rule:
 
 
 def _extracted(name: str) -> Rule:
-    """Return what lies at the path that the later arguments are."""
+    """Return the value at the path of the later arguments."""
     return lambda printer, node, printed: f"{name}({printed[0]}, {texts(printed[1:])})"
 
 
 def json_set(printer: ExpressionPrinter, name: str, text: str) -> str | None:
-    """Return what a function returns as rows, as a list; None for a function that is not of JSON. name: its canonical one."""
+    """Return the list of the rows that a function returns; None for a function that is not of JSON.
+
+    name: the canonical name.
+    """
     function, _, column = name.partition(" ")
     found = SETS.get(column or function.partition("_")[2])
     if found is None:
@@ -124,7 +132,8 @@ def json_set(printer: ExpressionPrinter, name: str, text: str) -> str | None:
     return f"{found}({text}, {printer.quoted(function)})"
 
 
-# By what stands behind json_ or jsonb_ in the name of a function, and by the names of the columns of those with two.
+# By the part of a function's name after json_ or jsonb_, and by the names of the columns of
+# functions with two.
 SETS = {
     "array_elements": "json_items",
     "array_elements_text": "json_item_texts",

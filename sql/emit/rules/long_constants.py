@@ -1,7 +1,8 @@
-"""Many constants in a row as one text each, which DuckDB reads a hundred times faster than an expression for each.
+"""Many constants in a row as one text each, which DuckDB reads a hundred times faster than an
+expression for each.
 
-Enters: the items of an array, or rows of constants. Leaves: texts for DuckDB, or None where items are of types whose texts would have to
-be quoted. Cancel ends it between two items.
+Enters: the items of an array, or rows of constants. Leaves: texts for DuckDB, or None where items
+are of types whose texts would have to be quoted. Cancel ends the work between two items.
 """
 
 from __future__ import annotations
@@ -20,21 +21,24 @@ from sql.types.datatypes import LiteralValue, SqlType
 
 Item = TypeVar("Item")
 
-# So many are worth it.
+# From this number of items on one text is worth its cost.
 LONG_ITEMS = 100
-# Fewer are compared one by one, or looked up in an index.
+# Fewer items are compared one by one, or looked up in an index.
 LONG_IN_ITEMS = 1000
 IN_FAMILIES = ("int2", "int4", "int8", "text", "varchar")
 CHECKED_EVERY = 256
 TEXTS = ("text", "varchar")
-# What texts are put together by: the first of these that none of them has.
+# The separators: the first of these that none of the texts has is taken.
 SEPARATORS = ("\x1f", "\x1e", "\x1d", "\x1c", ",", ";", "|", "\t", "~", "^")
 
 
 def constant_columns(
     printer: ExpressionPrinter, rows: Sequence[Sequence[Expression]], schema: Schema
 ) -> tuple[str, ...] | None:
-    """Return the columns of VALUES as items of a SELECT that yields its rows in order; None where rows are few or no constants."""
+    """Return the columns of VALUES as items of a SELECT that yields its rows in order.
+
+    None where rows are few or no constants.
+    """
     if len(rows) < LONG_ITEMS:
         return None
     found = []
@@ -53,7 +57,7 @@ def constant_columns(
 
 
 def long_in_list(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """Return IN of a list: of many constants as a table of them, where a subquery can be."""
+    """Return IN of a list: many constants are a table, where a subquery can be."""
     wanted, *items = node.arguments
     is_plain = printer.nested is not None and wanted.type.family in IN_FAMILIES
     if is_plain and len(items) >= LONG_IN_ITEMS and all(isinstance(item, Literal) for item in each(items)):
@@ -85,7 +89,7 @@ def long_array(printer: ExpressionPrinter, items: Sequence[LiteralValue], elemen
 
 
 def each(items: Sequence[Item]) -> Iterator[Item]:
-    """Yield what may be many items of a client."""
+    """Yield items of a client, which may be many."""
     for index, item in enumerate(items):
         if not index % CHECKED_EVERY:
             interrupts.check()
@@ -93,7 +97,10 @@ def each(items: Sequence[Item]) -> Iterator[Item]:
 
 
 def parted_text(items: Sequence[LiteralValue]) -> tuple[str, str] | None:
-    """Return texts as one, and what is between them. None where there is nothing that none of them has, or a NULL."""
+    """Return texts as one text, and the separator between them.
+
+    None where every separator is in one of the texts, or one of them is NULL.
+    """
     if None in items:
         return None
     texts = [str(item) for item in each(items)]

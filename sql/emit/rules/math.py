@@ -1,4 +1,6 @@
-"""Mathematical functions beyond arithmetic and rounding as SQL: functions of ours where the engine's means something else."""
+"""Mathematical functions beyond arithmetic and rounding as SQL: functions of ours where the
+engine's means something else.
+"""
 
 from __future__ import annotations
 

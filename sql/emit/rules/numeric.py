@@ -20,7 +20,9 @@ def _digits(node: Call) -> int:
 
 
 def _round(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """ROUND of a fixed scale: the engines' decimal casts round half away from zero, as PostgreSQL does."""
+    """Return ROUND of a fixed scale: the engines' decimal casts round half away from zero, as
+    PostgreSQL does.
+    """
     digits, scale = _digits(node), node.arguments[0].type.display_scale
     assert scale is not None
     if digits < 0:
@@ -37,7 +39,7 @@ def _trunc(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
 
 
 def _variable(name: str) -> Rule:
-    """A function of a numeric and a number of digits, whose result has a scale of its own."""
+    """Return a function of a numeric and a number of digits, whose result has a scale of its own."""
 
     def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
         digits = texts[1] if len(texts) > 1 else "0"
@@ -47,7 +49,7 @@ def _variable(name: str) -> Rule:
 
 
 def _variable_whole(name: str) -> Rule:
-    """A function of a variable numeric alone."""
+    """Return a function of a variable numeric alone."""
 
     def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
         return unpacked(printer, f"{name}({_packed(printer, node)})", node.type)

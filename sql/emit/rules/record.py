@@ -1,4 +1,7 @@
-"""Rows as values in DuckDB: structs with the fields f1, f2 and so on. DuckDB knows no empty struct, so a stand-in is in that."""
+"""Rows as values in DuckDB: structs with the fields f1, f2 and so on.
+
+DuckDB knows no empty struct, so an empty row has a stand-in field.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ def _field(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
 
 
 def field_text(text: str, place: int) -> str:
-    """Return what reads a field of a record."""
+    """Return the text that reads a field of a record."""
     return f"struct_extract({text}, 'f{place + 1}')"
 
 

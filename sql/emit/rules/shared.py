@@ -1,8 +1,9 @@
-"""Rules that both engines print alike: comparison, logic, exact and checked functions that the runtimes define under one name.
+"""Rules that both engines print alike: comparison, logic, exact and checked functions that the
+runtimes define under one name.
 
-The functions called here and not built into an engine (numeric_divide, float8_add, text_substring, ...) are
-`engine/embedded/functions/registration.py`'s in DuckDB and `engine/SparkFunctions.java`'s in Spark; both have PostgreSQL's meaning,
-errors included.
+The functions that are called here and not built into an engine (numeric_divide, float8_add,
+text_substring, ...) are those of `engine/embedded/functions/registration.py` in DuckDB and of
+`engine/SparkFunctions.java` in Spark; both have PostgreSQL's meaning, errors included.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def _keys(template: str) -> Rule:
 
 
 def keys(printer: ExpressionPrinter, node: Call, texts: list[str]) -> list[str]:
-    """Return what compares operands of one type: themselves, or their keys."""
+    """Return the texts that compare operands of one type: themselves, or their keys."""
     kind = node.arguments[0].type
     if kind.family == "numeric":
         kind = scaled_numeric(None) if printer.operand_form(node) == "variable" else kind
@@ -52,7 +53,7 @@ def _coalesce(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
 
 
 def _extreme(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """GREATEST and LEAST: NULLs don't count."""
+    """Return GREATEST or LEAST: NULLs don't count."""
     fitted = [printer.fit(argument, node.type) for argument in node.arguments]
     if len(fitted) == 1:
         return fitted[0]
@@ -67,7 +68,7 @@ def _extreme(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
 
 
 def _extreme_by_key(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """Of two values, the one with the greater or lesser key."""
+    """Return that of two values which has the greater or lesser key."""
     if len(texts) > 2:
         raise not_supported(
             f"{node.function.upper()} of more than two values of type {node.type.sql_name}", node.position
@@ -91,7 +92,9 @@ def _negate_integer(printer: ExpressionPrinter, node: Call, texts: list[str]) ->
 
 
 def divisor_guarded(texts: list[str], node: Call) -> str:
-    """Return the divisor of a remainder, 1 instead of -1: PostgreSQL's min % -1 is 0, not an overflow."""
+    """Return the divisor of a remainder, 1 instead of -1: PostgreSQL's min % -1 is 0, not an
+    overflow.
+    """
     divisor = node.arguments[1]
     if isinstance(divisor, Literal) and divisor.value != -1:
         return texts[1]
@@ -103,7 +106,7 @@ def _numeric_divide(printer: ExpressionPrinter, node: Call, texts: list[str]) ->
 
 
 def _substring(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """SUBSTRING counts from 1 even when it starts before the text."""
+    """Return SUBSTRING, which counts from 1 even when it starts before the text."""
     bounds = node.arguments[1:]
     if all(isinstance(bound, Literal) and isinstance(bound.value, int) for bound in bounds):
         start = literal_integer(bounds[0], "a start")
@@ -119,12 +122,15 @@ def _substring(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
 
 
 def _ascii_case(source: str, target: str) -> Rule:
-    """LOWER and UPPER in the C locale change ASCII letters alone."""
+    """Return LOWER or UPPER in the C locale, which change ASCII letters alone."""
     return f"translate({{0}}, '{source}', '{target}')"
 
 
 def _like(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """LIKE with a constant pattern is the engine's; another pattern may have escapes that the engines read each in their own way."""
+    """Return LIKE: with a constant pattern the engine's own.
+
+    The engines read escapes of other patterns each in their own way.
+    """
     text, pattern = texts[0], node.arguments[1]
     run = f", {RUN}" if printer.like_is_linear else ""
     escape = literal_text(node.arguments[2], "an escape character") if len(node.arguments) > 2 else "\\"

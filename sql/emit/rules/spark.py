@@ -1,8 +1,10 @@
-"""Spark's rule tables: (function, operand form) and (form, target family) -> text with PostgreSQL's meaning, for ANSI mode.
+"""Spark's rule tables: (function, operand form) and (form, target family) -> text with PostgreSQL's
+meaning, for ANSI mode.
 
-Each rule was tried against PostgreSQL 15 (tests/engine/spark/test_upper.py). A missing entry is 0A000. Where a function of Spark means
-something else, one of `engine/spark/spark_functions.java` stands in: CEIL of a double is a bigint, and a decimal is cut when cast to an
-integer.
+Each rule was tried against PostgreSQL 15 (tests/engine/spark/test_upper.py). A missing entry is
+0A000. Where a function of Spark means something else, a function of
+`engine/spark/spark_functions.java` stands in: CEIL of a double is a bigint, and a decimal is cut
+when cast to an integer.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from sql.tree.expressions import Call, Cast, Literal
 
 
 def _divide_integer(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """DIV yields a bigint; the cast back finds min / -1."""
+    """Return DIV, which yields a bigint; the cast back finds min / -1."""
     return f"CAST(({texts[0]} div {texts[1]}) AS {printer.type_name(node.type)})"
 
 
@@ -38,7 +40,7 @@ def _round_numeric(printer: ExpressionPrinter, node: Cast, text: str) -> str:
 
 
 def _moved_date(sign: str) -> Rule:
-    """An infinite date stays where it is."""
+    """Return the rule of a moved date: an infinite date stays where it is."""
 
     def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
         date, days = texts
@@ -49,7 +51,7 @@ def _moved_date(sign: str) -> Rule:
 
 
 def _date_bin(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """Strides and origins are constants; an infinite time stays what it is."""
+    """Return date_bin: strides and origins are constants; an infinite time stays as it is."""
     stride, source, origin = node.arguments
     width = literal_bin_us(stride)
     if not isinstance(origin, Literal) or not isinstance(origin.value, int) or is_infinite(origin.value):

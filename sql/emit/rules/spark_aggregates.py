@@ -1,4 +1,4 @@
-"""Spark's aggregates whose order matters."""
+"""The aggregates of Spark whose order matters."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _string_agg(aggregate: AggregateText) -> str:
 
 
 def _added(aggregate: AggregateText) -> str:
-    """A regression, or a deviation of floats; others are exact."""
+    """Return a regression, or a deviation of floats; other deviations are exact."""
     if not added_in_order(aggregate.call):
         return deviation(aggregate)
     if aggregate.word:
@@ -38,7 +38,11 @@ def _added(aggregate: AggregateText) -> str:
 
 
 def added_text(aggregate: AggregateText) -> str:
-    """Return what adds a group's or a frame's floats in the order of the rows, or of its own ORDER BY. NULLs are left out of lists."""
+    """Return the call that adds a group's or a frame's floats in the order of the rows, or of its
+    own ORDER BY.
+
+    NULLs are left out of lists.
+    """
     texts, keys = aggregate.texts, aggregate.keys
     fields = [f"CAST({text} AS DOUBLE)" for text in (texts[0], texts[-1])]
     fields += [aggregate.printer.comparable(key.expression) for key in keys]
@@ -54,7 +58,7 @@ def added_text(aggregate: AggregateText) -> str:
 
 
 def _compared(key: SortKey, place: int) -> str:
-    """Return the conditions of a CASE under which a key says which of the rows l and r comes first."""
+    """Return the conditions of a CASE by which a key tells which of the rows l and r comes first."""
     left, right = f"l.f{place}", f"r.f{place}"
     first, last = ("-1", "1") if key.nulls_first else ("1", "-1")
     less, more = ("1", "-1") if key.descending else ("-1", "1")

@@ -1,7 +1,9 @@
-"""Text functions and regular expressions as SQL: DuckDB's table, and what Spark can do as well.
+"""Text functions and regular expressions as SQL: DuckDB's table, and the functions that Spark has
+as well.
 
-Whether a text matches a constant pattern, RE2 in DuckDB tells if it knows what the pattern asks for, and in Spark a matcher of our own that
-gets the automaton; both take a time that is linear in the text. All else our own functions do.
+RE2 in DuckDB matches a constant pattern if it knows the forms in the pattern; in Spark a matcher of
+our own gets the automaton; both take a time that is linear in the text. All other matching is done
+by functions of our own.
 """
 
 from __future__ import annotations
@@ -20,11 +22,12 @@ from sql.patterns.trees import Pattern, options_of
 from sql.tree.expressions import Call, Expression, Literal
 from sql.tree.volatility import is_constant
 
-# A call with places for text and pattern, and what writes a pattern down for it, None if it can't.
+# A call with places for text and pattern, and a function that writes a pattern down for the call,
+# None if it can't.
 Native = tuple[str, Callable[[Pattern], str | None]]
 # A longer pattern is read where it is used, not where a statement is planned.
 CONSTANT_CHARACTERS_MAX = 1_000
-# Of a part of bytes that goes on to their end.
+# The length of a part of bytes that goes on to their end.
 LENGTH_MAX = str(2**31 - 1)
 
 
@@ -41,7 +44,10 @@ def _constant_pattern(node: Expression) -> str | None:
 
 
 def _match(native: Native, letters: str = "") -> Rule:
-    """Return text ~ pattern. native: the engine's own way for a constant pattern."""
+    """Return text ~ pattern.
+
+    native: the engine's own way for a constant pattern.
+    """
     call, pattern_text = native
 
     def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
@@ -105,7 +111,11 @@ def _format(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
 
 
 def _growing(name: str) -> Rule:
-    """Return a call of repeat, lpad or rpad. Long constants are made when the query runs: DuckDB would copy them wherever they are read."""
+    """Return a call of repeat, lpad or rpad.
+
+    Long constants are made when the query runs: DuckDB would copy them to every place where they
+    are read.
+    """
 
     def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
         length = node.arguments[1]
@@ -116,7 +126,9 @@ def _growing(name: str) -> Rule:
 
 
 def _replace(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """Return DuckDB's own replace() where it can't make more than it is given, else ours, which is bounded."""
+    """Return DuckDB's own replace() where its result can't be longer than its operands, else ours,
+    which is bounded.
+    """
     part, by = (argument.value if isinstance(argument, Literal) else None for argument in node.arguments[1:])
     # Several of them in each other would multiply what each adds.
     grows = not (isinstance(part, str) and isinstance(by, str) and len(by.encode()) <= len(part.encode()))
@@ -124,7 +136,9 @@ def _replace(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
 
 
 def _concatenated(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """Return DuckDB's own || of a few operands, else a function of ours on a list of them, which is bounded."""
+    """Return DuckDB's own || of a few operands, else a function of ours on a list of them, which is
+    bounded.
+    """
     left, right = texts
     joined = JOINED.match(left)
     if joined is not None and int(joined[1]) < JOINED_MAX:
@@ -136,7 +150,11 @@ def _concatenated(printer: ExpressionPrinter, node: Call, texts: list[str]) -> s
 
 
 def _separated(separator: str, texts: list[str]) -> str:
-    """Return DuckDB's own concat_ws of a few operands, else ours on lists of them, which is bounded. separator: used several times."""
+    """Return DuckDB's own concat_ws of a few operands, else ours on lists of them, which is
+    bounded.
+
+    separator: used several times.
+    """
     if len(texts) <= GROWTH_MAX:
         return f"concat_ws({', '.join((separator, *texts))})"
     while len(texts) > 1:
@@ -160,7 +178,7 @@ def _overlay(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
 # How much longer than its operands DuckDB may make a text, which it does not count.
 GROWTH_MAX = 4
 CONSTANT_LENGTH_MAX = 4 * 1024 * 1024
-# The list of so many operands is made before they are looked at.
+# A longer list of operands is made before the operands are looked at.
 JOINED_MAX = 3
 JOINED = re.compile(r"texts_joined_(\d)\(\[")
 RE2: Native = ("regexp_matches({0}, {1})", re2_text)

@@ -1,6 +1,8 @@
-"""date_trunc, extract, date_part, intervals and zones: alike in both engines, which run with the session zone UTC.
+"""Rules of date_trunc, extract, date_part, intervals and zones: alike in both engines, which run
+with the session zone UTC.
 
-A zone is a constant in the tree; its clock is reached through the functions zone_local and zone_utc, never through an engine's session.
+A zone is a constant in the tree; its clock is reached through the functions zone_local and
+zone_utc, never through an engine's session.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from sql.tree.expressions import Call, Literal
 from sql.types.datatypes import DATE, TIMESTAMP, TIMESTAMPTZ, SqlType, scaled_numeric
 
 UTC_ZONES = frozenset({"", "UTC", "Etc/UTC", "GMT", "Etc/GMT", "UCT", "Zulu", "Universal"})
-# What the engines count otherwise than PostgreSQL.
+# Fields that the engines count otherwise than PostgreSQL.
 OWN_FIELDS = frozenset({"decade", "century", "millennium", "julian"})
 OWN_UNITS = frozenset({"decade", "century", "millennium"})
 SPANS = frozenset({"interval", "time"})
@@ -59,7 +61,7 @@ def _date_trunc(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str
 
 
 def _field(printer: ExpressionPrinter, node: Call, texts: list[str]) -> tuple[str, int]:
-    """Return EXTRACT's value as a BIGINT counted in 10^-digits, and the digits."""
+    """Return the value of EXTRACT as a BIGINT counted in 10^-digits, and the digits."""
     kind = node.arguments[1].type
     field = literal_text(node.arguments[0], "a field")
     text = texts[1]
@@ -115,7 +117,9 @@ def _date_part(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
 
 
 def _add_interval(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """Months first, with the day clamped, then days, both on the zone's clock; then the exact time."""
+    """Return a time moved by an interval: months first, with the day clamped, then days, both on
+    the zone's clock; then the time.
+    """
     months, days, micros = (literal_integer(argument, "an interval") for argument in node.arguments[1:4])
     zone, text = _zone(node, 4), texts[0]
     zoned = node.type.family == "timestamptz"
@@ -129,7 +133,10 @@ def _add_interval(printer: ExpressionPrinter, node: Call, texts: list[str]) -> s
 
 
 def _infinite_us(printer: ExpressionPrinter, text: str, kind: SqlType) -> str:
-    """Return a time as microseconds where it is infinite. Dates reach further than timestamps: of others it is 0."""
+    """Return a time as microseconds where it is infinite.
+
+    Dates reach further than timestamps: the microseconds of other dates are 0.
+    """
     if kind.family != "date":
         return printer.micros(text, kind)
     later, earlier = (
@@ -161,7 +168,7 @@ TIME_RULES: Mapping[str, Mapping[str, Rule]] = {
 
 
 def _moment(template: str) -> Rule:
-    """Return a function whose value is microseconds, as the time that they are."""
+    """Return a function whose value is microseconds, as the time that they mean."""
 
     def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
         micros = template.format(*in_micros(printer, node, texts))

@@ -1,7 +1,8 @@
 """Functions and operators of intervals and times of day.
 
-`SPAN_RULES` are alike in both engines: plain arithmetic on the three parts of an interval. `TYPE_RULES` call functions of
-`engine/embedded/functions/type.py`, which only DuckDB has; `SPARK_TYPE_RULES` are what Spark computes in their place.
+`SPAN_RULES` are alike in both engines: plain arithmetic on the three parts of an interval.
+`TYPE_RULES` call functions of `engine/embedded/functions/type.py`, which only DuckDB has;
+`SPARK_TYPE_RULES` are what Spark computes in their place.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ QUARTER_DAY_US = DAY_US // 4
 
 
 def _add_interval(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """A timestamp moved by an interval that is not a constant."""
+    """Return a timestamp moved by an interval that is not a constant."""
     micros = f"timestamp_shift({printer.micros(texts[0], node.type)}, {texts[1]}, {texts[2]})"
     return printer.moment(micros, node.type.family)
 
@@ -44,7 +45,7 @@ def _instants(printer: ExpressionPrinter, node: Call, texts: list[str]) -> list[
 
 
 def _time_span_of_difference(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """Whole days and the rest, both of one sign."""
+    """Return a difference of times as whole days and the rest, both of one sign."""
     left, right = _instants(printer, node, texts)
     days = f"(({left} - {right}) {printer.division} {DAY_US})"
     finite = " AND ".join(
@@ -55,7 +56,7 @@ def _time_span_of_difference(printer: ExpressionPrinter, node: Call, texts: list
 
 
 def _parts(sign: str) -> Rule:
-    """The sum or the difference of the parts of two intervals."""
+    """Return the sum or the difference of the parts of two intervals."""
 
     def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
         left, right = texts
@@ -71,7 +72,10 @@ def _negated(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
 
 
 def _date_at_time(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """A date at a time of day; with a time zone, at the instant that it is there."""
+    """Return a date at a time of day.
+
+    With a time zone, the instant at which clocks there show that time.
+    """
     date, clock = node.arguments[0].type, texts[1]
     if node.arguments[1].type.family == "timetz":
         clock = f"(({clock}).micros + CAST(({clock}).west AS BIGINT) * {SECOND_US})"
@@ -81,7 +85,7 @@ def _date_at_time(printer: ExpressionPrinter, node: Call, texts: list[str]) -> s
 
 
 def _time_moved(sign: str) -> Rule:
-    """A time of day moved around midnight."""
+    """Return a time of day moved around midnight."""
 
     def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
         moved = f"({texts[0]} {sign} ({texts[1]}).micros % {DAY_US})"
@@ -95,7 +99,10 @@ def _time_difference(printer: ExpressionPrinter, node: Call, texts: list[str]) -
 
 
 def span_field(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """Return a field of an interval or a time of day as a whole number; of the seconds, microseconds; of the epoch, all of them."""
+    """Return a field of an interval or a time of day as a whole number.
+
+    The seconds are microseconds of the minute, the epoch all microseconds.
+    """
     field, text = literal_text(node.arguments[0], "a field"), texts[1]
     if node.arguments[1].type.family == "time":
         return text if field == "epoch" else _clock_field(printer, field, text)
@@ -127,7 +134,7 @@ def _clock_field(printer: ExpressionPrinter, field: str, micros: str) -> str:
 
 
 def span_extract(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """EXTRACT from an interval or a time of day."""
+    """Return EXTRACT from an interval or a time of day."""
     digits = FIELD_DIGITS[literal_text(node.arguments[0], "a field")]
     value = span_field(printer, node, texts)
     if digits == 0:
@@ -138,7 +145,9 @@ def span_extract(printer: ExpressionPrinter, node: Call, texts: list[str]) -> st
 
 
 def span_date_part(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """date_part of an interval or a time of day, the epoch in PostgreSQL's steps of float arithmetic."""
+    """Return date_part of an interval or a time of day, the epoch in PostgreSQL's steps of float
+    arithmetic.
+    """
     field, text = literal_text(node.arguments[0], "a field"), texts[1]
     value = span_field(printer, node, texts)
     if field == "epoch" and node.arguments[1].type.family == "interval":
@@ -150,7 +159,7 @@ def span_date_part(printer: ExpressionPrinter, node: Call, texts: list[str]) -> 
 
 
 def span_trunc(printer: ExpressionPrinter, unit: str, text: str) -> str:
-    """date_trunc of an interval."""
+    """Return date_trunc of an interval."""
     months, days, micros = (f"({text}).{part}" for part in PARTS)
     if unit in CLOCK_UNITS:
         size = CLOCK_UNITS[unit]

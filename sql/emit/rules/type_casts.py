@@ -1,7 +1,9 @@
-"""Casts of char(n), time, interval, uuid, bytea, json, jsonb and arrays, and to the digits of time(p) and timestamp(p).
+"""Casts of char(n), time, interval, uuid, bytea, json, jsonb and arrays, and to the digits of
+time(p) and timestamp(p).
 
-Conversions that PostgreSQL makes through text are made through text here. What calls a function that only
-`engine/embedded/functions/type.py` has stands in `TYPE_CASTS`, for DuckDB alone; `SHARED_TYPE_CASTS` are what both engines can do.
+Conversions that PostgreSQL makes through text are made through text here. A cast that calls a
+function that only `engine/embedded/functions/type.py` has stands in `TYPE_CASTS`, for DuckDB alone;
+the casts of `SHARED_TYPE_CASTS` are for both engines.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ def converted(printer: ExpressionPrinter, text: str, source: SqlType, target: Sq
 
 
 def to_padded(printer: ExpressionPrinter, node: Cast, text: str) -> str:
-    """To char(n): through text, then cut (22001 by an assignment) and filled with blanks."""
+    """Return a cast to char(n): through text, then cut (22001 by an assignment) and filled with
+    blanks.
+    """
     source, length = node.operand.type, node.type.length
     if form_of(source) not in ("text", "bpchar"):
         text = converted(printer, text, source, TEXT, node)
@@ -44,12 +48,12 @@ def to_padded(printer: ExpressionPrinter, node: Cast, text: str) -> str:
 
 
 def from_padded(printer: ExpressionPrinter, node: Cast, text: str) -> str:
-    """From char(n) to what is read from text, blanks included."""
+    """Return a cast from char(n) to a type that is read from text, blanks included."""
     return converted(printer, text, TEXT, node.type, node)
 
 
 def to_short(printer: ExpressionPrinter, node: Cast, text: str) -> str:
-    """To name or "char": through text, then cut."""
+    """Return a cast to name or "char": through text, then cut."""
     source, family = node.operand.type, node.type.family
     if source.family == family:
         return text
@@ -59,7 +63,7 @@ def to_short(printer: ExpressionPrinter, node: Cast, text: str) -> str:
 
 
 def unpadded(printer: ExpressionPrinter, node: Cast, text: str) -> str:
-    """From char(n) to text: its blanks at the end mean nothing."""
+    """Return a cast from char(n) to text: the blanks at its end mean nothing."""
     return limited(printer.blank_trimmed(text), node)
 
 
@@ -76,7 +80,7 @@ def _zone(printer: ExpressionPrinter, node: Cast) -> str:
 
 
 def _zoned_time(printer: ExpressionPrinter, node: Cast, text: str) -> str:
-    """A time with time zone with the digits of the target."""
+    """Return a time with time zone with the digits of the target."""
     source, digits = node.operand.type, node.type.precision
     known = source.precision if source.family == "timetz" and source.precision is not None else 6
     return text if digits is None or known <= digits else f"timetz_rounded({text}, {digits})"
@@ -88,7 +92,7 @@ def _time_in_zone(printer: ExpressionPrinter, node: Cast, text: str) -> str:
 
 
 def _within(printer: ExpressionPrinter, node: Cast, text: str) -> str:
-    """An interval cut to the fields and digits of the target."""
+    """Return an interval cut to the fields and digits of the target."""
     kind = node.type
     if not kind.fields and kind.precision is None:
         return text
@@ -96,18 +100,21 @@ def _within(printer: ExpressionPrinter, node: Cast, text: str) -> str:
 
 
 def _interval_from_text(printer: ExpressionPrinter, node: Cast, text: str) -> str:
-    # The fields of the target say what a number without a unit is only where PostgreSQL reads a constant.
+    # The fields of the target give a meaning to a number without a unit only where PostgreSQL reads
+    # a constant.
     return _within(printer, node, f"interval_from_text({text}, '')")
 
 
 def _jsonb_number(printer: ExpressionPrinter, node: Cast, text: str) -> str:
-    """A jsonb number is a numeric first, then the number type."""
+    """Return a jsonb number as numeric first, then as the number type."""
     name = printer.quoted(node.type.without_modifier().sql_name)
     return converted(printer, f"jsonb_number({text}, {name})", NUMERIC, node.type, replace(node, explicit=True))
 
 
 def output_text(printer: ExpressionPrinter, text: str, kind: SqlType, node: Cast) -> str:
-    """Return the text that the output function of `kind` prints, which for some types is not what a cast to text gives."""
+    """Return the text that the output function of `kind` prints, which for some types is not the
+    text of a cast.
+    """
     if kind.family == "bool":
         return printer.chosen(f"CASE WHEN {text} THEN 't' WHEN NOT {text} THEN 'f' END", TEXT)
     return text if form_of(kind) in ("text", "bpchar", "inet") else converted(printer, text, kind, TEXT, node)
@@ -132,7 +139,10 @@ def _array_to_array(printer: ExpressionPrinter, node: Cast, text: str) -> str:
 
 
 def element_cast(printer: ExpressionPrinter, text: str, source: SqlType, target: SqlType, node: Cast) -> str:
-    """Return an element as one of an array of `target`; numerics are variable there, also those of (p,s)."""
+    """Return an element as an element of an array of `target`.
+
+    Numerics are variable there, also those of (p,s).
+    """
     if target.family != "numeric" or target.precision is None:
         return converted(printer, text, source, target, node)
     fixed = replace(target, display_scale=target.scale)
