@@ -1,6 +1,8 @@
-"""A server of one's own, as a child process: for the demo and the benchmarks, which reach it through its port like anybody else.
+"""A server of one's own, as a child process: the demo and the benchmarks reach it through its port
+as any client does.
 
-Leaves: a process that is ready to be connected to, and is stopped at the end of the `with` block. Must not import the engine.
+Leaves: a process that is ready to be connected to, and is stopped at the end of the `with` block.
+Must not import the engine.
 """
 
 from __future__ import annotations
@@ -21,19 +23,23 @@ HOST = "127.0.0.1"
 
 
 class ChildError(Exception):
-    """The server did not get ready; it has said why on stderr."""
+    """The server did not get ready; its stderr says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A running server. process_id: of the operating system."""
+    """A running server.
+
+    Attributes:
+        process_id: of the operating system.
+    """
 
     port: int
     process_id: int
 
     @property
     def dsn(self) -> str:
-        """Connection string for psycopg."""
+        """The connection string for psycopg."""
         return f"host={HOST} port={self.port} dbname=antumbra user=antumbra"
 
     @property
@@ -44,13 +50,15 @@ class Child:
 
 @contextmanager
 def child_server(data_dir: Path, port: int = 0, options: Sequence[str] = (), module: str = "engine") -> Iterator[Child]:
-    """Run `antumbra serve` with its data in `data_dir`; port 0 takes a free one. Raises ChildError when it does not start.
+    """Run `antumbra serve` with its data in `data_dir`; port 0 takes a free one.
 
-    module: what is run instead of `engine`, with the same arguments.
+    Raises ChildError when it does not start.
+
+    module: the module that is run instead of `engine`, with the same arguments.
     """
     command = [sys.executable, "-m", module, "serve", "--port", str(port), "--data-dir", str(data_dir), *options]
-    # A process group of its own: Ctrl-C reaches the parent alone, which then stops the server in order. The
-    # parent's session, in which Linux compares priorities.
+    # A process group of its own: Ctrl-C reaches the parent alone, which then stops the server in
+    # order. The parent's session, in which Linux compares priorities.
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, process_group=0)
     try:
         yield Child(wait_until_ready(process), process.pid)

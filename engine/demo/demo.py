@@ -1,7 +1,9 @@
-"""`antumbra demo`: a server of its own, tables, a year of flights streamed into it, three continuous views shown while they change.
+"""The command `antumbra demo`: a server of its own, tables, a year of flights in a stream, and
+three continuous views shown while they change.
 
-A thread feeds one long COPY at the wanted rate; this one reads the views like any client and draws them. At the end the views are
-compared with the same SQL over the whole file. Talks to the server through psycopg only.
+A thread feeds one long COPY at the wanted rate; this one reads the views like any client and draws
+them. At the end the views are compared with the same SQL over the whole file. Talks to the server
+through psycopg only.
 """
 
 from __future__ import annotations
@@ -53,7 +55,11 @@ Rows = Sequence[Sequence[object]]
 
 @dataclass(slots=True)
 class Progress:
-    """How far the feeding is. sent_count: flights handed to the connection."""
+    """The progress of the feeding.
+
+    Attributes:
+        sent_count: flights handed to the connection.
+    """
 
     total_count: int
     started_s: float
@@ -66,7 +72,10 @@ class Progress:
 
 
 def demo(rate: int, port: int, keep: bool) -> int:
-    """Run the demo and return the exit status. rate: flights per second, 0 for no limit; port 0 takes a free one."""
+    """Run the demo and return the exit status. rate: flights per second, 0 for no limit.
+
+    Port 0 takes a free one.
+    """
     try:
         lines = load_lines()
         print("Starting the server ...", flush=True)
@@ -87,7 +96,9 @@ def demo(rate: int, port: int, keep: bool) -> int:
 
 
 def run(server: Child, lines: Sequence[bytes], rate: int) -> int:
-    """Fill the tables, create stream and views, stream the flights, show the views, and check them at the end."""
+    """Fill the tables, create stream and views, stream the flights, show the views, and check them
+    at the end.
+    """
     with psycopg.connect(server.dsn, autocommit=True) as reader:
         fill_tables(reader)
         reader.execute(CREATE_STREAM)
@@ -144,7 +155,9 @@ def due_count(progress: Progress, rate: int) -> int:
 
 
 def watch(reader: psycopg.Connection, feeding: Future[None], progress: Progress, server: Child) -> None:
-    """Show the views until the feeding has ended: drawn over and over on a terminal, else a line now and then."""
+    """Show the views until the feeding has ended: drawn over and over on a terminal, else a line
+    now and then.
+    """
     on_terminal = sys.stdout.isatty()
     if on_terminal:
         print(CLEAR_SCREEN, end="")

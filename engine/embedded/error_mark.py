@@ -1,4 +1,6 @@
-"""How an error of our own functions crosses an engine: as a marked text inside the engine's exception."""
+"""The mark by which an error of our own functions crosses an engine: a text inside the engine's
+exception.
+"""
 
 from __future__ import annotations
 

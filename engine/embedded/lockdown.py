@@ -1,7 +1,9 @@
-"""What every DuckDB database of ours is once it is open: without a way to files and extensions, and without a way to change that.
+"""The lockdown of every DuckDB database of ours once it is open: no way to files and extensions,
+and none to change that.
 
-Enters: an open connection, configured. Leaves: the same, for good. The database's own file, its log and its folder for what does not fit
-into memory stay usable. Must not set anything else: after this nothing can be.
+Enters: an open connection, configured. Leaves: the same connection, locked for good. The database's
+own file, its log and its folder for data that does not fit into memory stay usable. Must not set
+anything else: after this nothing can be set.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ SETTINGS = (
 
 
 def lock_down(connection: duckdb.DuckDBPyConnection) -> None:
-    """Take external access from a database, all its cursors, and all that will be made."""
+    """Take external access from a database, from all its cursors, and from all cursors that will be
+    made.
+    """
     for setting in SETTINGS:
         connection.execute(setting)

@@ -1,8 +1,11 @@
-"""The embedded engine: runs a bound relation over Arrow tables and durable tables in DuckDB and answers as PostgreSQL would.
+"""The embedded engine: runs a bound relation over Arrow tables and durable tables in DuckDB and
+answers as PostgreSQL would.
 
-Enters: a relation tree and its inputs by scan name. Leaves: an Arrow table exactly in the forms of `views.model.arrow_schema`, in order.
-Every call has a cursor of its own, so calls may come from many threads; a cursor keeps its inputs registered and its statements parsed
-for the next call. `engine.tables.table_transaction` borrows cursors for longer. Must not know of sessions or of continuous views.
+Enters: a relation tree and its inputs by scan name. Leaves: an Arrow table exactly in the forms of
+`views.model.arrow_schema`, in order. Every call has a cursor of its own, so calls may come from
+many threads; a cursor keeps its inputs registered and its statements parsed for the next call.
+`engine.tables.table_transaction` borrows cursors for longer. Must not know of sessions or of
+continuous views.
 """
 
 from __future__ import annotations
@@ -46,24 +49,29 @@ INPUTS_PER_CURSOR_MAX = 64
 DISK_BYTES_MAX = 1 << 34
 # Some megabytes of wide rows, too.
 BATCH_ROWS = 16_384
-# Where they may be wide: as many as DuckDB computes, and has measured, at once.
+# Where rows may be wide: as many as DuckDB computes, and has measured, at once.
 MEASURED_ROWS = 2_048
 # Kinds of scans whose rows are made for one statement.
 PASSING = ("rows", "stream", "statistics")
 SETTINGS = (
     "SET TimeZone = 'UTC'",
     "SET default_null_order = 'NULLS_LAST'",
-    # A filter that guards another against an error must stay before it, and what COALESCE or CASE guards must stay inside:
-    # common_subexpressions takes a part that occurs twice out of COALESCE and computes it for all rows.
+    # A filter that guards another against an error must stay before it, and an operand that
+    # COALESCE or CASE guards must stay inside: common_subexpressions takes a part that occurs twice
+    # out of COALESCE and computes it for all rows.
     "SET disabled_optimizers = 'reorder_filter,common_subexpressions'",
     "SET enable_progress_bar = false",
-    # How deep trees may be is said before (`sql.parse.grammar.cursor`), and its threads have the stacks for it.
+    # The depth of trees is limited before (`sql.parse.grammar.cursor`), and DuckDB's threads have
+    # the stacks for it.
     "SET GLOBAL max_expression_depth = 1000000",
 )
 
 
 class PassingRows:
-    """Rows that DuckDB reads in one statement. Until its transaction ends it keeps what was registered: this, without the rows."""
+    """Rows that DuckDB reads in one statement.
+
+    DuckDB keeps what was registered until its transaction ends: this object, without the rows.
+    """
 
     def __init__(self, rows: pa.Table) -> None:
         self._rows = for_duckdb(rows)
@@ -79,7 +87,10 @@ class PassingRows:
 
 @contextmanager
 def passing_rows(connection: duckdb.DuckDBPyConnection, name: str, rows: pa.Table | None) -> Iterator[None]:
-    """Make rows known under a name for one statement; None: there are none. After an error the name goes with the transaction."""
+    """Make rows known under a name for one statement; None: there are none.
+
+    After an error the name goes with the transaction.
+    """
     if rows is None:
         yield
         return
@@ -94,7 +105,12 @@ def passing_rows(connection: duckdb.DuckDBPyConnection, name: str, rows: pa.Tabl
 
 @dataclass
 class Cursor:
-    """A DuckDB cursor with what it has registered: input name -> the Arrow table behind it. passing: those for one statement."""
+    """A DuckDB cursor with its registered inputs.
+
+    Attributes:
+        inputs: input name -> the registered Arrow table.
+        passing: the inputs for one statement.
+    """
 
     connection: duckdb.DuckDBPyConnection
     inputs: OrderedDict[str, pa.Table] = field(default_factory=OrderedDict)
@@ -106,15 +122,19 @@ class Cursor:
         self.run = Run(self.connection.execute)
 
     def interrupt(self) -> None:
-        """Stop what runs, also in the middle of a batch of rows; from another thread."""
+        """Stop the running call, also in the middle of a batch of rows; from another thread."""
         self.run.is_stopped = True
         self.connection.interrupt()
 
 
 class QueryEngine:
-    """Runs relations; thread-safe. `memory_bytes_max` and `disk_bytes_max` bound what DuckDB may use while it computes.
+    """The engine that runs relations; thread-safe.
 
-    file: holds the durable tables, if there are any. results: what one answer may take, which DuckDB does not count.
+    `memory_bytes_max` and `disk_bytes_max` bound what DuckDB may use.
+
+    Attributes:
+        file: holds the durable tables, if there are any.
+        results: the limits of one answer, which DuckDB does not count.
     """
 
     def __init__(
@@ -142,7 +162,7 @@ class QueryEngine:
     def run(self, root: Relation, inputs: Mapping[str, pa.Table], token: Hashable | None = None) -> pa.Table:
         """Return the rows of `root`. `token` names the call for `interrupt`.
 
-        Raises SqlError for what PostgreSQL would raise, and 57014 when interrupted.
+        Raises SqlError for PostgreSQL's errors, and 57014 when interrupted.
         """
         cursor = self.take_cursor()
         try:
@@ -156,7 +176,10 @@ class QueryEngine:
     def run_on(
         self, cursor: Cursor, root: Relation, inputs: Mapping[str, pa.Table], sources: Mapping[str, str]
     ) -> pa.Table:
-        """Return the rows of `root` by way of `cursor`. sources: what stands in FROM for the scans that have no input."""
+        """Return the rows of `root` by way of `cursor`.
+
+        sources: the texts in FROM for the scans that have no input.
+        """
         text = self._text(root, sources)
         try:
             for scan in scans(root):
@@ -179,7 +202,7 @@ class QueryEngine:
                 unregister_input(cursor, source_name(scan.name))
 
     def take_cursor(self) -> Cursor:
-        """Return a cursor for a caller who gives it back."""
+        """Return a cursor for a caller that gives it back."""
         with self._lock:
             return self._idle.pop() if self._idle else Cursor(self._database.cursor())
 
@@ -189,8 +212,12 @@ class QueryEngine:
             self._idle.append(cursor)
 
     def roll_back(self, cursor: Cursor) -> None:
-        """Take a cursor back with the transaction that is open on it. What was registered in that is gone with it."""
-        # DuckDB has rolled it back itself when COMMIT failed; what else is wrong, the next statement is told.
+        """Take a cursor back with the transaction that is open on it.
+
+        Inputs that were registered in the transaction are gone with it.
+        """
+        # DuckDB has rolled the transaction back itself when COMMIT failed; the next statement is
+        # told of other errors.
         with suppress(duckdb.Error):
             cursor.connection.rollback()
         cursor.inputs.clear()
@@ -204,7 +231,7 @@ class QueryEngine:
                 cursor.interrupt()
 
     def explain(self, root: Relation, sources: Mapping[str, str] = MappingProxyType({})) -> str:
-        """Return the SQL text that `run` executes, to be read."""
+        """Return the SQL text that `run` executes, for people."""
         return laid_out(self._text(root, sources))
 
     def close(self) -> None:
@@ -223,7 +250,8 @@ class QueryEngine:
 
     def _reader(self, cursor: Cursor, text: str, batch_rows: int) -> pa.RecordBatchReader:
         if len(text) > STATEMENT_CHARACTERS_CACHED_MAX:
-            # What `sql` comes to. That has looked for parameters before, by a call that keeps the interpreter, and bound the text.
+            # The call that `sql` comes to. `sql` has looked for parameters before, by a call that
+            # keeps the interpreter, and bound the text.
             return _seam.submit(cursor.connection, text, None, "stream", batch_rows).arrow_reader()
         statement = cursor.statements.get(text)
         if statement is None:
@@ -242,7 +270,7 @@ class QueryEngine:
                 return text
         read = list(scans(root))
         if not is_one_row(root):
-            # They fail without a row, too; of one row they are computed anyway.
+            # Constants fail without a row, too; for one row they are computed anyway.
             check_constants(root, self._constant, self._compute_all)
         names = {scan.name: sources.get(scan.name) or source_name(scan.name) for scan in read}
         text = emit_duckdb(without_strict_nulls(root), names)
@@ -255,7 +283,10 @@ class QueryEngine:
         return text
 
     def _constant(self, expression: Expression) -> bool | None:
-        """Return whether a constant is true, or there at all if it is no boolean; None for NULL. Raises SqlError."""
+        """Return whether a constant is true, or not NULL if it is no boolean; None for NULL.
+
+        Raises SqlError.
+        """
         schema = (OutputColumn("value", expression.type),)
         value = self.run(Values(((expression,),), schema), {}).column(0)[0]
         if not value.is_valid:
@@ -263,7 +294,7 @@ class QueryEngine:
         return bool(value.as_py()) if expression.type.family == "bool" else True
 
     def _compute_all(self, expressions: Sequence[Expression]) -> None:
-        """Compute constants, those of one kind as one column. Raises SqlError where one fails."""
+        """Compute constants; those of one kind are one column. Raises SqlError where one fails."""
         for relation in by_kind(expressions):
             interrupts.check()
             cursor = self.take_cursor()
@@ -276,7 +307,7 @@ class QueryEngine:
 
     @contextmanager
     def _running_on(self, cursor: Cursor, token: Hashable | None) -> Iterator[None]:
-        """Let `interrupt` find what runs."""
+        """Let `interrupt` find the running call."""
         if token is None:
             yield
             return
@@ -291,7 +322,7 @@ class QueryEngine:
 
 
 def register_input(cursor: Cursor, scan: Scan, table: pa.Table) -> None:
-    """Make `table` known under the scan's name, unless this very table is."""
+    """Make `table` known under the scan's name, unless this very table is known already."""
     name = source_name(scan.name)
     if cursor.inputs.get(name) is table:
         cursor.inputs.move_to_end(name)
@@ -317,7 +348,9 @@ def unregister_input(cursor: Cursor, name: str) -> None:
 
 
 def source_name(name: str) -> str:
-    """Return the name of a relation in DuckDB, which folds case where PostgreSQL does not, and knows no keys."""
+    """Return the name of a relation in DuckDB, which folds case where PostgreSQL does not, and
+    knows no keys.
+    """
     if name == name.lower() and MARK not in name:
         return name
     # Longer than any name of a client.

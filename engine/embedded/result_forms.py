@@ -1,4 +1,5 @@
-"""An engine's Arrow answer in the forms of `views.model.arrow_schema`: same values, exact types, the user's column names.
+"""An engine's Arrow answer in the forms of `views.model.arrow_schema`: same values, exact types,
+the client's column names.
 
 Columns are taken by position. A cast that would lose anything is a bug and raises.
 """

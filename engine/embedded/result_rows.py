@@ -1,8 +1,10 @@
-"""The rows of an answer until its client has them: in memory at first, and in a file from a certain size on, however slow the client is.
+"""The rows of an answer until its client has them: in memory at first, and in a file from a certain
+size on.
 
-Enters: DuckDB's batches, as they are computed. Leaves: one Arrow table, whose columns lie in memory or, not read before they are needed,
-in a file that has no name any more and goes with the table. Raises 53200 for more than an answer may have, 53100 and 58030 where the disk
-fails.
+Enters: DuckDB's batches, as they are computed. Leaves: one Arrow table, whose columns lie in memory
+or, not read before they are needed, in a file that has no name any more and goes with the table,
+however slow the client is. Raises 53200 for more than an answer may have, 53100 and 58030 where the
+disk fails.
 """
 
 from __future__ import annotations
@@ -25,7 +27,11 @@ RESULT_MEMORY_BYTES = 1 << 26
 
 @dataclass(frozen=True, slots=True)
 class ResultLimits:
-    """What one answer may take: in memory, and in all. folder: for the file of what is beyond the memory; None: there is none."""
+    """The limits of one answer: in memory, and in all.
+
+    Attributes:
+        folder: for the file of rows beyond the memory; None: there is no file.
+    """
 
     memory_bytes_max: int = RESULT_MEMORY_BYTES
     bytes_max: int = RESULT_BYTES_MAX
@@ -38,7 +44,10 @@ DEFAULT_LIMITS = ResultLimits()
 def collected(
     batches: Iterable[pa.RecordBatch], schema: pa.Schema, limits: ResultLimits, form: Callable[[pa.Table], pa.Table]
 ) -> pa.Table:
-    """Return the rows of all batches. form: gives each batch the types that it will have. Raises SqlError, and what `batches` raises."""
+    """Return the rows of all batches.
+
+    form: gives each batch the types of the answer. Raises SqlError, and the errors of `batches`.
+    """
     kept: list[pa.RecordBatch] = []
     bytes_count = 0
     with ExitStack() as stack:
@@ -59,7 +68,7 @@ def collected(
 
 
 def in_file(rows: pa.Table, limits: ResultLimits) -> pa.Table:
-    """Return rows as they are in a file; where there is no folder, in memory as they are. Raises SqlError."""
+    """Return rows as they are in a file; without a folder they stay in memory. Raises SqlError."""
     if limits.folder is None:
         return rows
     with ResultFile(limits.folder, rows.schema) as file:
@@ -67,7 +76,7 @@ def in_file(rows: pa.Table, limits: ResultLimits) -> pa.Table:
 
 
 class ResultFile:
-    """A file of rows that are read where they lie."""
+    """A file of rows that are read from their place in the file."""
 
     def __init__(self, folder: Path, schema: pa.Schema) -> None:
         """Make the file. Raises SqlError."""
@@ -87,7 +96,7 @@ class ResultFile:
             raise disk_error(error, "write the rows of an answer") from None
 
     def table(self, rest: pa.Table) -> pa.Table:
-        """Return all rows that were written, and these. Raises SqlError."""
+        """Return all rows that were written, and the rest. Raises SqlError."""
         self.write(rest)
         try:
             self._writer.close()

@@ -1,7 +1,8 @@
-"""How a function of ours learns, in the middle of a batch of rows, that the statement is to end: DuckDB itself looks between batches alone.
+"""The way to end a function of ours in the middle of a batch of rows: DuckDB itself looks between
+batches alone.
 
-A cursor has a `Run`, whose number is a variable of its connection; calls that may take long get it as their last argument. Must not know
-of sessions.
+A cursor has a `Run`, whose number is a variable of its connection; calls that may take long get the
+number as their last argument. Must not know of sessions.
 """
 
 from __future__ import annotations
@@ -21,7 +22,12 @@ HERE = threading.local()
 
 
 class Run:
-    """What runs on a cursor. is_stopped: it is to end. execute: that of the cursor's connection."""
+    """The run of a statement on a cursor.
+
+    Attributes:
+        is_stopped: the run is to end.
+        execute: of the cursor's connection.
+    """
 
     def __init__(self, execute: Callable[[str], object]) -> None:
         self.number = next(NUMBERS)
@@ -34,7 +40,10 @@ RUNS: WeakValueDictionary[int, Run] = WeakValueDictionary()
 
 
 def in_run(function: Callable[..., pa.Array]) -> Callable[..., pa.Array]:
-    """Return a function with the number of its run as a further argument, in which `go_on` asks for that run."""
+    """Return a function with the number of its run as a further argument.
+
+    `go_on` in the function asks for that run.
+    """
 
     def run(*columns: pa.ChunkedArray) -> pa.Array:
         *others, numbers = columns

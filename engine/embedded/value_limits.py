@@ -1,6 +1,8 @@
-"""How long values may be that functions make of shorter ones: per value, and for all rows that an engine hands over at once.
+"""The limits of values that functions make of shorter ones: per value, and for all rows that an
+engine hands over at once.
 
-DuckDB counts neither. Half a dozen copies of a text are in memory before the client has it. PostgreSQL stops at 1 GB for each value.
+DuckDB counts neither. Half a dozen copies of a text are in memory before the client has it.
+PostgreSQL stops at 1 GB for each value.
 """
 
 from __future__ import annotations
@@ -10,43 +12,43 @@ from collections.abc import Iterable
 from sql.errors import SqlError
 
 VALUES_BYTES_MAX = 64 * 1024 * 1024
-# Of the memory of statements: one of them makes several such batches, and is not alone.
+# The share of the memory of statements: a statement makes several such batches, and is not alone.
 MEMORY_SHARE = 1 / 16
 # Rows of an answer that are handed over at once may have so many times as much.
 ROWS_SHARE = 4
 PIECES_MAX = 4_096
-# Of the items of a list, each a Python object for a while.
+# Bytes of an item of a list, each a Python object for a while.
 ITEM_BYTES = 64
-# Of a series that has to be a list, as integers.
+# Integers of a series that has to be a list.
 SERIES_ITEMS_MAX = 16 * 1024 * 1024
 
 
 def values_bytes_max(memory_bytes_max: int) -> int:
-    """Return what the values that one call makes may have, for an engine with so much memory."""
+    """Return the bytes that the values of one call may have, for an engine with so much memory."""
     return min(VALUES_BYTES_MAX, int(memory_bytes_max * MEMORY_SHARE))
 
 
 def too_long(bytes_max: int = VALUES_BYTES_MAX) -> SqlError:
-    """Return the error of values that are not made."""
+    """Return the error of values that are too long to be made."""
     detail = f"What a function makes of a batch of rows may have {bytes_max:,} bytes."
     hint = "Let it make less of a row, or of fewer rows at once; query_memory_bytes says how much there is."
     return SqlError("53200", "out of memory", detail=detail, hint=hint)
 
 
 def rows_too_wide(bytes_max: int) -> SqlError:
-    """Return the error of rows of an answer that are not handed over."""
+    """Return the error of rows of an answer that are too wide to be handed over."""
     detail = f"Some two thousand rows that are computed at once may have {bytes_max:,} bytes of texts."
     hint = "Ask for fewer of these rows at once, or for less of each; query_memory_bytes says how much there is."
     return SqlError("53200", "the answer is too large", detail=detail, hint=hint)
 
 
 def requested_length() -> SqlError:
-    """Return the same as PostgreSQL says it of repeat, lpad and rpad."""
+    """Return PostgreSQL's error for repeat, lpad and rpad."""
     return SqlError("54000", "requested length too large")
 
 
 def bytes_of(value: object) -> int:
-    """Return about what a text, bytes, or a list of them takes."""
+    """Return about how many bytes a text, bytes, or a list of them takes."""
     if isinstance(value, str):
         return len(value) if value.isascii() else 4 * len(value)
     if isinstance(value, list):
@@ -55,8 +57,9 @@ def bytes_of(value: object) -> int:
 
 
 def joined(pieces: Iterable[str]) -> str:
-    """Return a text of pieces. Raises 53200 before it is too long."""
-    # Millions of pieces at once would hold the interpreter for as long as it takes to join, and to forget, them.
+    """Return a text of pieces. Raises 53200 before the text is too long."""
+    # Millions of pieces at once would hold the interpreter for as long as it takes to join, and to
+    # forget, them.
     out: list[str] = []
     waiting: list[str] = []
     left = VALUES_BYTES_MAX

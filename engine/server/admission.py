@@ -1,7 +1,8 @@
-"""From an open socket to a session: encryption, who the client is, and what it is told when it is in.
+"""The way from an open socket to a session: encryption, the identity of the client, and the
+greeting.
 
-Enters: the messages before there is a session. Leaves: the connection's session, or FATAL errors. What a client has to prove is decided by
-`engine.server.authentication`.
+Enters: the messages before there is a session. Leaves: the connection's session, or FATAL errors.
+`engine.server.authentication` decides what a client has to prove.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Admission:
-    """The way in of one client."""
+    """The admission of one client."""
 
     def __init__(self, connection: Connection, server: Server) -> None:
         self._connection = connection
@@ -29,7 +30,10 @@ class Admission:
         self._login: Login | None = None
 
     def handle(self, message: FrontendMessage) -> None:
-        """Handle a message that comes before there is a session. Raises SqlError, which ends the connection."""
+        """Handle a message that comes before there is a session.
+
+        Raises SqlError, which ends the connection.
+        """
         connection = self._connection
         match message:
             case SslRequest() if self._server.door.tls is not None:
@@ -49,7 +53,7 @@ class Admission:
                 connection.terminate(message.error)
 
     def _start(self, startup: Startup) -> None:
-        """Ask who the client is, or take its word."""
+        """Ask the client to prove its name, or take its word."""
         connection = self._connection
         self._startup = startup
         if startup.minor_version > MINOR_VERSION_MAX or startup.protocol_options:
@@ -73,7 +77,7 @@ class Admission:
             connection.go_on(connection.conversation.ask_password())
 
     def _let_in(self, login: Login) -> None:
-        """Make the client's session, and tell it where it is."""
+        """Make the client's session, and send the greeting."""
         connection = self._connection
         assert self._startup is not None
         parameters = self._startup.parameters

@@ -1,7 +1,9 @@
-"""Who a client is: the rule that fits its connection, what that asks for, and the role that it gets.
+"""The identity of a client: the rule that fits its connection, the proof that the rule asks for,
+and the role of the client.
 
-Enters: startup parameters, where the client is, its SASL messages. Leaves: the oid of a role, or FATAL errors with PostgreSQL's words.
-Why somebody was refused is logged, never what was sent. Must not know sockets.
+Enters: startup parameters, the client's address, its SASL messages. Leaves: the oid of a role, or
+FATAL errors with PostgreSQL's words. The reason of a refusal is logged, never what was sent. Must
+not know sockets.
 """
 
 from __future__ import annotations
@@ -24,7 +26,12 @@ DATABASES = frozenset({"antumbra", "postgres"})
 
 @dataclass
 class Login:
-    """A client that is being let in. any_name: it need not be a role while none was created. exchange: None when nothing is asked of it."""
+    """A client that is being let in.
+
+    Attributes:
+        any_name: the name need not be a role while no role was created.
+        exchange: None when no proof is asked for.
+    """
 
     user: str
     address: str
@@ -33,7 +40,11 @@ class Login:
     awaited: str = "initial"
 
     def answer(self, payload: bytes) -> tuple[bytes, bool]:
-        """Return the reply to a SASL message, and whether the client has shown that it knows the password. Raises FATAL errors."""
+        """Return the reply to a SASL message, and whether the client has shown that it knows the
+        password.
+
+        Raises FATAL errors.
+        """
         assert self.exchange is not None
         if self.awaited == "final":
             final = self.exchange.client_final(payload)
@@ -47,7 +58,13 @@ class Login:
 
 
 class Authenticator:
-    """Lets clients in by rules. roles: those of today; now_us: the time of day; end_point: see `engine.server.certificate_hash`."""
+    """The authenticator, which lets clients in by rules.
+
+    Attributes:
+        roles: the present roles.
+        now_us: the time of day.
+        end_point: see `engine.server.certificate_hash`.
+    """
 
     def __init__(
         self,
@@ -62,7 +79,10 @@ class Authenticator:
         self._end_point = end_point
 
     def begin(self, parameters: Mapping[str, str], address: str, encrypted: bool) -> Login:
-        """Return what a client has to do to get in. Raises 28000 when it can't."""
+        """Return the login of a client, with the proof that it has to give.
+
+        Raises 28000 when it can't get in.
+        """
         user, database = parameters["user"], parameters["database"]
         roles = self._roles()
         role = roles.by_name.get(user)
@@ -92,13 +112,15 @@ class Authenticator:
         return login
 
     def is_superuser(self, role: int) -> bool:
-        """Tell whether a role, by its oid, is a superuser today."""
+        """Tell whether a role, by its oid, is a superuser now."""
         return self._roles().is_superuser(role)
 
     def role_of(self, login: Login, database: str, roles_connected: Iterable[int]) -> int:
-        """Return the oid of the role that a client gets who has done what was asked. Raises 28000, 3D000 and 53300.
+        """Return the oid of the role of a client that has given the proof.
 
-        roles_connected: the roles of the sessions that there are.
+        Raises 28000, 3D000 and 53300.
+
+        roles_connected: the roles of the present sessions.
         """
         roles = self._roles()
         role = roles.by_name.get(login.user)

@@ -1,7 +1,9 @@
-"""The hash of the server's certificate that SCRAM binds a connection to: tls-server-end-point of RFC 5929.
+"""The hash of the server's certificate that SCRAM binds a connection to: tls-server-end-point of
+RFC 5929.
 
-Enters: the certificate's file in PEM form. Leaves: its hash by the function of its signature, by SHA-256 instead of MD5 and SHA-1. None
-where the signature names none that clients know, as Ed25519's (it has none) and RSASSA-PSS's (libpq 15 can't tell it): no binding then.
+Enters: the certificate's file in PEM form. Leaves: its hash by the function of its signature, by
+SHA-256 instead of MD5 and SHA-1. None where the signature names no function that clients know, as
+Ed25519's (it has none) and RSASSA-PSS's (libpq 15 can't tell it): then there is no binding.
 """
 
 from __future__ import annotations
@@ -27,7 +29,10 @@ HASH_OF = {
 
 
 def certificate_hash(file: Path) -> bytes | None:
-    """Return the hash of the first certificate in `file`, None when there is none to bind to. Raises OSError."""
+    """Return the hash of the first certificate in `file`, None when there is none to bind to.
+
+    Raises OSError.
+    """
     found = CERTIFICATE.search(file.read_bytes())
     if found is None:
         return None
@@ -40,8 +45,12 @@ def certificate_hash(file: Path) -> bytes | None:
 
 
 def signature_algorithm(certificate: bytes) -> bytes:
-    """Return the object identifier of a certificate's signature. Raises ValueError and IndexError for what is none."""
-    # Certificate ::= SEQUENCE { what is signed SEQUENCE, signatureAlgorithm SEQUENCE { OBJECT IDENTIFIER, ... }, ... }
+    """Return the object identifier of a certificate's signature.
+
+    Raises ValueError and IndexError for bytes that are no certificate.
+    """
+    # Certificate ::= SEQUENCE { what is signed SEQUENCE, signatureAlgorithm SEQUENCE { OBJECT
+    # IDENTIFIER, ... }, ... }
     start, _ = element(certificate, 0, SEQUENCE)
     _, signed_end = element(certificate, start, SEQUENCE)
     start, _ = element(certificate, signed_end, SEQUENCE)
@@ -50,7 +59,7 @@ def signature_algorithm(certificate: bytes) -> bytes:
 
 
 def element(data: bytes, at: int, tag: int) -> tuple[int, int]:
-    """Return where the content of the DER element at `at` begins and ends."""
+    """Return the begin and the end of the content of the DER element at `at`."""
     if data[at] != tag:
         raise ValueError(f"tag {data[at]} instead of {tag}")
     size, at = data[at + 1], at + 2

@@ -1,8 +1,10 @@
-"""One client's connection: bytes from the socket to the session and back, in order, with back-pressure both ways.
+"""One client's connection: bytes from the socket to the session and back, in order, with
+back-pressure both ways.
 
-Enters: what the event loop reads. Leaves: messages handed to `Session.handle` one at a time, and replies. A message whose work is done at
-once costs no task; one that returns an awaitable is awaited before the next. A packet that waits for nothing but the log costs no task
-either. Nothing that a session raises ends the server or another connection. Must not know SQL.
+Enters: bytes that the event loop reads. Leaves: messages handed to `Session.handle` one at a time,
+and replies. A message whose work is done at once costs no task; a message that returns an awaitable
+is awaited before the next. A packet that waits for nothing but the log costs no task either. An
+error that a session raises never ends the server or another connection. Must not know SQL.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# A batch of replies is handed to the transport when it has grown to this size, and at the end of each batch of messages.
+# A batch of replies is handed to the transport when it has grown to this size, and at the end of
+# each batch of messages.
 REPLY_BATCH_BYTES = 64 * 1024
 
 # Reads up to this size are first shown to the session as a whole.
@@ -55,9 +58,15 @@ MESSAGES_PER_TURN_MAX = 1000
 
 
 class Connection(asyncio.Protocol):
-    """One client's socket. The session uses the first methods, `conversation`, `neighbours`, `process_id`, `secret_key` and `role`.
+    """One client's socket.
 
-    role: the oid of what the client was let in as. address, peer_port: where it is. may_write: set while it takes replies.
+    The session uses the first methods, `conversation`, `neighbours`, `process_id`, `secret_key` and
+    `role`.
+
+    Attributes:
+        role: the oid of the role that the client was let in as.
+        address, peer_port: of the client.
+        may_write: set while the client takes replies.
     """
 
     def __init__(self, server: Server) -> None:
@@ -78,7 +87,8 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._writer: SocketWriter | None = None
         self._closed = asyncio.Event()
-        # False once the server stops: what comes then is not looked at, since a Sync before it may have been dropped.
+        # False once the server stops: later messages are not looked at, since a Sync before them
+        # may have been dropped.
         self._takes_messages = True
         self._startup_timer: asyncio.TimerHandle | None = None
         self._queue: deque[FrontendMessage] = deque()
@@ -95,22 +105,24 @@ class Connection(asyncio.Protocol):
         self._current: FrontendMessage | None = None
         self._ending: asyncio.Task[None] | None = None
 
-    # What the session uses.
+    # The methods for the session.
 
     def follow(self, settings: Settings) -> None:
         """Speak the client_encoding of these settings, whatever it becomes."""
 
         def look() -> None:
-            # On any thread: what is received already is read again on the event loop.
+            # On any thread: received bytes are read again on the event loop.
             self.encoding = settings.encoding
 
         settings.watchers.append(look)
         look()
 
     def write(self, data: bytes) -> None:
-        """Buffer replies, which leave at the end of the present batch of messages, or when there are many.
+        """Buffer replies, which leave at the end of the present batch of messages, or when there
+        are many.
 
-        Texts are in UTF-8, but those of rows and COPY data in the client's encoding already. Raises SqlError for what that does not have.
+        Texts are in UTF-8, but those of rows and COPY data in the client's encoding already. Raises
+        SqlError for characters that the encoding does not have.
         """
         if self.encoding.converts:
             data = sent(data, self.encoding)
@@ -128,12 +140,14 @@ class Connection(asyncio.Protocol):
             self._replies_bytes = 0
 
     async def drain(self) -> None:
-        """Flush, let other connections have a turn, and wait while the client has too many replies to take.
+        """Flush, let other connections have a turn, and wait while the client has too many replies
+        to take.
 
-        Raises ConnectionError when it is gone.
+        Raises ConnectionError when the client is gone.
         """
         self.flush()
-        # Without the turn, a client that reads fast, or one that has gone, would keep the event loop to itself.
+        # Without the turn, a client that reads fast, or one that has gone, would keep the event
+        # loop to itself.
         await asyncio.sleep(0)
         await self.may_write.wait()
         if self._transport is None:
@@ -141,7 +155,9 @@ class Connection(asyncio.Protocol):
 
     @property
     def is_idle(self) -> bool:
-        """True while nothing is handled, waits to be handled, or is partly received: a message may go out on its own."""
+        """True while nothing is handled, waits to be handled, or is partly received: a message may
+        go out on its own.
+        """
         return (
             self._task is None
             and not self._packet_waits
@@ -152,7 +168,9 @@ class Connection(asyncio.Protocol):
 
     @property
     def _takes_packets(self) -> bool:
-        """True when a packet that comes now is the first of what is to be done, and may be answered at once."""
+        """True when a packet that comes now is the first of the open work, and may be answered at
+        once.
+        """
         is_busy = self._packet_waits or self._task is not None or self._queue or self._replies
         can_answer = self._takes_messages and self.may_write.is_set() and not self.encoding.converts
         return not is_busy and can_answer and self.conversation.is_between_messages
@@ -178,24 +196,28 @@ class Connection(asyncio.Protocol):
         if self._ending is None:
             self._ending = self._loop.create_task(self.shut_down())
 
-    # What the admission uses.
+    # The methods for the admission.
 
     def go_on(self, messages: Sequence[FrontendMessage]) -> None:
         """Handle these messages next: they were received before they could be looked at."""
         self._queue.extend(messages)
 
     def encrypt(self, context: ssl.SSLContext) -> None:
-        """Begin a TLS handshake; what the client says next comes after it."""
+        """Begin a TLS handshake; the next bytes of the client come after it."""
         self.flush()
         self._task = self._loop.create_task(self._start_tls(context))
 
     def begin(self, session: SessionProtocol) -> None:
-        """The client is in: `session` handles its messages from now on."""
+        """Let `session` handle the client's messages from now on: the client is in."""
         self.session = session
         self._stop_startup_timer()
 
     def end_packet(self, error: SqlError | None) -> None:
-        """The log has answered the packet that waits: send the reply, and go on with what came meanwhile. On the event loop."""
+        """Send the reply to the packet that waits, after the log has answered it, and go on with
+        later messages.
+
+        On the event loop.
+        """
         session, socket_writer = self.session, self._writer
         assert session is not None and self._packet_waits
         with BugBarrier(self):
@@ -213,7 +235,7 @@ class Connection(asyncio.Protocol):
         if socket_writer is None:
             self._close_session()
 
-    # What the event loop calls.
+    # The methods for the event loop.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -268,11 +290,13 @@ class Connection(asyncio.Protocol):
     # Messages, in order.
 
     def _answer_packet(self, data: bytes) -> bool:
-        """Let the session answer a whole packet at once; False: its messages are to be handled one by one."""
+        """Let the session answer a whole packet at once; False: its messages are to be handled one
+        by one.
+        """
         session, socket_writer = self.session, self._writer
         if session is None or socket_writer is None or not self._takes_packets:
             return False
-        # What a bug in here would leave half done ends with this message.
+        # A bug inside would leave work half done; that ends with this message.
         self._current = SYNC
         # The log may answer at once.
         self._packet_waits = True
@@ -290,7 +314,10 @@ class Connection(asyncio.Protocol):
         return reply is not False
 
     def _work(self) -> None:
-        """Handle what is queued, as far as it is done at once; go on in a task from the first message that has to wait."""
+        """Handle the queued messages that are done at once.
+
+        Go on in a task from the first message that has to wait.
+        """
         while self._queue and self._task is None:
             with BugBarrier(self):
                 waiting = self._handle_until_wait(sys.maxsize)
@@ -301,7 +328,7 @@ class Connection(asyncio.Protocol):
             self._batch_done()
 
     async def _work_on(self, waiting: Awaitable[None] | None) -> None:
-        """Await what the present message waits for, then go on with the queue until it is empty."""
+        """Wait for the present message, then go on with the queue until it is empty."""
         try:
             while waiting is not None or self._queue:
                 with BugBarrier(self):
@@ -319,7 +346,10 @@ class Connection(asyncio.Protocol):
                 self._close_session()
 
     def _handle_until_wait(self, messages_max: int) -> Awaitable[None] | None:
-        """Handle queued messages; return what the last one taken from the queue still waits for, or None."""
+        """Handle queued messages.
+
+        Return the awaitable of the last message that was taken from the queue, or None.
+        """
         queue = self._queue
         admit = self.conversation.admit
         for _ in range(min(len(queue), messages_max)):
@@ -344,7 +374,8 @@ class Connection(asyncio.Protocol):
                 return None
             work = session.handle(message)
             if work is not None:
-                # Most of these never suspend: the first step runs here, and only a suspended one costs a task.
+                # Most coroutines never suspend: the first step runs here, and only a suspended one
+                # costs a task.
                 work = first_step(work)
                 if work is not None:
                     return work
@@ -361,7 +392,9 @@ class Connection(asyncio.Protocol):
             self._transport.resume_reading()
 
     def answer_bug(self, error: Exception) -> None:
-        """`handle` raised: a bug of ours, unless it is an SqlError that the session passed on."""
+        """Answer an exception of `handle`: a bug of ours, unless it is an SqlError that the session
+        passed on.
+        """
         message, session = self._current, self.session
         if self._transport is None and isinstance(error, ConnectionError):
             return
@@ -416,7 +449,7 @@ class Connection(asyncio.Protocol):
                 self._work()
 
     async def shut_down(self) -> None:
-        """The server stops: cancel what runs, wait for it a while, say why, close."""
+        """Stop with the server: cancel the running statement, wait for it a while, say why, close."""
         self._takes_messages = False
         end = self._loop.time() + self._limits.shutdown_wait_s_max
         if self._packet_waits:

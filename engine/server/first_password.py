@@ -1,7 +1,8 @@
-"""The superuser's password at the first start of a server that asks for passwords: made by chance, told in one file.
+"""The superuser's password at the first start of a server that asks for passwords: made by chance,
+told in one file.
 
-Enters: the opened database. Leaves: a verifier in the catalog, and the password in a file that only the server's user can read. It is
-in no log and on no terminal.
+Enters: the opened database. Leaves: a verifier in the catalog, and the password in a file that only
+the server's user can read. The password is in no log and on no terminal.
 """
 
 from __future__ import annotations
@@ -30,9 +31,11 @@ def give_password(
     transactions: Transactions,
     committer: Committer,
 ) -> Path | None:
-    """Give the superuser a password unless there is one; return the file that it is in. Raises OSError and SqlError.
+    """Give the superuser a password unless there is one; return the file with the password.
 
-    The file comes first: after a crash in between, the next start writes it anew.
+    Raises OSError and SqlError.
+
+    The file comes first: after a crash in between, the next start writes the file anew.
     """
     image = catalog.image
     superuser = image.roles.by_oid(BOOTSTRAP_OID)

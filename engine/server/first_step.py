@@ -1,7 +1,9 @@
-"""Starting a coroutine without a task: most of a session's coroutines never suspend, and a task costs more than they do.
+"""The start of a coroutine without a task: most of a session's coroutines never suspend, and a task
+costs more than they do.
 
-Enters: what `Session.handle` returned. Leaves: nothing when it has finished, else an awaitable that goes on from where it suspended.
-The first step runs outside any task, so it must not ask for the current one (`asyncio.timeout` does).
+Enters: the result of `Session.handle`. Leaves: nothing when the coroutine has finished, else an
+awaitable that goes on from where it suspended. The first step runs outside any task, so the
+coroutine must not ask for the current task (`asyncio.timeout` does).
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ def first_step(work: Awaitable[None]) -> Awaitable[None] | None:
 
 
 class _Rest(Generator[object, None, None], Awaitable[None]):
-    """A coroutine behind its first step: gives out what it has suspended on, then is the coroutine itself."""
+    """A coroutine after its first step: yields the value with which it was suspended, then is the
+    coroutine itself.
+    """
 
     __slots__ = ("_is_entered", "_suspended_on", "_work")
 

@@ -1,7 +1,9 @@
-"""The server's log on stderr: no line in it is one that a client wrote, and no more than a kilobyte of what a client said is in a line.
+"""The server's log on stderr: no client writes a line of the log, and a line has no more than a
+kilobyte of a client's text.
 
-Enters: records of `logging`, warnings, and exceptions that nobody has caught, in any thread. Leaves: lines of one form, in which control
-characters are escaped, line ends too. An exception takes more lines than one, of our own code; its text is one of them.
+Enters: records of `logging`, warnings, and uncaught exceptions in any thread. Leaves: lines of one
+form, in which control characters are escaped, line ends too. An exception takes several lines, of
+our own code; the text of the exception is one of them.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ def begin_log(form: str = FORM) -> None:
 
 
 class LineFormatter(logging.Formatter):
-    """One line per record, and some more for an exception."""
+    """The formatter of the log: one line per record, and some more for an exception."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the lines of a record."""
@@ -45,8 +47,10 @@ class LineFormatter(logging.Formatter):
 
 
 def one_line(text: str) -> str:
-    """Return a text as a part of a line: with what is no printable character escaped, and what is beyond a kilobyte left out."""
-    # Enough of it, since an escaped character is longer than itself.
+    """Return a text as a part of a line: unprintable characters are escaped, and the text after a
+    kilobyte is left out.
+    """
+    # Long enough, since an escaped character is longer than itself.
     kept = text[: TEXT_BYTES_MAX + 1]
     escaped = "".join(character if character.isprintable() else _escaped(character) for character in kept)
     data = escaped.encode(errors="backslashreplace")
@@ -56,7 +60,9 @@ def one_line(text: str) -> str:
 
 
 def exception_lines(error: BaseException) -> list[str]:
-    """Return an exception with those behind it, the first cause first: lines of our code, and one line for what each says."""
+    """Return the lines of an exception and its causes, the first cause first: our code, and one
+    line for each text.
+    """
     lines: list[str] = []
     found: BaseException | None = error
     for _ in range(CHAIN_MAX):

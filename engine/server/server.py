@@ -1,7 +1,9 @@
-"""The listening socket: who may connect, who can be cancelled, and the goodbye to all of them at the end.
+"""The listening socket: who may connect, who can be cancelled, and the goodbye to all of them at
+the end.
 
-Enters: sockets, and `open_session`, which makes the session behind a connection. Leaves: connections (`engine.server.connection`), each
-of which handles its client's messages. Must not know messages or SQL.
+Enters: sockets, and `open_session`, which makes the session of a connection. Leaves: connections
+(`engine.server.connection`), each of which handles its client's messages. Must not know messages or
+SQL.
 """
 
 from __future__ import annotations
@@ -27,8 +29,9 @@ from sql.wire.messages import CancelRequest
 
 T = TypeVar("T")
 
-# How long a thread may keep the interpreter from the event loop, which needs it after each sync of the disk. Python's own 5 ms are what
-# the slowest INSERTs beside refreshes wait for, once or twice (bench/interference.py).
+# How long a thread may keep the interpreter from the event loop, which needs it after each sync of
+# the disk. The slowest INSERTs beside refreshes wait for Python's own 5 ms, once or twice
+# (bench/interference.py).
 SWITCH_INTERVAL_S = 0.0005
 
 
@@ -36,10 +39,14 @@ SWITCH_INTERVAL_S = 0.0005
 class ServerLimits:
     """The limits of the wire.
 
-    read_high_water_bytes: received but not yet handled bytes of a connection, above which its socket is not read.
-    write_high_water_bytes: replies that the client has not taken, above which its messages wait.
-    superuser_reserved_connections: of connections_max, those that only superusers get.
-    strangers_max: sockets whose clients are not let in yet. strangers_per_address_max: of those, from one address (see `origin`).
+    Attributes:
+        superuser_reserved_connections: of connections_max, those that only superusers get.
+        strangers_max: sockets whose clients are not let in yet.
+        strangers_per_address_max: of those, from one address (see `origin`).
+        read_high_water_bytes: received but not yet handled bytes of a connection, above which its
+            socket is not read.
+        write_high_water_bytes: replies that the client has not taken, above which its messages
+            wait.
     """
 
     connections_max: int = 100
@@ -61,7 +68,11 @@ class ServerLimits:
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """How clients get in. tls: None when no encryption is offered."""
+    """The way in for clients.
+
+    Attributes:
+        tls: None when no encryption is offered.
+    """
 
     authenticator: Authenticator
     tls: ssl.SSLContext | None
@@ -71,7 +82,9 @@ OpenSession = Callable[[Connection, Mapping[str, str]], SessionProtocol]
 
 
 def run(main: Coroutine[object, None, T]) -> T:
-    """Run `main` on uvloop where it is installed (about a fifth faster here), else on asyncio's own loop."""
+    """Run `main` on uvloop where it is installed (about a fifth faster here), else on asyncio's own
+    loop.
+    """
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     make_room()
     try:
@@ -93,9 +106,9 @@ async def serve(
 ) -> None:
     """Listen until `stop` is set, then say goodbye to every client.
 
-    ready: called with the address once clients can connect (port 0 asks the system
-    for a free one). open_session(connection, startup parameters): may raise SqlError, which refuses the client. Raises OSError when the
-    address can't be had.
+    ready: called with the address once clients can connect (port 0 asks the system for a free one).
+    open_session(connection, startup parameters): may raise SqlError, which refuses the client.
+    Raises OSError when the address can't be had.
     """
     server = Server(limits, door, open_session)
     listener = await asyncio.get_running_loop().create_server(
@@ -129,7 +142,10 @@ class Server:
         return Connection(self)
 
     def take_in(self, connection: Connection) -> None:
-        """A socket is there. Raises SqlError when too many clients have not said yet who they are."""
+        """Take a new socket in.
+
+        Raises SqlError when too many clients have not shown yet who they are.
+        """
         self.connections.add(connection)
         address = origin(connection.address)
         of_address = self._strangers_of[address]
@@ -139,7 +155,7 @@ class Server:
         self._strangers_of[address] = of_address + 1
 
     def is_known(self, connection: Connection) -> None:
-        """A client is let in, or gone."""
+        """Note that a client is let in, or gone."""
         if connection in self.strangers:
             self.strangers.remove(connection)
             address = origin(connection.address)
@@ -148,7 +164,10 @@ class Server:
                 del self._strangers_of[address]
 
     def register(self, connection: Connection) -> None:
-        """Give `connection`, whose client is let in, its process id and secret. Raises SqlError when there are too many."""
+        """Give `connection`, whose client is let in, its process id and secret.
+
+        Raises SqlError when there are too many.
+        """
         free = self.limits.connections_max - len(self.sessions)
         if free <= 0:
             raise too_many_clients()
@@ -163,7 +182,10 @@ class Server:
         self.is_known(connection)
 
     def cancel(self, request: CancelRequest) -> None:
-        """Cancel what the addressed session runs; a wrong key is ignored silently, as the protocol wants."""
+        """Cancel the statement of the addressed session.
+
+        A wrong key is ignored silently, as the protocol wants.
+        """
         connection = self.sessions.get(request.process_id)
         if connection is None or connection.session is None:
             return
@@ -178,12 +200,15 @@ class Server:
 
 
 def too_many_clients() -> SqlError:
-    """Return the error for who finds no place."""
+    """Return the error for a client that finds no place."""
     return SqlError("53300", "sorry, too many clients already")
 
 
 def origin(address: str) -> str:
-    """Return what counts as one address: IPv4's; for IPv6 the network of 64 bits, which one machine has to itself; this machine."""
+    """Return the key of one address: IPv4's.
+
+    For IPv6 the network of 64 bits, which one machine has to itself; this machine.
+    """
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

@@ -1,8 +1,10 @@
-"""Waits for signals beside the interpreter, and ends the process when it has not ended in time by itself.
+"""The wait for signals beside the interpreter, which ends the process when that has not ended in
+time by itself.
 
-Enters: the end of a pipe into which Python writes the numbers of signals (signal.set_wakeup_fd), which it does without its lock. Leaves:
-these numbers in another pipe; or nothing ever more, since neither the interpreter's lock nor a thread that hangs keeps this from ending the
-process. Must not know what is lost with it: nothing, where what was acknowledged is in a log.
+Enters: the end of a pipe into which Python writes the numbers of signals (signal.set_wakeup_fd),
+which it does without its lock. Leaves: these numbers in another pipe; or nothing ever more, since
+neither the interpreter's lock nor a thread that hangs keeps this wait from ending the process. Must
+not know what is lost with the process: nothing, where what was acknowledged is in a log.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ CLOCK_MONOTONIC = 1
 EXIT_FAILED = 1
 STDERR = 2
 POLLIN = 1
-# Where the memory has a struct pollfd, a struct timespec, and signals as they were read.
+# The places of a struct pollfd (0), a struct timespec, and signals as they were read.
 TIME, SIGNALS, WORDS_COUNT = 1, 3, 4
 SIGNALS_BYTES = 8
 
@@ -32,10 +34,13 @@ SIGNALS_BYTES = 8
 def watch_signals(
     signals: int, told: int, wait_ms: int, process_ids: npt.NDArray[np.int64], last_words: npt.NDArray[np.uint8]
 ) -> None:
-    """Wait for signals for ever: tell of each, and end the process `wait_ms` after the first one. In a thread of its own.
+    """Wait for signals for ever: tell of each, and end the process `wait_ms` after the first one.
 
-    signals, told: descriptors, to read from and to write to. process_ids: those that are killed with it, 0: none; they may change.
-    last_words: what is written to stderr then. SIGQUIT ends the process at once.
+    In a thread of its own.
+
+    signals, told: descriptors, to read from and to write to. process_ids: processes that are killed
+    as well, 0: none; they may change. last_words: the text on stderr then. SIGQUIT ends the process
+    at once.
     """
     words = np.zeros(WORDS_COUNT, dtype=np.int64)
     entry_of(watch, 0, 0, 0, process_ids, last_words, words)(signals, told, wait_ms, process_ids, last_words, words)
@@ -55,7 +60,10 @@ def watch(
     last_words: npt.NDArray[np.uint8],
     words: npt.NDArray[np.int64],
 ) -> int:
-    """-> 0 when the pipe of signals is closed. The arguments are those of `watch_signals`; words int64[WORDS_COUNT]: memory for calls."""
+    """Return 0 when the pipe of signals is closed.
+
+    The arguments are those of `watch_signals`; words int64[WORDS_COUNT]: memory for calls.
+    """
     base = words.ctypes.data
     room = base + 8 * SIGNALS
     time = words[TIME : TIME + 2]
@@ -66,7 +74,7 @@ def watch(
             left_ms = (end_ns - now_ns(time)) // 1_000_000
             if left_ms <= 0:
                 break
-        # events are above the 32 bits of the descriptor, what has happened above theirs.
+        # events are above the 32 bits of the descriptor, revents above those of events.
         words[0] = signals | (POLLIN << 32)
         if poll(base, 1, left_ms) <= 0:
             continue
@@ -91,7 +99,10 @@ def watch(
 
 @kernel
 def now_ns(time: npt.NDArray[np.int64]) -> int:
-    """-> nanoseconds of the monotonic clock. time int64[2]: where a struct timespec has room."""
+    """Return nanoseconds of the monotonic clock.
+
+    time int64[2]: memory for a struct timespec.
+    """
     clock_gettime(CLOCK_MONOTONIC, time.ctypes.data)
     now: int = time[0] * 1_000_000_000 + time[1]
     return now

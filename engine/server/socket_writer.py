@@ -1,7 +1,9 @@
-"""The way of replies to one client's socket: straight into the socket where it takes them at once, else through the transport.
+"""The way of replies to one client's socket: straight into the socket where it takes them at once,
+else through the transport.
 
-Enters: replies in order. Leaves: bytes on the wire. The transport of uvloop sends at the end of the loop's turn; a client that waits for
-its COMMIT would wait for all else that the turn does. The transport takes what is encrypted, and what does not fit the socket.
+Enters: replies in order. Leaves: bytes on the wire. The transport of uvloop sends at the end of the
+loop's turn; a client that waits for its COMMIT would wait for all other work of the turn. The
+transport takes encrypted replies, and bytes that do not fit the socket.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ NO_DESCRIPTOR = -1
 
 
 class SocketWriter:
-    """Sends replies over a transport. On the event loop."""
+    """The writer of replies over a transport. On the event loop."""
 
     __slots__ = ("_descriptor", "_transport")
 
@@ -25,7 +27,7 @@ class SocketWriter:
         self._descriptor: int = raw.fileno() if is_plain else NO_DESCRIPTOR
 
     def send(self, data: bytes) -> None:
-        """Send `data` after what was sent before; what the socket does not take now goes out later."""
+        """Send `data` after all data before; bytes that the socket does not take now go out later."""
         transport = self._transport
         sent = 0
         # The descriptor of a closed socket may be another client's by now.

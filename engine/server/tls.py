@@ -1,6 +1,7 @@
 """The server's TLS: a certificate with its key, checked before the server listens.
 
-Enters: the settings' paths. Leaves: a context for connections. Raises TlsError with one line for a person, which tells nothing of the key.
+Enters: the settings' paths. Leaves: a context for connections. Raises TlsError with one line for a
+person, which tells nothing of the key.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ class TlsError(Exception):
 
 
 def make_context(certificate: Path, key: Path) -> ssl.SSLContext:
-    """Return the context of a server with this certificate and key: TLS 1.2 and newer. Raises TlsError."""
+    """Return the context of a server with this certificate and key: TLS 1.2 and newer.
+
+    Raises TlsError.
+    """
     for path in (certificate, key):
         try:
             mode = path.stat().st_mode

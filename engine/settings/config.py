@@ -1,7 +1,9 @@
-"""Every limit and setting of a server, in one frozen value: units in the names, relations between them checked at start.
+"""Every limit and setting of a server, in one frozen value: units in the names, relations between
+them checked at start.
 
-Enters: the defaults below, then `antumbra.conf` in the data folder (or the file of --config), then the command line. Leaves: one
-ServerConfig. Raises ConfigError with one line for a person. Must not touch the folders it names; knows no engine.
+Enters: the defaults below, then `antumbra.conf` in the data folder (or the file of --config), then
+the command line. Leaves: one ServerConfig. Raises ConfigError with one line for a person. Must not
+touch the folders that it names; knows no engine.
 """
 
 from __future__ import annotations
@@ -21,12 +23,15 @@ DATA_DIR_DEFAULT = Path("antumbra-data")
 KIB = 1024
 MIB = 1024 * KIB
 GIB = 1024 * MIB
-# A segment's header takes one, so that records begin at a page.
+# A segment's header takes one page, so that records begin at a page.
 LOG_PAGE_BYTES = 4 * KIB
 
 
 class ConfigError(Exception):
-    """A setting that can't be; the text is one line that names it and where it was given."""
+    """A setting with a value that can't be.
+
+    The text is one line that names the setting and the place where it was given.
+    """
 
 
 def setting(
@@ -34,14 +39,17 @@ def setting(
 ) -> Any:
     """Return the field of one setting.
 
-    description: what SHOW tells of the setting. least, most: the limits of a number, both allowed;
-    above: what the number must be more than.
+    description: the text of SHOW about the setting. least, most: the limits of a number, both
+    allowed; above: the number must be more than this.
     """
     return field(default=default, metadata={"description": description, "limits": (least, most, above)})
 
 
 def limit_problem(option: Field[Any], value: Any) -> str | None:
-    """Return what is wrong with the value of a setting that passes a limit of its field; None where it keeps to them."""
+    """Return the error of the value of a setting that passes a limit of its field.
+
+    None where the value keeps to the limits.
+    """
     least, most, above = option.metadata["limits"]
     if above is not None and not value > above:
         return f"{option.name} must be more than {above}"
@@ -56,7 +64,9 @@ def limit_problem(option: Field[Any], value: Any) -> str | None:
 
 
 def amount(name: str, value: float | None) -> str:
-    """Return a limit as a person writes it: a size in bytes in the largest unit in which it is whole."""
+    """Return a limit as a person writes it: a size in bytes in the largest unit in which it is a
+    whole number.
+    """
     if value is not None and "_bytes" in name:
         for unit, size in (("GB", GIB), ("MB", MIB), ("kB", KIB)):
             if value >= size and value % size == 0:
@@ -64,7 +74,7 @@ def amount(name: str, value: float | None) -> str:
     return str(value)
 
 
-# Pairs of settings of which the first can't be more than the second.
+# Pairs of settings; the first can't be more than the second.
 NOT_MORE_THAN = (
     ("copy_block_bytes", "read_high_water_bytes"),
     ("read_high_water_bytes", "message_bytes_max"),
@@ -78,8 +88,8 @@ NOT_MORE_THAN = (
 class ServerConfig:
     """The settings of one server. The table in engine/README.md says when to change which."""
 
-    # The address, and who may connect from where: rules as in pg_hba.conf, see engine.settings.hba. Without rules, passwords are asked
-    # for when other machines can connect.
+    # The address, and who may connect from where: rules as in pg_hba.conf, see engine.settings.hba.
+    # Without rules, passwords are asked for when other machines can connect.
     host: str = setting("127.0.0.1", "Sets the address to listen on.")
     port: int = setting(5433, "Sets the TCP port the server listens on.", least=0, most=65_535)
     insecure_trust: bool = setting(False, "Lets other machines connect although nobody is asked for a password.")
@@ -102,7 +112,8 @@ class ServerConfig:
         10.0, "Sets how many seconds running statements are waited for at shutdown.", least=0
     )
 
-    # Bytes on their way in and out, per connection, and what its prepared statements and portals may take.
+    # Bytes on their way in and out, per connection, and the bytes of its prepared statements and
+    # portals.
     message_bytes_max: int = setting(
         256 * MIB, "Sets the size of the largest message that a client may send.", most=GIB
     )
@@ -117,9 +128,10 @@ class ServerConfig:
     )
     copy_block_bytes: int = setting(1 * MIB, "Sets how much of a COPY is decoded at once.", least=4 * KIB)
 
-    # Streams: what one has without OPTIONS; stream_string_bytes_default is of each of its two string buffers. A statement's rows wait in
-    # memory up to stage_memory_bytes_max, then in a file, until COMMIT. Memory of rows that have gone waits for new ones, which the system
-    # may take back.
+    # Streams without OPTIONS; stream_string_bytes_default is the size of each of a stream's two
+    # string buffers. A statement's rows wait in memory up to stage_memory_bytes_max, then in a
+    # file, until COMMIT. Memory of rows that have gone waits for new rows; the system may take it
+    # back.
     stream_capacity_default: int = setting(
         65_536, "Sets how many rows the ring of a stream keeps without OPTIONS (capacity ...)."
     )
@@ -133,8 +145,9 @@ class ServerConfig:
         2 * GIB, "Sets how much memory of dropped streams and of past rows may wait for new ones."
     )
 
-    # The log of what streams have accepted. log_flush_interval_ms: how long synchronous_commit = off may leave commits in memory. A
-    # checkpoint is made after so many bytes of log, and after so much time; 0: never by time.
+    # The log of rows that streams have accepted. log_flush_interval_ms: how long synchronous_commit
+    # = off may leave commits in memory. A checkpoint is made after so many bytes of log, and after
+    # so much time; 0: never by time.
     log_segment_bytes: int = setting(64 * MIB, "Sets the size of one file of the log.", least=MIB, most=GIB)
     log_flush_interval_ms: int = setting(
         200, "Sets how often the log is written and synced for synchronous_commit = off.", least=1, most=10_000
@@ -144,22 +157,23 @@ class ServerConfig:
         300.0, "Sets after how many seconds a checkpoint is written; 0: never by time.", least=0
     )
 
-    # Views. Statements of many groups wait for the next refresh of a view, so many of them at most.
+    # Views. At most so many statements with many groups wait for the next refresh of a view.
     view_queue_max: int = setting(
         16, "Sets how many large statements may wait for a view's next refresh.", least=1, most=10_000
     )
 
-    # Kernels are compiled in processes of their own, which may take so much memory each, and so much processor time for a kernel.
+    # Kernels are compiled in processes of their own; each may take so much memory, and so much
+    # processor time for a kernel.
     compile_memory_bytes: int = setting(
         2 * GIB, "Sets how much memory a process that compiles queries may take.", least=512 * MIB
     )
     compile_s_max: float = setting(120.0, "Sets how much processor time compiling one query may take.", above=0)
 
-    # Reads and tables. query_memory_bytes is what the embedded engine may use for all statements together, and query_disk_bytes what it
-    # may put into temporary files beyond that. An answer's rows wait for the client in memory up to result_memory_bytes, in a file up to
-    # result_bytes_max.
-    # worker_threads: statements that compute at once while their turns last; who is not done after worker_turn_ms goes on, but keeps
-    # nobody else from beginning.
+    # Reads and tables. query_memory_bytes: the memory that the embedded engine may use for all
+    # statements together; query_disk_bytes: the temporary files beyond that. An answer's rows wait
+    # for the client in memory up to result_memory_bytes, in a file up to result_bytes_max.
+    # worker_threads: statements that compute at once while their turns last; a statement that is
+    # not done after worker_turn_ms goes on, but keeps no other from beginning.
     worker_threads: int = setting(
         8, "Sets how many statements compute at once while their turns last.", least=1, most=256
     )
@@ -175,9 +189,10 @@ class ServerConfig:
     )
     result_bytes_max: int = setting(2 * GIB, "Sets how much memory the rows of one answer may take.")
 
-    # Spark, which runs the upper pipelines of views. spark_preload: it is started with the server, not by the first statement that needs
-    # it. spark_idle_priority: it has only the time of so many processors that nothing else wants.
-    # spark_wait_s_max: how long a statement waits for a JVM, the first or the next one.
+    # Spark, which runs the upper pipelines of views. spark_preload: Spark is started with the
+    # server, not by the first statement that needs it. spark_idle_priority: Spark has only time of
+    # so many processors that nothing else wants. spark_wait_s_max: how long a statement waits for a
+    # JVM, the first or the next one.
     spark_preload: bool = setting(True, "Starts Spark with the server, not with the first statement that needs it.")
     spark_memory_mb: int = setting(1024, "Sets the heap of Spark, in megabytes.", least=512)
     spark_threads: int = setting(2, "Sets the number of cores that Spark uses.", least=1, most=256)
@@ -191,7 +206,7 @@ class ServerConfig:
             raise ConfigError(problem)
 
     def _problems(self) -> list[str]:
-        """Return what is wrong with these values, in the order of the fields."""
+        """Return the errors of these values, in the order of the fields."""
         rules = (
             (
                 self.copy_directory is None or apart(self.copy_directory, self.data_dir),
@@ -224,12 +239,15 @@ class ServerConfig:
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """Who may connect from where."""
+        """The rules of who may connect from where."""
         return read_rules(self.hba) or default_rules(not is_loopback(self.host), self.insecure_trust)
 
 
 def load_config(given: Mapping[str, str], file: Path | None) -> ServerConfig:
-    """Return the settings of `file`, overridden by those `given`. Without `file`, the one in the data folder counts if it exists."""
+    """Return the settings of `file`, overridden by those `given`.
+
+    Without `file`, the file in the data folder counts if it exists.
+    """
     if file is None:
         default = Path(given.get("data_dir", str(DATA_DIR_DEFAULT))) / CONFIG_FILE_NAME
         from_file = read_file(default) if default.is_file() else {}
@@ -244,7 +262,9 @@ def load_config(given: Mapping[str, str], file: Path | None) -> ServerConfig:
 
 
 def read_file(path: Path) -> dict[str, object]:
-    """Return the settings in a file of `name = value` lines, as in postgresql.conf: # starts a comment, quotes are optional."""
+    """Return the settings in a file of `name = value` lines, as in postgresql.conf: # starts a
+    comment, quotes are optional.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -273,7 +293,10 @@ BOOLEANS = {"on": True, "true": True, "yes": True, "1": True, "off": False, "fal
 
 
 def parse_value(name: str, text: str, where: str) -> object:
-    """Return the value of the setting `name`, in its field's type. Raises ConfigError that names `where`."""
+    """Return the value of the setting `name`, in its field's type.
+
+    Raises ConfigError that names `where`.
+    """
     kinds = get_type_hints(ServerConfig)
     if name not in kinds or name not in {option.name for option in fields(ServerConfig)}:
         near = difflib.get_close_matches(name, kinds, n=1)

@@ -1,7 +1,9 @@
-"""Who may connect from where, and by which method: rules as in pg_hba.conf, in the setting `hba`.
+"""The rules of who may connect from where, and by which method, as in pg_hba.conf, in the setting
+`hba`.
 
-Enters: the setting's text, one rule after the other. Leaves: rules, and the first one that fits a connection. Raises ValueError with a line
-for a person. Must not know roles or sockets: who is a member of what is asked of the caller.
+Enters: the text of the setting, one rule after the other. Leaves: rules, and the first rule that
+fits a connection. Raises ValueError with a line for a person. Must not know roles or sockets: the
+caller tells whether a user is a member of a role.
 """
 
 from __future__ import annotations
@@ -24,7 +26,12 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """One name of a list in a rule. keyword: it was not in quotes, so that all, sameuser and +group mean more than themselves."""
+    """One name of a list in a rule.
+
+    Attributes:
+        keyword: the name was not in quotes, so that all, sameuser and +group mean more than
+            themselves.
+    """
 
     text: str
     keyword: bool
@@ -32,7 +39,12 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule. networks: that the address has to be in one of. any_name: while no role was created, any name comes in, as a superuser."""
+    """One rule.
+
+    Attributes:
+        networks: the address has to be in one of them.
+        any_name: while no role was created, any name comes in, as a superuser.
+    """
 
     kind: str
     databases: tuple[Name, ...]
@@ -43,7 +55,7 @@ class Rule:
 
     @property
     def trusts_others(self) -> bool:
-        """Whether it lets other machines in without a password."""
+        """True when the rule lets other machines in without a password."""
         return self.method == "trust" and not all(_is_within(network, LOOPBACK) for network in self.networks)
 
 
@@ -53,7 +65,9 @@ def read_rules(text: str) -> tuple[Rule, ...]:
 
 
 def default_rules(listens_beyond_loopback: bool, trusts_all: bool) -> tuple[Rule, ...]:
-    """Return the rules of a server that has none of its own: this machine is trusted as long as no other one can connect."""
+    """Return the rules of a server that has none of its own: this machine is trusted as long as no
+    other one can connect.
+    """
     everybody = (Name("all", True),)
     if trusts_all or not listens_beyond_loopback:
         return (Rule("host", everybody, everybody, ANYWHERE, "trust", any_name=True),)
@@ -68,7 +82,10 @@ def find_rule(
     encrypted: bool,
     is_member: Callable[[str], bool],
 ) -> Rule | None:
-    """Return the first rule that fits. is_member: whether the user is in a role, itself counted."""
+    """Return the first rule that fits.
+
+    is_member: tells whether the user is in a role; a role counts as its own member.
+    """
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
         address = address.ipv4_mapped
     for rule in rules:

@@ -1,4 +1,5 @@
-"""What SHOW tells of the server's own settings: their names, also PostgreSQL's where there is one, their values and what they are.
+"""The server's own settings as SHOW shows them: their names, also PostgreSQL's where there is one,
+values and descriptions.
 
 Enters: the configuration. Leaves: settings that SET refuses with 55P02.
 """
@@ -14,7 +15,10 @@ POSTGRES_NAMES = {"host": "listen_addresses", "connections_max": "max_connection
 
 
 def server_settings(config: ServerConfig) -> dict[str, Setting]:
-    """Return the settings by name; the address is where the server really listens if config says so."""
+    """Return the settings by name.
+
+    The address is the one on which the server listens if `config` has that.
+    """
     shown = {}
     for field in fields(ServerConfig):
         value = getattr(config, field.name)

@@ -1,4 +1,4 @@
-"""Functions of DuckDB's SQL of ours on inet and cidr. Strict: callers see to NULL."""
+"""Functions for DuckDB on inet and cidr. Strict: callers handle NULL."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Functions of DuckDB's SQL of ours on bytea: parts, positions, single bytes, hashes.
+"""Functions for DuckDB on bytea: parts, positions, single bytes, hashes.
 
-Strict: callers see to NULL. Errors are PostgreSQL's.
+Strict: callers handle NULL. Errors are PostgreSQL's.
 """
 
 from __future__ import annotations

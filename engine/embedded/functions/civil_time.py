@@ -1,6 +1,9 @@
-"""Civil time on microseconds since 1970: PostgreSQL's truncation and fields. Plain integers in and out.
+"""Civil time on microseconds since 1970: PostgreSQL's truncation and fields.
 
-Holds what the engines' own functions count otherwise: centuries, years before Christ, truncation on a zone's clock. Reads no clock.
+Plain integers in and out.
+
+The functions here are those that the engines' own count otherwise: centuries, years before Christ,
+truncation on a zone's clock. Reads no clock.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ SUB_DAY_US = {
 
 
 def local_us(us: int, zone: str) -> int:
-    """Return what clocks in `zone` show at an instant."""
+    """Return the time of clocks in `zone` at an instant."""
     return us if is_infinite(us) else us + utc_offset_us(us, zone)
 
 
@@ -68,7 +71,11 @@ def zone_truncated_us(unit: str, us: int, zone: str) -> int:
 
 
 def field(name: str, us: int) -> int:
-    """Return a field that DuckDB counts otherwise: decade, century, millennium, julian, and a date's epoch. `us` is finite."""
+    """Return a field that DuckDB counts otherwise: decade, century, millennium, julian, and a
+    date's epoch.
+
+    us: finite.
+    """
     if name == "epoch":
         return us // SECOND_US
     if name == "julian":
@@ -81,19 +88,26 @@ def field(name: str, us: int) -> int:
 
 
 def infinite_span(what: str, left: int, right: int) -> int | None:
-    """Raise 22008 for the difference of `what` of which one is infinite. None of others, for which nobody asks."""
+    """Raise 22008 for the difference of two times (`what`) of which one is infinite.
+
+    None is returned for others, and never used.
+    """
     if is_infinite(left) or is_infinite(right):
         raise SqlError("22008", f"cannot subtract infinite {what}")
     return None
 
 
 def infinite_part(us: int) -> float:
-    """Return date_part of a field that grows with the time, of an infinite one."""
+    """Return date_part of an infinite time for a field that grows with the time."""
     return float("inf") if us > 0 else float("-inf")
 
 
 def infinite_field(name: str, us: int) -> int | None:
-    """Raise 0A000 for EXTRACT of a field that is infinite where the time is: no numeric is. None of others, for which nobody asks."""
+    """Raise 0A000 for EXTRACT of a field that is infinite where the time is: no numeric is infinite
+    there.
+
+    None is returned for others, and never used.
+    """
     if is_infinite(us):
         raise not_supported(
             f"EXTRACT({name.upper()}) of an infinite time", hint="date_part returns a double precision."
@@ -116,7 +130,7 @@ def float_field(name: str, us: int) -> float:
 
 
 def zone_field(name: str, us: int, zone: str) -> int | None:
-    """Return timezone, timezone_hour or timezone_minute at an instant; an infinite one has none."""
+    """Return timezone, timezone_hour or timezone_minute at an instant; an infinite time has none."""
     if is_infinite(us):
         return None
     seconds = utc_offset_us(us, zone) // SECOND_US

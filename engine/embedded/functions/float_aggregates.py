@@ -1,8 +1,10 @@
-"""Sums, averages, deviations and regressions of floats with PostgreSQL's digits: its own steps, in the order of the rows.
+"""Sums, averages, deviations and regressions of floats with PostgreSQL's digits: its own steps, in
+the order of the rows.
 
-Enters: Arrow list columns with the values of y and of x, one list per group, or of rows with their frames, one list per partition.
-Leaves: one float per group, or one list of floats per partition. Raises a ValueError with the mark of 22003 for sums that overflow, of
-57014 for a statement that is to end. What adds is `ringbuffer.groups.float_frames`.
+Enters: Arrow list columns with the values of y and of x, one list per group, or of rows with their
+frames, one list per partition. Leaves: one float per group, or one list of floats per partition.
+Raises a ValueError with the mark of 22003 for sums that overflow, of 57014 for a statement that is
+to end. `ringbuffer.groups.float_frames` adds.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from sql.errors import SqlError
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
-# How many rows are added before a statement may end.
+# The rows that are added before a statement may end.
 STEPS_MAX = 10_000_000
 
 
@@ -36,7 +38,11 @@ def float8_aggregate(ys: pa.Array, xs: pa.Array, names: pa.Array) -> pa.Array:
 
 
 def float8_window(rows: pa.Array, names: pa.Array) -> pa.Array:
-    """Return lists of each row's number and an aggregate of its frame, whose bounds are rows of the list. names: 'name' or 'name ties'."""
+    """Return lists of each row's number and an aggregate of its frame, whose bounds are rows of the
+    list.
+
+    names: 'name' or 'name ties'.
+    """
     bounds, flat = _bounds(rows), one_array(rows).flatten()
     name, _, ties = names[0].as_py().partition(" ")
     starts = np.repeat(bounds[:-1], np.diff(bounds))
@@ -48,7 +54,10 @@ def float8_window(rows: pa.Array, names: pa.Array) -> pa.Array:
 
 
 def _bounds(values: pa.Array) -> Rows:
-    """Return where each list begins among the values of all, and their end; a NULL has none."""
+    """Return the begin of each list among the values of all lists, and their end.
+
+    A NULL has no values.
+    """
     counts = pc.fill_null(pc.list_value_length(one_array(values)), 0).to_numpy(zero_copy_only=False)
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts, dtype=np.int64)])
 
@@ -64,7 +73,7 @@ class _Frames:
     keeps_own: bool = False
 
     def columns(self) -> tuple[Rows, Rows, Rows, Rows, int]:
-        """Return the bounds, those of what is left out as well."""
+        """The bounds, and the bounds of the rows that are left out."""
         none = np.zeros_like(self.low)
         out_low, out_high = (none if bound is None else bound for bound in (self.out_low, self.out_high))
         return self.low, self.high, out_low, out_high, int(self.keeps_own)
@@ -79,7 +88,10 @@ class _Values:
         self.x: Floats = np.ascontiguousarray(x.to_numpy(zero_copy_only=False), dtype=np.float64)
 
     def sums(self, name: str, frames: _Frames) -> Floats:
-        """Return the sums of frames, some million rows at a time. Raises a ValueError with the mark of 22003, or of 57014."""
+        """Return the sums of frames, some million rows at a time.
+
+        Raises a ValueError with the mark of 22003, or of 57014.
+        """
         kind, count = KINDS.get(name, PAIRS), len(frames.low)
         sums, steps = np.zeros((count, 6)), np.cumsum(frames.high - frames.low)
         columns = frames.columns()
@@ -105,7 +117,7 @@ KINDS = {
 
 
 def _results(name: str, sums: Floats) -> pa.Array:
-    """Return the values of an aggregate, NULL where it has none."""
+    """Return the values of an aggregate, NULL where it has no value."""
     with np.errstate(all="ignore"):
         values, missing = RESULTS[name](sums)
     return pa.array(values, pa.float64(), mask=missing)
@@ -115,7 +127,7 @@ Result = tuple[Floats, npt.NDArray[np.bool_]]
 
 
 def _over(place: int, less: int = 0, root: bool = False) -> Callable[[Floats], Result]:
-    """Return what divides a sum by the count, or by one less."""
+    """Return the function that divides a sum by the count, or by one less."""
 
     def result(sums: Floats) -> Result:
         values = sums[:, place] / (sums[:, COUNT] - less)

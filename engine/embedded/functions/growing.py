@@ -1,6 +1,8 @@
-"""Functions whose values may be much longer than what they are given: each stops before it takes the server's memory.
+"""Functions whose values may be much longer than their arguments: each stops before it takes the
+server's memory.
 
-Enters: scalar functions, or whole Arrow columns. Leaves: the same, with 53200 (54000 where PostgreSQL says that) instead of too much.
+Enters: scalar functions, or whole Arrow columns. Leaves: the same functions, with 53200 (54000
+where PostgreSQL says that) for too much.
 """
 
 from __future__ import annotations
@@ -24,9 +26,9 @@ from sql.errors import SqlError
 Scalar = Callable[..., Any]
 ArrowFunction = Callable[..., pa.Array]
 
-# Whose values the engine does not count.
+# Types of results that the engine does not count.
 GROWING_TYPES = frozenset({"VARCHAR", "BLOB", "VARCHAR[]", "VARCHAR[][]"})
-# What a function makes, where that may be much more than it is given.
+# The length of a function's value, where the value may be much longer than the arguments.
 LENGTHS: dict[str, Callable[..., int]] = {
     "text_repeat": value_limits.repeated_length,
     "text_lpad": value_limits.padded_length,
@@ -35,7 +37,7 @@ LENGTHS: dict[str, Callable[..., int]] = {
     "text_to_array": value_limits.parts_length,
     "joined_texts": value_limits.joined_length,
 }
-# As PostgreSQL says it.
+# The errors of PostgreSQL.
 REFUSALS = dict.fromkeys(("text_repeat", "text_lpad", "text_rpad"), requested_length)
 
 
@@ -50,7 +52,9 @@ def limited(name: str, function: Scalar, result: str, bytes_max: int) -> Scalar 
 class Limited:
     """A function whose values may have `bytes_max` together for a batch of rows.
 
-    length: what one will take, known before it is made. refusal: the error of too much.
+    Attributes:
+        length: the length of a value, known before the value is made.
+        refusal: the error of too much.
     """
 
     function: Scalar
@@ -78,7 +82,7 @@ class Limited:
 
 
 def texts_joined(bytes_max: int) -> ArrowFunction:
-    """Return || of many operands, as a list: NULL where one of them is."""
+    """Return || of many operands, as a list: NULL where one of them is NULL."""
 
     def run(column: pa.ChunkedArray) -> pa.Array:
         if one_array(column).flatten().nbytes > bytes_max:
@@ -90,7 +94,10 @@ def texts_joined(bytes_max: int) -> ArrowFunction:
 
 
 def texts_separated(bytes_max: int) -> ArrowFunction:
-    """Return the texts of lists with separators between those that are not NULL, as concat_ws does; NULL where all are."""
+    """Return the texts of lists with separators between those that are not NULL, as concat_ws does.
+
+    NULL where all are.
+    """
 
     def run(separators: pa.ChunkedArray, column: pa.ChunkedArray) -> pa.Array:
         lists = one_array(column)
@@ -110,7 +117,10 @@ def texts_separated(bytes_max: int) -> ArrowFunction:
 
 
 def texts_fit(bytes_max: int, refusal: Callable[[int], SqlError]) -> ArrowFunction:
-    """Return what is true of the widths of a batch of rows, in bytes, if they are `bytes_max` at most together, and else raises 53200."""
+    """Return true for a batch of rows whose widths, in bytes, are `bytes_max` at most together.
+
+    Else raise 53200.
+    """
 
     def run(widths: pa.ChunkedArray) -> pa.Array:
         if (pc.sum(widths).as_py() or 0) > bytes_max:
@@ -121,7 +131,10 @@ def texts_fit(bytes_max: int, refusal: Callable[[int], SqlError]) -> ArrowFuncti
 
 
 def series_start(start: pa.ChunkedArray, stop: pa.ChunkedArray, step: pa.ChunkedArray) -> pa.Array:
-    """Return where series start, if all of them together are short enough to be lists. Raises 53200."""
+    """Return the starts of series, if all series together are short enough to be lists.
+
+    Raises 53200.
+    """
     first, last, width = (
         one_array(column).cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy() for column in (start, stop, step)
     )

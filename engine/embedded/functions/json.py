@@ -1,6 +1,7 @@
-"""json and jsonb: ->, ->>, #>, #>>, @>, ?, typeof, array_length.
+"""The operators and functions of json and jsonb: ->, ->>, #>, #>>, @>, ?, typeof, array_length.
 
-A json value is its text as it was written, a jsonb one PostgreSQL's print of it. Strict: callers see to NULL. What is not there is NULL.
+A json value is its text as it was written, a jsonb value is PostgreSQL's print of it. Strict:
+callers handle NULL. A missing member is NULL.
 """
 
 from __future__ import annotations
@@ -24,12 +25,15 @@ def end_of_space(text: str, place: int) -> int:
 
 
 def value_end(text: str, place: int) -> int:
-    """Return where the value that begins at `place` ends."""
+    """Return the end of the value that begins at `place`."""
     return DECODER.raw_decode(text, place)[1]
 
 
 def parts(text: str) -> list[tuple[str, str]] | list[str] | None:
-    """Return the members of an object, the items of an array, each as it is written; None for a scalar."""
+    """Return the members of an object or the items of an array, each as it is written.
+
+    None for a scalar.
+    """
     place = end_of_space(text, 0)
     opening = text[place : place + 1]
     if opening not in ("{", "["):
@@ -67,12 +71,14 @@ def item(text: str, index: int) -> str | None:
 
 
 def item_or_scalar(text: str, index: int) -> str | None:
-    """Return jsonb -> index: PostgreSQL keeps a scalar as an array of one item, and answers with that."""
+    """Return jsonb -> index: PostgreSQL keeps a scalar as an array of one item, and answers with
+    that item.
+    """
     return text if kind(text) not in ("array", "object") and index in (0, -1) else item(text, index)
 
 
 def as_text(value: str | None) -> str | None:
-    """Return what ->> makes of a value: strings without their quotes, null as NULL."""
+    """Return the text that ->> gives for a value: strings without their quotes, null as NULL."""
     if value is None or value == "null":
         return None
     if value.startswith('"'):
@@ -118,7 +124,10 @@ def contains(text: str, other: str) -> bool:
 
 
 def within(value: Any, other: Any, is_top: bool = False) -> bool:
-    """Tell whether `value` has all that `other` has: members by name, items anywhere; on top an array also has a scalar as an item."""
+    """Tell whether `value` has all that `other` has: members by name, items anywhere.
+
+    At the top an array also has a scalar as an item.
+    """
     if isinstance(other, dict):
         return isinstance(value, dict) and all(key in value and within(value[key], item) for key, item in other.items())
     if isinstance(other, list):
@@ -129,7 +138,9 @@ def within(value: Any, other: Any, is_top: bool = False) -> bool:
 
 
 def names(text: str) -> set[str]:
-    """Return what jsonb ? finds: the names of an object's members, an array's strings, a string itself."""
+    """Return the texts that jsonb ? finds: the names of an object's members, an array's strings, a
+    string itself.
+    """
     value = json.loads(text)
     if isinstance(value, str):
         return {value}

@@ -1,6 +1,8 @@
-"""Items and members of json and jsonb values as lists, which become rows: array_elements, object_keys, each.
+"""Items and members of json and jsonb values as lists, which become rows: array_elements,
+object_keys, each.
 
-Enters: a text, and the name of the function for its errors. Leaves: a list of texts. Strict: callers see to NULL.
+Enters: a text, and the name of the function for its errors. Leaves: a list of texts. Strict:
+callers handle NULL.
 """
 
 from __future__ import annotations

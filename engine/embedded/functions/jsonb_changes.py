@@ -1,6 +1,9 @@
-"""Changes of json and jsonb values: ||, -, #-, jsonb_set, jsonb_insert, strip_nulls, pretty; as PostgreSQL's jsonfuncs.c makes them.
+"""Changes of json and jsonb values: ||, -, #-, jsonb_set, jsonb_insert, strip_nulls, pretty.
 
-Enters: texts of jsonb, or of json where a name says so. Leaves: texts of the same type. Strict: callers see to NULL.
+As PostgreSQL's jsonfuncs.c makes them.
+
+Enters: texts of jsonb, or of json where a name says so. Leaves: texts of the same type. Strict:
+callers handle NULL.
 """
 
 from __future__ import annotations
@@ -48,7 +51,7 @@ def sorted_members(value: Any) -> Any:
 
 
 def concatenated(text: str, other: str) -> str:
-    """Return jsonb || jsonb: two objects make one, all else an array."""
+    """Return jsonb || jsonb: two objects make one, all other values an array."""
     left, right = value_of(text), value_of(other)
     if isinstance(left, dict) and isinstance(right, dict):
         return text_of(left | right)
@@ -56,7 +59,10 @@ def concatenated(text: str, other: str) -> str:
 
 
 def without_names(text: str, names: Path) -> str:
-    """Return jsonb - text[]: without the members of these names, or the strings of an array. Raises 22023."""
+    """Return jsonb - text[]: without the members of these names, or the strings of an array.
+
+    Raises 22023.
+    """
     value = value_of(text)
     if isinstance(value, dict):
         return text_of({key: item for key, item in value.items() if key not in names})
@@ -66,7 +72,10 @@ def without_names(text: str, names: Path) -> str:
 
 
 def without_item(text: str, index: int) -> str:
-    """Return jsonb - int4: without the item at a place, from the end when negative. Raises 22023."""
+    """Return jsonb - int4: without the item at a place, from the end when negative.
+
+    Raises 22023.
+    """
     value = value_of(text)
     if isinstance(value, dict):
         raise SqlError("22023", "cannot delete from object using integer index")
@@ -120,9 +129,10 @@ def _delete(holder: Any, key: Any) -> None:
 
 
 def _changed(text: str, path: Path, doing: str, change: Callable[[Any, Any, bool], None]) -> str:
-    """Return a value after `change` of (what holds the end of the path, its name or place there, whether it is there).
+    """Return a value after `change` of (container at the end of the path, name or place in it,
+    whether that is there).
 
-    The place of an item that is not there is -1 before the first one, and the length behind the last.
+    The place of a missing item is -1 before the first one, and the length after the last.
     """
     value = value_of(text)
     if is_scalar(value):
@@ -163,7 +173,7 @@ def _stripped(value: Any) -> Any:
 
 
 def json_without_nulls(text: str) -> str:
-    """Return json_strip_nulls, which also writes what it keeps without spaces."""
+    """Return json_strip_nulls, which also writes the remaining members without spaces."""
     match kind(text):
         case "array":
             items = cast("list[str]", parts(text))

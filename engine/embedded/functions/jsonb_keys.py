@@ -1,7 +1,9 @@
-"""The bytes that order jsonb values as PostgreSQL does: objects over arrays over booleans over numbers over strings over null.
+"""The bytes that order jsonb values as PostgreSQL does: objects over arrays over booleans over
+numbers over strings over null.
 
-Enters: the text of a jsonb. Leaves: a key; equal values have equal keys, and keys compare byte by byte. An array or object goes by its
-number of members first; a value that is no container counts, at the top, as an array of one, below a real one.
+Enters: the text of a jsonb. Leaves: a key; equal values have equal keys, and keys compare byte by
+byte. The key of an array or object begins with the number of its members; a value that is no
+container counts, at the top, as an array of one, below a real one.
 """
 
 from __future__ import annotations
@@ -58,7 +60,7 @@ def write(value: Any, out: bytearray) -> None:
 
 
 def number_key(value: Decimal) -> bytes:
-    """Return sign, power of ten and digits; those of a negative number turned around."""
+    """Return sign, power of ten and digits; for a negative number all of them are inverted."""
     sign, figures, exponent = value.as_tuple()
     assert isinstance(exponent, int)
     digits = "".join(map(str, figures)).lstrip("0")

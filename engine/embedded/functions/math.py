@@ -1,6 +1,8 @@
-"""PostgreSQL's mathematical functions on Python values: integers, floats, and numerics with PostgreSQL's choice of digits.
+"""PostgreSQL's mathematical functions on Python values: integers, floats, and numerics with
+PostgreSQL's choice of digits.
 
-A numeric is (unscaled, scale). Strict: callers see to NULL. Raises SqlError with PostgreSQL's SQLSTATE.
+A numeric is (unscaled, scale). Strict: callers handle NULL. Raises SqlError with PostgreSQL's
+SQLSTATE.
 """
 
 from __future__ import annotations
@@ -133,7 +135,7 @@ def degrees(value: float) -> float:
 
 
 def width_bucket(operand: float, low: float, high: float, count: int) -> int:
-    """Return the number of the bucket of `count` equal ones that holds the operand."""
+    """Return the number of that one of `count` equal buckets which holds the operand."""
     if count <= 0:
         raise SqlError("2201G", "count must be greater than zero")
     if math.isnan(operand) or math.isnan(low) or math.isnan(high):
@@ -156,7 +158,7 @@ def width_bucket(operand: float, low: float, high: float, count: int) -> int:
 
 
 def after(count: int) -> int:
-    """Return the bucket behind the last one."""
+    """Return the bucket after the last one."""
     if count == INT4_MAX:
         raise out_of_range("integer")
     return count + 1
@@ -196,7 +198,8 @@ def trimmed(value: Numeric) -> Numeric:
     return unscaled, scale
 
 
-# Numerics with a choice of digits: PostgreSQL takes at least 16 significant ones, and computes them exactly.
+# Numerics with a choice of digits: PostgreSQL takes at least 16 significant digits, and computes
+# them exactly.
 
 
 def decimal_of(value: Numeric) -> Decimal:
@@ -319,7 +322,11 @@ def refuse_long(weight: int) -> None:
 
 
 def variance(count: int, total: Numeric | None, squares: Numeric | None, name: str) -> Numeric | None:
-    """Return var_pop, var_samp, stddev_pop or stddev_samp from the count, the sum and the sum of squares (numeric_stddev_internal)."""
+    """Return var_pop, var_samp, stddev_pop or stddev_samp from the count, the sum and the sum of
+    squares.
+
+    PostgreSQL's function is numeric_stddev_internal.
+    """
     sample = name.endswith("samp")
     if total is None or squares is None or count <= sample:
         return None

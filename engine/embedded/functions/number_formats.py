@@ -24,9 +24,12 @@ DOUBLE_DIGITS = 15
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A number's template. tokens: patterns in capitals, or other text behind a quote mark.
+    """The template of a number.
 
-    before, after: digit places on both sides of the point. zero_at: the place (from 0) of the first 0 before the point, None without.
+    Attributes:
+        tokens: patterns in capitals, or other text after a quote mark.
+        before, after: digit places on both sides of the point.
+        zero_at: the place (from 0) of the first 0 before the point, None without.
     """
 
     tokens: tuple[str, ...]
@@ -94,7 +97,9 @@ def formatted(value: Numeric, text: str) -> str:
 
 
 def formatted_special(value: float, text: str) -> str:
-    """Return to_char of NaN or an infinity: the word stands where the digits before the point do, and nothing behind it."""
+    """Return to_char of NaN or an infinity: the word stands in the place of the digits before the
+    point, and nothing after it.
+    """
     if not text:
         return ""
     template = template_of(text)
@@ -178,7 +183,7 @@ def assembled(template: Template, whole: str, fraction: str, negative: bool) -> 
 
 
 def sign_text(token: str, negative: bool, template: Template, sign_first: bool) -> str:
-    """Return what a sign pattern prints where it stands."""
+    """Return the text of a sign pattern at its place."""
     if token == "S":
         return "" if sign_first else ("-" if negative else "+")
     if token == "SG":
@@ -189,12 +194,12 @@ def sign_text(token: str, negative: bool, template: Template, sign_first: bool) 
 
 
 def significant(template: Template, fraction: str) -> int:
-    """Return how many digits behind the point FM leaves."""
+    """Return how many digits after the point FM leaves."""
     return max(len(fraction.rstrip("0")), template.zero_after)
 
 
 def read(text: str, template_text: str) -> Numeric | None:
-    """Return to_number(text, template): the digits that stand where the template has digits."""
+    """Return to_number(text, template): the digits at the places where the template has digits."""
     template = template_of(template_text)
     negative = "-" in text or ("<" in text and template.sign == "PR")
     digits, behind, point = "", 0, False

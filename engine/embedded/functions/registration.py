@@ -1,7 +1,8 @@
-"""The functions that DuckDB's SQL of ours calls beyond DuckDB's own: registered once per database, one Arrow column per argument.
+"""The registration of our own functions in DuckDB: once per database, an Arrow column per argument.
 
-Each row of `SPECIFICATIONS` gives name, argument types, result type and a scalar function that is strict in NULL, but for the float
-arithmetic, which runs on whole numpy columns. Errors carry their SQLSTATE through DuckDB in the texts of `error_mark`.
+Each row of `SPECIFICATIONS` gives name, argument types, result type and a scalar function that is
+strict in NULL, but for the float arithmetic, which runs on whole numpy columns. Errors carry their
+SQLSTATE through DuckDB in the texts of `error_mark`.
 """
 
 from __future__ import annotations
@@ -71,11 +72,11 @@ KEY_FIELDS = [
     pa.field("high", pa.decimal128(19, 0)),
     pa.field("low", pa.decimal128(19, 0)),
 ]
-# Of a column that is made Python's values at once.
+# Bytes of a column that become Python's values at once.
 COLUMN_BYTES_MAX = 1 << 22
 POSITIONAL = inspect.Parameter.POSITIONAL_ONLY
 
-# Those that were read, by their names.
+# The types that have been read, by their names.
 TYPES: dict[str, DuckDBPyType] = {}
 
 Scalar = Callable[..., Any]
@@ -83,7 +84,7 @@ ArrowFunction = Callable[..., pa.Array]
 
 
 def register_functions(connection: duckdb.DuckDBPyConnection, bytes_max: int = VALUES_BYTES_MAX) -> None:
-    """Make every function known to the database of `connection`. bytes_max: of the texts that one makes of a batch of rows."""
+    """Make every function known; `bytes_max` bounds the texts of one call for a batch of rows."""
     for name, arguments, result, function in SPECIFICATIONS:
         _register(connection, name, arguments, result, rows_of(name, function, arguments, result, bytes_max))
     for scale in range(decimals.DIGITS_MAX + 1):
@@ -168,7 +169,7 @@ def _register(
 
 
 def type_of(connection: duckdb.DuckDBPyConnection, name: str) -> DuckDBPyType:
-    """Return one of DuckDB's types; to read a name takes as long as to make a function known, and there are few names."""
+    """Return one of DuckDB's types; to read a name takes as long as to make a function known."""
     found = TYPES.get(name)
     if found is None:
         found = TYPES[name] = connection.dtype(name)
@@ -178,7 +179,7 @@ def type_of(connection: duckdb.DuckDBPyConnection, name: str) -> DuckDBPyType:
 def rows_of(
     name: str, function: Scalar, arguments: Sequence[str], result: str, bytes_max: int, strict: bool = True
 ) -> ArrowFunction:
-    """As `row_by_row`, with what the function of that name gives for NaN and the infinities, and makes of a batch at most."""
+    """Return `row_by_row` with its results for NaN and the infinities, and its limit for a batch."""
     special = SPECIAL_FUNCTIONS[name] if VARIABLE in arguments else None
     return row_by_row(limited(name, function, result, bytes_max), arguments, result, strict, special)
 
@@ -190,7 +191,7 @@ def row_by_row(
     strict: bool = True,
     special: Scalar | None = None,
 ) -> ArrowFunction:
-    """Return a scalar function as one over Arrow columns; a strict one does not see NULLs.
+    """Return a scalar function as one over Arrow columns; a strict function does not see NULLs.
 
     special: is called instead for rows in which a numeric is NaN or an infinity.
     """
@@ -210,7 +211,7 @@ def row_by_row(
             return writer([None if None in row else call(*row) for row in rows])
         except SqlError as error:
             failed = marked(error)
-        # DuckDB tries a constant a dozen times, and an exception's frames hold what is in them.
+        # DuckDB tries a constant a dozen times, and the frames of an exception hold the columns.
         columns, arrays = (), []
         del rows, plain, call
         raise ValueError(failed)
@@ -219,7 +220,7 @@ def row_by_row(
 
 
 def either(function: Scalar, special: Scalar, numerics: Sequence[int]) -> Scalar:
-    """Return `function`, but `special` where one of the operands at the places `numerics` is NaN or an infinity."""
+    """Return `function`, but `special` where an operand among `numerics` is NaN or an infinity."""
 
     def run(*row: Any) -> Any:
         found = any(row[place] is not None and special_numerics.is_special(row[place]) for place in numerics)
@@ -243,7 +244,7 @@ def _reader(kind: str) -> Callable[[pa.Array], Iterable[Any]]:
 
 
 def values_of(column: pa.Array) -> Iterable[Any]:
-    """Return a column's values; long ones are made one after the other, not all at once."""
+    """Return the values of a column; long values are made one after the other, not all at once."""
     return column.to_pylist() if column.nbytes <= COLUMN_BYTES_MAX else (value.as_py() for value in column)
 
 
@@ -300,7 +301,7 @@ def numeric_lists(rows: list[list[decimals.Numeric] | None]) -> pa.Array:
 
 
 def integer_shift(bits: int, is_left: bool) -> ArrowFunction:
-    """Return << or >> of an integer type as PostgreSQL's processor does it: by a number of bits modulo 32 or 64, without overflow."""
+    """Return << or >> of an integer type: by bits modulo 32 or 64, without overflow."""
     modulus = 64 if bits == 64 else 32
 
     def run(value: pa.ChunkedArray, amount: pa.ChunkedArray) -> pa.Array:
@@ -315,7 +316,7 @@ def integer_shift(bits: int, is_left: bool) -> ArrowFunction:
 
 
 def float_arithmetic(name: str, dtype: type[np.floating[Any]]) -> ArrowFunction:
-    """Return float addition, ... that raises where finite operands give infinity, products and quotients that vanish, and x/0."""
+    """Return float arithmetic that raises for new infinities, vanishing results, and x / 0."""
     ufunc = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide}[name]
 
     def run(left: pa.ChunkedArray, right: pa.ChunkedArray) -> pa.Array:
@@ -349,7 +350,7 @@ def micros_of(column: pa.ChunkedArray) -> pa.Array:
 
 
 def moment(zone: str) -> ArrowFunction:
-    """Return what makes timestamps of microseconds since 1970. Raises 22008."""
+    """Return the function that makes timestamps of microseconds since 1970. Raises 22008."""
     kind = pa.timestamp("us", zone or None)
 
     def run(column: pa.ChunkedArray) -> pa.Array:
@@ -482,14 +483,14 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("time_part", [_TEXT, "BIGINT"], "DOUBLE", civil_time.float_field),
 ]
 
-# Each is there twice: once for constants that DuckDB had better not compute in advance.
+# Each function is there twice: once for constants that DuckDB should not compute in advance.
 PADDING_SPECIFICATIONS: list[tuple[str, list[str], Scalar]] = [
     ("text_repeat", [_TEXT, "INTEGER"], scalar_functions.repeat),
     ("text_lpad", [_TEXT, "INTEGER", _TEXT], scalar_functions.lpad),
     ("text_rpad", [_TEXT, "INTEGER", _TEXT], scalar_functions.rpad),
 ]
 
-# Times and the microseconds that they are, infinite ones as well.
+# Times and their microseconds, infinite times as well.
 MOMENT_SPECIFICATIONS: list[tuple[str, str, str, ArrowFunction]] = [
     ("infinite_us", "TIMESTAMP", "BIGINT", micros_of),
     ("timestamp_moment", "BIGINT", "TIMESTAMP", moment("")),

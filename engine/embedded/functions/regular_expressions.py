@@ -1,6 +1,6 @@
 """PostgreSQL's functions of regular expressions, with the matches that `regular_matcher` finds.
 
-Strict: callers see to NULL. Patterns are compiled once. Must not know of Arrow or DuckDB.
+Strict: callers handle NULL. Patterns are compiled once. Must not know of Arrow or DuckDB.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from sql.patterns.trees import options_of
 Texts = list[str | None]
 Key = tuple[str, str]
 
-# The compiled patterns that nobody uses, the last one that was used at the end, and what they may take up together.
+# The compiled patterns that no thread uses, the most recent one at the end, and the bytes that they
+# may take together.
 PROGRAMS_MAX, PROGRAMS_BYTES_MAX = 128, 64 << 20
 PROGRAMS: OrderedDict[Key, Program] = OrderedDict()
 LOCK = Lock()
@@ -31,10 +32,12 @@ GROUP_DIGITS = "123456789"
 
 
 class Compiled:
-    """A pattern that is ready to match, for one thread: for another one that comes meanwhile it is compiled again."""
+    """A pattern that is ready to match, for one thread: for another thread that comes meanwhile the
+    pattern is compiled again.
+    """
 
     def __init__(self, pattern: str, letters: str) -> None:
-        # Whether all matches are asked for is no matter of the pattern.
+        # The letter g, for all matches, does not change the pattern.
         self.key = pattern, letters.replace("g", "")
         self.is_borrowed = False
         self.program: Program
@@ -64,7 +67,7 @@ class Compiled:
 
 
 def drop_programs() -> None:
-    """Drop patterns until the others are no more than may be kept. Callers hold the lock."""
+    """Drop patterns until the rest is no more than may be kept. Callers hold the lock."""
     size = sum(program.bytes for program in PROGRAMS.values())
     while PROGRAMS and (len(PROGRAMS) > PROGRAMS_MAX or size > PROGRAMS_BYTES_MAX):
         size -= PROGRAMS.popitem(last=False)[1].bytes
@@ -83,7 +86,7 @@ class Match:
         return self.search.program.pattern.groups
 
     def groups(self) -> Texts:
-        """Return what the parentheses captured."""
+        """Return the texts that the parentheses captured."""
         spans = self.search.captures((self.start, self.end))
         return [None if span is None else self.text[span[0] : span[1]] for span in spans]
 
@@ -91,12 +94,17 @@ class Match:
         return self.text[self.start : self.end]
 
     def parts(self) -> Texts:
-        """Return what the parentheses captured, or all of the match if there are none."""
+        """Return the texts that the parentheses captured, or the whole match if there are no
+        parentheses.
+        """
         return self.groups() if self.groups_count else [self.whole()]
 
 
 def all_matches(program: Program, text: str, start: int = 0, count: int = MATCHES_AT_ONCE) -> Iterator[Match]:
-    """Yield the matches one after the other; an empty one moves on by a character. count: of those that are looked for at once."""
+    """Yield the matches one after the other; an empty match moves on by a character.
+
+    count: of the matches that are looked for at once.
+    """
     search = program.search(text)
     for span in search.spans(start, count):
         yield Match(search, text, span)
@@ -124,7 +132,7 @@ def like(text: str, pattern: str, letters: str) -> bool:
 
 
 def part(text: str, pattern: str) -> str | None:
-    """Return substring(text from pattern): the first parenthesised part, or all that matches."""
+    """Return substring(text from pattern): the first parenthesised part, or the whole match."""
     with Compiled(pattern, "") as program:
         match = first(program, text)
         return None if match is None else match.parts()[0]
@@ -138,7 +146,7 @@ def whole(text: str, pattern: str) -> str | None:
 
 
 def first_match(text: str, pattern: str, letters: str) -> Texts | None:
-    """Return regexp_match: the parenthesised parts of the first match, or all of it."""
+    """Return regexp_match: the parenthesised parts of the first match, or the whole match."""
     refuse_global(letters, "regexp_match", "Use the regexp_matches function instead.")
     with Compiled(pattern, letters) as program:
         match = first(program, text)
@@ -155,7 +163,7 @@ def every_match(text: str, pattern: str, letters: str) -> list[Texts]:
 
 
 def replace(text: str, pattern: str, replacement: str, letters: str) -> str:
-    """Return regexp_replace. Raises 53200 before it is too long."""
+    """Return regexp_replace. Raises 53200 before the text is too long."""
     everywhere, template = options_of(letters).is_global, template_of(replacement) if "\\" in replacement else None
 
     def pieces(program: Program) -> Iterator[str]:
@@ -173,7 +181,7 @@ def replace(text: str, pattern: str, replacement: str, letters: str) -> str:
 
 
 def template_of(replacement: str) -> list[str | int]:
-    """Return the pieces of a replacement, of which numbers are those of groups, 0 the whole match."""
+    """Return the pieces of a replacement; a number is the number of a group, 0 the whole match."""
     pieces: list[str | int] = []
     place, plain = 0, ""
     while place < len(replacement):
@@ -200,7 +208,10 @@ def expanded(template: list[str | int], match: Match) -> str:
 
 
 def split(text: str, pattern: str, letters: str) -> list[str]:
-    """Return what stands between the matches; empty matches at the ends or beside another one do not count."""
+    """Return the texts between the matches.
+
+    Empty matches at the ends or beside another match do not count.
+    """
     refuse_global(letters, "regexp_split_to_array")
     out, done, end = [], 0, 0
     with Compiled(pattern, letters) as program:

@@ -1,6 +1,8 @@
-"""PostgreSQL's scalar functions on Python values, for what DuckDB's own mean otherwise: checked floats and text functions.
+"""PostgreSQL's scalar functions on Python values, where DuckDB's own mean something else: checked
+floats and text functions.
 
-Strict: callers see to NULL. Raise SqlError with PostgreSQL's SQLSTATE. Must not know of Arrow or DuckDB.
+Strict: callers handle NULL. Raise SqlError with PostgreSQL's SQLSTATE. Must not know of Arrow or
+DuckDB.
 """
 
 from __future__ import annotations
@@ -78,7 +80,9 @@ def float4_from_float8(value: float) -> float:
 
 
 def substring(text: str, start: int, length: int) -> str:
-    """Return substring(text from start for length): positions before the text count, but hold nothing."""
+    """Return substring(text from start for length): positions before the text count, but hold
+    nothing.
+    """
     if length < 0:
         raise SqlError("22011", "negative substring length not allowed")
     return text[max(start, 1) - 1 : max(start + length, 1) - 1]
@@ -102,7 +106,7 @@ def repeat(text: str, count: int) -> str:
 
 
 def replace(text: str, part: str, by: str) -> str:
-    """Return the text with every `part` of it replaced; an empty one is nowhere."""
+    """Return the text with every `part` of it replaced; an empty part is nowhere."""
     return text.replace(part, by) if part else text
 
 

@@ -1,6 +1,7 @@
-"""generate_series of numerics and of times, as lists: inclusive, up or down, each value made by adding the step to the one before.
+"""generate_series of numerics and of times, as lists: inclusive, up or down, each value the one
+before plus the step.
 
-Strict: callers see to NULL. A step of zero is 22023, a list that memory can't hold 53200.
+Strict: callers handle NULL. A step of zero is 22023, a list that memory can't hold 53200.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from sql.times.interval_values import Interval, span_us
 
 VARIABLE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
 
-# Each is a Python object for a while.
+# Each item is a Python object for a while.
 ITEMS_MAX = 2_000_000
 
 
@@ -45,7 +46,10 @@ def numeric_series(start: Numeric, stop: Numeric, step: Numeric) -> list[Numeric
 
 
 def time_series(start: int, stop: int, step: Interval, zone: str) -> list[int]:
-    """Return the times from start to stop, in microseconds; days and months are those of clocks in `zone`."""
+    """Return the times from start to stop, in microseconds.
+
+    Days and months are those of clocks in `zone`.
+    """
     way = span_us(step)
     if way == 0:
         raise zero_step()
@@ -53,7 +57,7 @@ def time_series(start: int, stop: int, step: Interval, zone: str) -> list[int]:
     months, days, micros = step
     if not months and not days:
         times = range(start, stop + (1 if way > 0 else -1), micros)
-        # Of a range as long as this one len() would not fit.
+        # For a range as long as this, len() would not fit.
         if (times.stop - times.start) // micros > ITEMS_MAX:
             raise too_long()
         return list(times)

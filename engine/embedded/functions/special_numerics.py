@@ -1,8 +1,10 @@
-"""What PostgreSQL's functions of numerics give where an operand is NaN or an infinity: see `sql.values.special_numbers`.
+"""The results of PostgreSQL's functions of numerics where an operand is NaN or an infinity: see
+`sql.values.special_numbers`.
 
-Arithmetic follows floats: a finite operand takes part as its sign, so a result is NaN, an infinity or zero. `SPECIAL_FUNCTIONS` has an
-entry for every function of numerics that the engine registers; it is called for rows of which one has such an operand, all others
-are `decimals.py`'s. Strict in NULL.
+Arithmetic follows floats: a finite operand takes part as its sign, so a result is NaN, an infinity
+or zero. `SPECIAL_FUNCTIONS` has an entry for every function of numerics that the engine registers;
+it is called for rows with such an operand, and `decimals.py` computes all other rows. Strict in
+NULL.
 """
 
 from __future__ import annotations
@@ -20,9 +22,10 @@ from sql.values.special_numbers import NAN_RANK, SPECIAL_SCALE, SPECIALS, no_roo
 MINUS_INFINITY, INFINITY, NAN = ((rank, SPECIAL_SCALE) for rank in SPECIALS)
 ZERO, ONE = (0, 0), (1, 0)
 
-# Marks of what a sum is made of, a bit each: the scales from 0 to 38, then the special values by rank.
+# Marks of the summands, a bit each: the scales from 0 to 38, then the special values by rank.
 SPECIAL_MARKS = {-1: 1 << 40, 1: 1 << 41, NAN_RANK: 1 << 42}
-# Above the whole part of every number, with a part behind the point that a number so large can't have.
+# Above the whole part of every number, with digits after the point that a number so large can't
+# have.
 KEY_MAX = 10**38 - 1
 
 
@@ -32,7 +35,7 @@ def is_special(value: Numeric) -> bool:
 
 
 def approximate(value: Numeric) -> float:
-    """Return NaN or an infinity as a float; of a finite number its sign."""
+    """Return NaN or an infinity as a float; for a finite number its sign."""
     unscaled, scale = value
     if scale == SPECIAL_SCALE:
         return float(SPECIALS[unscaled])
@@ -49,7 +52,7 @@ def exact(value: float) -> Numeric:
 
 
 def of_floats(function: Callable[..., float]) -> Callable[..., Numeric]:
-    """Return a function of numerics that floats with their signs have as well."""
+    """Return a function of numerics that is computed on floats, finite operands by their signs."""
     return lambda *operands: exact(function(*map(approximate, operands)))
 
 
@@ -85,7 +88,7 @@ def key(value: Numeric) -> tuple[int, int, int]:
 
 
 def total_of(marks: int) -> Numeric:
-    """Return the sum of what has such marks, some of them special."""
+    """Return the sum of summands with such marks, some of them special."""
     has_minus, has_plus, has_nan = (bool(marks & mark) for mark in SPECIAL_MARKS.values())
     if has_nan or (has_minus and has_plus):
         return NAN

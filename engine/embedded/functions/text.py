@@ -1,4 +1,6 @@
-"""PostgreSQL's text functions on Python values, as functions of the embedded engine. Strict: callers see to NULL.
+"""PostgreSQL's text functions on Python values, as functions of the embedded engine.
+
+Strict: callers handle NULL.
 
 Raises SqlError with PostgreSQL's SQLSTATE. Must not know of Arrow or DuckDB.
 """
@@ -39,7 +41,9 @@ def lowered(text: str) -> str:
 
 
 def translate(text: str, source: str, target: str) -> str:
-    """Return the text with each character of `source` replaced by that at the same place of `target`, or dropped."""
+    """Return the text with each character of `source` replaced by the character at the same place
+    of `target`, or dropped.
+    """
     table: dict[int, str | None] = {}
     for index, character in enumerate(source):
         table.setdefault(ord(character), target[index] if index < len(target) else None)
@@ -65,7 +69,7 @@ def overlay_all(text: str, replacement: str, start: int) -> str:
 
 
 def code(text: str) -> int:
-    """Return ascii(text): the first character's code point, 0 of none."""
+    """Return ascii(text): the first character's code point, 0 for an empty text."""
     return ord(text[0]) if text else 0
 
 
@@ -99,7 +103,7 @@ def quote_literal(text: str) -> str:
 
 
 def formatted(template: str, arguments: list[str | None]) -> str:
-    """Return format(template, arguments...). Raises 53200 before it is too long."""
+    """Return format(template, arguments...). Raises 53200 before the text is too long."""
     return joined(_pieces(template, arguments))
 
 
@@ -237,7 +241,7 @@ def _unescaped(text: str) -> bytes:
 
 
 def to_array(text: str | None, separator: str | None, null: str | None) -> list[str | None] | None:
-    """Return string_to_array: a NULL separator splits into characters, an empty one not at all."""
+    """Return string_to_array: a NULL separator splits into characters, an empty one does not split."""
     if text is None:
         return None
     if not text:
@@ -267,7 +271,7 @@ TEXT_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
     ("similar_pattern", [_TEXT], _TEXT, lambda pattern: similar_pattern(pattern, None)),
     ("similar_pattern_escaped", [_TEXT, _TEXT], _TEXT, similar_pattern),
 ]
-# These get the number of their run as well.
+# Functions that get the number of their run as well.
 PATTERN_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
     ("text_like", [_TEXT, _TEXT, _TEXT], "BOOLEAN", like_matcher.like),
     ("regexp_matches_any", [_TEXT, _TEXT, _TEXT], "BOOLEAN", regular_expressions.matches),
@@ -281,5 +285,5 @@ PATTERN_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
     ("regexp_counted", [_TEXT, _TEXT, "INTEGER", _TEXT], "INTEGER", regular_expressions.count),
     ("regexp_position", [_TEXT, _TEXT], "INTEGER", regular_expressions.position),
 ]
-# These see NULLs.
+# Functions that see NULLs.
 NULL_TEXT_SPECIFICATIONS = [("text_to_array", [_TEXT, _TEXT, _TEXT], _TEXTS, to_array)]

@@ -1,6 +1,8 @@
-"""PostgreSQL's functions of dates, times and intervals on integers: microseconds since 1970, (months, days, microseconds).
+"""PostgreSQL's functions of dates, times and intervals on integers: microseconds since 1970,
+(months, days, microseconds).
 
-Strict: callers see to NULL. Raises SqlError with PostgreSQL's SQLSTATE. Must not know of Arrow or DuckDB.
+Strict: callers handle NULL. Raises SqlError with PostgreSQL's SQLSTATE. Must not know of Arrow or
+DuckDB.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ NUMERIC_ZONE = re.compile(r"([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?")
 
 
 def age(later: int, earlier: int, zone: str) -> Interval:
-    """Return age(later, earlier): years, months and days as one counts them on the calendar (timestamp_age)."""
+    """Return age(later, earlier): years, months and days as people count them on the calendar
+    (timestamp_age).
+    """
     if is_infinite(later) or is_infinite(earlier):
         raise SqlError("22008", "timestamp out of range")
     if zone:
@@ -58,7 +62,10 @@ def age(later: int, earlier: int, zone: str) -> Interval:
 
 
 def date_bin(stride: Interval, source: int, origin: int) -> int:
-    """Return the start of the bin of width `stride` that holds `source`; bins are counted from `origin`."""
+    """Return the start of the bin of width `stride` that holds `source`.
+
+    Bins are counted from `origin`.
+    """
     if is_infinite(source):
         return source
     if is_infinite(origin):
@@ -97,7 +104,7 @@ def justify_days(value: Interval) -> Interval:
 
 
 def justify_interval(value: Interval) -> Interval:
-    """Return the interval with hours as days, days as months, and all of one sign."""
+    """Return the interval with hours as days, days as months, and all parts of one sign."""
     months, days, micros = value
     if (days > 0 and micros > 0) or (days < 0 and micros < 0):
         whole = truncated(days, MONTH_DAYS)
@@ -213,7 +220,7 @@ TIME_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
     ("date_read", [_TEXT, _TEXT], "BIGINT", time_reading.read_date),
     ("timestamptz_read", [_TEXT, _TEXT, _TEXT], "BIGINT", time_reading.read_timestamp),
 ]
-# These have another value at each call.
+# Functions that have another value at each call.
 VOLATILE_TIME_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
     ("clock_us", ["INTEGER"], "BIGINT", clock_us),
 ]

@@ -1,4 +1,7 @@
-"""to_char of times in the C locale. Times are microseconds since 1970, templates are those of `sql/times/templates.py`."""
+"""to_char of times in the C locale.
+
+Times are microseconds since 1970, templates are those of `sql/times/templates.py`.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ JULIAN_EPOCH_DAY = 2_440_588
 
 
 def formatted(micros: int, template: str, zone: str = "") -> str | None:
-    """Return to_char of a timestamp; zone: the session's for a timestamptz. An empty template and an infinite time give NULL."""
+    """Return to_char of a timestamp; an empty template and an infinite time give NULL.
+
+    zone: the session's, for a timestamptz.
+    """
     if not template or is_infinite(micros):
         return None
     offset = utc_offset_us(micros, zone) if zone else 0
@@ -58,7 +64,7 @@ class Parts:
 
     @property
     def iso(self) -> tuple[int, int]:
-        """ISO year and week."""
+        """The ISO year and week."""
         thursday = self.days - (self.days + 3) % 7 + 3
         year = civil_from_days(thursday)[0]
         return year, (thursday - days_from_civil(year, 1, 1)) // 7 + 1
@@ -69,7 +75,7 @@ class Parts:
 
 
 def printed(item: Item, parts: Parts) -> str:
-    """Return one pattern's text."""
+    """Return the text of one pattern."""
     name = item.name
     upper = name.upper()
     if upper in ("MONTH", "DAY", "MON", "DY"):

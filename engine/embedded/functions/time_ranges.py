@@ -1,6 +1,8 @@
-"""Times that DuckDB has and PostgreSQL does not: both begin in another year.
+"""Checks for times that DuckDB has and PostgreSQL does not have: the ranges of the two begin in
+different years.
 
-Enters: an Arrow column of dates or timestamps. Leaves: the same column. Raises ValueError with the mark of 22008.
+Enters: an Arrow column of dates or timestamps. Leaves: the same column. Raises ValueError with the
+mark of 22008.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from sql.times.civil import DATE_DAYS_MIN, DATE_INFINITY, TIMESTAMP_INFINITY, TI
 
 
 def checked_timestamps(column: pa.ChunkedArray) -> pa.Array:
-    """Return timestamps none of which is before PostgreSQL's first."""
+    """Return timestamps; none of them is before PostgreSQL's first."""
     times = one_array(column)
     micros = times.view(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
     _check(micros, TIMESTAMP_US_MIN, TIMESTAMP_INFINITY, "timestamp")
@@ -23,7 +25,7 @@ def checked_timestamps(column: pa.ChunkedArray) -> pa.Array:
 
 
 def checked_dates(column: pa.ChunkedArray) -> pa.Array:
-    """Return dates none of which is before PostgreSQL's first."""
+    """Return dates; none of them is before PostgreSQL's first."""
     dates = one_array(column)
     days = dates.view(pa.int32()).fill_null(0).to_numpy(zero_copy_only=False)
     _check(days, DATE_DAYS_MIN, DATE_INFINITY, "date")

@@ -1,6 +1,8 @@
-"""to_date and to_timestamp: texts read by PostgreSQL's template patterns (formatting.c) in the C locale, to microseconds since 1970.
+"""to_date and to_timestamp: texts read by PostgreSQL's template patterns (formatting.c) in the C
+locale, to microseconds.
 
-A pattern that is not here is 0A000. Raises 22007 and 22008 for texts that do not fit.
+The microseconds count from 1970. A pattern that is not here is 0A000. Raises 22007 and 22008 for
+texts that do not fit.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from sql.times.templates import Item, items_of
 
 @dataclass
 class Reading:
-    """What a text has said so far."""
+    """The values that have been read from a text so far."""
 
     values: dict[str, int] = field(default_factory=dict)
     is_pm: bool | None = None
@@ -46,7 +48,7 @@ def read_timestamp(text: str, template: str, zone: str) -> int:
 
 
 def read(text: str, template: str) -> tuple[int, int | None]:
-    """Return the local time that a text says, and its offset if it has one."""
+    """Return the local time of a text, and its offset if it has one."""
     found = Reading()
     items = items_of(template)
     place = 0
@@ -68,7 +70,9 @@ def past_blanks(text: str, place: int) -> int:
 
 
 def past_literal(literal: str, text: str, place: int) -> int:
-    """Go past what a separator of the template stands for: a blank or a separator matches any of them, or nothing."""
+    """Step over the text for a separator of the template: a blank or a separator matches any of
+    them, or nothing.
+    """
     for character in literal:
         if character.isspace() or not character.isalnum():
             place = past_blanks(text, place)
@@ -82,7 +86,7 @@ def past_literal(literal: str, text: str, place: int) -> int:
 
 
 def read_item(item: Item, text: str, place: int, adjacent: bool, found: Reading) -> int:
-    """Read one pattern's value."""
+    """Read the value of one pattern."""
     name = item.name.upper()
     if name in ("MONTH", "MON", "DAY", "DY"):
         return read_name(name, text, place, found)
@@ -168,7 +172,7 @@ def near_2020(value: int, digits: int) -> int:
 
 
 def local_time(found: Reading, text: str) -> int:
-    """Put the fields together."""
+    """Return the local time of the fields."""
     values = found.values
     year, month, day = values.get("YYYY", 0), values.get("MM", 1), values.get("DD", 1)
     if found.before_christ:

@@ -1,7 +1,7 @@
-"""Functions of DuckDB's SQL of ours on intervals, times of day, bytea, uuid, json, jsonb and the text of arrays.
+"""Functions for DuckDB on intervals, times of day, bytea, uuid, json, jsonb and the text of arrays.
 
-What is arithmetic runs on whole numpy columns; what is text runs value by value through `sql`'s input and output. Errors carry their
-SQLSTATE in the text that `engine.embedded.error_mark` makes.
+Arithmetic runs on whole numpy columns; text runs value by value through `sql`'s input and output.
+Errors carry their SQLSTATE in the text that `engine.embedded.error_mark` makes.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def parts_of(array: pa.Array) -> tuple[Int64, Int64, Int64]:
 
 
 def interval_key(column: pa.ChunkedArray) -> pa.Array:
-    """Return what compares: whole days, with months of 30, and the rest of a day."""
+    """Return the keys that compare intervals: whole days, with months of 30, and the rest of a day."""
     array = one_array(column)
     months, days, micros = parts_of(array)
     whole, rest = np.divmod(micros, DAY_US)
@@ -197,7 +197,7 @@ def jsonb_bool(text: str) -> bool:
 
 
 def jsonb_number(text: str, type_name: str) -> tuple[int, int]:
-    """Return the numeric that a jsonb is, as (unscaled, scale)."""
+    """Return the numeric of a jsonb, as (unscaled, scale)."""
     value = jsonb_scalar(text)
     if value is None or isinstance(value, bool | str):
         raise not_castable(value, type_name)
@@ -293,7 +293,7 @@ TYPE_SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("enum_unknown", [_TEXT, _TEXT], "BIGINT", enum_unknown),
     ("bpchar_limit", [_TEXT, "INTEGER"], _TEXT, bpchar_limit),
 ]
-# Functions over whole columns; they see to NULL themselves.
+# Functions over whole columns, which handle NULL themselves.
 COLUMN_SPECIFICATIONS: list[tuple[str, list[str], str, ArrowFunction]] = [
     ("interval_key", [INTERVAL_TYPE], INTERVAL_KEY_TYPE, interval_key),
     ("interval_sum", [INTERVAL_TYPE, INTERVAL_TYPE], INTERVAL_TYPE, interval_sum(1)),

@@ -1,6 +1,8 @@
-"""The alphabet of a pattern's automata: texts as symbols, each a class of characters with the conditions that hold in the gap before.
+"""The alphabet of a pattern's automata: texts as symbols, each a class of characters with the
+conditions of the gap before.
 
-Raises 2201B where there would be too many, and 53200 for texts that are too long. Must not know which match PostgreSQL takes.
+Raises 2201B where there would be too many symbols, and 53200 for texts that are too long. Must not
+know which match PostgreSQL takes.
 """
 
 from __future__ import annotations
@@ -19,10 +21,10 @@ from sql.patterns.trees import TOO_COMPLEX, Pattern, bad
 if TYPE_CHECKING:
     from engine.embedded.patterns.machines import Machine
 
-# What the rows of a pattern's automata may take up.
+# The bytes that the rows of a pattern's automata may take.
 ROWS_BYTES_MAX = 8 << 20
 SYMBOLS_MAX = 4_096
-# Texts are read in pieces, between which a statement may be told to end.
+# Texts are read in pieces; between two pieces a statement may be told to end.
 PIECE_CHARACTERS = 65_536
 CHARACTERS_MAX = 50_000_000
 
@@ -32,10 +34,15 @@ Words = npt.NDArray[np.int64]
 
 
 class Alphabet:
-    """The symbols that a pattern's machines read: what holds before a character, and its class; the last class is the text's end.
+    """The symbols that a pattern's machines read: conditions before a character, and its class.
 
-    width: how many symbols a row has room for. made: all machines. has_grown: more memory was taken, until somebody resets that.
-    rows_bytes_max: what the rows of one direction of one machine may take.
+    The last class is the text's end.
+
+    Attributes:
+        width: how many symbols a row has room for.
+        made: all machines.
+        has_grown: more memory was taken since the flag was reset.
+        rows_bytes_max: the bytes that the rows of one direction of one machine may take.
     """
 
     def __init__(self, pattern: Pattern, machines_count: int) -> None:
@@ -64,7 +71,11 @@ class Alphabet:
             self.add(0, number)
 
     def classified(self, text: str) -> tuple[Symbols, Holding]:
-        """Return the classes of a text's characters, and that of its end, and what holds before them. Raises 53200."""
+        """Return the classes of a text's characters and of its end, and the conditions that hold
+        before them.
+
+        Raises 53200.
+        """
         count = len(text) + 1
         if count > CHARACTERS_MAX:
             detail = f"A regular expression is matched with texts of at most {CHARACTERS_MAX} characters, not with {len(text)}."
@@ -84,7 +95,10 @@ class Alphabet:
         return classes, holding
 
     def symbols_of_all(self, texts: list[str], offsets: Words) -> Symbols:
-        """Return the symbols of short texts one after the other, each with one for its end. offsets: where each begins."""
+        """Return the symbols of short texts one after the other, each with one for its end.
+
+        offsets: the begin of each text.
+        """
         codes = np.frombuffer(("\0" + "\0".join(texts) + "\0").encode("utf-32-le"), np.uint32)
         classes = np.empty(int(offsets[-1]), np.uint16)
         holding = np.zeros(len(classes) if self.has_conditions else 0, np.int32)
@@ -94,7 +108,7 @@ class Alphabet:
         return self.joined(classes, holding)
 
     def joined(self, classes: Symbols, holding: Holding) -> Symbols:
-        """Return the symbols of classes and of what holds before them."""
+        """Return the symbols of classes and of the conditions that hold before them."""
         if not self.has_conditions:
             return classes
         symbols, place, count = np.empty(len(classes), np.uint16), 0, len(classes)

@@ -1,6 +1,8 @@
-"""Functions of regular expressions over columns: the matches of all short texts of a batch are found at once where they have one pattern.
+"""Functions of regular expressions over columns: a batch of short texts with one pattern is matched
+at once.
 
-A function looks at its rows one by one as before, and finds its matches made. Must not know what the functions do with matches.
+A function looks at its rows one by one as before, and finds its matches made. Must not know what
+the functions do with matches.
 """
 
 from __future__ import annotations
@@ -16,9 +18,10 @@ from sql.errors import SqlError
 
 ArrowFunction = Callable[..., pa.Array]
 
-# Fewer rows, longer texts and more than these together are not worth it.
+# Fewer rows, longer texts and more characters together are not worth the work ahead.
 ROWS_MIN, TEXT_CHARACTERS_MAX, CHARACTERS_MAX = 8, 512, 1 << 18
-# Where a function has its options, if it has any, and whether it wants all matches; None: if they have a g.
+# The place of a function's options, if it has any, and whether it wants all matches; None: if the
+# options have a g.
 OPTIONS: dict[str, tuple[int | None, bool | None]] = {
     "regexp_matches_any": (2, False),
     "regexp_like_any": (2, False),
@@ -34,7 +37,7 @@ OPTIONS: dict[str, tuple[int | None, bool | None]] = {
 
 
 def in_batches(name: str, function: ArrowFunction) -> ArrowFunction:
-    """Return a function with the number of its run as a further argument, which looks ahead."""
+    """Return a function that looks ahead, with the number of its run as a further argument."""
     if name not in OPTIONS:
         return in_run(function)
     place, wants_all = OPTIONS[name]
@@ -46,14 +49,14 @@ def in_batches(name: str, function: ArrowFunction) -> ArrowFunction:
         try:
             program = compiled.__enter__()
         except SqlError:
-            # Rows say it.
+            # The rows themselves raise the error.
             return function(*columns)
         HELD.compiled = compiled
         try:
             texts = short_texts(columns[0])
             if texts:
                 is_global = place is not None and "g" in columns[place][0].as_py()
-                # What stops it stops the rows, too.
+                # An error that stops the work ahead stops the rows, too.
                 with suppress(SqlError):
                     program.look_ahead(texts, is_first=not (is_global if wants_all is None else wants_all))
             return function(*columns)
@@ -66,7 +69,7 @@ def in_batches(name: str, function: ArrowFunction) -> ArrowFunction:
 
 
 def pattern_of(patterns: pa.ChunkedArray, options: pa.ChunkedArray | None) -> Compiled | None:
-    """Return the pattern of all rows, None if there are several, or few rows."""
+    """Return the pattern of all rows, None if there are several patterns, or few rows."""
     if len(patterns) < ROWS_MIN:
         return None
     known = [(column.unique() if column is not None else EMPTY).to_pylist() for column in (patterns, options)]
@@ -79,7 +82,7 @@ EMPTY = pa.array([""])
 
 
 def short_texts(column: pa.ChunkedArray) -> list[str]:
-    """Return the different texts of a column that are short, if there are not too many characters in it."""
+    """Return the different short texts of a column, if there are not too many characters in it."""
     if column.nbytes > CHARACTERS_MAX:
         return []
     return [text for text in dict.fromkeys(column.to_pylist()) if text is not None and len(text) <= TEXT_CHARACTERS_MAX]

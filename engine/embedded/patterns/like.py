@@ -1,6 +1,7 @@
 """LIKE with a pattern that is not a constant, in time linear in the text.
 
-A part between two % is looked for from the left, and its first place is as good as any later one. Must not know of Arrow or DuckDB.
+A part between two % is looked for from the left, and its first place is as good as any later one.
+Must not know of Arrow or DuckDB.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from functools import lru_cache
 from engine.embedded.stopping import go_on
 from sql.patterns.like import like_pattern
 
-# A text is gone over in pieces, between which a statement may be told to end, and other threads have the interpreter.
+# A text is read in pieces; between two pieces a statement may be told to end, and other threads
+# have the interpreter.
 PIECE_CHARACTERS = 65_536
 # Longer patterns are read for each row.
 KEPT_CHARACTERS_MAX = 10_000
-# The characters of a part, of which None is any; a text where there is none of these.
+# The characters of a part, of which None is any character; a text where there is no None.
 Part = str | tuple[str | None, ...]
 
 
@@ -38,7 +40,7 @@ def like(text: str, pattern: str, escape: str) -> bool:
 
 @lru_cache(maxsize=64)
 def parts_of(pattern: str, escape: str) -> list[Part]:
-    """Return what stands between the % of a pattern."""
+    """Return the parts between the % of a pattern."""
     parts: list[list[str | None]] = [[]]
     escaped = False
     for character in like_pattern(pattern, escape):
@@ -55,7 +57,7 @@ def parts_of(pattern: str, escape: str) -> list[Part]:
 
 
 def is_at(text: str, place: int, part: Part) -> bool:
-    """Return whether a part is at a place from which on the text is long enough."""
+    """Return whether a part is at a place; from there on the text is long enough."""
     if isinstance(part, str):
         return text.startswith(part, place)
     return all(wanted is None or text[place + index] == wanted for index, wanted in enumerate(part))
@@ -73,7 +75,10 @@ def find_text(text: str, part: str, start: int, end: int) -> int:
 
 
 def find(text: str, part: tuple[str | None, ...], start: int, end: int) -> int:
-    """Return the first place of a part, -1 if there is none. Each bit of a number is a place where the part may have begun."""
+    """Return the first place of a part, -1 if there is none.
+
+    Each bit of a number is a place where the part may have begun.
+    """
     wild = sum(1 << index for index, wanted in enumerate(part) if wanted is None)
     places: dict[str, int] = {}
     for index, wanted in enumerate(part):

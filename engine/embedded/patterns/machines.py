@@ -1,8 +1,10 @@
-"""Automata of regular expressions laid out in arrays, as kernels (`ringbuffer.patterns`) run them, with the memory for their rows.
+"""Automata of regular expressions laid out in arrays, as kernels (`ringbuffer.patterns`) run them,
+with the memory for their rows.
 
-Enters: automata, and texts as symbols. Leaves: from which states a match goes on at each place, and where a part of a match ends. Rows are
-thrown away when there are too many; those of a run from the right are made block by block, again when they are needed again, so that a
-run takes no more memory than a few blocks, however long the text. Must not know which match PostgreSQL takes.
+Enters: automata, and texts as symbols. Leaves: the states from which a match goes on at each place,
+and the ends of parts of a match. Rows are thrown away when there are too many. The rows of a run
+from the right are made block by block, and again when they are needed again, so that a run takes no
+more memory than a few blocks, however long the text. Must not know which match PostgreSQL takes.
 """
 
 from __future__ import annotations
@@ -44,23 +46,26 @@ from sql.patterns.character_classes import CharacterClasses
 from sql.patterns.character_sets import Ranges
 from sql.patterns.trees import TOO_COMPLEX, bad
 
-# What all of a pattern may take up.
+# The bytes that a whole pattern may take.
 PROGRAM_BYTES_MAX = 64 << 20
 ROWS_FIRST, ROWS_MIN, GROWTH = 16, 64, 4
 CLASS_WORDS_MAX = 1 << 19
-# Between blocks of a run a statement may be told to end.
+# Between two blocks of a run a statement may be told to end.
 BLOCK_PLACES_MAX = 65_536
-# What the ends of a run's blocks may take up.
+# The bytes that the ends of a run's blocks may take.
 ENDS_BYTES_MAX = 64 << 20
 MATCHES_AT_ONCE = 512
-# Of short texts; and how often there may be no room for one.
+# Short texts at once; and how often there may be no room for one.
 TEXTS_AT_ONCE, TRIES_MAX = 32, 16
 
 Span = tuple[int, int]
 
 
 class Records:
-    """The links of an automaton, where a text and each part may end, and the parts, as records; and their sets of states as words."""
+    """The records of an automaton: its links, the ends of a text and of each part, the parts.
+
+    And their sets of states as words.
+    """
 
     def __init__(self, automaton: Automaton, classes: CharacterClasses, words: int) -> None:
         self.masks: list[Words] = []
@@ -105,7 +110,9 @@ class Records:
         return self.size - len(mask)
 
     def range(self, states: int) -> tuple[int, int, int]:
-        """Return the words in which a set lies, the first and the one behind the last, and where they are kept."""
+        """Return the words in which a set lies, the first word and the one after the last, and the
+        place where they are kept.
+        """
         low = ((states & -states).bit_length() - 1) // WORD_BITS
         high = (states.bit_length() - 1) // WORD_BITS + 1
         return low, high, self.add(words_of(states >> low * WORD_BITS, high - low))
@@ -134,7 +141,13 @@ def words_of(states: int, count: int) -> Words:
 
 
 class Machine:
-    """An automaton that is run over symbols. step_words: how many words a step reads at most. The rest as in `Automaton`."""
+    """An automaton that is run over symbols.
+
+    The attributes that are not listed are those of `Automaton`.
+
+    Attributes:
+        step_words: how many words a step reads at most.
+    """
 
     def __init__(self, alphabet: Alphabet, automaton: Automaton) -> None:
         self.alphabet = alphabet
@@ -172,7 +185,10 @@ class Machine:
         return self.masks.nbytes + self.leftward.bytes_max + self.rightward.bytes_max
 
     def from_right(self, symbols: Symbols, start: int, stop: int, kind: int) -> FromRight:
-        """Return the states from which the end is reached, for each place from `start` to `stop`; it is at `stop` or ANYWHERE."""
+        """Return the states from which the end is reached, for each place from `start` to `stop`.
+
+        The end is at `stop`, or anywhere by `kind`.
+        """
         return FromRight(self, symbols, (start, stop), kind)
 
     def is_anywhere(self, symbols: Symbols) -> bool:
@@ -186,7 +202,7 @@ class Machine:
         return reached != ENDED and rows.flag(int(rows.head[ROW]))
 
     def mark_behind(self, symbols: Symbols, holding: Holding, bit: int, holds: bool) -> None:
-        """Add a bit to `holding` at places where a match ends, or does not."""
+        """Add a bit to `holding` at places where a match ends, or does not end."""
         self.run_over(symbols, 0, len(symbols), EVERYWHERE, holding, bit, int(holds))
 
     def run_over(
@@ -208,9 +224,10 @@ class Machine:
     def reach(
         self, part: int, right: FromRight, place: int, wanted: int, shortest: bool, least: int, aim: int = ONCE
     ) -> Span:
-        """Return where a part, or the last round of it, begins, and ends: at the last, or first, place from which the rest goes on; or -1.
+        """Return the begin and the end of a part, or of its last round, or -1 if there is none.
 
-        wanted: the state of which the rest needs, -1: any. least: the first place that is good.
+        The end is the last, or first, place from which the rest of the pattern goes on. wanted: the
+        state that the rest needs, -1: any. least: the first place that is allowed.
         """
         head = self.rightward.head
         head[BEGIN], head[LEAST], head[FOUND], head[PLACE] = place, least, -1, place
@@ -218,7 +235,7 @@ class Machine:
         return int(head[BEGIN]), int(head[FOUND])
 
     def matches(self, right: FromRight, place: int, shortest: bool, count: int) -> tuple[list[Span], int]:
-        """Return some matches from a place on, `count` at most, and where to go on."""
+        """Return some matches from a place on, `count` at most, and the place to go on from."""
         head = self.rightward.head
         head[BEGIN], head[FOUND], head[PLACE], head[SPANS] = -1, -1, place, 0
         spans = np.empty(2 * count, np.int64)
@@ -229,9 +246,11 @@ class Machine:
     def matches_of_all(
         self, symbols: Symbols, offsets: Words, shortest: bool, is_first: bool
     ) -> tuple[list[int], list[int]]:
-        """Return how many matches each of some short texts has, and the places of these; of the first texts alone if there are many.
+        """Return how many matches each of some short texts has, and the places of these.
 
-        is_first: the first match of each is wanted, no others.
+        Of the first texts alone if there are many.
+
+        is_first: only the first match of each text is wanted.
         """
         left, right, count = self.leftward, self.rightward, len(offsets) - 1
         last_rows = np.full(self.alphabet.width, -1, np.int32)
@@ -287,7 +306,11 @@ NO_SPANS = np.zeros(2, np.int64)
 
 
 class Rows:
-    """The rows of an automaton that are known, for runs to one side. known: the rows at which runs begin, by kind and symbol or part."""
+    """The rows of an automaton that are known, for runs in one direction.
+
+    Attributes:
+        known: the rows at which runs begin, by kind and symbol or part.
+    """
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -295,7 +318,7 @@ class Rows:
         self.begin(ROWS_FIRST)
 
     def begin(self, capacity: int) -> None:
-        """Have no rows, and room for some."""
+        """Begin without rows, and with room for some."""
         machine = self.machine
         self.known: dict[tuple[int, int], int] = {}
         width, stride = machine.alphabet.width, machine.words + ROW_EXTRA
@@ -314,14 +337,14 @@ class Rows:
 
     @property
     def places_max(self) -> int:
-        """How many places a run may go over until there is no room for its rows, from the start."""
+        """How many places a run may pass until there is no room for its rows, from the start."""
         return min(self.rows_max // 2, BLOCK_PLACES_MAX)
 
     def forget(self) -> None:
         self.begin(int(self.head[CAPACITY]))
 
     def make_room(self, row: int) -> int:
-        """Make room for more rows, or forget all but one. Return the number of that."""
+        """Make room for more rows, or forget all rows but one. Return the number of that row."""
         machine = self.machine
         capacity, used, words = int(self.head[CAPACITY]), int(self.head[USED]), machine.words
         stride = words + ROW_EXTRA
@@ -341,7 +364,10 @@ class Rows:
         return row
 
     def row(self, words: Words, kind: int, flag: int = 0) -> int:
-        """Return the row of a set of states. kind: the part that is run over, or one of the kinds of runs."""
+        """Return the row of a set of states.
+
+        kind: the part that is run over, or one of the kinds of runs.
+        """
         if self.head[USED] == self.head[CAPACITY]:
             self.make_room(0)
         place = int(self.head[USED]) * (len(words) + ROW_EXTRA)
@@ -358,7 +384,7 @@ class Rows:
         return found
 
     def last_row(self, symbol: int, kind: int) -> int:
-        """Return the row at which a run from the right begins, where a symbol is."""
+        """Return the row at which a run from the right begins at a symbol."""
         found = self.known.get((kind, symbol))
         if found is None:
             machine = self.machine
@@ -375,9 +401,14 @@ class Rows:
 
 
 class FromRight:
-    """A run from the right. rows: of the places of one block, and the one behind it; cache: where they are. has_flag: whether any has one.
+    """A run from the right.
 
-    ends: the states at the ends of blocks. flagged: which blocks have rows with flags.
+    Attributes:
+        rows: of the places of one block, and of the place after it.
+        cache: the place where the rows are.
+        has_flag: tells whether any row has a flag.
+        ends: the states at the ends of blocks.
+        flagged: the blocks that have rows with flags.
     """
 
     def __init__(self, machine: Machine, symbols: Symbols, span: Span, kind: int, until_flag: bool = False) -> None:
@@ -403,10 +434,13 @@ class FromRight:
         return any(self.flagged)
 
     def block_at(self, place: int, is_searching: bool) -> Span:
-        """Make the rows of the block that has a place, or that is the next with a flag. Return its begin, and where its places end."""
+        """Make the rows of the block that has a place, or of the next block with a flag.
+
+        Return the begin of the block, and the end of its places.
+        """
         block = min((place - self.start) // self.places, self.count - 1)
         if is_searching:
-            # Where none has one, nothing is to be found in the last.
+            # Where no block has a flag, nothing is to be found in the last.
             found = self.flagged.find(1, block)
             block = found if found >= 0 else self.count - 1
         if block != self.block:

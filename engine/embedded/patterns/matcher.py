@@ -1,10 +1,13 @@
-"""PostgreSQL's regular expressions matched in time that is linear in the text: whether, where, and how a match is divided.
+"""PostgreSQL's regular expressions matched in time that is linear in the text: whether, where, and
+how a match is divided.
 
-One run from the right finds out what can still be matched from each place; runs from the left stop where nothing more can be, so that
-none goes over a character twice. A match is divided as Spencer's matcher does it: a part of a chain is as long, or short, as the rest of
-the span allows.
+One run from the right finds the states that can still reach a match from each place; runs from the
+left stop where no match can be reached, so that no run passes a character twice. A match is divided
+as Spencer's matcher does it: a part of a chain is as long, or short, as the rest of the span
+allows.
 
-The loops over texts are kernels, which do not hold the interpreter. Must not know of Arrow or DuckDB.
+The loops over texts are kernels, which do not hold the interpreter. Must not know of Arrow or
+DuckDB.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from ringbuffer.patterns.automata import ANYWHERE, AT_STOP, ROUNDS
 from sql.patterns.automata import branches_automaton, chain_automaton
 from sql.patterns.trees import CAPTURES, SHORTER, Node, Pattern, Repeat
 
-# How many matches a pattern remembers the captures of, and how long these may be.
+# How many matches' captures a pattern remembers, and how long these matches may be.
 REMEMBERED_MAX, REMEMBERED_CHARACTERS_MAX = 200, 16
 
 
@@ -39,7 +42,7 @@ class Program:
 
     @property
     def bytes(self) -> int:
-        """What the automata that were made take up, with their rows."""
+        """The bytes of the automata that were made, with their rows."""
         return sum(machine.bytes for machine in self.alphabet.made)
 
     @cached_property
@@ -55,7 +58,7 @@ class Program:
         """Return the symbols of a text, and one for its end. Raises 53200."""
         classes, holding = self.alphabet.classified(text)
         for number, machine in self.looks.items():
-            # The conditions that a condition has in it have smaller numbers.
+            # The conditions inside of a condition have smaller numbers.
             symbols = self.alphabet.joined(classes, holding)
             condition = self.pattern.conditions[number]
             if condition.kind == "ahead":
@@ -72,7 +75,10 @@ class Program:
         return self.root.is_anywhere(self.symbols_of(text))
 
     def look_ahead(self, texts: list[str], is_first: bool) -> None:
-        """Find the matches of short texts, all at once, for those that ask for them next. is_first: the first of each alone."""
+        """Find the matches of short texts, all at once, for the callers that ask for them next.
+
+        is_first: the first match of each text alone.
+        """
         if self.looks:
             return
         offsets = np.cumsum([0, *(len(text) + 1 for text in texts)], dtype=np.int64)
@@ -89,7 +95,9 @@ class Program:
         return Search(self, text)
 
     def machines_of(self, node: Node) -> tuple[Machine, Machine]:
-        """Return the automaton that divides a node's span, and that of one round of a loop without an end, which has the same states."""
+        """Return the automaton that divides a node's span, and that of one round of a loop without
+        an end, which has the same states.
+        """
         found = self.machines.get(id(node))
         if found is None:
             plains = [child.plain for child in node.children]
@@ -107,7 +115,7 @@ class Program:
 
 
 def dividing(node: Node) -> int:
-    """Return for how many nodes machines may be needed."""
+    """Return the number of nodes for which machines may be needed."""
     if not node.flags & CAPTURES:
         return 0
     return (node.kind != "group") + sum(map(dividing, node.children))
@@ -128,13 +136,14 @@ class Search:
 
     @cached_property
     def right(self) -> FromRight:
-        """From which states the end is reached, at each place."""
+        """The states from which the end is reached, at each place."""
         return self.program.root.from_right(self.symbols, 0, self.end, ANYWHERE)
 
     def spans(self, start: int = 0, count: int = MATCHES_AT_ONCE) -> Iterator[Span]:
-        """Yield the matches from `start` on: the leftmost, and of those the longest, or the shortest where the pattern prefers it.
+        """Yield the matches from `start` on: the leftmost, and of those the longest, or the
+        shortest where the pattern prefers it.
 
-        count: how many of them are looked for at once. An empty one moves on by a character.
+        count: how many matches are looked for at once. An empty match moves on by a character.
         """
         if self.known is not None and not start:
             yield from self.known
@@ -148,7 +157,10 @@ class Search:
                 return
 
     def captures(self, span: Span) -> list[Span | None]:
-        """Return what the parentheses captured of a match. Its symbols alone decide; what short ones gave is remembered."""
+        """Return the spans that the parentheses captured in a match.
+
+        The symbols of the match alone decide; the captures of short matches are remembered.
+        """
         start, end = span
         known = self.program.divided
         key = self.symbols[start : end + 1].tobytes() if end - start <= REMEMBERED_CHARACTERS_MAX else b""
@@ -162,7 +174,7 @@ class Search:
         return [None if one is None else (one[0] + start, one[1] + start) for one in offsets]
 
     def divide(self, node: Node, span: Span, found: list[Span | None]) -> None:
-        """Set the captures below a node that takes up a span."""
+        """Set the captures below a node that spans `span`."""
         if node.capture:
             found[node.capture] = span
         if not node.flags & CAPTURES:
@@ -198,13 +210,20 @@ class Search:
             place = end
 
     def empty_round(self, node: Node, span: Span) -> Span | None:
-        """Return an empty span as a loop's only round if its child may be empty there, and prefers no short match: that is no round."""
+        """Return an empty span as a loop's only round if its child may be empty there, and prefers
+        no short match.
+
+        Otherwise there is no round, and None is returned.
+        """
         if node.children[0].flags & SHORTER:
             return None
         return span if self.program.machines_of(node)[1].covers(0, self.symbols, span) else None
 
     def last_round(self, node: Node, span: Span) -> Span:
-        """Return the span of a loop's last round, the only one whose captures stay; no round is empty."""
+        """Return the span of a loop's last round, the only one whose captures stay.
+
+        No round is empty.
+        """
         whole, once = self.program.machines_of(node)
         place, stop = span
         shortest = bool(node.children[0].flags & SHORTER)
