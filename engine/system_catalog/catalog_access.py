@@ -1,6 +1,9 @@
-"""Which relations of the catalog superusers alone may read, as in PostgreSQL: all others are there for everybody.
+"""The relations of the catalog that only superusers may read, as in PostgreSQL.
 
-Enters: the relations that a query names itself; what is below a view of the catalog is the view's to show. Leaves: 42501, or nothing.
+Every role may read all others.
+
+Enters: the relations that a query names itself; a view of the catalog shows what is below it.
+Leaves: 42501, or nothing.
 """
 
 from __future__ import annotations
@@ -17,11 +20,12 @@ if TYPE_CHECKING:
     from engine.catalog.roles import Roles
     from engine.system_catalog.session_context import SessionContext
 
-# Those on which a new PostgreSQL 15 gives PUBLIC no SELECT. pg_subscription, of which only one column is secret, is empty.
+# The tables on which a new PostgreSQL 15 gives PUBLIC no SELECT. pg_subscription, of which only one
+# column is secret, is empty.
 CLOSED_TABLES = frozenset(
     "pg_authid pg_shadow pg_statistic pg_statistic_ext_data pg_user_mapping pg_largeobject".split()
 )
-# Others call a function there that is closed, too.
+# Other functions there call a function that is closed, too.
 CLOSED_FUNCTIONS = {
     "pg_backend_memory_contexts": "pg_get_backend_memory_contexts",
     "pg_config": "pg_config",
@@ -34,13 +38,15 @@ CLOSED_FUNCTIONS = {
 
 
 def is_closed(relation: CatalogRelation) -> bool:
-    """Tell whether only superusers, and whoever may read everything, read a relation of the catalog."""
+    """Tell whether a relation of the catalog is read only by superusers and by roles that may read
+    everything.
+    """
     return relation.schema == "pg_catalog" and (relation.name in CLOSED_TABLES or relation.name in CLOSED_FUNCTIONS)
 
 
 @cache
 def closed_oids() -> frozenset[int]:
-    """Return the OIDs of the relations that not everybody may read."""
+    """Return the OIDs of the relations that not every role may read."""
     return frozenset(one.oid for one in relations().values() if is_closed(one))
 
 
@@ -50,7 +56,10 @@ def may_read_closed(roles: Roles, role: int) -> bool:
 
 
 def require_readable(named: Iterable[CatalogRelation], context: SessionContext) -> None:
-    """Raise 42501 for a relation of the catalog that the role may not read. To describe a query asks for no right."""
+    """Raise 42501 for a relation of the catalog that the role may not read.
+
+    To describe a query needs no right.
+    """
     roles = context.snapshot.image.roles
     found = next((one for one in named if is_closed(one)), None)
     if found is None or context.describes or roles.is_superuser(context.role):

@@ -1,7 +1,9 @@
-"""The embedded engine of the catalog: a DuckDB of its own, in memory, with our functions and the relations that each query reads.
+"""The embedded engine of the catalog: a DuckDB of its own, in memory, with our functions and the
+relations of each query.
 
-Enters: a query's syntax, a session's context. Leaves: its columns with their types, and its rows as Arrow. Catalog functions find the
-session that they are called for by a number, their first argument. Thread-safe.
+Enters: a query's syntax, a session's context. Leaves: its columns with their types, and its rows as
+Arrow. Catalog functions find the session that they are called for by a number, their first
+argument. Thread-safe.
 """
 
 from __future__ import annotations
@@ -51,23 +53,25 @@ from sql.tree.expressions import Literal
 
 log = logging.getLogger(__name__)
 
-# The tables of functions are filled when these are imported.
+# The tables of functions are filled when these modules are imported.
 FILLED = (functions_of_objects, functions_of_privileges, functions_of_sessions, functions_of_texts)
 MEMORY_LIMIT = "256MB"
 ANSWER_LIMITS = ResultLimits(bytes_max=256 * 1024 * 1024)
-# What may make a long text of little; and how long a text of the client is that may be one.
+# Functions that may make a long text of little; and how long a text of the client is that may be
+# one.
 MAKES_LONG = re.compile(r"\b(repeat|lpad|rpad|format|replace|regexp_replace)\s*\(|\brecursive\b", re.IGNORECASE)
 LONG_CHARACTERS = 16_384
 ROWS_MAX = 1_000_000
-# The engine's advice for large answers, which are none of these.
+# The engine's advice for large answers, which answers of the catalog are not.
 warnings.filterwarnings("ignore", message="Arrow output on a DB-API result")
 SNAPSHOTS_KEPT = 4
-# Without a file of its own, what does not fit into memory would go into the folder that the server was started in.
+# Without a file of its own, data that does not fit into memory would go into the folder that the
+# server was started in.
 SETTINGS = (*query_engine.SETTINGS, "SET temp_directory = ''")
 
 
 class CatalogEngine:
-    """Answers queries on the catalog. The database is made with the first query."""
+    """The engine that answers queries on the catalog. The database is made with the first query."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -79,7 +83,7 @@ class CatalogEngine:
         self._running: dict[Hashable, RelationConnection] = {}
 
     def snapshot(self, image: CatalogImage) -> Snapshot:
-        """Return the rows of an image, those of the last few images kept."""
+        """Return the rows of an image; the rows of the last few images are kept."""
         with self._lock:
             found = self._snapshots.get(id(image))
             # The snapshot holds its image, so that no other one can have its id.
@@ -93,7 +97,10 @@ class CatalogEngine:
     def describe(
         self, query: Query, context: SessionContext, declared: tuple[str | None, ...]
     ) -> tuple[PrintedQuery, tuple[str, ...]]:
-        """Return a query's columns and the types of its parameters ('text' where nothing tells). Raises what is wrong with it."""
+        """Return a query's columns and the types of its parameters ('text' where nothing tells).
+
+        Raises the query's errors.
+        """
         printing = Printing(context, 0, declared)
         printed = print_query(printing, query, None)
         count = max([len(declared), *printing.parameter_types], default=0)
@@ -109,9 +116,12 @@ class CatalogEngine:
         text: str,
         token: Hashable,
     ) -> tuple[PrintedQuery, pa.Table]:
-        """Return a query's columns and its rows, in the embedded engine's types. `token` names the call for `interrupt`.
+        """Return a query's columns and its rows, in the embedded engine's types.
 
-        Raises SqlError; what the engine does not take is 0A000, and a line in the log with the query.
+        `token` names the call for `interrupt`.
+
+        Raises SqlError; a query that the engine does not take is 0A000, and a line in the log with
+        the query.
         """
         key = next(self._keys)
         if len(declared) < len(values) or None in declared:
@@ -136,7 +146,9 @@ class CatalogEngine:
     def _found_types(
         self, query: Query, context: SessionContext, declared: tuple[str | None, ...], count: int
     ) -> tuple[str | None, ...]:
-        """Return the types that the query gives its parameters: wherever one stands it has that of the first place that tells."""
+        """Return the types that the query gives its parameters: a parameter has the type of the
+        first place that tells one.
+        """
         printing = Printing(context, 0, declared)
         print_query(printing, query, None)
         kinds = (printing.parameter_types.get(number, UNKNOWN) for number in range(1, count + 1))
@@ -162,7 +174,9 @@ class CatalogEngine:
                 self._running.pop(token, None)
 
     def explain(self, query: Query, context: SessionContext) -> tuple[str, list[str]]:
-        """Return the embedded engine's text of a query, and the relations of the catalog that it reads."""
+        """Return the embedded engine's text of a query, and the relations of the catalog that it
+        reads.
+        """
         printing = Printing(context, 0)
         printed = print_query(printing, query, None)
         require_readable(printing.named.values(), context)
@@ -237,7 +251,9 @@ class CatalogEngine:
 
 
 def shown(printing: Printing, printed: PrintedQuery) -> str:
-    """Return the text of a query with its columns as a client gets them: names where OIDs stand for something."""
+    """Return the text of a query with its columns as a client gets them: names in the place of the
+    OIDs that stand for them.
+    """
     items = []
     for column in printed.columns:
         value = Printed(column.text, column.type)
@@ -259,7 +275,7 @@ def shown(printing: Printing, printed: PrintedQuery) -> str:
 
 
 def named(printing: Printing, value: Printed) -> str:
-    """Return OIDs with the names that they are shown by, as structs of both."""
+    """Return OIDs with the names by which they are shown, as structs of both."""
     element = element_of(value.type)
     if element is not None:
         item = printing.name("item")
@@ -269,13 +285,15 @@ def named(printing: Printing, value: Printed) -> str:
 
 
 def makes_long(text: str, values: tuple[Literal, ...]) -> bool:
-    """Tell whether long texts may be in a query, which are then measured where something is made of them."""
+    """Tell whether a query may have long texts, which are then measured where a function makes
+    texts of them.
+    """
     given = (len(value.value) for value in values if isinstance(value.value, str | bytes))
     return len(text) > LONG_CHARACTERS or max(given, default=0) > LONG_CHARACTERS or MAKES_LONG.search(text) is not None
 
 
 def function_type(function: CatalogFunction) -> str:
-    """Return the embedded engine's type of what a function returns."""
+    """Return the embedded engine's type of a function's result."""
     if function.fields:
         fields = ", ".join(f'"{name}" {engine_type(kind)}' for name, kind in function.fields)
         return f"STRUCT({fields})[]"

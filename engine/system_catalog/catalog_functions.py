@@ -1,7 +1,8 @@
-"""The functions of the catalog in one table: name, types of arguments, result, and what computes it.
+"""The table of the catalog's functions: name, types of arguments, result, and the function that
+computes it.
 
-Each is called for a row with the session's context first. Functions of objects by OID give NULL, or what PostgreSQL says, where there is
-no such object. Must not know DuckDB.
+Each function is called for a row with the session's context first. Functions of objects by OID give
+NULL, or PostgreSQL's error, where there is no such object. Must not know DuckDB.
 """
 
 from __future__ import annotations
@@ -18,9 +19,12 @@ Run = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class CatalogFunction:
-    """A function. arguments: PostgreSQL's types; 'object' is an OID or a name, and comes as '#123' or '=name'. required: so many at least.
+    """A function of the catalog.
 
-    fields: of the rows that it returns as a list.
+    Attributes:
+        arguments: PostgreSQL's types; 'object' is an OID or a name, and comes as '#123' or '=name'.
+        required: the least number of arguments.
+        fields: of the rows that the function returns as a list.
     """
 
     name: str
@@ -32,12 +36,12 @@ class CatalogFunction:
     fields: tuple[tuple[str, str], ...] = ()
 
     def accepts(self, count: int) -> bool:
-        """Tell whether it can be called with so many arguments."""
+        """Tell whether the function can be called with so many arguments."""
         return self.required <= count <= len(self.arguments)
 
 
 FUNCTIONS: dict[str, CatalogFunction] = {}
-# What casts and operators are printed as; no client can call them.
+# The functions as which casts and operators are printed; no client can call them.
 INTERNAL: dict[str, CatalogFunction] = {}
 
 
@@ -50,9 +54,10 @@ def catalog_function(
     rows: bool = False,
     internal: bool = False,
 ) -> Callable[[Run], Run]:
-    """Enter the decorated function into the table. arguments: types with blanks between them; fields: 'name type, ...'.
+    """Enter the decorated function into the table.
 
-    internal: no client can call it.
+    arguments: types with blanks between them; fields: 'name type, ...'. internal: no client can
+    call the function.
     """
     types = tuple(arguments.split())
 

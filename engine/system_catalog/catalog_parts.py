@@ -1,8 +1,10 @@
-"""Queries that read the catalog beside users' relations: what they ask of the catalog is answered first, and read like a relation.
+"""Queries that read the catalog beside users' relations: their parts on the catalog are answered
+first, and read like relations.
 
-Enters: a query's syntax. Leaves: the same query, in which relations of the catalog, subqueries on nothing else, and calls and casts of
-constants stand for rows that are there; it is bound and run like any other then. What is left of the catalog in it, such as one of its
-functions on a user's column, is refused by the binder.
+Enters: a query's syntax. Leaves: the same query, in which rows that are there stand for relations
+of the catalog, for subqueries on nothing else, and for calls and casts of constants; it is bound
+and run like any other query then. The binder refuses the rest of the catalog in it, such as one of
+its functions on a user's column.
 """
 
 from __future__ import annotations
@@ -50,14 +52,15 @@ from sql.types.datatypes import OID, TEXT
 from sql.types.enums import EnumType
 from views.model.arrow_schema import arrow_schema
 
-# A subquery that names what only the query around it knows is not answered by itself.
+# A subquery with a name that only the query around it knows is not answered by itself.
 CORRELATED = frozenset({"42P01", "42703"})
 # Types of constants that are written as a text.
 PLAIN = frozenset("text name oid int2 int4 int8 bool".split())
 
 
 def reads_others(query: Query, image: CatalogImage, settings: SessionSettings) -> bool:
-    """Tell whether a query on the catalog reads relations of users, too, or takes values of sequences.
+    """Tell whether a query on the catalog reads relations of users, too, or takes values of
+    sequences.
 
     Raises 42501 for a schema that the user may not use.
     """
@@ -76,9 +79,11 @@ def is_of_users(node: Table, image: CatalogImage, settings: SessionSettings) -> 
 
 @dataclass(frozen=True)
 class CatalogParts:
-    """The catalog (`sql.catalog.catalog.Catalog`) of one such query: users' relations, and the parts that were answered.
+    """The catalog (`sql.catalog.catalog.Catalog`) of one such query: users' relations, and the
+    parts that were answered.
 
-    rows: of each part, by its name.
+    Attributes:
+        rows: of each part, by its name.
     """
 
     engine: CatalogEngine
@@ -101,11 +106,14 @@ class CatalogParts:
         return self.image.type(key)
 
     def without(self, query: Query) -> Query:
-        """Return the query with its parts of the catalog as relations. Raises what is wrong with a part."""
+        """Return the query with its parts of the catalog as relations.
+
+        Raises the errors of the parts.
+        """
         return self._rebuilt(query)  # type: ignore[no-any-return]
 
     def _rebuilt(self, node: Any) -> Any:
-        """Return a syntax tree with all below its top replaced."""
+        """Return a syntax tree with all nodes below its top replaced."""
         if isinstance(node, tuple):
             return tuple(self._replaced(item) for item in node)
         if not dataclasses.is_dataclass(node) or isinstance(node, type):
@@ -131,7 +139,7 @@ class CatalogParts:
                 name = self._part(every_row(node, node.position), names_oids=False)
                 return Table((name,), node.alias or node.calls[0].name, (), node.position)
             case FunctionCall() if node.name in SEQUENCE_FUNCTIONS:
-                # They take names, not OIDs.
+                # These functions take names, not OIDs.
                 arguments = (self._constant(one, names_oids=False) or self._replaced(one) for one in node.arguments)
                 return replace(node, arguments=tuple(arguments))
             case FunctionCall() | TypeCast():
@@ -139,7 +147,9 @@ class CatalogParts:
         return self._rebuilt(node)
 
     def _answered(self, query: Query) -> Query | None:
-        """Return the query of a subquery's rows, None where it can't be answered by itself."""
+        """Return the query of a subquery's rows, None where the subquery can't be answered by
+        itself.
+        """
         try:
             name = self._part(query, names_oids=False)
         except SqlError as error:
@@ -149,7 +159,10 @@ class CatalogParts:
         return every_row(Table((name,), None, (), query.position), query.position)
 
     def _constant(self, node: Any, names_oids: bool) -> Expression | None:
-        """Return what stands for a constant of the catalog, None where it is none. names_oids: as OIDs what names stand for."""
+        """Return the expression for a constant of the catalog, None for another node.
+
+        names_oids: names in the place of OIDs that stand for them.
+        """
         if not isinstance(node, FunctionCall | TypeCast) or not is_constant(node):
             return None
         target = Target(node, None, node.position)
@@ -216,7 +229,7 @@ def is_alone(query: Query) -> bool:
 
 
 def is_constant(node: FunctionCall | TypeCast) -> bool:
-    """Tell whether an expression asks the catalog, and depends on nothing."""
+    """Tell whether an expression asks the catalog, and depends on nothing else."""
     found = list(nodes(node))
     varying = Name | Star | Subquery | ParameterNumber
     return any(map(is_of_catalog, found)) and not any(

@@ -1,19 +1,22 @@
-"""OIDs of what has none of its own in our catalog, besides row types (`sql.types.records`): constraints, indexes, defaults, rules.
+"""OIDs of objects that have none of their own in our catalog: constraints, indexes, defaults,
+rules.
 
-They are computed from the OID of the relation and what does not change about the object, so that they are the same after a restart. All
-are positive as int4, and far from those that are given out one by one.
+Row types are in `sql.types.records`. An OID is computed from the OID of the relation and from parts
+of the object that do not change, so that it is the same after a restart. All are positive as int4,
+and far from OIDs that are given out one by one.
 """
 
 from __future__ import annotations
 
 import zlib
 
-# What types of the database look like to catalogs, and arrays of them: anyenum and integer[].
+# The built-in types in whose place catalogs see types of the database, and arrays of them: anyenum
+# and integer[].
 OWN_TYPE, OWN_ARRAY = 3500, 1007
-# Everything else lies behind it.
+# All other OIDs are above this.
 HASHED = 1 << 30
 
-# What every database has.
+# The OID of a database.
 DATABASE = 5
 # Both names are one database.
 DATABASES = {"antumbra": DATABASE, "postgres": DATABASE + 1}

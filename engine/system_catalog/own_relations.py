@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from engine.streams import statistics as stream_statistics
 
-# Like a row of static/relations.json: oid, schema, name, kind, OID of the row type, (name, type, NOT NULL) of each column.
+# Like a row of static/relations.json: oid, schema, name, kind, OID of the row type, (name, type,
+# NOT NULL) of each column.
 OWN_RELATIONS = (
     (
         stream_statistics.OID,

@@ -1,9 +1,11 @@
-"""A piece of SQL printed for the embedded engine, with the PostgreSQL type that it has; how types look there and in Arrow.
+"""A piece of SQL printed for the embedded engine, with its PostgreSQL type.
 
-Numerics, intervals and times of day have the forms that they have in every query (`views.model.arrow_schema`): numerics with their own
-scale.
-Types are PostgreSQL's internal names ('oid', 'name', 'char', 'int2vector', 'text[]'); 'unknown' is a literal or parameter that nobody has
-given a type yet. Every OID, also one that is shown as a name, is a BIGINT; every text is a VARCHAR.
+And the forms of types there and in Arrow.
+
+Numerics, intervals and times of day have the forms that they have in every query
+(`views.model.arrow_schema`): numerics with their own scale. Types are PostgreSQL's internal names
+('oid', 'name', 'char', 'int2vector', 'text[]'); 'unknown' is a literal or parameter that has no
+type yet. Every OID, also one that is shown as a name, is a BIGINT; every text is a VARCHAR.
 """
 
 from __future__ import annotations
@@ -17,10 +19,10 @@ from sql.parse.syntax import Constant
 from views.model.arrow_schema import INTERVAL, VARIABLE_NUMERIC
 
 UNKNOWN = "unknown"
-# What a type of rows begins with; no name of a type or column has the two signs between its fields.
+# The begin of a type of rows; no name of a type or column has the two signs between its fields.
 RECORD = "record\x1d"
 BETWEEN_FIELDS, WITHIN_FIELD = "\x1e", "\x1f"
-# Types whose values are OIDs, and are written and shown as the name of what they mean.
+# Types whose values are OIDs, and are written and shown as the names of objects.
 REGISTERED = frozenset(
     "regclass regtype regproc regprocedure regnamespace regrole regoper regoperator regcollation".split()
 )
@@ -61,7 +63,7 @@ ENGINE_TYPES = {
     "timestamptz": "TIMESTAMPTZ",
     "interval": PARTS,
     "bytea": "BLOB",
-    # Of a function's rows: an interval, where it is read.
+    # Of a function's rows: an interval, at the place where it is read.
     "seconds": "BIGINT",
     "cardinal_number": "INTEGER",
     "time_stamp": "TIMESTAMPTZ",
@@ -89,9 +91,12 @@ ARROW_TYPES: dict[str, pa.DataType] = {
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """SQL text and the type of its value. constant: of a string literal, its text. parameter: the number of an untyped $n.
+    """SQL text and the type of its value.
 
-    written: of a number, the constant that it is.
+    Attributes:
+        constant: of a string literal, its text.
+        parameter: the number of an untyped $n.
+        written: of a number, the constant that it is.
     """
 
     text: str
@@ -103,7 +108,12 @@ class Printed:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of something in FROM: its name, its PostgreSQL type, and its name in the printed text, quoted."""
+    """A column of an item of FROM.
+
+    Attributes:
+        type: the PostgreSQL type.
+        text: the name in the printed text, quoted.
+    """
 
     name: str
     type: str
@@ -111,7 +121,7 @@ class Column:
 
 
 def element_of(name: str) -> str | None:
-    """Return the type of the elements of an array or vector type, None for any other."""
+    """Return the type of the elements of an array or vector type, None for other types."""
     if name.endswith("[]"):
         return name[:-2]
     return VECTORS.get(name)
@@ -123,7 +133,9 @@ def record_type(fields: Sequence[tuple[str, str]]) -> str:
 
 
 def fields_of(name: str) -> tuple[tuple[str, str], ...] | None:
-    """Return the fields of a type of rows, None for any other and for rows whose fields nobody knows."""
+    """Return the fields of a type of rows, None for other types and for rows whose fields are not
+    known.
+    """
     if not name.startswith(RECORD) or name.endswith("[]"):
         return None
     parts = (one.partition(WITHIN_FIELD) for one in name.removeprefix(RECORD).split(BETWEEN_FIELDS))

@@ -1,4 +1,6 @@
-"""regclass and its like: the catalog relation that each names the rows of, the columns of its name and schema, and what it is called."""
+"""The types regclass and the like: the catalog relation of their objects, and the columns of an
+object's name and schema.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""Connections of the catalog's database that keep the relations which were read on them: registering takes as long as a small query.
+"""Connections of the catalog's database that keep their registered relations: registering takes as
+long as a small query.
 
-Enters: the Arrow tables that a query reads, by name. Leaves: a connection that has them, for one query at a time. Thread-safe.
+Enters: the Arrow tables that a query reads, by name. Leaves: a connection that has them, for one
+query at a time. Thread-safe.
 """
 
 from __future__ import annotations
@@ -20,19 +22,19 @@ IDLE_MAX = 4
 
 @dataclass(frozen=True, slots=True)
 class RelationConnection:
-    """A connection, what runs on it, and what is registered on it, by name."""
+    """A connection, the run on it, and its registered tables, by name."""
 
     connection: duckdb.DuckDBPyConnection
     run: Run
     registered: dict[str, pa.Table] = field(default_factory=dict)
 
     def interrupt(self) -> None:
-        """Stop what runs, also in the middle of a batch of rows; from another thread."""
+        """Stop the running query, also in the middle of a batch of rows; from another thread."""
         self.run.is_stopped = True
         self.connection.interrupt()
 
     def register(self, tables: Mapping[str, pa.Table]) -> None:
-        """Register those that are not the same object as what has their name already."""
+        """Register the tables that are another object than the one that has their name already."""
         for name, table in tables.items():
             if self.registered.get(name) is not table:
                 self.connection.register(name, table)
@@ -40,7 +42,11 @@ class RelationConnection:
 
 
 class RelationConnections:
-    """open_connection: makes another connection to the database. The last few that are idle are kept."""
+    """The connections to the database. The last few idle ones are kept.
+
+    Attributes:
+        open_connection: makes another connection.
+    """
 
     def __init__(self, open_connection: Callable[[], duckdb.DuckDBPyConnection]) -> None:
         self._open = open_connection
@@ -49,7 +55,7 @@ class RelationConnections:
 
     @contextmanager
     def taken(self, tables: Mapping[str, pa.Table]) -> Iterator[RelationConnection]:
-        """A connection on which these tables are registered, of whoever takes it alone."""
+        """Yield a connection on which these tables are registered, to one caller alone."""
         with self._lock:
             found = self._idle.pop() if self._idle else None
         if found is None:
@@ -67,7 +73,7 @@ class RelationConnections:
                 found.connection.close()
 
     def close(self) -> None:
-        """Close those that are idle; nobody has taken any."""
+        """Close the idle connections; no caller has taken any."""
         with self._lock:
             for found in self._idle:
                 found.connection.close()

@@ -1,6 +1,8 @@
-"""Which queries are about the catalog: those that name a relation of it, one of its functions, or a type of OIDs.
+"""The queries that are about the catalog: they name a relation of it, one of its functions, or a
+type of OIDs.
 
-Enters: a query's text and syntax. Leaves: yes or no; the text is looked at first, since nearly all queries have none of the words.
+Enters: a query's text and syntax. Leaves: yes or no; the text is looked at first, since nearly all
+queries have none of the words.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from sql.functions.missing import NAMES
 from sql.parse.syntax import Constant, FunctionCall, Query, Table, TypeName
 
 TYPES = REGISTERED | {"xid", "oidvector", "int2vector", "aclitem"}
-# Any word that makes it worth looking.
+# Words for which it is worth looking at the syntax.
 WORDS = re.compile(
     r"\bpg_|information_schema|reg(?:class|type|proc|namespace|role|oper|collation)|format_type|_privilege|"
     r"_description|current_schemas|aclexplode|_expandarray|parse_ident|int2vector|oidvector|aclitem|\bxid\b|getdatabaseencoding|"
@@ -28,7 +30,8 @@ WORDS = re.compile(
 )
 
 
-# What every one of them has in it, to be looked for first, since nearly every text has none; a text may be a constant of megabytes.
+# Every such word has one of these in it, to be looked for first, since nearly every text has none;
+# a text may be a constant of megabytes.
 BEGINNINGS = (
     *("pg_", "information_schema", "reg", "format_type", "_privilege", "_description", "current_schemas", "aclexplode"),
     *("_expandarray", "parse_ident", "int2vector", "oidvector", "aclitem", "xid", "getdatabaseencoding", "inet_"),
@@ -61,10 +64,11 @@ def is_of_catalog(node: Any) -> bool:
             schemas = node.name[-2:-1] or ("pg_catalog",)
             return node.name[-1] != stream_statistics.NAME and (schemas[0], node.name[-1]) in relations()
         case FunctionCall("current_setting"):
-            # The value of a setting that the query names is the session's; which one a row names, the rows of settings tell.
+            # The value of a setting that the query names is the session's; the rows of settings
+            # tell the value of one that a row names.
             return not all(isinstance(argument, Constant) for argument in node.arguments)
         case FunctionCall():
-            # One that is not there at all is the catalog's to refuse, with a line in the log.
+            # The catalog refuses an unknown name, with a line in the log.
             unknown = node.name.startswith("pg_") and node.name not in NAMES
             return (unknown or node.name in FUNCTIONS) and node.name not in CALLED_NAMES
         case TypeName():

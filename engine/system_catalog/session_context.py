@@ -1,7 +1,7 @@
-"""What a catalog query sees besides its text: the snapshot of the catalog, and the session that asks.
+"""The context of a catalog query: the snapshot of the catalog, and the session that asks.
 
-Enters: a snapshot and a session's settings. Leaves: OIDs for names and names for OIDs, with PostgreSQL's errors and its rules of
-search_path. Made for one statement.
+Enters: a snapshot and a session's settings. Leaves: OIDs for names and names for OIDs, with
+PostgreSQL's errors and its rules of search_path. Made for one statement.
 """
 
 from __future__ import annotations
@@ -30,11 +30,17 @@ UNDEFINED = {"regclass": "42P01", "regtype": "42704", "regnamespace": "3F000", "
 
 @dataclass(frozen=True)
 class SessionContext:
-    """A snapshot as one session's statement sees it. role: the oid of what the session acts as. shown: the rows of SHOW ALL.
+    """A snapshot as one session's statement sees it.
 
-    activity: the rows of a relation that are this session's own, None for any other relation. configure: sets a setting of the session
-    and returns it. transaction_number: the number of the transaction; where it has none yet and need not have one, None, unless told to
-    assign it. now_us: the time, in microseconds since 1970. describes: nobody asks for rows, only for their columns.
+    Attributes:
+        role: the oid of the role that the session acts as.
+        shown: the rows of SHOW ALL.
+        activity: the rows of a relation that are this session's own, None for other relations.
+        configure: sets a setting of the session and returns it.
+        transaction_number: the number of the transaction; None where it has none yet and need not
+            have one, unless told to assign it.
+        now_us: the time, in microseconds since 1970.
+        describes: the query is only described, and its rows are not wanted.
     """
 
     snapshot: Snapshot
@@ -49,12 +55,12 @@ class SessionContext:
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The schemas of the search_path that there are."""
+        """The schemas of the search_path that exist."""
         return self._existing(self.settings.path)
 
     @property
     def named(self) -> tuple[str, ...]:
-        """Those of them that the search_path names itself."""
+        """The schemas of `path` that the search_path names itself."""
         return self._existing(self.settings.named_path)
 
     def _existing(self, names: Sequence[str]) -> tuple[str, ...]:
@@ -63,7 +69,11 @@ class SessionContext:
 
     @property
     def searched(self) -> tuple[str, ...]:
-        """The schemas that an unqualified name is looked for in: what is temporary, then pg_catalog, unless the search_path says where."""
+        """The schemas in which an unqualified name is looked for.
+
+        These are the temporary schema, then pg_catalog, then the path, unless the search_path names
+        those two.
+        """
         if SYSTEM in self.path:
             return self.path
         own = temporary_schema(self.settings.process_id)
@@ -71,7 +81,10 @@ class SessionContext:
         return (*before, SYSTEM, *(name for name in self.path if name not in before))
 
     def catalog_relation(self, parts: tuple[str, ...], position: int) -> tuple[str, CatalogRelation]:
-        """Return the catalog's relation that a name in FROM means, with its schema. Raises 42P01 and 0A000."""
+        """Return the catalog's relation of a name in FROM, with its schema.
+
+        Raises 42P01 and 0A000.
+        """
         schemas = (parts[-2],) if len(parts) > 1 else self.searched
         for schema in schemas:
             found = relations().get((schema, parts[-1]))
@@ -89,7 +102,9 @@ class SessionContext:
         return view_query(relation.key)
 
     def session_value(self, name: str) -> tuple[str | None, str] | None:
-        """Return the value of a function of the session that takes no argument, as text, and its type."""
+        """Return the value of a function of the session that takes no argument, as text, and its
+        type.
+        """
         match name:
             case "current_user" | "user" | "current_role" | "session_user":
                 return self.settings.user, "name"
@@ -111,7 +126,11 @@ class SessionContext:
     # Names of objects.
 
     def registered(self, kind: str, text: str, position: int | None = None) -> int:
-        """Return the OID of what `text` names, as the input of regclass and the like does. Raises 42P01, 42704 and others."""
+        """Return the OID of the object that `text` names, as the input of regclass and the like
+        does.
+
+        Raises 42P01, 42704 and others.
+        """
         if text.isascii() and text.isdigit():
             return int(text)
         if text == "-":
@@ -132,7 +151,10 @@ class SessionContext:
             raise SqlError("3F000", f'schema "{parts[-2]}" does not exist', position)
 
     def registered_or_none(self, kind: str, text: str) -> int | None:
-        """Return the OID of what `text` names, None where there is nothing. Raises 42602 for what is no name, and 42501."""
+        """Return the OID of the object that `text` names, None where there is none.
+
+        Raises 42602 for a text that is no name, and 42501.
+        """
         if kind == "regtype":
             return self._type(text)
         if kind in ("regoper", "regoperator"):
@@ -179,14 +201,18 @@ class SessionContext:
         return None
 
     def type_shown(self, oid: int, modifier: int | None) -> str:
-        """Return a type as format_type prints it, with its schema where the path does not lead there."""
+        """Return a type as format_type prints it, with its schema where the path does not lead
+        there.
+        """
         text, row = self.snapshot.type_text(oid, modifier), self.snapshot.row("pg_type", oid)
         if row is None or self.is_visible("pg_type", oid):
             return text
         return f"{quoted_name(self.snapshot.schema_name(row['typnamespace']) or '')}.{text}"
 
     def shown_as(self, kind: str, oid: int | None) -> str | None:
-        """Return an OID as the output of regclass and the like shows it: a name, with its schema where the path does not lead there."""
+        """Return an OID as the output of regclass and the like shows it: a name, with its schema
+        where the path does not lead there.
+        """
         if oid is None:
             return None
         if oid == 0 and kind != "regnamespace":
@@ -209,7 +235,10 @@ class SessionContext:
         return name
 
     def is_visible(self, relation: str, oid: int) -> bool | None:
-        """Tell whether the object is what its bare name means in this session; None where there is no such object."""
+        """Tell whether the object's bare name means it in this session.
+
+        None where there is no such object.
+        """
         row = self.snapshot.row(relation, oid)
         if row is None:
             return None

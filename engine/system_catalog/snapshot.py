@@ -1,7 +1,8 @@
-"""The rows of the catalog for one image of it: what every database has, and what this one has.
+"""The rows of the catalog for one image of it: the rows that every database has, and those of this
+one.
 
-Enters: a `CatalogImage`. Leaves: rows of each relation of pg_catalog, as dicts and as Arrow tables, made when they are asked for and kept
-as long as the image is. Must not know sessions.
+Enters: a `CatalogImage`. Leaves: rows of each relation of pg_catalog, as dicts and as Arrow tables,
+made when they are asked for and kept as long as the image is. Must not know sessions.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ LIVE_ROWS: dict[str, Callable[[CatalogImage], list[Row]]] = {
     **TYPE_ROWS,
     **SERVER_ROWS,
 }
-# What an object is found by: the column of its name, and that of its schema.
+# The columns by which an object is found: its name, and its schema.
 NAMES = {
     "pg_class": ("relname", "relnamespace"),
     "pg_type": ("typname", "typnamespace"),
@@ -73,7 +74,7 @@ class Snapshot:
         return [*static_rows(name), *self._live_rows(name)]
 
     def _live_rows(self, name: str) -> list[Row]:
-        """Return those that not every database has."""
+        """Return the rows that not every database has."""
         found = self._rows.get(name)
         if found is None:
             live = LIVE_ROWS.get(name)
@@ -100,7 +101,9 @@ class Snapshot:
         return found.get(oid)
 
     def named(self, name: str, schema: str, wanted: str) -> int | None:
-        """Return the OID of the object of relation `name` that is called `wanted`, in a schema if it has one."""
+        """Return the OID of the object of relation `name` that is called `wanted`, in a schema if
+        it has one.
+        """
         found = self._by_name.get(name)
         column, namespace = NAMES[name]
         if found is None:
@@ -124,14 +127,16 @@ class Snapshot:
 
     @cached_property
     def descriptions(self) -> dict[tuple[int, int], list[tuple[int, str]]]:
-        """Comments by OID and number of the column (0: the object's own), each with the OID of the object's catalog relation."""
+        """Comments by OID and number of the column (0: the object's own), each with the OID of the
+        object's catalog relation.
+        """
         found: dict[tuple[int, int], list[tuple[int, str]]] = {}
         for row in self.rows("pg_description"):
             found.setdefault((row["objoid"], row["objsubid"]), []).append((row["classoid"], row["description"]))
         return found
 
     def bytes_of(self, oid: int) -> int:
-        """Return the bytes that a stream's ring takes, 0 for anything else: all tables share one file."""
+        """Return the bytes of a stream's ring, 0 for other relations: all tables share one file."""
         entry = self.image.by_oid(oid)
         if not isinstance(entry, StreamEntry):
             return 0
@@ -165,6 +170,9 @@ def static_table(relation: CatalogRelation) -> pa.Table:
 
 
 def arrow_table(relation: CatalogRelation, rows: list[dict[str, Any]]) -> pa.Table:
-    """Return rows as the Arrow table of a relation's columns; a column that a row does not name is NULL."""
+    """Return rows as the Arrow table of a relation's columns.
+
+    A column that a row does not name is NULL.
+    """
     arrays = [pa.array([row.get(column.name) for row in rows], arrow_type(column.type)) for column in relation.columns]
     return pa.Table.from_arrays(arrays, names=[column.name for column in relation.columns])

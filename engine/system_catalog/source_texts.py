@@ -1,6 +1,7 @@
-"""Definitions as texts: of views, defaults and checks, in the user's words with PostgreSQL's punctuation.
+"""Definitions as texts: of views, defaults and checks, in the client's words with PostgreSQL's
+punctuation.
 
-A literal gets the type of its column, as PostgreSQL shows it; names are those of today.
+A literal gets the type of its column, as PostgreSQL shows it; names are the present ones.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ def default_text(source: SourceText, column: ColumnDescription) -> str:
 
 
 def check_text(source: SourceText, relation: RelationDescription) -> str:
-    """Return a check's condition as pg_get_expr shows it: every operation in parentheses, columns by their names of today."""
+    """Return a check's condition as pg_get_expr shows it: every operation in parentheses, columns
+    by their present names.
+    """
     today = {column.number: column for column in relation.columns}
     columns = {name: today[number] for name, number in source.names if number in today}
     node = parsed(source.text)
@@ -63,7 +66,7 @@ def used_numbers(source: SourceText, relation: RelationDescription) -> list[int]
 
 
 def parsed(text: str) -> Expression | None:
-    """Return the expression that `text` is, None for what is none by itself."""
+    """Return the expression of `text`, None for a text that is no expression by itself."""
     try:
         (statement,) = parse(f"SELECT {text}")
     except (SqlError, ValueError):
@@ -74,7 +77,10 @@ def parsed(text: str) -> Expression | None:
 
 
 def expression_text(node: Expression, columns: dict[str, ColumnDescription]) -> str | None:
-    """Return an expression as PostgreSQL prints it, None for one that is more than names, constants, operators and calls."""
+    """Return an expression as PostgreSQL prints it.
+
+    None is returned for an expression with other parts than names, constants, operators and calls.
+    """
     match node:
         case Name():
             column = columns.get(node.parts[-1])

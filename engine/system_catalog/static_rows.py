@@ -1,6 +1,8 @@
-"""What the catalog of every database has: relations of pg_catalog and information_schema, types, functions, operators.
+"""The catalog of every database: relations of pg_catalog and information_schema, types, functions,
+operators.
 
-Read from static/, which `tests/system_catalog/write_static.py` makes from a new PostgreSQL 15. Must not know this database.
+The rows are read from static/, which `tests/system_catalog/write_static.py` makes from a new
+PostgreSQL 15. Must not know this database.
 """
 
 from __future__ import annotations
@@ -28,7 +30,12 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class CatalogColumn:
-    """A column of a catalog relation: its type by name, as `engine.system_catalog.printed` has it, and by OID."""
+    """A column of a catalog relation.
+
+    Attributes:
+        type: by name, as `engine.system_catalog.printed` has it.
+        type_oid: the type by OID.
+    """
 
     name: str
     type: str
@@ -38,7 +45,11 @@ class CatalogColumn:
 
 @dataclass(frozen=True, slots=True)
 class CatalogRelation:
-    """A relation of pg_catalog or information_schema. kind: 'r' or 'v'."""
+    """A relation of pg_catalog or information_schema.
+
+    Attributes:
+        kind: 'r' or 'v'.
+    """
 
     oid: int
     schema: str
@@ -72,7 +83,7 @@ def relations() -> dict[tuple[str, str], CatalogRelation]:
 
 @cache
 def type_names() -> dict[int, str]:
-    """Return the names of types by OID, an array's with [] behind that of its elements."""
+    """Return the names of types by OID; an array's is that of its elements with [] after it."""
     rows = _stored()["pg_type"]
     names = {row["oid"]: row["typname"] for row in rows}
     for row in rows:
@@ -93,7 +104,9 @@ def static_rows(name: str) -> list[Row]:
 
 
 def _is_ours(name: str, row: Row) -> bool:
-    """Tell whether a client can call what the row is about: PostgreSQL has more functions than we have."""
+    """Tell whether a client can call the function of a row: PostgreSQL has more functions than we
+    have.
+    """
     match name:
         case "pg_proc":
             return row["oid"] in _functions()

@@ -1,4 +1,4 @@
-"""All nodes of a syntax tree, whatever they are."""
+"""The walk over all nodes of a syntax tree, of whatever kind."""
 
 from __future__ import annotations
 

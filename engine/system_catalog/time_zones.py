@@ -1,4 +1,6 @@
-"""pg_timezone_names and pg_timezone_abbrevs: the zones of the system's database, as they are at a moment."""
+"""Rows of pg_timezone_names and pg_timezone_abbrevs: the zones of the system's database, as they
+are at a moment.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ def zone_rows(now_us: int) -> list[dict[str, Any]]:
 
 
 def abbreviation_rows() -> list[dict[str, Any]]:
-    """Return the rows of pg_timezone_abbrevs: those that always mean one distance from UTC."""
+    """Return the rows of pg_timezone_abbrevs: abbreviations that always mean one distance from UTC."""
     rows = []
     for distance, words in FIXED.items():
         hours, minutes = distance[1:].split(":")

@@ -18,7 +18,10 @@ DIGITS_ANY = 0xFFFF
 
 
 def type_text(oid: int, modifier: int | None, row_of: Callable[[int], dict[str, Any] | None]) -> str:
-    """Return the name of a type with its modifier (None: without one, -1: it has none). row_of: rows of pg_type."""
+    """Return the name of a type with its modifier (None: without one, -1: it has none).
+
+    row_of: rows of pg_type.
+    """
     if oid == 0:
         return "-"
     row = row_of(oid)
@@ -38,7 +41,7 @@ def type_text(oid: int, modifier: int | None, row_of: Callable[[int], dict[str, 
 
 
 def with_modifier(oid: int, name: str, modifier: int) -> str:
-    """Return a type's name with a modifier that it has."""
+    """Return the name of a type with its modifier."""
     if oid in (SCALARS["varchar"].oid, SCALARS["bpchar"].oid):
         return f"{name}({modifier - HEADER_BYTES})"
     if oid == SCALARS["numeric"].oid:

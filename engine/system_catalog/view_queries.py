@@ -1,4 +1,8 @@
-"""The views of the catalog that have rows: their queries, in PostgreSQL's SQL, from static/views.sql. A view that is not there is empty."""
+"""The views of the catalog that have rows, by their queries in PostgreSQL's SQL from
+static/views.sql.
+
+A view that is not there is empty.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,14 @@ from sql.parse.parse import parse
 from sql.parse.statements.select import Select
 from sql.parse.syntax import Query
 
-# Relations of information_schema's views that stand for those rows of pg_class of which the role may know.
+# Relations of information_schema's views that stand for those rows of pg_class of which the role
+# may know.
 MAY_KNOW = {
     "relations_seen": "has_table_privilege(r.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')",
     "relations_written": "has_table_privilege(r.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')",
     "relations_with_columns": "has_any_column_privilege(r.oid, 'SELECT, INSERT, UPDATE, REFERENCES')",
     "relations_owned": "false",
-    # Of what is no sequence it would be an error.
+    # For a relation that is no sequence it would be an error.
     "sequences_seen": "CASE WHEN r.relkind = 'S' THEN has_sequence_privilege(r.oid, 'SELECT, UPDATE, USAGE') END",
 }
 

@@ -1,4 +1,6 @@
-"""Functions that show an object: format_type, pg_get_viewdef, pg_get_constraintdef, descriptions, names of owners, visibility."""
+"""Functions that show an object: format_type, pg_get_viewdef, pg_get_constraintdef, descriptions,
+names of owners, visibility.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ VISIBLE = {
 }
 SEQUENCE = re.compile(r"nextval\('(\"(?:[^\"]|\"\")*\"\.\"(?:[^\"]|\"\")*\")'::regclass\)")
 ACTION_WORDS = {"r": "RESTRICT", "c": "CASCADE", "n": "SET NULL"}
-# Objects that there are none of, or only those of PostgreSQL itself.
+# Kinds of objects of which there are none, or only PostgreSQL's own.
 NEVER_HIDDEN = """
 pg_opclass_is_visible pg_opfamily_is_visible pg_conversion_is_visible pg_statistics_obj_is_visible pg_ts_config_is_visible
 pg_ts_dict_is_visible pg_ts_parser_is_visible pg_ts_template_is_visible
@@ -49,9 +51,10 @@ def pg_get_viewdef(context: SessionContext, oid: int | None, _pretty: bool | Non
 
 @catalog_function("pg_node_tree oid bool", "text", required=2)
 def pg_get_expr(context: SessionContext, text: str | None, _relation: int | None, pretty: bool | None) -> str | None:
-    """Return an expression, which is kept as its text; pretty: without the parentheses around all of it.
+    """Return an expression, which is kept as its text.
 
-    A sequence in it has its schema where the search_path does not lead there.
+    pretty: without the parentheses around all of it. A sequence in it has its schema where the
+    search_path does not lead there.
     """
     found = None if text is None else SEQUENCE.fullmatch(text)
     if text is None or found is None:

@@ -1,4 +1,4 @@
-"""has_..._privilege and pg_has_role: what a role may do, asked in SQL."""
+"""The functions has_..._privilege and pg_has_role: the rights of a role, asked in SQL."""
 
 from __future__ import annotations
 
@@ -21,11 +21,15 @@ EVERY_TABLE_LETTER = {**TABLE_LETTERS, "delete": "d", "truncate": "D", "trigger"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of object that privileges are of.
+    """A kind of object that privileges are on.
 
-    relation: the catalog relation of its rows. words: the privileges, and their letters. registered: regclass or its like, whose input
-    reads a name; for the other kinds the text is the name as it stands, missing: the SQLSTATE and the word of the error for a name of
-    nothing. everybody: the letters that PUBLIC has where no access list says otherwise.
+    Attributes:
+        relation: the catalog relation of its rows.
+        words: the privileges, and their letters.
+        registered: regclass or the like, whose input reads a name; for the other kinds the text is
+            the name as it stands.
+        missing: the SQLSTATE and the word of the error for a name of nothing.
+        everybody: the letters that PUBLIC has where no access list says otherwise.
     """
 
     relation: str
@@ -36,7 +40,7 @@ class Kind:
 
 
 KINDS = {
-    # Nearly all of the catalog's own relations are there for everybody to read, see `catalog_access`.
+    # Every role may read nearly all of the catalog's own relations, see `catalog_access`.
     "table": Kind("pg_class", EVERY_TABLE_LETTER, registered="regclass", everybody="r"),
     "any_column": Kind("pg_class", TABLE_LETTERS, registered="regclass", everybody="r"),
     "column": Kind("pg_class", TABLE_LETTERS, registered="regclass", everybody="r"),
@@ -51,7 +55,7 @@ KINDS = {
     "function": Kind("pg_proc", {"execute": "X"}, registered="regprocedure", everybody="X"),
     "type": Kind("pg_type", {"usage": "U"}, registered="regtype", everybody="U"),
     "language": Kind("pg_language", {"usage": "U"}, missing=("42704", "language"), everybody="U"),
-    # CREATE FOREIGN TABLE asks for nothing but CREATE on the schema.
+    # CREATE FOREIGN TABLE needs no right but CREATE on the schema.
     "server": Kind("pg_foreign_server", {"usage": "U"}, missing=("42704", "server"), everybody="U"),
     "foreign_data_wrapper": Kind("pg_foreign_data_wrapper", {"usage": "U"}, missing=("42704", "foreign-data wrapper")),
     "tablespace": Kind("pg_tablespace", {"create": "C"}, missing=("42704", "tablespace")),
@@ -60,7 +64,12 @@ KINDS = {
 
 @dataclass(slots=True)
 class Asked:
-    """The privileges that a call names, one of which is enough. plain: their letters. grantable: those WITH GRANT OPTION."""
+    """The privileges that a call names, one of which is enough.
+
+    Attributes:
+        plain: their letters.
+        grantable: the letters of those WITH GRANT OPTION.
+    """
 
     plain: str = field(default="")
     grantable: str = field(default="")
@@ -71,7 +80,8 @@ def _register(name: str) -> None:
     count = 4 if name == "column" else 3
 
     def has_privilege(context: SessionContext, *given: str | None) -> bool | None:
-        # The first argument, the role, can be left out: what is given then ends before the last place.
+        # The first argument, the role, can be left out: the arguments then end before the last
+        # place.
         values = [str(value) for value in (given if given[-1] is not None else given[:-1]) if value is not None]
         whole = len(given) if given[-1] is not None else len(given) - 1
         if len(values) < whole:
@@ -106,7 +116,10 @@ def _asked(kind: Kind, words: str) -> Asked:
 
 
 def _role(context: SessionContext, value: str, everybody: bool) -> int:
-    """Return the role that an argument means; everybody: public may be one. Raises 42704."""
+    """Return the role of an argument. Raises 42704.
+
+    everybody: the role may be public.
+    """
     if value.startswith("#"):
         return int(value[1:])
     if everybody and value == "=public":
@@ -118,7 +131,10 @@ def _role(context: SessionContext, value: str, everybody: bool) -> int:
 
 
 def _object(context: SessionContext, name: str, thing: str) -> int:
-    """Return the OID of the object that an argument means. Raises what a name of nothing raises, 42809 for what is no sequence."""
+    """Return the OID of the object of an argument.
+
+    Raises the error of a name of nothing, 42809 for an object that is no sequence.
+    """
     kind, text = KINDS[name], thing[1:]
     if thing.startswith("#"):
         oid = int(text)
@@ -137,7 +153,7 @@ def _object(context: SessionContext, name: str, thing: str) -> int:
 
 
 def _has_column(context: SessionContext, relation: int, column: str) -> bool:
-    """Tell whether a relation has a column, by number or name. Raises 42703 for a name that it has not."""
+    """Tell whether a relation has a column, by number or name. Raises 42703 for an unknown name."""
     columns = context.snapshot.columns(relation)
     if column.startswith("#"):
         return any(row["attnum"] == int(column[1:]) and not row["attisdropped"] for row in columns)
@@ -170,7 +186,9 @@ for _name in KINDS:
 
 @catalog_function("object object object", "bool", required=2)
 def pg_has_role(context: SessionContext, *given: str | None) -> bool | None:
-    """Tell whether a role has what a membership in another one gives: USAGE, MEMBER, or either with ADMIN OPTION."""
+    """Tell whether a role has what a membership in another one gives: USAGE, MEMBER, or either with
+    ADMIN OPTION.
+    """
     values = [str(value) for value in (given if given[-1] is not None else given[:-1]) if value is not None]
     whole = len(given) if given[-1] is not None else len(given) - 1
     if len(values) < whole:

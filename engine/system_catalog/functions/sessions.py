@@ -1,4 +1,7 @@
-"""Functions about the session and the server: settings, search_path, sizes, and the like; casts of OIDs."""
+"""Functions about the session and the server: settings, search_path, sizes, and the like.
+
+Casts of OIDs.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ def current_setting(context: SessionContext, name: str | None, missing_ok: bool 
 
 @catalog_function("text text bool", "text")
 def set_config(context: SessionContext, name: str | None, value: str | None, local: bool | None) -> str:
-    """Set a setting, and return it. Raises what SET raises."""
+    """Set a setting, and return it. Raises the errors of SET."""
     return context.configure(name, value, bool(local))
 
 
@@ -50,7 +53,7 @@ def txid_current(context: SessionContext) -> int | None:
 
 @catalog_function("", "int8")
 def txid_current_if_assigned(context: SessionContext) -> int | None:
-    """Return the number of a transaction that has written or was asked for it."""
+    """Return the number of a transaction that has written or whose number was asked for."""
     return context.transaction_number(False)
 
 
@@ -78,7 +81,7 @@ def pg_listening_channels(context: SessionContext) -> list[str]:
 
 @catalog_function("", "", fields="name text,abbrev text,utc_offset seconds,is_dst bool")
 def pg_timezone_names(context: SessionContext) -> list[dict[str, Any]]:
-    """Return the time zones and what they are just now."""
+    """Return the time zones with their present distance from UTC."""
     return zone_rows(context.now_us)
 
 
@@ -89,7 +92,7 @@ def pg_timezone_abbrevs(_: SessionContext) -> list[dict[str, Any]]:
 
 
 def _start_time(context: SessionContext) -> datetime | None:
-    """Return when the server was started, which is when it has read its settings."""
+    """Return the time of the server's start, at which it read its settings."""
     return next((row["started"] for row in context.activity("server") or []), None)
 
 
@@ -104,13 +107,13 @@ def _own(context: SessionContext, column: str) -> Any:
 
 @catalog_function("", "inet")
 def inet_client_addr(context: SessionContext) -> str | None:
-    """Return where the session's client is."""
+    """Return the address of the session's client."""
     return _own(context, "client_addr") or None
 
 
 @catalog_function("", "int4")
 def inet_client_port(context: SessionContext) -> int | None:
-    """Return the port that the session's client has."""
+    """Return the port of the session's client."""
     return _own(context, "client_port") or None
 
 
@@ -164,7 +167,7 @@ def pg_is_other_temp_schema(context: SessionContext, oid: int | None) -> bool | 
 
 @catalog_function("name", "int4")
 def pg_char_to_encoding(_: SessionContext, name: str | None) -> int | None:
-    """Return the number of an encoding, -1 for one that there is not."""
+    """Return the number of an encoding, -1 for an unknown one."""
     plain = None if name is None else name.upper().replace("-", "").replace("_", "")
     numbers = {text.replace("_", ""): number for number, text in ENCODINGS.items()}
     return None if plain is None else numbers.get(plain, -1)
@@ -183,18 +186,18 @@ for _kind in KINDS:
     _to_registered(_kind)
 
 
-# Sizes: the rows are in one file, whose share per relation nobody counts.
+# Sizes: all rows are in one file, and the share of a relation is not counted.
 
 
 @catalog_function("int8", "text")
 def pg_size_pretty(_: SessionContext, size: int | None) -> str | None:
-    """Return a size with its unit: the largest of which there are few enough."""
+    """Return a size with its unit: the largest unit that leaves few enough."""
     if size is None:
         return None
     value, unit = size, 0
     if abs(value) < SIZE_LIMIT:
         return f"{value} bytes"
-    # As PostgreSQL does: a bit more than is shown is kept, to round the half away from zero.
+    # As in PostgreSQL: a bit more than is shown is kept, to round the half away from zero.
     half = value // 512 if value >= 0 else -(-value // 512)
     unit = 1
     while abs(half) >= SIZE_LIMIT * 2 - 1 and unit < len(SIZE_UNITS) - 1:
@@ -206,7 +209,7 @@ def pg_size_pretty(_: SessionContext, size: int | None) -> str | None:
 
 @catalog_function("text", "int8")
 def pg_size_bytes(_: SessionContext, text: str | None) -> int | None:
-    """Return the bytes that a size with a unit means. Raises 22023."""
+    """Return the bytes of a size with a unit. Raises 22023."""
     if text is None:
         return None
     match = SIZE_TEXT.fullmatch(text)
@@ -269,12 +272,15 @@ def pg_options_to_table(_: SessionContext, options: list[str] | None) -> list[di
     return [{"option_name": name, "option_value": value if found else None} for name, found, value in parts]
 
 
-# grantee=letters/grantor: a name that is more than letters and digits is in quotes, those in it doubled.
+# grantee=letters/grantor: a name with other characters than letters and digits is in quotes, quotes
+# in it are doubled.
 ACL_ITEM = re.compile(r'("(?:[^"]|"")*+"|[^"=]*+)=([^/"]*+)/("(?:[^"]|"")*+"|[^"]*+)', re.DOTALL)
 
 
 def _named_role(context: SessionContext, written: str) -> int:
-    """Return the oid of the role whose name stands in an access list, 0 for nobody's: everybody."""
+    """Return the oid of the role whose name stands in an access list, 0 for an empty name:
+    everybody.
+    """
     name = written[1:-1].replace('""', '"') if written.startswith('"') else written
     return context.snapshot.named("pg_authid", "", name) or 0
 
@@ -301,7 +307,8 @@ def aclexplode(context: SessionContext, items: list[str] | None) -> list[dict[st
     return rows
 
 
-# The letters of what an owner has by default, and of what everybody has, by the kind of object that acldefault takes.
+# The letters of an owner's default privileges, and of everybody's, by the kind of object that
+# acldefault takes.
 DEFAULT_LETTERS = {
     "r": ("arwdDxt", ""), "s": ("rwU", ""), "n": ("UC", ""), "d": ("CTc", "Tc"), "f": ("X", "X"), "T": ("U", "U"), "l": ("U", "U"),
     "t": ("C", ""), "F": ("U", ""), "S": ("U", ""), "c": ("", ""), "p": ("sA", ""), "L": ("rw", ""),
@@ -310,7 +317,7 @@ DEFAULT_LETTERS = {
 
 @catalog_function("char oid", "aclitem[]")
 def acldefault(context: SessionContext, kind: str | None, owner: int | None) -> list[str] | None:
-    """Return the access list of an object that has none. Raises 22023 for a kind that there is not."""
+    """Return the access list of an object that has none. Raises 22023 for an unknown kind."""
     if kind is None or owner is None:
         return None
     if kind not in DEFAULT_LETTERS:
@@ -370,7 +377,7 @@ constant("pg_trigger_depth", "", "int4", 0)
 constant("age", "xid", "int4", 0)
 
 
-# What casts and operators are printed as.
+# The functions as which casts and operators are printed.
 
 
 def _registered_forms(kind: str) -> None:

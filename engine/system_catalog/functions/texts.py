@@ -1,4 +1,7 @@
-"""Functions of texts and JSON that tools use beside the catalog and that no other query has; what casts of arrays are printed as."""
+"""Functions of texts and JSON that tools use beside the catalog and that no other query has.
+
+And forms of printed casts.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ def parse_ident(_: SessionContext, text: str | None, _strict: bool | None) -> li
         rest = match[3]
 
 
-# What casts and other forms are printed as.
+# The functions as which casts and other forms are printed.
 
 
 @catalog_function("text[]", "text", name="array_out", internal=True)
@@ -45,6 +48,6 @@ def _array_out(_: SessionContext, items: Texts | None) -> str | None:
 
 @catalog_function("text[] text[]", "json", name="json_of_row", internal=True)
 def _json_of_row(_: SessionContext, names: Texts | None, values: Texts | None) -> str:
-    """Return a row, given as the names and the values of its fields as JSON, as an object."""
+    """Return a row, given by the names and the values of its fields as JSON, as an object."""
     pairs = zip(names or [], values or [], strict=True)
     return "{" + ",".join(f"{name}:{'null' if value is None else value}" for name, value in pairs) + "}"

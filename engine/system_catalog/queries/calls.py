@@ -1,6 +1,8 @@
-"""Calls in catalog queries: our own catalog functions, those of the embedded engine with the same meaning, aggregates, rows.
+"""Calls in catalog queries: our own catalog functions, the embedded engine's with the same meaning,
+aggregates, rows.
 
-A function that is in none of the tables does not exist (42883); the server's log says which query asked for it.
+A function that is in none of the tables does not exist (42883); the server's log has the query that
+asked for it.
 """
 
 from __future__ import annotations
@@ -62,23 +64,27 @@ WINDOWS = {
 }
 SEQUENCE_FUNCTIONS = frozenset("nextval currval lastval setval".split())
 JSON_AGGREGATES = frozenset({"json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg"})
-# How many arguments those take that take any.
+# The numbers of arguments of functions that take any number.
 WINDOW_ARGUMENTS = {"first_value": (1, 1), "last_value": (1, 1), "lag": (1, 3), "lead": (1, 3)}
-# Of an expression that is the same for all rows.
+# Nodes of an expression that is the same for all rows.
 CONSTANT_NODES = (Constant, Operation, ParameterNumber, TypeCast, TypeName)
 ROW_FUNCTIONS = frozenset({"unnest", "generate_series", "generate_subscripts", "_pg_expandarray"})
 
-# What is never taken for an OID.
+# Functions whose arguments are never OIDs.
 NO_OIDS = frozenset(
     "numeric float4 float8 bool date time timetz timestamp timestamptz interval uuid json jsonb bytea".split()
 )
-# What PostgreSQL has series of, and what stands beside it.
+# Types of which PostgreSQL has series, and types that may stand beside them.
 SERIES_TYPES = frozenset({UNKNOWN, "int2", "int4", "int8", "numeric", "date", "timestamp", "timestamptz", "interval"})
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What a function returns as rows: a list, of values of `type` or of structs with `fields`."""
+    """The rows that a function returns, as a list.
+
+    Attributes:
+        type: of the values, or of structs with `fields`.
+    """
 
     text: str
     type: str
@@ -140,7 +146,7 @@ def row_function(printing: Printing, node: FunctionCall, scope: Scope) -> list[R
 
 
 def series_type(arguments: list[Printed]) -> str | None:
-    """Return the type of a series of integers, None of anything else."""
+    """Return the type of a series of integers, None for other series."""
     kinds = {argument.type for argument in arguments} - {UNKNOWN}
     if not kinds or not kinds <= {"int2", "int4", "int8"}:
         return None
@@ -148,7 +154,9 @@ def series_type(arguments: list[Printed]) -> str | None:
 
 
 def constant_series(printing: Printing, node: FunctionCall) -> Printed | None:
-    """Return a generate_series of constant integers as an item of FROM, whose rows are made one by one; None for other calls."""
+    """Return a generate_series of constant integers as an item of FROM, whose rows are made one by
+    one; None for other calls.
+    """
     if node.name != "generate_series" or len(node.arguments) not in (2, 3):
         return None
     if not all(isinstance(part, CONSTANT_NODES) for part in nodes(node.arguments)):
@@ -164,13 +172,13 @@ def constant_series(printing: Printing, node: FunctionCall) -> Printed | None:
 
 
 def print_call(printing: Printing, node: FunctionCall, scope: Scope) -> Printed:
-    """Return a call. Raises 42883 for a function that is not known here."""
+    """Return a call. Raises 42883 for an unknown function."""
     if node.name in ORDERED_SET_AGGREGATES or node.name in JSON_AGGREGATES:
         raise not_supported(f"the aggregate {node.name} in a query on the catalog", node.position)
     if node.name in AGGREGATES or (node.name in WINDOWS and node.over is not None):
         return _aggregate(printing, node, scope)
     if node.name in SEQUENCE_FUNCTIONS:
-        # They are answered beside the catalog: see `catalog_parts`.
+        # Such calls are answered beside the catalog: see `catalog_parts`.
         raise unknown_function(node, [])
     if returns_rows(node):
         raise SqlError("0A000", "set-returning functions are not allowed here", node.position)
@@ -203,12 +211,14 @@ def print_call(printing: Printing, node: FunctionCall, scope: Scope) -> Printed:
 
 
 def _is_other(node: FunctionCall, arguments: list[Printed]) -> bool:
-    """Tell a function of the catalog from the ordinary one that has its name: age of a transaction is not that of a time."""
+    """Tell a function of the catalog from the ordinary one with its name: age of a transaction is
+    not age of a time.
+    """
     return node.name == "age" and (len(arguments) != 1 or arguments[0].type not in OIDS)
 
 
 def _special(printing: Printing, node: FunctionCall, arguments: list[Printed]) -> Printed | None:
-    """Return a function that looks at the types of the catalog itself, None for any other."""
+    """Return a function that looks at the types of the catalog itself, None for other functions."""
     name, position = node.name, node.position
     if name in OF_VECTORS and arguments and arguments[0].type in VECTORS:
         return _of_vector(printing, node, arguments)
@@ -251,7 +261,10 @@ def _of_vector(printing: Printing, node: FunctionCall, arguments: list[Printed])
 
 
 def _ordinary(printing: Printing, node: FunctionCall, arguments: list[Printed]) -> Printed:
-    """Return a function of ordinary values. Raises 42883, with a line in the log, for one that there is not."""
+    """Return a function of ordinary values.
+
+    Raises 42883, with a line in the log, for an unknown one.
+    """
 
     def build(*nodes: Expression) -> Expression:
         return replace(node, arguments=nodes)
@@ -278,7 +291,9 @@ def _own(printing: Printing, known: CatalogFunction, arguments: list[Printed], p
 
 
 def _converted(printing: Printing, argument: Printed, kind: str, position: int) -> str:
-    """Return an argument of one of our functions, which take OIDs and names apart by their type: see `CatalogFunction`."""
+    """Return an argument of one of our functions, which tell OIDs and names apart by their type:
+    see `CatalogFunction`.
+    """
     if kind == "object":
         if argument.type == UNKNOWN or is_text(argument.type):
             return f"('=' || {casts.as_text(printing, argument, position).text})"
@@ -311,7 +326,10 @@ def _aggregate(printing: Printing, node: FunctionCall, scope: Scope) -> Printed:
 def _aggregate_of_oids(
     printing: Printing, node: FunctionCall, argument: Printed, condition: Printed | None, over: str, scope: Scope
 ) -> Printed:
-    """Return an aggregate of values of a type of the catalog alone. Raises 0A000 for min and max of what is no OID."""
+    """Return an aggregate of values of a type of the catalog alone.
+
+    Raises 0A000 for min and max of other values than OIDs.
+    """
     kind = {"count": "int8", "array_agg": f"{argument.type}[]"}.get(node.name, "oid")
     if node.name in ("min", "max") and argument.type not in OIDS:
         raise not_supported(f"{node.name} of {argument.type} in a query on the catalog", node.position)
@@ -349,7 +367,9 @@ def _window(printing: Printing, node: FunctionCall, arguments: list[Printed], ov
 
 
 def unknown_function(node: FunctionCall, arguments: list[Printed]) -> SqlError:
-    """Return the 42883 error of a call, and write it into the log: a tool has asked for what the catalog does not have."""
+    """Return the 42883 error of a call, and write it into the log: a tool has asked for a function
+    that the catalog does not have.
+    """
     log.warning(
         "catalog: a client called %s(%s), which does not exist here: %s", node.name, types_of(arguments), node.text
     )

@@ -1,4 +1,4 @@
-"""Casts in catalog queries: OIDs and the names that they are shown as, arrays, texts."""
+"""Casts in catalog queries: OIDs and the names that are shown for them, arrays, texts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FUNCTION_PREFIX = "catalog_"
 
 
 def type_named(written: TypeName) -> str:
-    """Return the type that a cast names. Raises 42704, and 0A000 for one that no value here has."""
+    """Return the type of a cast. Raises 42704, and 0A000 for a type that no value here has."""
     name = DOMAINS.get(written.name, written.name)
     if name not in ENGINE_TYPES and (name not in VECTORS or name in ARRAYS_FROM_0):
         if name in REFUSED:
@@ -39,7 +39,10 @@ def type_named(written: TypeName) -> str:
 
 
 def print_cast(printing: Printing, value: Printed, written: TypeName, position: int) -> Printed:
-    """Return a value cast to the type that is written. Raises 42846 and 0A000 for casts that there are not."""
+    """Return a value cast to the type that is written.
+
+    Raises 42846 and 0A000 for casts that do not exist.
+    """
     kind = type_named(written)
     if value.type == UNKNOWN and not is_known_cast(kind):
         return printing.coerced(value, kind, position)
@@ -81,7 +84,9 @@ def _of_oids(printing: Printing, value: Printed, kind: str, position: int) -> Pr
 
 
 def _of_arrays(printing: Printing, value: Printed, kind: str) -> Printed | None:
-    """Return a cast between arrays of OIDs, of names of them, of texts, and vectors, None where there is no such cast."""
+    """Return a cast between arrays of OIDs, of names of them, of texts, and vectors, None where
+    there is no such cast.
+    """
     target, source = element_of(kind), element_of(value.type)
     if target is None or source is None or kind in VECTORS:
         return None
@@ -114,12 +119,12 @@ def as_text(printing: Printing, value: Printed, position: int) -> Printed:
 
 
 def plain(printing: Printing, value: Printed, position: int) -> Printed:
-    """Return a value as an ordinary one: its text if it is of a type of the catalog alone."""
+    """Return a value as an ordinary one: its text if its type is one of the catalog alone."""
     return value if ordinary.is_ordinary(value.type) else as_text(printing, value, position)
 
 
 def output(printing: Printing, value: Printed) -> str:
-    """Return the text of what prints a value that is no text."""
+    """Return the text for a value that is no text, as its output function prints it."""
     if value.type in REGISTERED:
         return f"{FUNCTION_PREFIX}{value.type}_out({printing.key}, {value.text})"
     if value.type in ARRAYS_FROM_0:
@@ -143,7 +148,10 @@ def print_list_as_texts(printing: Printing, value: Printed) -> str:
 
 
 def unified(printing: Printing, values: Sequence[Printed], what: str, position: int) -> tuple[str, list[Printed]]:
-    """Return the type of several values that become one column, and the values as of it. Raises 42804, and 0A000 as `as_common`."""
+    """Return the type of several values that become one column, and the values as of that type.
+
+    Raises 42804, and 0A000 as `as_common`.
+    """
     kind = ordinary.common_of([value.type for value in values], what, position)
     if kind is None:
         kind = common_type(list(values))
@@ -151,7 +159,10 @@ def unified(printing: Printing, values: Sequence[Printed], what: str, position: 
 
 
 def as_common(printing: Printing, value: Printed, kind: str, position: int) -> Printed:
-    """Return one of several values that become one column of type `kind`. Raises 0A000 for types that do not go together here."""
+    """Return one of several values that become one column of type `kind`.
+
+    Raises 0A000 for types that do not go together here.
+    """
     if value.type == UNKNOWN:
         return printing.coerced(value, kind, position)
     if value.type == kind:

@@ -1,4 +1,6 @@
-"""Comparisons in catalog queries: those of texts, integers and OIDs as the embedded engine has them, all others as in any other query."""
+"""Comparisons in catalog queries: texts, integers and OIDs by the embedded engine, all others as in
+any other query.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,11 @@ from sql.parse.syntax import Distinctness, Expression, FunctionCall
 
 OPERATORS = frozenset({"=", "<>", "!=", "<", ">", "<=", ">="})
 EQUALITIES = frozenset({"=", "<>", "!="})
-# The embedded engine compares the values of each as PostgreSQL does, whatever two of the types they are of.
+# The embedded engine compares the values of each set as PostgreSQL does, whichever two of its types
+# they have.
 ALIKE = (INTEGERS, frozenset({"text", "name", "varchar", "char"}), frozenset({"bool"}), REGISTERED | {"oid"})
 ITSELF = frozenset({"aclitem", "xid", "cid", "xid8"})
-# Of these PostgreSQL can only tell whether they are equal.
+# Types of which PostgreSQL can only tell whether values are equal.
 EQUAL_ONLY = frozenset({"xid", "cid", "aclitem", *VECTORS})
 
 

@@ -1,6 +1,7 @@
-"""Scalar expressions of catalog queries printed for the embedded engine, each with the type that it has.
+"""Scalar expressions of catalog queries printed for the embedded engine, each with its type.
 
-Operators and functions of ordinary types are those of every other query (`ordinary`); everything is in parentheses.
+Operators and functions of ordinary types are those of every other query (`ordinary`); everything is
+in parentheses.
 """
 
 from __future__ import annotations
@@ -56,7 +57,10 @@ EMPTY_HINT = "Explicitly cast to the desired type, for example ARRAY[]::integer[
 
 
 def print_expression(printing: Printing, node: Expression, scope: Scope) -> Printed:
-    """Return an expression. Raises PostgreSQL's errors for what is wrong with it, 0A000 for what is not known here."""
+    """Return an expression.
+
+    Raises PostgreSQL's errors for a wrong one, 0A000 for one that is not known here.
+    """
     match node:
         case Name():
             found = column(scope, node)
@@ -242,7 +246,7 @@ def _case(printing: Printing, node: CaseWhen, scope: Scope) -> Printed:
         else:
             conditions.append(_compared(printing, "=", node.operand, when, scope).text)
     values = [print_expression(printing, value, scope) for _, value in node.branches]
-    # As in PostgreSQL, ELSE is the first to say which type it is.
+    # As in PostgreSQL, ELSE is the first to decide the type.
     default = Printed("NULL", UNKNOWN) if node.default is None else print_expression(printing, node.default, scope)
     kind, (default, *values) = casts.unified(printing, [default, *values], "CASE", node.position)
     text = " ".join(f"WHEN {when} THEN {value.text}" for when, value in zip(conditions, values, strict=True))
@@ -256,7 +260,8 @@ def _subscript(printing: Printing, node: Subscript, scope: Scope) -> Printed:
     bounds = [node.lower, node.upper] if node.is_slice else [node.lower]
     values = [print_expression(printing, bound, scope) for bound in bounds if bound is not None]
     if operand.type in VECTORS and not node.is_slice:
-        # Vectors count from 0, arrays from 1, as the embedded engine does; what is before them is NULL in none of both.
+        # Vectors count from 0, arrays from 1, as the embedded engine does; an element before the
+        # first is NULL in both.
         place = ordinary.converted(printing, values[0], "int8", node.position).text
         return Printed(f"(CASE WHEN {place} >= 0 THEN ({operand.text})[{place} + 1] END)", VECTORS[operand.type])
     element = element_of(operand.type)
@@ -310,7 +315,7 @@ def _array_comparison(printing: Printing, node: ArrayComparison, scope: Scope) -
         found = ordinary.operation(printing, node.operator, (operand, item), node.position, node.text)
     if found.type != "bool":
         raise SqlError("42809", "op ANY/ALL (array) requires operator to yield boolean", node.position)
-    # One that decides, else NULL if there is one, else the other word.
+    # A test that decides, else NULL if there is one, else the other word.
     tests = f"list_transform({array.text}, lambda {name}: {found.text})"
     decides, other = ("TRUE", "FALSE") if node.quantifier == "any" else ("FALSE", "TRUE")
     one = printing.name("test")
@@ -341,7 +346,7 @@ def _subquery(printing: Printing, node: Subquery, scope: Scope) -> Printed:
     for index, (value, found) in enumerate(zip(values, printed.columns, strict=True)):
         values[index] = printing.coerced(value, found.type, node.position)
         if not comparisons.is_alike(values[index].type, found.type):
-            # As OIDs, plain integers are compared with what they would be as such.
+            # As OIDs, plain integers are compared with the values that they would be as OIDs.
             if not (found.type in OIDS and values[index].type in INTEGERS):
                 names = f"{values[index].type} with {found.type}"
                 raise not_supported(f"comparing {names} of a subquery on the catalog", node.position)
@@ -354,7 +359,7 @@ def _subquery(printing: Printing, node: Subquery, scope: Scope) -> Printed:
 
 
 def print_window(printing: Printing, window: WindowDefinition, scope: Scope) -> str:
-    """Return what stands in the parentheses of OVER."""
+    """Return the text in the parentheses of OVER."""
     parts = [] if window.base is None else [f'"{window.base}"']
     if window.partition_by:
         keys = ", ".join(ordinary.sort_text(print_expression(printing, item, scope)) for item in window.partition_by)

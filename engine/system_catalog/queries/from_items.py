@@ -1,4 +1,5 @@
-"""FROM of catalog queries: catalog relations, views of the catalog, subqueries, functions that return rows, joins.
+"""FROM of catalog queries: catalog relations, views of the catalog, subqueries, functions that
+return rows, joins.
 
 Every item is printed under an alias of its own. A view of the catalog is printed as its query.
 """
@@ -18,7 +19,7 @@ RELATION_PREFIX = "catalog "
 
 
 def print_from(printing: Printing, items: tuple[FromItem, ...], outer: Scope) -> tuple[str, Scope]:
-    """Return the text behind FROM, and the scope of what it names."""
+    """Return the text after FROM, and the scope of its names."""
     scope = Scope(outer=outer)
     parts = [_item(printing, item, scope) for item in items]
     return ", ".join(parts), scope
@@ -56,7 +57,7 @@ def _table(printing: Printing, item: Table, scope: Scope) -> str:
         printing.depth += 1
         printed = queries.print_query(printing, view, None)
         printing.depth -= 1
-        # The declared columns: a query's own names and types are what could be told of its expressions.
+        # The declared columns: a query's own names and types come from its expressions.
         columns = tuple(
             replace(column, name=declared.name, type=DOMAINS.get(declared.type, declared.type))
             for column, declared in zip(printed.columns, relation.columns, strict=True)
@@ -88,7 +89,9 @@ def _add(
 
 
 def _functions(printing: Printing, item: FunctionTable, scope: Scope) -> str:
-    """Print functions side by side as a subquery whose select list unnests the list that each returns."""
+    """Print functions side by side as a subquery whose select list unnests the list that each
+    returns.
+    """
     series = None if item.ordinality or len(item.calls) > 1 else calls.constant_series(printing, item.calls[0])
     if series is not None:
         columns = output_columns([item.alias or item.calls[0].name], [series.type])
@@ -168,7 +171,7 @@ def _join(printing: Printing, item: JoinClause, scope: Scope) -> str:
         return f"({left} {word} {right} ON {' AND '.join(conditions)})"
     if item.condition is None:
         return f"({left} CROSS JOIN {right})"
-    # ON sees the two sides and what is outside, not the items before them.
+    # ON sees the two sides and the query outside, not the items before them.
     inner = Scope(scope.sources[before:], scope.outer, scope.merged)
     return f"({left} {word} {right} ON {expressions.print_condition(printing, item.condition, inner)})"
 

@@ -1,8 +1,10 @@
-"""Expressions of ordinary types inside catalog queries: bound and printed as in any other query, over operands that are printed already.
+"""Expressions of ordinary types inside catalog queries: bound and printed as in any other query,
+over printed operands.
 
-Enters: values as they are printed, and a function that puts the syntax of an expression around them. Leaves: the printed expression, of
-the type that PostgreSQL gives it. Types of the catalog alone (xid, int2vector, aclitem and the like) are 0A000 here: what they can do is
-in `expressions`, `calls` and `casts`.
+Enters: values as they are printed, and a function that puts the syntax of an expression around
+them. Leaves: the printed expression, of the type that PostgreSQL gives it. Types of the catalog
+alone (xid, int2vector, aclitem and the like) are 0A000 here: their operations are in `expressions`,
+`calls` and `casts`.
 """
 
 from __future__ import annotations
@@ -41,13 +43,15 @@ from sql.types.datatypes import FAMILIES, NUMERIC, TIMESTAMPTZ, SqlType
 if TYPE_CHECKING:
     from engine.system_catalog.queries.printing import Printing
 
-# Types of the catalog alone that PostgreSQL takes as a text without being asked.
+# Types of the catalog alone that PostgreSQL takes as a text without a cast.
 TEXT_LIKE = {"pg_node_tree": "text", "anyarray": "text"}
 CAST_HINT = "Cast it to text, or ask for it as it is."
 
 
 def ordinary_type(name: str) -> str | None:
-    """Return the type by which the ordinary binder knows values of a type, None where it does not."""
+    """Return the type by which the ordinary binder knows values of a type, None where it does not
+    know them.
+    """
     name = DOMAINS.get(name, name)
     if fields_of(name) is not None or name == "record":
         return None
@@ -57,12 +61,14 @@ def ordinary_type(name: str) -> str | None:
 
 
 def is_ordinary(name: str) -> bool:
-    """Tell whether values of a type mean here what they mean everywhere; names of OIDs do not."""
+    """Tell whether values of a type mean here what they mean in every query; names of OIDs do not."""
     return name == UNKNOWN or (ordinary_type(name) is not None and (element_of(name) or name) not in REGISTERED)
 
 
 def as_plain_oids(value: Printed) -> Printed:
-    """Return OIDs of whatever kind, and vectors, as what PostgreSQL compares them as: plain OIDs, arrays."""
+    """Return OIDs of any kind, and vectors, as the types that PostgreSQL compares: plain OIDs,
+    arrays.
+    """
     if value.type in REGISTERED:
         return replace(value, type="oid")
     if value.type in ARRAYS_OF_VECTORS:
@@ -72,7 +78,10 @@ def as_plain_oids(value: Printed) -> Printed:
 
 
 def ordinary(printing: Printing, values: Sequence[Printed], build: Callable[..., Expression], position: int) -> Printed:
-    """Return the expression that `build` makes of the syntax of the values. Raises what is wrong with it."""
+    """Return the expression that `build` makes of the syntax of the values.
+
+    Raises the errors of the expression.
+    """
     operands = Operands(printing, position)
     nodes = [operands.node(value) for value in values]
     binder = operands.binder()
@@ -89,7 +98,10 @@ def ordinary_aggregate(
     condition: Printed | None,
     over: str,
 ) -> Printed:
-    """Return an aggregate of printed arguments, sort keys and filter. over: its OVER clause, or ''."""
+    """Return an aggregate of printed arguments, sort keys and filter.
+
+    over: the OVER clause, or ''.
+    """
     operands = Operands(printing, node.position)
     arguments = tuple(operands.node(value) for value in values)
     order = tuple(replace(item, expression=operands.node(key)) for item, key in zip(node.order_by, keys, strict=True))
@@ -118,7 +130,7 @@ def check_window(node: FunctionCall, function: str, arguments: Sequence[Bound]) 
 
 
 class Operands:
-    """The printed values of one expression: columns of a row that the binder sees."""
+    """The printed values of one expression, as columns of a row that the binder sees."""
 
     def __init__(self, printing: Printing, position: int) -> None:
         self.printing = printing
@@ -127,7 +139,9 @@ class Operands:
         self.texts: list[str] = []
 
     def node(self, value: Printed) -> Expression:
-        """Return the syntax of a value: a constant or a parameter as it was written, anything else the name of a column."""
+        """Return the syntax of a value: a constant or a parameter as it was written, any other
+        value as the name of a column.
+        """
         if value.written is not None:
             return value.written
         if value.type == UNKNOWN:
@@ -166,7 +180,7 @@ class Operands:
                 self.printing.parameter_types[number] = kind.family
 
     def settled(self, node: Bound) -> Bound | None:
-        """Return what stands for a parameter while the query is only described, and for now()."""
+        """Return the value of a parameter while the query is only described, and of now()."""
         if isinstance(node, Parameter):
             return Literal(None, node.type, node.position)
         if isinstance(node, Call) and node.function == "now":
@@ -201,14 +215,17 @@ def constant(printing: Printing, node: Constant) -> Printed:
 
 
 def constant_as(printing: Printing, text: str, kind: str, position: int) -> str:
-    """Return what a string constant is as a value of an ordinary type. Raises the errors of the type's input."""
+    """Return the value of a string constant as one of an ordinary type.
+
+    Raises the errors of the type's input.
+    """
     written = TypeName(kind.removesuffix("[]"), (), position, kind, array=kind.endswith("[]"))
     node = TypeCast(Constant("string", text, position), written, position, "")
     return ordinary(printing, (), lambda: node, position).text
 
 
 def converted(printing: Printing, value: Printed, kind: str, position: int) -> Printed:
-    """Return a value as one of type `kind`, as an explicit cast makes it; both are ordinary types."""
+    """Return a value as one of type `kind`, by an explicit cast; both are ordinary types."""
     if value.type == kind:
         return value
     written = TypeName(kind.removesuffix("[]"), (), position, kind, array=kind.endswith("[]"))
@@ -222,7 +239,11 @@ def operation(printing: Printing, operator: str, values: Sequence[Printed], posi
 
 
 def common_of(types: Sequence[str], what: str, position: int) -> str | None:
-    """Return the type that CASE and the like give to values of these, None where one is not ordinary. Raises 42804."""
+    """Return the type that CASE and the like give to values of these types, None where one is not
+    ordinary.
+
+    Raises 42804.
+    """
     if not all(is_ordinary(name) for name in types):
         return None
     kinds = [ordinary_type(name) or UNKNOWN for name in types if name != UNKNOWN]
@@ -235,7 +256,7 @@ def common_of(types: Sequence[str], what: str, position: int) -> str | None:
 
 
 def sort_text(value: Printed) -> str:
-    """Return what orders values of a type as PostgreSQL does."""
+    """Return the text that orders values of a type as PostgreSQL does."""
     kind = ordinary_type(value.type)
     return value.text if kind is None else DuckDbExpressions(()).comparable_text(value.text, SqlType(kind))
 

@@ -1,6 +1,8 @@
-"""What the printing of one catalog query shares: what it may name, what it has used, and the types of its parameters.
+"""The state of the printing of one catalog query: the names in reach, the relations used, and the
+types of parameters.
 
-Enters: a catalog of relations and names, the session. Leaves: texts of constants by type. Must not know the syntax tree.
+Enters: a catalog of relations and names, the session. Leaves: texts of constants by type. Must not
+know the syntax tree.
 """
 
 from __future__ import annotations
@@ -31,11 +33,16 @@ OID_LIMIT = 1 << 32
 
 @dataclass
 class Printing:
-    """One query under way. used: the catalog relations that are read. key: what our functions find their session by.
+    """One query that is being printed.
 
-    named: those that the query itself names; depth: of the views of the catalog around what is printed now.
-
-    values: the parameters, when the query is to be run; declared: their types as the client gave them. parameter_types: what was found.
+    Attributes:
+        key: the number by which our functions find their session.
+        declared: the types of the parameters as the client gave them.
+        values: the parameters, when the query is to be run.
+        used: the catalog relations that are read.
+        named: the relations that the query itself names.
+        depth: the number of views of the catalog around the present place.
+        parameter_types: the types that were found.
     """
 
     context: SessionContext
@@ -67,7 +74,10 @@ class Printing:
         return untyped if declared is None else self.coerced(untyped, declared, None)
 
     def coerced(self, value: Printed, kind: str, position: int | None) -> Printed:
-        """Return a value as one of type `kind`; an untyped literal is read by that type's input. Raises its errors."""
+        """Return a value as one of type `kind`; an untyped literal is read by that type's input.
+
+        Raises the errors of the input.
+        """
         if value.type != UNKNOWN:
             return value
         if value.parameter is not None and self.parameter_types.get(value.parameter, UNKNOWN) == UNKNOWN:
@@ -77,7 +87,7 @@ class Printing:
         return Printed(self.constant(value.constant, kind, position), kind)
 
     def constant(self, text: str, kind: str, position: int | None) -> str:
-        """Return the constant that `text` is as a value of type `kind`."""
+        """Return the constant of `text` as a value of type `kind`."""
         kind = DOMAINS.get(kind, kind)
         element = element_of(kind)
         if (element is not None and ordinary.ordinary_type(kind) != kind) or element in OIDS:
@@ -114,7 +124,7 @@ def null(kind: str) -> str:
 
 
 def oid_value(text: str, kind: str, position: int | None) -> int:
-    """Return the number that an OID is written as. Raises 22P02 and 22003."""
+    """Return the number of an OID as it is written. Raises 22P02 and 22003."""
     try:
         number = int(text)
     except ValueError:
@@ -125,7 +135,9 @@ def oid_value(text: str, kind: str, position: int | None) -> int:
 
 
 def common_type(values: list[Printed]) -> str:
-    """Return the type of the values of one column, where not all of them are ordinary: that of the first one that has one."""
+    """Return the type of the values of one column, where not all of them are ordinary: the type of
+    the first one that has one.
+    """
     found = UNKNOWN
     for value in values:
         if found == UNKNOWN or (value.type in OIDS and found in INTEGERS):

@@ -1,7 +1,9 @@
-"""Catalog queries printed for the embedded engine: SELECT, VALUES, set operations and WITH, with the columns that they yield.
+"""Catalog queries printed for the embedded engine: SELECT, VALUES, set operations and WITH, with
+their columns.
 
-Enters: `sql.parse.syntax` trees. Leaves: DuckDB's SQL. Columns are named by us, so that ORDER BY and set operations go by places. What
-has no meaning here is 0A000, never another meaning.
+Enters: `sql.parse.syntax` trees. Leaves: DuckDB's SQL. Columns have names of ours, so that ORDER BY
+and set operations go by places. A construct that has no meaning here is 0A000, and never gets
+another meaning.
 """
 
 from __future__ import annotations
@@ -32,9 +34,9 @@ from sql.parse.syntax import (
 from sql.types.casts import plain_name
 from sql.types.datatypes import FAMILIES, SqlType
 
-# What LIMIT takes besides integers.
+# Types that LIMIT takes besides integers.
 COUNTS = frozenset({"numeric", "float4", "float8", "oid", "regclass"})
-# Rows of VALUES that are no longer printed as a SELECT each.
+# The number of rows of VALUES from which on they are not printed as a SELECT each.
 LONG_VALUES = 100
 
 
@@ -77,7 +79,11 @@ def _count(printing: Printing, word: str, value: Expression, scope: Scope) -> st
 
 
 def _with(common: list[tuple[CommonTable, str, bool]]) -> str:
-    """Return the WITH clause; what is named more than once is computed once, so that a volatile function has one value."""
+    """Return the WITH clause.
+
+    An item that is named more than once is computed once, so that a volatile function has one
+    value.
+    """
     if not common:
         return ""
     parts = []
@@ -89,7 +95,10 @@ def _with(common: list[tuple[CommonTable, str, bool]]) -> str:
 
 
 def _common_tables(printing: Printing, query: Query, scope: Scope) -> list[tuple[CommonTable, str, bool]]:
-    """Put the items of a WITH into the scope; return each with its query's text, and whether it may name itself."""
+    """Put the items of a WITH into the scope.
+
+    Return each with its query's text, and whether it may name itself.
+    """
     found = []
     for item in query.common_tables:
         text = printing.name(item.name)
@@ -185,7 +194,7 @@ def _values(printing: Printing, body: ValuesBody, outer: Scope) -> tuple[str, tu
     columns = output_columns([f"column{index + 1}" for index in range(len(found))], [kind for kind, _ in found])
     lines = list(zip(*(values for _, values in found), strict=True))
     if len(lines) >= LONG_VALUES:
-        # Thousands of members of UNION ALL are planned for minutes, in which nothing ends it.
+        # Thousands of members of UNION ALL are planned for minutes, and nothing ends the planning.
         texts = ", ".join(f"({', '.join(item.text for item in items)})" for items in lines)
         return f"SELECT * FROM (VALUES {texts}) AS listed({', '.join(column.text for column in columns)})", columns
     selects = (
@@ -198,7 +207,7 @@ def _values(printing: Printing, body: ValuesBody, outer: Scope) -> tuple[str, tu
 def _select(printing: Printing, body: SelectBody, outer: Scope) -> tuple[str, tuple[Column, ...], Scope]:
     text, scope = from_items.print_from(printing, body.from_items, outer)
     names, items = _targets(printing, body, scope)
-    # An untyped constant is one of a set operation's type, if there is one around it.
+    # An untyped constant has the type of a set operation around it, if there is one.
     columns = output_columns(names, [item.type for item in items])
     scope.outputs = items
     if not items:
@@ -257,7 +266,9 @@ def _group_item(printing: Printing, item: GroupItem, scope: Scope, body: SelectB
 
 
 def _grouped(item: Expression, scope: Scope, body: SelectBody) -> Expression:
-    """Return the expression that an item of GROUP BY means: a place in the list, an input column, or the name of an output."""
+    """Return the expression that an item of GROUP BY means: a place in the list, an input column,
+    or the name of an output.
+    """
     if isinstance(item, Constant) and item.kind == "integer":
         place = int(item.value)
         if not 1 <= place <= len(body.targets):
@@ -294,7 +305,9 @@ def _sort_item(printing: Printing, item: SortItem, columns: tuple[Column, ...], 
 
 
 def _output(place: int, columns: tuple[Column, ...], scope: Scope | None, position: int) -> str:
-    """Return what orders the rows by an output column: its place, or the key of its values where they need one."""
+    """Return the text that orders the rows by an output column: its place, or the key of its values
+    where they need one.
+    """
     column = columns[place - 1]
     if ordinary.sort_text(Printed("", column.type)) == "":
         return str(place)

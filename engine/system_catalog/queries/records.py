@@ -1,6 +1,8 @@
-"""Composite values inside catalog queries: whole rows of FROM, rows that functions return, their fields, and JSON of them.
+"""Composite values inside catalog queries: whole rows of FROM, rows that functions return, their
+fields, and JSON of them.
 
-A type of rows is 'record' with its fields behind it (`record_type`); the embedded engine has such values as structs.
+A type of rows is 'record' with its fields after it (`record_type`); the embedded engine has such
+values as structs.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from sql.parse.syntax import Expression, FieldSelection, FunctionCall
 
 
 def print_field(printing: Printing, node: FieldSelection, scope: Scope) -> Printed:
-    """Return a field of a composite value. Raises 42809 for what has none, 42703."""
+    """Return a field of a composite value. Raises 42809 for a value without fields, 42703."""
     if isinstance(node.operand, FunctionCall) and calls.returns_rows(node.operand):
         operand = calls.unnested(printing, node.operand, scope)
     else:
@@ -32,12 +34,15 @@ def print_field(printing: Printing, node: FieldSelection, scope: Scope) -> Print
 
 
 def field_text(operand: Printed, name: str) -> str:
-    """Return what reads a field."""
+    """Return the text that reads a field."""
     return f"struct_extract({operand.text}, {string(name)})"
 
 
 def row_value(columns: list[tuple[str, Printed]], position: int) -> Printed:
-    """Return a row as a value; columns: names and values. Raises 0A000 where two have one name."""
+    """Return a row as a value. Raises 0A000 where two columns have one name.
+
+    columns: names and values.
+    """
     names = [name for name, _ in columns]
     if len({name.lower() for name in names}) < len(names):
         raise not_supported("a row with two columns of one name as a value in a query on the catalog", position)

@@ -1,6 +1,8 @@
-"""The rows of a catalog query in the forms that results have: types that a client is told of, and Arrow columns as its encoders take them.
+"""The rows of a catalog query in the forms of results: types for the client, and Arrow columns for
+its encoders.
 
-Enters: Arrow as the embedded engine gives it, with PostgreSQL's types by name. Leaves: a schema and an Arrow table.
+Enters: Arrow as the embedded engine gives it, with PostgreSQL's types by name. Leaves: a schema and
+an Arrow table.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ def wire_type(name: str) -> SqlType:
 
 
 def schema_of(columns: tuple[Column, ...]) -> Schema:
-    """Return the columns of a query as a client is told of them."""
+    """Return the columns of a query with the types that a client is told."""
     return tuple(OutputColumn(column.name, wire_type(column.type)) for column in columns)
 
 

@@ -1,7 +1,9 @@
-"""What names mean inside a catalog query: the relations of FROM, in this query and in those around it.
+"""The meaning of names inside a catalog query: the relations of FROM, in this query and in those
+around it.
 
-Every relation is printed under an alias that nothing else in the statement has, and every column with it, so that no name is captured by
-an inner query. Raises PostgreSQL's errors for names that mean nothing or too much.
+Every relation is printed under an alias that nothing else in the statement has, and every column
+with that alias, so that no inner query captures a name. Raises PostgreSQL's errors for unknown and
+for ambiguous names.
 """
 
 from __future__ import annotations
@@ -16,7 +18,13 @@ from sql.parse.syntax import Name, Star
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """An item of FROM. alias: as the client wrote it; text: as it is printed. oid: of the relation, for its tableoid."""
+    """An item of FROM.
+
+    Attributes:
+        alias: as the client wrote it.
+        text: as it is printed.
+        oid: of the relation, for its tableoid.
+    """
 
     alias: str
     columns: tuple[Column, ...]
@@ -27,9 +35,12 @@ class Source:
 
 @dataclass
 class Scope:
-    """The items of one FROM. merged: columns of USING by name, which mean the one of the given source; outer: the query around.
+    """The items of one FROM.
 
-    outputs: the values of the select list.
+    Attributes:
+        merged: columns of USING by name; each means the column of the given source.
+        outer: the query around.
+        outputs: the values of the select list.
     """
 
     sources: list[Source] = field(default_factory=list)
@@ -50,7 +61,12 @@ class Scope:
 
 @dataclass(slots=True)
 class CommonTable:
-    """An item of WITH: its printed name and its columns. uses_count: how often it was named."""
+    """An item of WITH.
+
+    Attributes:
+        text: the printed name.
+        uses_count: how often the item was named.
+    """
 
     text: str
     columns: tuple[Column, ...]
@@ -58,7 +74,10 @@ class CommonTable:
 
 
 def column(scope: Scope, node: Name) -> Printed | Star:
-    """Return the column that a name means, or all columns of the row that it means. Raises 42703, 42P01 and 42702."""
+    """Return the column of a name, or all columns of the row that the name means.
+
+    Raises 42703, 42P01 and 42702.
+    """
     if len(node.parts) == 1:
         found = _unqualified(scope, node)
         if found is not None:

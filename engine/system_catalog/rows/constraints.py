@@ -1,4 +1,6 @@
-"""pg_constraint, pg_index, pg_depend and pg_description: keys, checks, foreign keys, indexes, what owns a sequence."""
+"""Rows of pg_constraint, pg_index, pg_depend and pg_description: keys, checks, foreign keys,
+indexes, owners of sequences.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from sql.catalog.catalog import KeyReference
 CODES = {"primary key": "p", "unique": "u"}
 ACTIONS = {"no action": "a", "restrict": "r", "cascade": "c", "set null": "n"}
 TEXT_OID = 25
-# Of a btree: the number of its operator =.
+# The number of a btree's operator =.
 EQUAL = 3
 
 
@@ -54,7 +56,7 @@ def constraint_rows(image: CatalogImage) -> list[Row]:
 
 @cache
 def _equality(kind: int) -> int:
-    """Return the OID of the operator = of a type, 0 where it compares as another one."""
+    """Return the OID of the operator = of a type, 0 where values compare as those of another type."""
     rows = (row for row in static_rows("pg_amop") if row["amopstrategy"] == EQUAL)
     return next((int(row["amopopr"]) for row in rows if row["amoplefttype"] == kind == row["amoprighttype"]), 0)
 
@@ -104,7 +106,9 @@ def index_rows(image: CatalogImage) -> list[Row]:
 
 
 def depend_rows(image: CatalogImage) -> list[Row]:
-    """Return the rows of pg_depend that tools look at: a sequence goes with the column that owns it, an index with its constraint."""
+    """Return the rows of pg_depend that tools look at: a sequence depends on the column that owns
+    it, an index on its constraint.
+    """
     class_oid = relations()["pg_catalog", "pg_class"].oid
     constraint_class = relations()["pg_catalog", "pg_constraint"].oid
     default_class = relations()["pg_catalog", "pg_attrdef"].oid
@@ -143,7 +147,9 @@ def depend_rows(image: CatalogImage) -> list[Row]:
 def _needs_of_reference(
     image: CatalogImage, entry: TableEntry, name: str, reference: KeyReference, columns: tuple[int, ...]
 ) -> list[Row]:
-    """Return what a foreign key needs: its columns, those that it refers to, and the index of these."""
+    """Return the dependencies of a foreign key: its columns, the columns that it refers to, and the
+    index of these.
+    """
     class_oid = relations()["pg_catalog", "pg_class"].oid
     oid = entry.description.oid
     constraint = (relations()["pg_catalog", "pg_constraint"].oid, part_oid("constraint", oid, name), 0)

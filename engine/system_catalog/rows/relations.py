@@ -1,6 +1,8 @@
-"""pg_class, pg_attribute, pg_attrdef, pg_sequence, pg_rewrite and pg_foreign_table: the relations and what they consist of.
+"""Rows of pg_class, pg_attribute, pg_attrdef, pg_sequence, pg_rewrite and pg_foreign_table:
+relations and their parts.
 
-A stream is a foreign table of server `stream`, a view over one a view like any other. The relations of the catalog itself are among them.
+A stream is a foreign table of server `stream`, a view over a stream is a view like any other. The
+relations of the catalog itself are among them.
 """
 
 from __future__ import annotations
@@ -53,14 +55,16 @@ SEQUENCE_COLUMNS = (("last_value", INT8), ("log_cnt", INT8), ("is_called", BOOL)
 
 
 def visible_entries(image: CatalogImage) -> list[Entry]:
-    """Return the relations that clients see: the views that are parts of others are not among them."""
+    """Return the relations that clients see: views that are parts of others are not among them."""
     whole = (one for one in image.entries.values() if isinstance(one, QueryViewEntry | DisabledViewEntry))
     parts = {oid for entry in whole for oid in entry.parts}
     return [entry for entry in image.entries.values() if entry.description.oid not in parts]
 
 
 def indexes_of(entry: TableEntry) -> list[tuple[str, str, tuple[int, ...], str]]:
-    """Return a table's indexes: name, kind, numbers of the columns, and the inner name, which a renaming does not change."""
+    """Return a table's indexes: name, kind, numbers of the columns, and the inner name, which a
+    renaming does not change.
+    """
     return [
         (one.name, one.kind, one.columns, entry.indexes[one.name])
         for one in entry.description.constraints
@@ -100,7 +104,7 @@ def class_rows(image: CatalogImage) -> list[Row]:
 
 
 def options_of(entry: Entry, image: CatalogImage) -> list[str] | None:
-    """Return the options of a view as CREATE VIEW takes them: the zone that groups of it depend on."""
+    """Return the options of a view as CREATE VIEW takes them: the zone that its groups depend on."""
     pieces = [entry, *parts_of(image, entry)]
     zones = {piece.zone for piece in pieces if isinstance(piece, ViewEntry) and piece.zone}
     return [f"time_zone={zone}" for zone in sorted(zones)] or None

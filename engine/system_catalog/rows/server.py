@@ -1,4 +1,6 @@
-"""pg_database, pg_authid, and the foreign server of streams: what is there once for the whole server."""
+"""Rows of pg_database, pg_authid, and the foreign server of streams: objects that the whole server
+has once.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ def database_rows(_: CatalogImage) -> list[Row]:
 
 
 def role_rows(image: CatalogImage) -> list[Row]:
-    """Return the rows of pg_authid, without what proves a password."""
+    """Return the rows of pg_authid, without verifiers of passwords."""
     return [
         {
             "oid": role.oid, "rolname": role.name, "rolsuper": role.superuser, "rolinherit": role.inherit,

@@ -1,4 +1,4 @@
-"""pg_settings: the settings as one session sees them."""
+"""Rows of pg_settings: the settings as one session sees them."""
 
 from __future__ import annotations
 

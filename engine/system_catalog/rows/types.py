@@ -1,4 +1,7 @@
-"""pg_type and pg_enum: the database's own types; the types of the rows of relations, of which a sequence has none; arrays of both."""
+"""Rows of pg_type and pg_enum: the database's own types.
+
+The row types of relations, of which a sequence has none; arrays of both.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,10 @@ def own_types(image: CatalogImage) -> list[Row]:
 
 
 def label_rows(image: CatalogImage) -> list[Row]:
-    """Return the labels of all enums; their order is that of their numbers, in steps of one as they were made."""
+    """Return the labels of all enums.
+
+    Their order is that of their numbers, in steps of one as they were made.
+    """
     return [
         {"oid": label.oid, "enumtypid": enum.oid, "enumsortorder": label.number / STEP, "enumlabel": label.text}
         for enum in image.types.values()
