@@ -5,7 +5,7 @@ Enters: statements, an image. Leaves: entries. Raises PostgreSQL's errors for na
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from engine.catalog.image import CatalogImage, Entry, SourceText, StreamEntry, UsedRelation, ViewEntry
 from engine.ddl.query_views import StreamsAsThen, define_query_view, used_relation
@@ -30,12 +30,12 @@ from sql.tree.relations import BoundQuery, Relation
 from sql.tree.walks import relation_names as names_read
 from sql.types.records import require_stored
 from views.model.definition import ViewDefinition, define_view
-from views.model.nodes import ViewPlan
 from views.model.properties import scans
 from views.model.protocols import TableSource, UpperExecutor
 from views.model.text import expression_text
+from views.plan.checks import check_sliding
 from views.plan.parts import part_schema
-from views.plan.planner import order_notices
+from views.plan.planner import PlannedView, order_notices, plan_view
 from views.plan.prepare import prepared_parts
 from views.share.reuse import NotCoveredError
 from views.upkeep.lifecycle import build_view
@@ -89,119 +89,181 @@ def refuse_hidden_name(name: str, position: int | None) -> None:
         raise SqlError("42701", f'column name "{name}" conflicts with a system column name', position=position)
 
 
-def build_continuous_view(
-    statement: CreateView,
-    bound: BoundQuery,
-    image: CatalogImage,
-    settings: SessionSettings,
-    kernels: KernelFiles,
-    executor: UpperExecutor,
-    tables: TableSource,
-) -> ViewEntry:
-    """Return the entry of a new continuous view: planned, split, its kernels compiled and durable. bound: its query.
+@dataclass(frozen=True)
+class ViewEngines:
+    """What continuous views are built with.
 
-    Raises what the split refuses, and 53100 or 58030 when the kernels can't be written.
+    Attributes:
+        kernels: where their kernels are written.
+        executor: what runs their static and upper pipelines.
+        tables: the rows of durable tables.
     """
-    definition = define_view(statement, image.next_oid, settings)
-    for column in bound.root.schema:
-        require_stored(column.name, column.type)
-    return new_view(definition, bound, image, kernels, executor, tables)
+
+    kernels: KernelFiles
+    executor: UpperExecutor
+    tables: TableSource
 
 
-def new_view(
-    definition: ViewDefinition,
-    bound: BoundQuery,
-    image: CatalogImage,
-    kernels: KernelFiles,
-    executor: UpperExecutor,
-    tables: TableSource,
-) -> ViewEntry:
-    """Return the entry of a new continuous view. Raises as `build_continuous_view`."""
-    entry = _entry(definition, bound, image, None, kernels, executor, tables)
-    return made_durable(entry, kernels)
+@dataclass(frozen=True)
+class ViewDraft:
+    """A continuous view that is defined, but not built.
 
-
-def heir_view(
-    definition: ViewDefinition,
-    statement: CreateView,
-    image: CatalogImage,
-    used: tuple[UsedRelation, ...],
-    engines: tuple[KernelFiles, UpperExecutor, TableSource],
-    before: ContinuousView,
-) -> ViewEntry:
-    """Return the entry of a view that goes on with the state of `before`. used: the streams in its text, with the columns of that state.
-
-    Raises as `build_continuous_view`, and NotCoveredError.
+    Attributes:
+        bound: its query.
+        image: the catalog that it is built for.
+        used: the streams in its text as the view knows them; None: as they are.
     """
-    entry = _entry(definition, heir_query(definition, statement, image, used), image, used, *engines, before)
-    return made_durable(entry, engines[0])
+
+    definition: ViewDefinition
+    bound: BoundQuery
+    image: CatalogImage
+    used: tuple[UsedRelation, ...] | None = None
+
+    @property
+    def created(self) -> BoundQuery:
+        """The query with the zone of who makes the view.
+
+        Raises 0A000 for texts in a form of that session alone.
+        """
+        return replace(self.bound, root=as_read(self.bound.root, replace(self.definition.settings, is_shared=False)))
+
+    @property
+    def zone_notices(self) -> tuple[str, ...]:
+        """What tells a client that what is kept depends on the zone of the session that makes the view."""
+        zone = self.definition.settings.time_zone
+        nodes = (node for node in open_expressions(self.bound.root) if not isinstance(node, Literal))
+        texts = dict.fromkeys(zoned_text(expression_with_zone(node, zone)) for node in nodes)
+        if not texts:
+            return ()
+        return (
+            f'view "{self.definition.shown}" groups by the time zone "{zone}", whoever reads it: {", ".join(texts)}',
+        )
+
+    def plan(self) -> tuple[PlannedView, ContinuousView | None]:
+        """Return the plan, and the view whose stream pipeline the new one would have, if there is one. Builds nothing."""
+        planned = plan_view(self.definition, self.created)
+        check_sliding(planned.plan.stream)
+        (name,) = scans(self.bound.root, "stream")
+        candidates = alike(self.image, used_relation(name, self.image.entries[name].description))
+        twin, plan = find_twin(candidates, planned.plan, self.definition.joins.stream_join, is_new=True)
+        return (planned, None) if twin is None else (replace(planned, plan=plan), twin)
+
+    def build(self, engines: ViewEngines, heir_of: ContinuousView | None = None) -> ViewEntry:
+        """Return the entry of the new view: planned, split, its kernels compiled and durable.
+
+        heir_of: the view whose state the new one goes on with. Raises what the split refuses, 53100
+        or 58030 when the kernels can't be written, and NotCoveredError.
+        """
+        entry = self._entry(engines, heir_of, is_new=True)
+        try:
+            engines.kernels.make_durable(entry.view.state.kernel_paths)
+        except OSError as error:
+            raise self._not_written(error) from None
+        return entry
+
+    def restore(self, engines: ViewEngines) -> ViewEntry:
+        """Return the entry of a stored view, without contents. What had to be compiled anew is not durable yet."""
+        return self._entry(engines, None, is_new=False)
+
+    def as_known(self, statement: CreateView, used: tuple[UsedRelation, ...]) -> ViewDraft:
+        """Return the view over the columns that a state knows. Raises what bind does, and NotCoveredError.
+
+        used: the streams in the text, with the columns of that state.
+        """
+        try:
+            bound = bind_query(statement.query, StreamsAsThen(self.image, used), self.definition.settings)
+        except SqlError as error:
+            # It was bound to the stream as it is.
+            raise NotCoveredError(f"The view does not know all columns of its stream: {error.message}.") from None
+        return part_of(replace(self, bound=bound, used=used))
+
+    def _entry(self, engines: ViewEngines, heir_of: ContinuousView | None, is_new: bool) -> ViewEntry:
+        definition, image, bound, used = self.definition, self.image, self.created, self.used
+        if used is None:
+            streams = (name for name in sorted(bound.named) if isinstance(image.entries.get(name), StreamEntry))
+            used = tuple(used_relation(name, image.entries[name].description) for name in streams)
+        # That there is one, and no more, is checked when the view is planned.
+        scanned = scans(bound.root, "stream")
+        own = next((one for one in used if one.name in scanned), None)
+        places = None if own is None else tuple(number - 1 for _, number in own.columns)
+        try:
+            view = build_view(
+                definition,
+                bound,
+                engines.kernels.folder,
+                engines.executor,
+                engines.tables,
+                places,
+                heir_of,
+                alike(image, own),
+                is_new,
+                engines.kernels.compile_text,
+            )
+        except KernelFileError as error:
+            raise self._not_written(error.error) from error
+        zoned = self.zone_notices
+        view.notices += zoned
+        stream = None if own is None else image.by_oid(own.oid)
+        assert stream is not None, definition.name
+        named = bound.named - {one.name for one in used}
+        zone = definition.settings.time_zone if zoned else ""
+        return ViewEntry(view.description, stream.description.name, view, used, named, zone=zone)
+
+    def _not_written(self, error: OSError) -> SqlError:
+        return disk_error(error, f'write the kernels of view "{self.definition.shown}"')
 
 
-def heir_query(
-    definition: ViewDefinition, statement: CreateView, image: CatalogImage, used: tuple[UsedRelation, ...]
-) -> BoundQuery:
-    """Return the query of such a view over the columns that the state knows. Raises what bind does, and NotCoveredError."""
-    try:
-        bound = bind_query(statement.query, StreamsAsThen(image, used), definition.settings)
-    except SqlError as error:
-        # It was bound to the stream as it is.
-        raise NotCoveredError(f"The view does not know all columns of its stream: {error.message}.") from None
-    if definition.part is not None:
-        bound = _part(bound, prepared_parts(bound.root, definition.joins).parts[definition.part])
-    return bound
-
-
-def made_durable(entry: ViewEntry, kernels: KernelFiles) -> ViewEntry:
-    """Return the entry, its kernels durable. Raises 53100 or 58030."""
-    try:
-        kernels.make_durable(entry.view.state.kernel_paths)
-    except OSError as error:
-        raise _not_written(entry.view.definition, error) from None
-    return entry
-
-
-def build_split_view(
-    statement: CreateView,
-    bound: BoundQuery,
-    image: CatalogImage,
-    settings: SessionSettings,
-    kernels: KernelFiles,
-    executor: UpperExecutor,
-    tables: TableSource,
+def build_views(
+    statement: CreateView, bound: BoundQuery, image: CatalogImage, settings: SessionSettings, engines: ViewEngines
 ) -> list[Entry]:
-    """Return the entries of a view over several groupings of streams: a continuous view for each, and the view that reads them.
+    """Return the entries of a new view whose query, `bound`, reads streams.
 
-    None at all for a view that needs no parts. Raises as `build_continuous_view`, and as `define_query_view`.
+    They are a continuous view, or one for each of several groupings of streams and the view that
+    reads them. Raises as `ViewDraft.build` and `define_query_view`.
     """
+    drafts = part_drafts(statement, bound, image, settings)
+    if not drafts:
+        for column in bound.root.schema:
+            require_stored(column.name, column.type)
+        return [ViewDraft(define_view(statement, image.next_oid, settings), bound, image).build(engines)]
     parts: list[ViewEntry] = []
-    for definition, part in part_definitions(statement, bound, image, settings):
-        parts.append(new_view(definition, part, image, kernels, executor, tables))
+    for draft in drafts:
+        parts.append(replace(draft, image=image).build(engines))
         image = image.with_entry(parts[-1])
-    if not parts:
-        return []
     found = prepared_parts(bound.root, parts[0].view.definition.joins)
     parts[0].view.notices += (*found.eager, *order_notices(found.root))
     oids = tuple(entry.description.oid for entry in parts)
-    return [*parts, define_query_view(statement, image, settings, image.next_oid, oids)]
+    return [*parts, define_query_view(statement, bound, image, settings, image.next_oid, oids)]
 
 
-def part_definitions(
+def part_drafts(
     statement: CreateView, whole: BoundQuery, image: CatalogImage, settings: SessionSettings
-) -> list[tuple[ViewDefinition, BoundQuery]]:
+) -> list[ViewDraft]:
     """Return the parts of a view (`views.plan.parts`), with the oids that they get. whole: its query.
 
-    Raises what eager grouping refuses.
+    None at all for a view that needs no parts. Raises what eager grouping refuses.
     """
     plain = define_view(statement, image.next_oid, settings)
-    found: list[tuple[ViewDefinition, BoundQuery]] = []
+    found: list[ViewDraft] = []
     for number, part in enumerate(prepared_parts(whole.root, plain.joins).parts):
         columns = tuple(column.name for column in part_schema(part))
         oid = image.next_oid + number
         definition = replace(
             plain, oid=oid, name=part_name(oid), whole=statement.name, column_names=columns, part=number
         )
-        found.append((definition, _part(whole, part)))
+        found.append(ViewDraft(definition, _part(whole, part), image))
     return found
+
+
+def part_of(draft: ViewDraft) -> ViewDraft:
+    """Return the part that a draft is of the whole query it is bound to; a draft of no part as it is. Raises XX001."""
+    number = draft.definition.part
+    if number is None:
+        return draft
+    parts = prepared_parts(draft.bound.root, draft.definition.joins).parts
+    if number >= len(parts):
+        raise SqlError("XX001", f"the query has {len(parts)} groupings of streams")
+    return replace(draft, bound=_part(draft.bound, parts[number]))
 
 
 def part_name(oid: int) -> str:
@@ -214,95 +276,27 @@ def _part(whole: BoundQuery, root: Relation) -> BoundQuery:
     return replace(whole, root=root, relations=names_read(root))
 
 
-def restore_continuous_view(
+def stored_draft(
     definition: ViewDefinition,
     statement: CreateView,
     image: CatalogImage,
     used: tuple[UsedRelation, ...] | None,
     named: frozenset[str] | None,
-    kernels: KernelFiles,
-    executor: UpperExecutor,
-    tables: TableSource,
-) -> ViewEntry:
-    """Return the entry of a view from its stored definition and the statement in its text, without contents.
+) -> ViewDraft:
+    """Return a view from its stored definition and the statement in its text.
 
-    used: the streams in its text as it knew them when it was made; None: as they are. named: the other relations that it means.
-    Raises SqlError when it can't be built any more.
-    What had to be compiled anew is not durable yet.
+    used: the streams in its text as it knew them when it was made; None: as they are. named: the
+    other relations that it means. Raises SqlError when it can't be bound any more.
     """
-    bound = bind_query(
-        statement.query, image if used is None else StreamsAsThen(image, used, named), definition.settings
-    )
-    if definition.part is not None:
-        parts = prepared_parts(bound.root, definition.joins).parts
-        if definition.part >= len(parts):
-            raise SqlError("XX001", f"the query has {len(parts)} groupings of streams")
-        bound = _part(bound, parts[definition.part])
-    return _entry(definition, bound, image, used, kernels, executor, tables, is_new=False)
-
-
-def _entry(
-    definition: ViewDefinition,
-    bound: BoundQuery,
-    image: CatalogImage,
-    used: tuple[UsedRelation, ...] | None,
-    kernels: KernelFiles,
-    executor: UpperExecutor,
-    tables: TableSource,
-    heir_of: ContinuousView | None = None,
-    is_new: bool = True,
-) -> ViewEntry:
-    zoned = zone_notices(definition, bound.root)
-    bound = as_created(bound, definition.settings)
-    if used is None:
-        streams = (name for name in sorted(bound.named) if isinstance(image.entries.get(name), StreamEntry))
-        used = tuple(used_relation(name, image.entries[name].description) for name in streams)
-    # That there is one, and no more, is checked when the view is planned.
-    scanned = scans(bound.root, "stream")
-    own = next((one for one in used if one.name in scanned), None)
-    places = None if own is None else tuple(number - 1 for _, number in own.columns)
-    try:
-        view = build_view(
-            definition,
-            bound,
-            kernels.folder,
-            executor,
-            tables,
-            places,
-            heir_of,
-            alike(image, own),
-            is_new,
-            kernels.compile_text,
-        )
-    except KernelFileError as error:
-        raise _not_written(definition, error.error) from error
-    view.notices += zoned
-    stream = None if own is None else image.by_oid(own.oid)
-    assert stream is not None, definition.name
-    named = bound.named - {one.name for one in used}
-    zone = definition.settings.time_zone if zoned else ""
-    return ViewEntry(view.description, stream.description.name, view, used, named, zone=zone)
+    catalog = image if used is None else StreamsAsThen(image, used, named)
+    bound = bind_query(statement.query, catalog, definition.settings)
+    return part_of(ViewDraft(definition, bound, image, used))
 
 
 def creating_settings(statement: CreateView, settings: SessionSettings) -> SessionSettings:
     """Return what a view's query is bound with: the session's, in the zone that WITH (time_zone = ...) names. Raises 22023."""
     zone = statement.options.get("time_zone")
     return settings if zone is None else replace(settings, time_zone=zone_option(zone))
-
-
-def as_created(bound: BoundQuery, settings: SessionSettings) -> BoundQuery:
-    """Return a query whose groups are kept, with the zone of who makes its view. Raises 0A000 for texts in a form of that session alone."""
-    return replace(bound, root=as_read(bound.root, replace(settings, is_shared=False)))
-
-
-def zone_notices(definition: ViewDefinition, root: Relation) -> tuple[str, ...]:
-    """Return what tells a client that what is kept depends on the zone of the session that makes the view."""
-    zone = definition.settings.time_zone
-    nodes = (node for node in open_expressions(root) if not isinstance(node, Literal))
-    texts = dict.fromkeys(zoned_text(expression_with_zone(node, zone)) for node in nodes)
-    if not texts:
-        return ()
-    return (f'view "{definition.shown}" groups by the time zone "{zone}", whoever reads it: {", ".join(texts)}',)
 
 
 def zoned_text(node: Expression) -> str:
@@ -322,19 +316,6 @@ def alike(image: CatalogImage, own: UsedRelation | None) -> list[ContinuousView]
         for one in entry.used
         if one.oid == own.oid and [number for _, number in one.columns] == numbers
     ]
-
-
-def twin_of(
-    definition: ViewDefinition, bound: BoundQuery, plan: ViewPlan, image: CatalogImage
-) -> tuple[ContinuousView | None, ViewPlan]:
-    """Return a view whose stream pipeline a new one of this plan would have, and the plan that does."""
-    (name,) = scans(bound.root, "stream")
-    candidates = alike(image, used_relation(name, image.entries[name].description))
-    return find_twin(candidates, plan, definition.joins.stream_join, is_new=True)
-
-
-def _not_written(definition: ViewDefinition, error: OSError) -> SqlError:
-    return disk_error(error, f'write the kernels of view "{definition.shown}"')
 
 
 def require_free(image: CatalogImage, name: str, position: int | None) -> None:

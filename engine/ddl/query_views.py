@@ -8,7 +8,7 @@ renamed column stays known, and `*` does not grow. Must not run anything.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from engine.catalog.image import (
     CatalogImage,
@@ -24,7 +24,7 @@ from engine.catalog.image import (
     source_text,
 )
 from sql.bind.queries.query import bind_query
-from sql.catalog.catalog import Catalog, ColumnDescription, KnowsTypes, RelationDescription, SessionSettings
+from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
 from sql.parse.parse import parse
 from sql.parse.statements.create_view import CreateView
@@ -41,29 +41,6 @@ from views.plan.rules.drop_order_by import drop_order_by
 
 # Stands before the names of scans in views that a view reads: they are of today already. No key of a relation begins like this.
 TODAY = "\0\0\0"
-
-
-@dataclass
-class Recorder:
-    """A catalog that remembers what was asked of it."""
-
-    image: Catalog
-    found: dict[str, RelationDescription] = field(default_factory=dict)
-
-    def relation(self, name: str) -> RelationDescription | None:
-        """Return the relation called `name`."""
-        description = self.image.relation(name)
-        if description is not None:
-            self.found[name] = description
-        return description
-
-    def relation_names(self) -> Iterable[str]:
-        """Return all names."""
-        return self.image.relation_names()
-
-    def type(self, key: str) -> EnumType | None:
-        """Return the type with this key, or None."""
-        return self.image.type(key) if isinstance(self.image, KnowsTypes) else None
 
 
 @dataclass(frozen=True)
@@ -140,30 +117,44 @@ def stream_as_then(entry: StreamEntry, used: UsedRelation) -> RelationDescriptio
     return replace(entry.description, name=used.name, columns=columns)
 
 
-def define_query_view(
-    statement: CreateView, image: CatalogImage, settings: SessionSettings, oid: int, parts: tuple[int, ...] = ()
-) -> QueryViewEntry:
-    """Return the entry of a new view. parts: the views of the groupings of streams in its query; they have taken the options.
+def statement_of(text: str) -> CreateView:
+    """Return the CREATE VIEW of a stored text."""
+    (statement,) = parse(text)
+    assert isinstance(statement, CreateView), text
+    return statement
 
-    Raises what its query has wrong, 42701 and 42601 for its column names, 22023 for options.
+
+def define_query_view(
+    statement: CreateView,
+    bound: BoundQuery,
+    image: CatalogImage,
+    settings: SessionSettings,
+    oid: int,
+    parts: tuple[int, ...] = (),
+) -> QueryViewEntry:
+    """Return the entry of a new view. bound: its query, bound to `image` with `settings`.
+
+    parts: the views of the groupings of streams in its query; they have taken the options. Raises
+    42701 and 42601 for its column names, 22023 for options.
     """
     for name in () if parts else statement.options:
         raise SqlError("22023", f'unrecognized parameter "{name}"')
-    recorder = Recorder(image)
-    bind_query(statement.query, recorder, settings)
-    used = tuple(used_relation(name, description) for name, description in recorder.found.items())
-    source = source_text(statement.text, settings)
-    return bind_view(statement, source, used, image, oid, parts)
+    described = ((name, image.relation(name)) for name in sorted(bound.named))
+    used = tuple(used_relation(name, description) for name, description in described if description is not None)
+    root = _named(_over_parts(bound.root, parts, image, ""), statement.column_names)
+    return _entry(statement.name, root, bound.stable, source_text(statement.text, settings), used, oid, parts)
 
 
 def bound_anew(entry: QueryViewEntry, image: CatalogImage) -> QueryViewEntry:
     """Return the entry of a view, bound to what it reads as that is now. Raises SqlError when it can't be bound any more."""
     description = entry.description
     columns = tuple(column.name for column in description.columns)
-    return restored_view(entry.source, description.name, columns, entry.used, image, description.oid, entry.parts)
+    statement, source = statement_of(entry.source.text), entry.source
+    return restored_view(statement, source, description.name, columns, entry.used, image, description.oid, entry.parts)
 
 
 def restored_view(
+    statement: CreateView,
     source: SourceText,
     name: str,
     column_names: tuple[str, ...],
@@ -172,43 +163,44 @@ def restored_view(
     oid: int,
     parts: tuple[int, ...],
 ) -> QueryViewEntry:
-    """Return the entry of a view from what is stored of it. Raises SqlError when it can't be bound any more."""
-    (statement,) = parse(source.text)
-    assert isinstance(statement, CreateView), source.text
-    statement = replace(statement, name=name, column_names=column_names)
-    return bind_view(statement, source, used, image, oid, parts)
+    """Return the entry of a view from what is stored of it, over what it used when it was made.
+
+    Raises SqlError when it can't be bound any more.
+    """
+    then = AsThen(image, {relation.name: relation for relation in used})
+    bound = bind_query(statement.query, then, source.settings)
+    named = _named(_over_parts(bound.root, parts, image, TODAY), column_names)
+    root = rewrite_everywhere(named, lambda node: _of_today(node, then))
+    return _entry(name, root, bound.stable, source, used, oid, parts)
 
 
-def bind_view(
-    statement: CreateView,
+def _entry(
+    name: str,
+    root: Relation,
+    stable: bool,
     source: SourceText,
     used: tuple[UsedRelation, ...],
-    image: CatalogImage,
     oid: int,
     parts: tuple[int, ...],
 ) -> QueryViewEntry:
-    """Return the entry of a view over what it used when it was made."""
-    then = AsThen(image, {relation.name: relation for relation in used})
-    bound = bind_query(statement.query, then, source.settings)
-    named = _named(_over_parts(bound.root, parts, image), statement.column_names)
-    root = rewrite_everywhere(named, lambda node: _of_today(node, then))
     for column in root.schema:
         require_stored(column.name, column.type)
-    query = BoundQuery(root, (), relation_names(root), bound.stable)
+    query = BoundQuery(root, (), relation_names(root), stable)
     columns = tuple(
         ColumnDescription(column.name, column.type, number=number) for number, column in enumerate(root.schema, 1)
     )
-    description = RelationDescription(statement.name, "query", oid, columns, query=query)
-    return QueryViewEntry(description, source, used, parts)
+    return QueryViewEntry(RelationDescription(name, "query", oid, columns, query=query), source, used, parts)
 
 
-def bound_again(image: CatalogImage) -> CatalogImage:
-    """Return the image with every ordinary view bound to the tables as they are now.
+def bound_again(image: CatalogImage, changed: Iterable[int]) -> CatalogImage:
+    """Return the image with the ordinary views above what was changed, by oid, bound to it as it is now.
 
     Raises SqlError for a view that can't be: what it needs was to be found out, and refused or dropped, before.
     """
+    oids = set(changed)
     for entry in tuple(image.entries.values()):
-        if isinstance(entry, QueryViewEntry):
+        if isinstance(entry, QueryViewEntry) and not oids.isdisjoint(read_directly(entry)):
+            oids.add(entry.description.oid)
             again = replace(bound_anew(entry, image), followers=entry.followers)
             image = image.with_replaced(entry.description.name, again)
     return image
@@ -219,10 +211,8 @@ def columns_used(entry: QueryViewEntry, image: CatalogImage, oid: int) -> frozen
 
     A star in a derived table uses only what is looked at of it, and a whole row as a value no column: it is the row that there is.
     """
-    (statement,) = parse(entry.source.text)
-    assert isinstance(statement, CreateView), entry.source.text
     then = AsThen(image, {relation.name: relation for relation in entry.used})
-    root = bind_query(statement.query, then, entry.source.settings).root
+    root = bind_query(statement_of(entry.source.text).query, then, entry.source.settings).root
     needed = needed_columns(map_relation(root, _without_whole_rows))
     found: set[int] = set()
     for used in entry.used:
@@ -239,11 +229,18 @@ def _without_whole_rows(node: Expression) -> Expression | None:
 
 def uses(entry: Entry, oid: int) -> bool:
     """Tell whether this is an ordinary view that reads the relation directly."""
-    return isinstance(entry, QueryViewEntry) and oid in (*entry.parts, *(used.oid for used in entry.used))
+    return isinstance(entry, QueryViewEntry) and oid in read_directly(entry)
 
 
-def _over_parts(root: Relation, parts: tuple[int, ...], image: CatalogImage) -> Relation:
-    """Return a query that reads streams over the views of its groupings. Raises XX001 if these are others than when it was made."""
+def read_directly(entry: QueryViewEntry) -> set[int]:
+    """Return the oids of the relations that an ordinary view reads directly."""
+    return {*entry.parts, *(used.oid for used in entry.used)}
+
+
+def _over_parts(root: Relation, parts: tuple[int, ...], image: CatalogImage, mark: str) -> Relation:
+    """Return a query that reads streams over the views of its groupings. mark: stands before their names.
+
+    Raises XX001 if these are others than when it was made."""
     if not parts:
         return root
     entries = [image.by_oid(oid) for oid in parts]
@@ -251,7 +248,7 @@ def _over_parts(root: Relation, parts: tuple[int, ...], image: CatalogImage) -> 
         if isinstance(entry, DisabledViewEntry):
             raise SqlError("55000", entry.description.disabled)
     views = [entry for entry in entries if isinstance(entry, ViewEntry)]
-    names = [TODAY + entry.description.name for entry in views]
+    names = [mark + entry.description.name for entry in views]
     found = prepared_parts(root, views[0].view.definition.joins)
     if len(found.parts) != len(names):
         raise SqlError(

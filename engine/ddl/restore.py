@@ -35,7 +35,7 @@ from engine.catalog.stored_form import (
     type_of,
     used_of,
 )
-from engine.ddl.definitions import build_stream, restore_continuous_view, stream_description
+from engine.ddl.definitions import ViewEngines, build_stream, stored_draft, stream_description
 from engine.ddl.query_views import restored_view
 from engine.spark.upper import SparkUpperExecutor
 from engine.storage.kernel_files import KernelFiles
@@ -123,9 +123,11 @@ def _restored(
     source = SourceText(relation["text"], relation["time_zone"], search_path=relation.get("search_path", PUBLIC))
     names = tuple(column["name"] for column in relation["columns"])
     parts = tuple(relation.get("parts", ()))
-    _only_statement(source.text, CreateView)
+    statement = _only_statement(source.text, CreateView)
     return restored_or_disabled(
-        lambda: restored_view(source, relation["name"], names, used, image, relation["oid"], parts), relation, image
+        lambda: restored_view(statement, source, relation["name"], names, used, image, relation["oid"], parts),
+        relation,
+        image,
     )
 
 
@@ -159,11 +161,11 @@ def _restored_view(engines: Engines, image: CatalogImage, relation: dict[str, An
     statement = _only_statement(definition.text, CreateView)
     tables = CommittedTables(engines.store, lambda: image)
     used = tuple(used_of(one) for one in relation["used"]) if "used" in relation else None
-    built_with = (engines.kernels, engines.upper, tables)
+    built_with = ViewEngines(engines.kernels, engines.upper, tables)
     named = frozenset(relation["named"]) if "named" in relation else None
 
     def build() -> ViewEntry:
-        entry = restore_continuous_view(definition, statement, image, used, named, *built_with)
+        entry = stored_draft(definition, statement, image, used, named).restore(built_with)
         return replace(entry, active=relation.get("active", True))
 
     return restored_or_disabled(build, relation, image)

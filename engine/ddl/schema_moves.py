@@ -94,5 +94,5 @@ def settle(work: TableWork) -> None:
     for entry in tuple(work.image.entries.values()):
         if isinstance(entry, TableEntry):
             work.image = work.image.with_replaced(entry.description.name, bound_description(entry, work.image))
-    work.image = bound_again(work.image)
+    work.image = bound_again(work.image, work.image.oids)
     work.tables.image = work.image

@@ -15,7 +15,7 @@ from engine.commit.staging import StatementStage
 from engine.ddl.definitions import refuse_hidden_name, require_free, stream_description
 from engine.ddl.dependents import Dependent, cascade_notice, dependents_of, refusal
 from engine.ddl.dropping import remove
-from engine.ddl.query_views import StreamsAsThen
+from engine.ddl.query_views import StreamsAsThen, statement_of
 from engine.ddl.table_alterations import OTHER_PASS, PASSES
 from engine.ddl.table_work import TableWork
 from engine.streams.options import StreamOptions, changed_options, read_options
@@ -29,10 +29,8 @@ from sql.bind.writes.insert import bind_default
 from sql.catalog.catalog import ColumnDescription
 from sql.errors import SqlError, not_supported
 from sql.names.suggestions import did_you_mean
-from sql.parse.parse import parse
 from sql.parse.statements.alter_table import AlterTable
 from sql.parse.statements.create_table import COLUMNS_MAX
-from sql.parse.statements.create_view import CreateView
 from sql.parse.statements.parts import TableChange, TableColumn
 from sql.parse.type_names import stored_type
 from sql.tree.expressions import Column, Expression
@@ -317,12 +315,10 @@ def uses_column(view: ViewEntry, stream: Stream, number: int, image: CatalogImag
     if numbers.index(number) in columns_in(pipeline_expressions(view.view.plan.stream)):
         return True
     definition = view.view.definition
-    (statement,) = parse(definition.text)
-    assert isinstance(statement, CreateView), definition.text
     without = replace(own, columns=tuple(column for column in own.columns if column[1] != number))
     used = tuple(without if one is own else one for one in view.used)
     try:
-        bind_query(statement.query, StreamsAsThen(image, used), definition.settings)
+        bind_query(statement_of(definition.text).query, StreamsAsThen(image, used), definition.settings)
     except SqlError:
         return True
     return False

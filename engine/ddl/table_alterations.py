@@ -67,7 +67,7 @@ def alter_table(statement: AlterTable, entry: TableEntry, work: TableWork, now_u
     alteration = Alteration(entry, work, now_us)
     for change in sorted(statement.changes, key=lambda change: PASSES.get(change.action, OTHER_PASS)):
         alteration.do(change)
-    work.image = bound_again(work.image)
+    work.image = bound_again(work.image, [entry.description.oid])
 
 
 def refuse_in_use(image: CatalogImage, entry: TableEntry) -> None:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from engine.catalog.image import WORDS, CatalogImage, QueryViewEntry, StreamEntry, TableEntry, ViewEntry, maker_of
 from engine.ddl.dependents import SEVERAL, refusal_of
-from engine.ddl.query_views import StreamsAsThen, bound_anew
+from engine.ddl.query_views import StreamsAsThen, bound_anew, statement_of
 from engine.ddl.table_work import TableWork
 from engine.ddl.view_alterations import with_view
 from engine.tables.table_expressions import bound_default, bound_description
@@ -22,8 +22,6 @@ from sql.catalog.catalog import ColumnDescription
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import NOWHERE, described, name_of, relation_key, schema_of
 from sql.names.suggestions import did_you_mean
-from sql.parse.parse import parse
-from sql.parse.statements.create_view import CreateView
 from sql.parse.statements.types import AlterType, CreateType, DropType, TypeStatement
 from sql.tree.expressions import Call, Cast, Expression
 from sql.tree.relations import Relation
@@ -188,9 +186,9 @@ def _require_same(entry: ViewEntry, before: CatalogImage, after: CatalogImage, e
 
 def _root(entry: ViewEntry, image: CatalogImage) -> Relation:
     definition = entry.view.definition
-    (statement,) = parse(definition.text)
-    assert isinstance(statement, CreateView), definition.text
-    return bind_query(statement.query, StreamsAsThen(image, entry.used, entry.named), definition.settings).root
+    return bind_query(
+        statement_of(definition.text).query, StreamsAsThen(image, entry.used, entry.named), definition.settings
+    ).root
 
 
 def _has_labels(node: Expression, enum: EnumType) -> bool:

@@ -13,7 +13,7 @@ from engine.catalog.disabled_views import refusal_to_change
 from engine.catalog.image import WORDS, CatalogImage, DisabledViewEntry, Entry, QueryViewEntry, ViewEntry, maker_of
 from engine.ddl.definitions import require_free
 from engine.ddl.dependents import dependents_of, parts_of
-from engine.ddl.query_views import bound_again
+from engine.ddl.query_views import bound_again, bound_anew
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
 from sql.names.suggestions import did_you_mean
@@ -55,7 +55,8 @@ def rename_view(entry: View, change: TableChange, image: CatalogImage) -> Catalo
             definition = replace(part.view.definition, whole=name)
             told = with_view(part, renamed_view(part.view, definition, part.view.schema))
             image = image.with_replaced(part.description.name, told)
-    return bound_again(image.with_replaced(before, changed))
+        changed = replace(bound_anew(changed, image), followers=entry.followers)
+    return bound_again(image.with_replaced(before, changed), [entry.description.oid])
 
 
 def renamed(

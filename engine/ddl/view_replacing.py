@@ -11,11 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from engine.catalog.image import CatalogImage, Entry, QueryViewEntry, StreamEntry, UsedRelation, ViewEntry
-from engine.ddl.definitions import as_created, heir_query, heir_view, new_view, part_definitions
+from engine.ddl.definitions import ViewDraft, ViewEngines, part_drafts
 from engine.ddl.dependents import dependents_of, parts_of
 from engine.ddl.query_views import TODAY, bound_again, define_query_view, reads_stream, used_relation
 from engine.ddl.view_alterations import refuse_built_in, require_view
-from engine.storage.kernel_files import KernelFiles
 from sql.bind.queries.query import bind_query
 from sql.catalog.catalog import ColumnDescription, SessionSettings
 from sql.errors import SqlError
@@ -23,14 +22,12 @@ from sql.names.relation_keys import name_of
 from sql.parse.statements.create_view import CreateView
 from sql.tree.relations import BoundQuery
 from views.explain.pipelines import stream_lines
-from views.model.definition import ViewDefinition, define_view
+from views.model.definition import define_view
 from views.model.properties import scans
-from views.model.protocols import TableSource, UpperExecutor
 from views.share.reuse import NotCoveredError
 from views.upkeep.lifecycle import planned_over
 from views.upkeep.view import ContinuousView
 
-Engines = tuple[KernelFiles, UpperExecutor, TableSource]
 # A text and its detail.
 Notice = tuple[str, str | None]
 
@@ -46,7 +43,7 @@ def replace_view(
     entry: ViewEntry | QueryViewEntry,
     image: CatalogImage,
     settings: SessionSettings,
-    engines: Engines,
+    engines: ViewEngines,
     require: Callable[[CatalogImage, BoundQuery], None],
 ) -> tuple[CatalogImage, list[ContinuousView], list[Notice]]:
     """Return the image after the statement, the views that were built for it, and what the client is to be told.
@@ -75,7 +72,7 @@ def replace_view(
     after = after.moved_last(name for name in behind if name in after.entries)
     built = [one.view for one in entries if isinstance(one, ViewEntry)]
     told: list[Notice] = [(text, None) for view in built for text in view.notices]
-    return bound_again(after), built, replacing.notices + told
+    return bound_again(after, [entry.description.oid]), built, replacing.notices + told
 
 
 def check_columns(before: Sequence[ColumnDescription], after: Sequence[ColumnDescription]) -> None:
@@ -107,7 +104,7 @@ class Replacing:
     entry: ViewEntry | QueryViewEntry
     image: CatalogImage
     settings: SessionSettings
-    engines: Engines | None = None
+    engines: ViewEngines | None = None
     notices: list[Notice] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -122,59 +119,62 @@ class Replacing:
         if not reads_stream(bound, self.image):
             if self.has_contents and not self.statement.reset:
                 raise self._refusal("The new query reads no stream.")
-            return [define_query_view(self.statement, self.image, self.settings, oid)]
-        parts = part_definitions(self.statement, bound, self.image, self.settings)
+            return [define_query_view(self.statement, bound, self.image, self.settings, oid)]
+        parts = part_drafts(self.statement, bound, self.image, self.settings)
         if not parts:
-            return [self._continuous(define_view(self.statement, oid, self.settings), bound, is_whole=True)]
+            return [self._continuous(self._whole(bound), is_whole=True)]
         self.next_oid += len(parts)
-        made: list[Entry] = [self._continuous(definition, part, is_whole=False) for definition, part in parts]
+        made: list[Entry] = [self._continuous(part, is_whole=False) for part in parts]
         image = self.image
         for one in made:
             taken = image.by_oid(one.description.oid)
             image = image.with_entry(one) if taken is None else image.with_replaced(taken.description.name, one)
         oids = tuple(one.description.oid for one in made)
-        return [*made, define_query_view(self.statement, image, self.settings, oid, oids)]
+        return [*made, define_query_view(self.statement, bound, image, self.settings, oid, oids)]
 
-    def _continuous(self, definition: ViewDefinition, bound: BoundQuery, is_whole: bool) -> ViewEntry:
+    def _whole(self, bound: BoundQuery) -> ViewDraft:
+        """Return the view as one without parts."""
+        return ViewDraft(define_view(self.statement, self.entry.description.oid, self.settings), bound, self.image)
+
+    def _continuous(self, draft: ViewDraft, is_whole: bool) -> ViewEntry:
         """Return the entry of the view or of a part of it, which goes on with one that is left if it can."""
         reason = None
         for piece in () if self.statement.reset else tuple(self.left):
             stream = self.image.entries.get(piece.stream_name)
             assert isinstance(stream, StreamEntry)
-            if scans(bound.root, "stream") != (stream.description.name,):
+            if scans(draft.bound.root, "stream") != (stream.description.name,):
                 continue
-            named = definition
+            definition = replace(draft.definition, state=piece.view.definition.state_oid)
             if not is_whole and piece is not self.entry:
-                named = replace(definition, name=piece.description.name, oid=piece.description.oid)
+                definition = replace(definition, name=piece.description.name, oid=piece.description.oid)
             try:
-                return self._heir(replace(named, state=piece.view.definition.state_oid), bound, piece, stream)
+                return self._heir(replace(draft, definition=definition), piece, stream)
             except NotCoveredError as error:
                 reason = reason or error.reason
         if self.has_contents and not self.statement.reset:
             raise self._refusal(reason or "It has not counted the rows of the stream that the new query reads.")
-        definition = replace(definition, state=self.next_oid)
-        self.next_oid += 1
-        return self.new(definition, bound)
+        state, self.next_oid = self.next_oid, self.next_oid + 1
+        return self.new(replace(draft, definition=replace(draft.definition, state=state)))
 
-    def new(self, definition: ViewDefinition, bound: BoundQuery) -> ViewEntry:
+    def new(self, draft: ViewDraft) -> ViewEntry:
         """Return the entry of a view that begins anew."""
         assert self.engines is not None
-        return new_view(definition, bound, self.image, *self.engines)
+        return draft.build(self.engines)
 
-    def heir(self, definition: ViewDefinition, used: tuple[UsedRelation, ...], piece: ViewEntry) -> ViewEntry:
+    def heir(self, draft: ViewDraft, piece: ViewEntry) -> ViewEntry:
         """Return the entry of a view that goes on with the state of `piece`. Raises NotCoveredError."""
         assert self.engines is not None
-        return heir_view(definition, self.statement, self.image, used, self.engines, piece.view)
+        return draft.build(self.engines, piece.view)
 
-    def _heir(self, definition: ViewDefinition, bound: BoundQuery, piece: ViewEntry, stream: StreamEntry) -> ViewEntry:
-        names = (name for name in sorted(bound.named) if isinstance(self.image.entries.get(name), StreamEntry))
+    def _heir(self, draft: ViewDraft, piece: ViewEntry, stream: StreamEntry) -> ViewEntry:
+        names = (name for name in sorted(draft.bound.named) if isinstance(self.image.entries.get(name), StreamEntry))
         used = tuple(
             columns_kept(piece, stream)
             if name == stream.description.name
             else used_relation(name, self.image.entries[name].description)
             for name in names
         )
-        made = self.heir(definition, used, piece)
+        made = self.heir(draft.as_known(self.statement, used), piece)
         self.left.remove(piece)
         grouping = stream_lines(made.view.plan.maintained)[0].removesuffix(" (pipeline breaker)")
         name, source = name_of(self.statement.name), name_of(stream.description.name)
@@ -202,21 +202,19 @@ class Judged(Replacing):
         if not reads_stream(bound, self.image):
             self.entries(bound)
         else:
-            parts = part_definitions(self.statement, bound, self.image, self.settings)
-            whole = [(define_view(self.statement, self.entry.description.oid, self.settings), bound)]
-            for definition, part in parts or whole:
-                self._continuous(definition, part, is_whole=not parts)
+            parts = part_drafts(self.statement, bound, self.image, self.settings)
+            for draft in parts or [self._whole(bound)]:
+                self._continuous(draft, is_whole=not parts)
         lost = "What the view has counted is lost (reset = true)"
         return [f"{text[:1].upper()}{text[1:]}. {detail}" for text, detail in self.notices] or [lost]
 
-    def new(self, definition: ViewDefinition, bound: BoundQuery) -> ViewEntry:
+    def new(self, draft: ViewDraft) -> ViewEntry:
         """Return the entry in whose place it would be."""
         return self.left[0]
 
-    def heir(self, definition: ViewDefinition, used: tuple[UsedRelation, ...], piece: ViewEntry) -> ViewEntry:
+    def heir(self, draft: ViewDraft, piece: ViewEntry) -> ViewEntry:
         """Return the entry that it would go on with. Raises NotCoveredError."""
-        bound = heir_query(definition, self.statement, self.image, used)
-        planned_over(definition, as_created(bound, definition.settings), piece.view, is_new=True)
+        planned_over(draft.definition, draft.created, piece.view, is_new=True)
         return piece
 
 

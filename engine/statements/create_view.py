@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from engine.catalog.image import QueryViewEntry, ViewEntry
-from engine.ddl.definitions import build_continuous_view, build_split_view, creating_settings, require_free
+from engine.ddl.definitions import ViewEngines, build_views, creating_settings, require_free
 from engine.ddl.query_views import define_query_view, reads_stream
-from engine.ddl.view_replacing import Engines, replace_view, replaced_view
+from engine.ddl.view_replacing import replace_view, replaced_view
 from engine.spark.awaited_pipelines import AwaitedPipelines, PipelineNeededError
 from engine.statements.outcome import Outcome
 from engine.statements.registry import Define, handles, surrounds
@@ -78,12 +78,10 @@ async def create_view(statement: CreateView, work: Work) -> Outcome:
         await work.threads.in_worker(interrupted, replace_before, statement, before, work)
         return Outcome(statement.tag)
     named = statement
-    with_text = work.threads.with_text
-    statement, captured = await with_text(statement.text, with_persistence, statement, work)
+    statement, captured, bound = await work.threads.with_text(statement.text, bound_definition, statement, work)
     require_free(image, statement.name, statement.name_position)
-    bound = await with_text(statement.text, bind_query, statement.query, image, captured)
     if not reads_stream(bound, image):
-        entry = await with_text(statement.text, define_query_view, statement, image, captured, image.next_oid)
+        entry = define_query_view(statement, bound, image, captured, image.next_oid)
         work.transaction.change_catalog(image.with_entry(entry))
     else:
         # It has its contents from now on; what an ordinary view reads is asked when it is read.
@@ -94,17 +92,20 @@ async def create_view(statement: CreateView, work: Work) -> Outcome:
     return Outcome(statement.tag)
 
 
-def with_persistence(statement: CreateView, work: Work) -> tuple[CreateView, SessionSettings]:
-    """Return the statement and what its query is bound with: a view that reads what is temporary is temporary itself."""
-    settings = work.settings.captured()
+def bound_definition(statement: CreateView, work: Work) -> tuple[CreateView, SessionSettings, BoundQuery]:
+    """Return the statement, what its query is bound with, and the bound query: a view that reads what is temporary is temporary itself."""
+    settings, image = work.settings.captured(), work.image
     goes = in_temporary_schema(statement.name)
+    captured = creating_settings(statement, settings.shared(is_temporary=goes or settings.has_temporary))
+    bound = bind_query(statement.query, image, captured)
     if not goes and settings.has_temporary:
-        bound = bind_query(statement.query, work.image, settings.shared(is_temporary=True))
-        goes = any(map(in_temporary_schema, bound.relations))
-        if goes:
+        if any(map(in_temporary_schema, bound.relations | bound.named)):
             own = temporary_schema(settings.process_id)
             statement = replace(statement, name=relation_key(own, name_of(statement.name)))
-    return statement, creating_settings(statement, settings.shared(is_temporary=goes))
+        else:
+            # Nothing that it names is temporary, so that its names mean the same without the temporary schema.
+            captured = creating_settings(statement, settings.shared())
+    return statement, captured, bound
 
 
 def interrupted(make: Callable[..., None], *arguments: Any) -> None:
@@ -115,11 +116,8 @@ def interrupted(make: Callable[..., None], *arguments: Any) -> None:
 
 def build(statement: CreateView, captured: SessionSettings, bound: BoundQuery, work: Work) -> None:
     """Build a continuous view, or its parts and what reads them."""
-    image, engines = work.image, engines_of(work)
-    entries = build_split_view(statement, bound, image, captured, *engines)
-    if not entries:
-        entries.append(build_continuous_view(statement, bound, image, captured, *engines))
-    for entry in entries:
+    image = work.image
+    for entry in build_views(statement, bound, image, captured, engines_of(work)):
         if isinstance(entry, ViewEntry):
             work.transaction.built.append(entry.view)
             for notice in entry.view.notices:
@@ -140,6 +138,7 @@ def replace_before(statement: CreateView, before: ViewEntry | QueryViewEntry, wo
     work.transaction.change_catalog(image)
 
 
-def engines_of(work: Work) -> Engines:
+def engines_of(work: Work) -> ViewEngines:
     """Return what a view is built with."""
-    return work.kernels, work.pipelines, TransactionTables(work.server.transactions.begin_tables(work.transaction))
+    tables = TransactionTables(work.server.transactions.begin_tables(work.transaction))
+    return ViewEngines(work.kernels, work.pipelines, tables)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.catalog.image import CatalogImage, QueryViewEntry, ViewEntry, is_part
-from engine.ddl.definitions import as_created, creating_settings, part_definitions, twin_of, zone_notices
+from engine.ddl.definitions import ViewDraft, creating_settings, part_drafts
 from engine.ddl.query_views import reads_stream
 from engine.ddl.view_replacing import replacing_lines
 from engine.scans.engines import QueryEngines
@@ -37,11 +37,10 @@ from sql.values.booleans import parse_bool
 from views.codegen.state_size import bytes_per_group, kernel_file_name
 from views.explain.drawing import STREAM, UPPER, Shown, dot_lines, fact_lines, json_form, shown_query, shown_view
 from views.explain.pipelines import EMBEDDED, explain_plan, explain_select, relation_lines, stream_lines
-from views.model.definition import ViewDefinition, define_view
+from views.model.definition import define_view
 from views.model.text import identifier
-from views.plan.checks import check_sliding
 from views.plan.parts import without_parts
-from views.plan.planner import PlannedView, plan_view
+from views.plan.planner import PlannedView
 from views.plan.prepare import prepared_parts
 from views.upkeep.stream_grouping import StreamGrouping, cut_groupings
 from views.upkeep.view import ContinuousView
@@ -98,12 +97,12 @@ def explain(
     told = replacing_lines(explained, bound, image, settings) if isinstance(explained, CreateView) else []
     form = statement.options.get("format", "text")
     if isinstance(explained, CreateView) and reads_stream(bound, image):
-        parts = part_definitions(explained, bound, image, settings)
+        parts = part_drafts(explained, bound, image, settings)
         whole = not parts
         if whole:
-            parts = [(define_view(explained, image.next_oid, settings), bound)]
+            parts = [ViewDraft(define_view(explained, image.next_oid, settings), bound, image)]
         if form != "text":
-            shown = [shown_definition(definition, part, image, engines) for definition, part in parts]
+            shown = [shown_definition(part, engines) for part in parts]
             if not whole:
                 rest, _ = rest_of(bound, parts)
                 engine, sql = upper_sql(rest, scanning, engines)
@@ -111,8 +110,8 @@ def explain(
                 shown = [Shown("upper", UPPER, runs, engine, relation_lines(rest), {f"{engine} SQL": sql}, shown)]
             return in_form(form, shown[0], None)
         if whole:
-            return [*told, *plan_lines(*parts[0], image, engines)]
-        return [*told, *split_lines(explained, bound, parts, image, scanning, engines)]
+            return [*told, *plan_lines(parts[0], engines)]
+        return [*told, *split_lines(explained, bound, parts, scanning, engines)]
     if uses_sequences(bound.root):
         bound = replace(bound, root=in_session(bound.root, SequenceSession(image)))
     entries = [entry for name in sorted(bound.relations) if isinstance(entry := image.entries.get(name), ViewEntry)]
@@ -248,55 +247,47 @@ def shown_running(view: ContinuousView, engines: QueryEngines, facts: Facts) -> 
     return shown_view(view.definition.label, view.plan, kernel, engines.upper, choice, facts)
 
 
-def planned_definition(
-    definition: ViewDefinition, bound: BoundQuery, image: CatalogImage, engines: QueryEngines
-) -> tuple[PlannedView, Path, str]:
+def planned_draft(draft: ViewDraft, engines: QueryEngines) -> tuple[PlannedView, Path, str]:
     """Return the plan of a view that is not made, its kernel, and the names of the views that it would share its stream pipeline with."""
-    planned = plan_view(definition, as_created(bound, definition.settings))
-    check_sliding(planned.plan.stream)
-    twin, plan = twin_of(definition, bound, planned.plan, image)
+    planned, twin = draft.plan()
     if twin is None:
-        return planned, engines.kernels.folder / kernel_file_name(plan.stream), ""
+        return planned, engines.kernels.folder / kernel_file_name(planned.plan.stream), ""
+    image = draft.image
     others = [view for view in image.views_over(twin.stream_name) if view.state.takes_rows_of(twin.state)]
     names = ", ".join(view.definition.label for view in others if view in image.taking_rows)
-    return replace(planned, plan=plan), twin.state.kernel_paths[0], names
+    return planned, twin.state.kernel_paths[0], names
 
 
-def shown_definition(
-    definition: ViewDefinition, bound: BoundQuery, image: CatalogImage, engines: QueryEngines
-) -> Shown:
+def shown_definition(draft: ViewDraft, engines: QueryEngines) -> Shown:
     """Return the pipelines of a view that is not made."""
-    planned, kernel, shared = planned_definition(definition, bound, image, engines)
+    planned, kernel, shared = planned_draft(draft, engines)
     facts: Facts = {STREAM: {SHARED: shared}} if shared else {}
-    name = f"{kernel.parent.name}/{kernel.name}"
+    name, definition = f"{kernel.parent.name}/{kernel.name}", draft.definition
     return shown_view(definition.label, planned.plan, name, engines.upper, definition.joins.stream_join, facts)
 
 
-def plan_lines(definition: ViewDefinition, bound: BoundQuery, image: CatalogImage, engines: QueryEngines) -> list[str]:
+def plan_lines(draft: ViewDraft, engines: QueryEngines) -> list[str]:
     """Return the plan of a view of one stream."""
-    planned, kernel, shared = planned_definition(definition, bound, image, engines)
-    lines = explain_plan(planned, definition, kernel, engines.upper) + list(zone_notices(definition, bound.root))
-    return (
-        [*lines, f"Its stream pipeline is that of view {shared}: a row is folded once for all of them"]
-        if shared
-        else lines
-    )
+    planned, kernel, shared = planned_draft(draft, engines)
+    lines = [*explain_plan(planned, draft.definition, kernel, engines.upper), *draft.zone_notices]
+    if shared:
+        lines.append(f"Its stream pipeline is that of view {shared}: a row is folded once for all of them")
+    return lines
 
 
-def rest_of(bound: BoundQuery, parts: list[tuple[ViewDefinition, BoundQuery]]) -> tuple[Relation, Sequence[str]]:
+def rest_of(bound: BoundQuery, parts: list[ViewDraft]) -> tuple[Relation, Sequence[str]]:
     """Return what reads the groupings of a view over several, and what eager grouping has done."""
-    names = [definition.label for definition, _ in parts]
-    found = prepared_parts(bound.root, parts[0][0].joins)
+    names = [part.definition.label for part in parts]
+    found = prepared_parts(bound.root, parts[0].definition.joins)
     rest = without_parts(found.root, found.parts, names)
     # As this session would read it.
-    return with_zone(rest, parts[0][0].settings.time_zone), found.eager
+    return with_zone(rest, parts[0].definition.settings.time_zone), found.eager
 
 
 def split_lines(
     statement: CreateView,
     bound: BoundQuery,
-    parts: list[tuple[ViewDefinition, BoundQuery]],
-    image: CatalogImage,
+    parts: list[ViewDraft],
     scanning: ScanSettings,
     engines: QueryEngines,
 ) -> list[str]:
@@ -309,14 +300,14 @@ def split_lines(
         *(group.replace("eager", "Eager", 1) for group in eager),
         *upper_lines(rest, scanning, engines),
     ]
-    for definition, part in parts:
-        lines += plan_lines(definition, part, image, engines)
+    for part in parts:
+        lines += plan_lines(part, engines)
     return lines
 
 
-def retroactive_lines(parts: list[tuple[ViewDefinition, BoundQuery]]) -> list[str]:
+def retroactive_lines(parts: list[ViewDraft]) -> list[str]:
     """Return what the choice of stream_join makes of the tables, if they are joined above the groupings."""
-    if parts[0][0].joins.stream_join != "retroactive":
+    if parts[0].definition.joins.stream_join != "retroactive":
         return []
     return ["Tables are joined with the groups, so that a change counts for all rows (stream_join = retroactive)"]
 
