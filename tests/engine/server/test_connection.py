@@ -87,7 +87,7 @@ def test_what_comes_meanwhile_waits(client: RawClient, world: FakeWorld) -> None
 def test_a_bug_costs_one_packet(
     client: RawClient, world: FakeWorld, caplog: pytest.LogCaptureFixture, text: str
 ) -> None:
-    with caplog.at_level(logging.ERROR, "engine.server.connection"):
+    with caplog.at_level(logging.ERROR, "engine.server.pump"):
         for _ in range(2):
             if text == "log bug":
                 begin_packet(client, world, text).log_answers()

@@ -174,7 +174,7 @@ class TestMessages:
         assert values == [b"1", b"2", b"3", b"4", b"5", b"6"]
 
     def test_a_bug_costs_one_statement(self, client: RawClient, caplog: pytest.LogCaptureFixture) -> None:
-        with caplog.at_level(logging.ERROR, "engine.server.connection"):
+        with caplog.at_level(logging.ERROR, "engine.server.pump"):
             for text in ("bug", "later bug"):
                 client.socket.sendall(query(text))
                 (kind, body), ready = client.until_ready()
