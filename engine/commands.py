@@ -90,9 +90,9 @@ def recover(data_dir: Path, skip_segment: str | None, confirmed: bool) -> int:
 def look_at_log(data_dir: Path, skip_segment: str | None, confirmed: bool) -> int:
     """As `recover`, with the folder held. Raises OSError."""
     from engine.log.checkpoint import newest_header
-    from engine.log.giving_up import NoSuchSegmentError, give_up, loss_of
     from engine.log.inspection import inspect
     from engine.log.inspection_text import inspection_lines, loss_lines
+    from engine.log.log_repair import NoSuchSegmentError, give_up, loss_of
     from engine.log.segments import FIRST_SEQUENCE
     from sql.errors import SqlError
 

@@ -22,7 +22,7 @@ from ringbuffer.memory.error_codes import RowError
 from ringbuffer.pages.log_rows import ARRIVED_FORMS, ROW_FORMS, ROWS_HEAD, encode_rows
 from ringbuffer.pages.packed_rows import PACKED_ROWS_MAX, pack_rows
 from ringbuffer.ring.string_room import StringSizes, string_sizes
-from views.upkeep.commit_buffers import Front, is_large
+from views.upkeep.commit_buffers import CommitBuffer, is_large
 from views.upkeep.view import ContinuousView
 
 CHECKED_ROWS_MAX = 1024
@@ -78,7 +78,7 @@ class StatementStage:
         self._spill: SpillFile | None = None
         self._checked: tuple[ContinuousView, ...] = views
         self._tables: dict[ContinuousView, GroupTable] | None = None
-        self._rooms: list[Front] = []
+        self._rooms: list[CommitBuffer] = []
         # Of views whose joined tables may change: the version of these that rows have met first.
         self._joined: dict[ContinuousView, int] = {}
 

@@ -188,7 +188,9 @@ def restore_newest(
     first_logged: int | None,
     restore: Callable[[Checkpoint, Iterator[Page]], None],
 ) -> Checkpoint | None:
-    """Call `restore` with the newest checkpoint, and return its header; None when there is no checkpoint.
+    """Call `restore` with the newest checkpoint, and return its header.
+
+    None when there is no checkpoint.
 
     first_logged: the first record that the log has, None when it has none. After a damaged
     checkpoint, `restore` is called again with the one before, if the log reaches back to it;

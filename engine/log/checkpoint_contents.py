@@ -152,7 +152,8 @@ def column_form(column: ColumnLayout) -> str:
 
 @dataclass(frozen=True)
 class Restoring:
-    """A function that puts the contents of a checkpoint into views and streams that no client uses yet.
+    """A function that puts the contents of a checkpoint into views and streams that no client uses
+    yet.
 
     Views and streams are found by oid; contents of those that were dropped since are left out.
     path: of the folder, for messages.
@@ -197,7 +198,9 @@ class Restoring:
                 view.upkeep.versions_count = each.versions_count
 
     def _check(self, checkpoint: Checkpoint) -> None:
-        """Raise SqlError 0A000 if another version has written any part, before anything is restored."""
+        """Raise SqlError 0A000 if another version has written any part, before anything is
+        restored.
+        """
         for each in checkpoint.views:
             view = self.views.get(each.oid)
             if view is not None and view.state.fingerprint != each.fingerprint:
@@ -220,7 +223,10 @@ class Restoring:
 
 
 def owner_of(page: Page) -> tuple[str, int]:
-    """Return kind and oid of the relation to which a page belongs. Raises ValueError for another name."""
+    """Return kind and oid of the relation to which a page belongs.
+
+    Raises ValueError for another name.
+    """
     kind, oid, _ = page.name.split("/", 2)
     return kind, int(oid)
 
@@ -228,7 +234,8 @@ def owner_of(page: Page) -> tuple[str, int]:
 def tail_pieces(
     pages: Iterable[Page], stream: Stream, columns_count: int, tuples_count: int
 ) -> Iterator[tuple[int, Morsel]]:
-    """Yield the pieces of a ring as `Ring.tail` did, with as many of the newest tuples as fit today.
+    """Yield the pieces of a ring as `Ring.tail` did, with as many of the newest tuples as fit
+    today.
 
     columns_count: how many columns the stream had then; tuples_count: how many tuples it had
     published. Raises ValueError.

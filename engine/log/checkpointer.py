@@ -19,7 +19,8 @@ from views.model.protocols import Clock
 log = logging.getLogger(__name__)
 
 POLL_S = 0.5
-# After a failure the next try of ourselves comes after this time, and then after twice that, up to a limit.
+# After a failure the next try of ourselves comes after this time, and then after twice that, up to
+# a limit.
 RETRY_S = 10.0
 RETRY_S_MAX = 300.0
 

@@ -1,4 +1,5 @@
-"""The checkpoints of one server: what one holds at the moment of its cut, and what it makes superfluous.
+"""The checkpoints of one server: what one holds at the moment of its cut, and what it makes
+superfluous.
 
 Enters: the committed catalog, the log, the file of the tables. Leaves: checkpoints in the folder
 `checkpoints`, and a log without what a start does not need any more.
@@ -24,7 +25,9 @@ from views.model.protocols import Clock
 
 
 class Checkpoints:
-    """The checkpoints of one data folder. start() before they are made by themselves, stop() at the end."""
+    """The checkpoints of one data folder. start() before they are made by themselves, stop() at the
+    end.
+    """
 
     def __init__(
         self,
@@ -57,7 +60,8 @@ class Checkpoints:
             self.thread.stop(finally_one=True)
 
     def make(self, check_cancelled: Callable[[], None] = lambda: None) -> None:
-        """Return once there is a checkpoint, so that the next start replays only what is committed from now on.
+        """Return once there is a checkpoint, so that the next start replays only what is committed
+        from now on.
 
         Any thread may call it. check_cancelled: called now and then; what it raises ends the
         waiting. Raises SqlError 53100 or 58030; all is as before then.
@@ -71,7 +75,9 @@ class Checkpoints:
             raise disk_error(error, "write a checkpoint") from None
 
     def _make(self, check_cancelled: Callable[[], None]) -> int:
-        """Make a checkpoint and remove what it makes superfluous; return its position. One at a time.
+        """Make a checkpoint and remove what it makes superfluous; return its position.
+
+        One at a time.
 
         Raises OSError and SqlError.
         """

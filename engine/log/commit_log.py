@@ -1,4 +1,5 @@
-"""The write-ahead log: a transaction is durable in it before its rows are visible or its client is answered.
+"""The write-ahead log: a transaction is durable in it before its rows are visible or its client is
+answered.
 
 Enters: records of rows and commits, in commit order. Leaves: commits applied in that order, and
 answered. Appending only fills memory. A *flush* writes what has been appended, syncs it once for
@@ -34,13 +35,15 @@ log = logging.getLogger(__name__)
 DISK_FULL = "53100"
 IO_ERROR = "58030"
 FULL = (errno.ENOSPC, errno.EDQUOT)
-# The thread writes more than so many bytes in memory though no commit waits; beyond the second limit the appending thread writes.
+# The thread writes more than so many bytes in memory though no commit waits; beyond the second
+# limit the appending thread writes.
 WRITE_OUT_BYTES = 4 << 20
 PENDING_BYTES_MAX = 32 << 20
 # Where a sync takes longer than this, the event loop leaves it to the thread.
 QUICK_SYNC_S = 0.001
 SMOOTHING = 0.1
-# How long a turn waits for the clients that committed together before, as a part of the time of a sync.
+# How long a turn waits for the clients that committed together before, as a part of the time of a
+# sync.
 GATHERING = 0.5
 
 
@@ -80,7 +83,8 @@ class CommitLog:
         self._unwritten = Unwritten()
         self._commits: list[Commit] = []
         self._undecided: dict[int, Place] = {}
-        # The turn of the event loop that has commits to flush; how many may come together, since so many did before.
+        # The turn of the event loop that has commits to flush; how many may come together, since so
+        # many did before.
         self._turn_is_due = False
         self._turn_began_s = 0.0
         self._group_size = 0
@@ -98,7 +102,10 @@ class CommitLog:
         return self._segments.read(position, sequence)
 
     def first_logged(self) -> int | None:
-        """Return the number of the first record of the first segment, None without any. Raises OSError."""
+        """Return the number of the first record of the first segment, None without any.
+
+        Raises OSError.
+        """
         return self._segments.first_logged()
 
     def open(self, next_transaction: int, newest_us: int) -> None:
@@ -146,7 +153,9 @@ class CommitLog:
         return self.next_transaction - 1
 
     def stamp(self) -> int:
-        """Return the time for the next record in microseconds: never before the time of an earlier record."""
+        """Return the time for the next record in microseconds: never before the time of an earlier
+        record.
+        """
         self.newest_us = max(self._clock.now_us(), self.newest_us)
         return self.newest_us
 
@@ -213,7 +222,10 @@ class CommitLog:
         self.unapplied += 1
 
     def add_row_commit(self, commit: Commit, size: int) -> None:
-        """Queue `commit` for the next flush; `add_row` has just appended its one record of `size` bytes."""
+        """Queue `commit` for the next flush.
+
+        `add_row` has just appended its one record of `size` bytes.
+        """
         segments = self._segments
         commit.first = commit.last = (segments.position - size, segments.sequence - 1)
         self._commits.append(commit)
@@ -227,7 +239,8 @@ class CommitLog:
     # Flushing, without the append lock.
 
     def flush_soon(self, answer: Answer, call_soon: Callable[[Callable[[], None]], object]) -> None:
-        """Flush at the end of this turn of the event loop, in which the commit with `answer` was added.
+        """Flush at the end of this turn of the event loop, in which the commit with `answer` was
+        added.
 
         A client that was alone in the last flush ends the turn at once: it would wait for nobody.
         """
@@ -282,7 +295,10 @@ class CommitLog:
             self._wake.set()
 
     def make_room(self, size: int) -> None:
-        """Make room for records of `size` bytes together, in memory and in the files. Raises SqlError."""
+        """Make room for records of `size` bytes together, in memory and in the files.
+
+        Raises SqlError.
+        """
         with self.exclusive():
             if self._segments.room < size:
                 self._flush(sync=True)
@@ -340,7 +356,10 @@ class CommitLog:
             yield Mark(decided, Place(*min(begun, default=decided)), oldest, self.next_transaction)
 
     def remove_before(self, position: int) -> None:
-        """Remove the segments before `position`, which a durable checkpoint makes needless. Raises OSError."""
+        """Remove the segments before `position`, which a durable checkpoint makes needless.
+
+        Raises OSError.
+        """
         with self._flush_lock:
             self._segments.remove_before(position)
 
@@ -365,7 +384,8 @@ class CommitLog:
                 try:
                     commit.publish()
                 except SqlError:
-                    # Rows that were spilled to a file, which can't be read back: the views have them, and so has the log.
+                    # Rows that were spilled to a file, which can't be read back: the views have
+                    # them, and so has the log.
                     log.exception("committed rows did not reach their ring")
         with self.lock:
             self.unapplied -= len(commits)
@@ -432,7 +452,9 @@ class CommitLog:
                 log.warning("the next segment of the log can't be made yet: %s", error)
 
     def _run(self) -> None:
-        """Tend the log when woken, and sync it after each interval: the main function of the thread."""
+        """Tend the log when woken, and sync it after each interval: the main function of the
+        thread.
+        """
         due_s = time.monotonic() + self._interval_s
         while not self._ends:
             self._wake.wait(max(due_s - time.monotonic(), 0.0))

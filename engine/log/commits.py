@@ -1,4 +1,5 @@
-"""A transaction that commits, as the log knows it: the places of its records, its effects, its answer.
+"""A transaction that commits, as the log knows it: the places of its records, its effects, its
+answer.
 
 Must not know records, files or rows.
 """
@@ -16,7 +17,9 @@ Answer = Callable[[SqlError | None], None]
 
 
 class Place(NamedTuple):
-    """A place in the log: a position in bytes, and the sequence number of the record that begins there."""
+    """A place in the log: a position in bytes, and the sequence number of the record that begins
+    there.
+    """
 
     position: int
     sequence: int

@@ -84,13 +84,13 @@ class Damage:
 
     Attributes:
         first: the record that should be there.
-        behind: the records after it that verify all the same.
+        after: the records after it that verify all the same.
     """
 
     offset: int
     first: int
     reason: str
-    behind: Content
+    after: Content
 
 
 @dataclass
@@ -195,10 +195,10 @@ def inspect_segment(
         offset = read_on(report, segment, data, traces)
     if following == report.next_first or (following is not None and is_blank(data, offset)):
         return report
-    behind = [one for one in later_records(data, offset, report.end) if one.sequence > report.next_first]
-    if following is not None or any(one.durable > report.end for one in behind):
+    later = [one for one in later_records(data, offset, report.end) if one.sequence > report.next_first]
+    if following is not None or any(one.durable > report.end for one in later):
         noted = Content()
-        for record in behind:
+        for record in later:
             note(record, noted, traces)
         reason = f"record {report.next_first} does not verify"
         report.damage = Damage(offset, report.next_first, reason, noted)
@@ -247,7 +247,9 @@ def note(record: Record, content: Content, traces: dict[int, Trace]) -> None:
 
 
 def rows_of(record: Record) -> tuple[int, int]:
-    """Return the oid of the stream and the number of rows of a ROWS record, 0 for an unreadable value."""
+    """Return the oid of the stream and the number of rows of a ROWS record, 0 for an unreadable
+    value.
+    """
     try:
         stream_oid, form, _, _ = read_rows_head(record)
     except SqlError:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from engine.log.checkpoint import Checkpoint
-from engine.log.giving_up import DAMAGED_SUFFIX, Loss, LostTransactions
 from engine.log.inspection import Content, FileReport, Inspection
+from engine.log.log_repair import DAMAGED_SUFFIX, Loss, LostTransactions
 
 NUMBERS_SHOWN_MAX = 20
 
@@ -61,8 +61,8 @@ def file_lines(file: FileReport, names: Names) -> Iterator[str]:
     if file.damage is not None:
         place = name if not file.is_readable else "  "
         yield f"{place}{': ' if not file.is_readable else ''}DAMAGED at offset {file.damage.offset}: {file.damage.reason}"
-        if file.damage.behind.records_count:
-            yield f"  behind it {counted(file.damage.behind.records_count, 'record')} can be read"
+        if file.damage.after.records_count:
+            yield f"  after it {counted(file.damage.after.records_count, 'record')} can be read"
     if file.unneeded is not None:
         yield f"  damaged at offset {file.unneeded}, before what a start reads"
     if file.torn is not None:

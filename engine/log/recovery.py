@@ -15,10 +15,10 @@ from engine.catalog.image import CatalogImage, StreamEntry, ViewEntry
 from engine.log.checkpoint import Checkpoint, restore_newest
 from engine.log.checkpoint_contents import Restoring
 from engine.log.commit_log import CommitLog
-from engine.log.kept_rows import RowsKeeper
 from engine.log.replay import DAMAGED, Replay
 from engine.log.replayed_relations import ReplayedRelations
 from engine.log.segments import FIRST_SEQUENCE
+from engine.log.undecided_rows import UndecidedRowsStore
 from engine.settings.config import ServerConfig
 from engine.storage.storage import Storage
 from engine.streams.stream import Stream
@@ -56,7 +56,7 @@ def recover(
     checkpoint = restore_newest(storage, folder, commit_log.first_logged(), Restoring(folder, views, streams))
     attached = () if checkpoint is None else [view.oid for view in checkpoint.views if view.attached]
     target = ReplayedRelations(views, streams, attached, image.views_over)
-    keeper = RowsKeeper(config.stage_memory_bytes_max, lambda: storage.temporary(config.data_dir))
+    keeper = UndecidedRowsStore(config.stage_memory_bytes_max, lambda: storage.temporary(config.data_dir))
     decided = store.decided_transactions()
     position, sequence = (0, FIRST_SEQUENCE) if checkpoint is None else (checkpoint.position, checkpoint.read_sequence)
     replay = Replay(target, decided, position, sequence, keeper)

@@ -1,4 +1,5 @@
-"""The meaning of the records of a log: which rows and changes of the catalog count, in order of decision.
+"""The meaning of the records of a log: which rows and changes of the catalog count, in order of
+decision.
 
 Enters: records in the order of the log. Leaves: calls of a `ReplayTarget`. A transaction counts at
 its COMMIT, at its only record, or at its PREPARE if the file of the tables holds its number; a
@@ -17,8 +18,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple, Protocol
 
-from engine.log.kept_rows import KeptRows, RowsKeeper
 from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, Record
+from engine.log.undecided_rows import UndecidedRows, UndecidedRowsStore
 from ringbuffer.pages.log_rows import ARRIVED_FORMS, JOINED_FORM, ROW_FORM, ROW_FORMS, ROWS_HEAD
 from sql.errors import SqlError
 
@@ -49,7 +50,8 @@ class ReplayTarget(Protocol):
     """The streams and views on which a replay has its effects."""
 
     def apply_rows(self, stream_oid: int, rows: Iterable[LoggedRows], views: Collection[int] | None) -> None:
-        """Apply the rows of one statement to the views with these oids; None: to all attached views.
+        """Apply the rows of one statement to the views with these oids; None: to all attached
+        views.
 
         The stream or some of the views may have been dropped since. rows: iterated once; each is
         valid until the next.
@@ -83,7 +85,7 @@ class Piece:
     now_us: int
     columns_count: int
     has_arrival: bool
-    kept: KeptRows
+    kept: UndecidedRows
 
 
 @dataclass(slots=True)
@@ -140,7 +142,7 @@ class Replay:
         committed_numbers: Container[int],
         position: int,
         sequence: int,
-        keeper: RowsKeeper,
+        keeper: UndecidedRowsStore,
     ) -> None:
         self.highest_transaction = 0
         self.highest_sequence = sequence - 1
@@ -166,7 +168,10 @@ class Replay:
         return min(((one.position, one.sequence) for one in self._open.values()), default=None)
 
     def take(self, record: Record) -> None:
-        """Take the next record. Raises SqlError XX001 when log and tables contradict each other, and OSError."""
+        """Take the next record.
+
+        Raises SqlError XX001 when log and tables contradict each other, and OSError.
+        """
         if record.sequence != self.highest_sequence + 1:
             self._begin_after_gap(record)
         self.highest_sequence = record.sequence
@@ -191,7 +196,9 @@ class Replay:
         self._keeper.close()
 
     def _begin_after_gap(self, record: Record) -> None:
-        """Go on after records that were given up: undecided transactions may have lost some of them."""
+        """Go on after records that were given up: undecided transactions may have lost some of
+        them.
+        """
         log.warning("the log has no records from %d to %d", self.highest_sequence + 1, record.sequence - 1)
         self._has_gap = True
         for opened in self._open.values():
@@ -244,7 +251,9 @@ class Replay:
         return written_count == read_count
 
     def _apply(self, record: Record, prepared: Prepared | None, whole: bool) -> None:
-        """Apply a transaction that counts, decided by `record`: all of its rows, or none if some are lost."""
+        """Apply a transaction that counts, decided by `record`: all of its rows, or none if some
+        are lost.
+        """
         number = record.transaction
         if prepared is not None and prepared.created:
             self._target.attach(prepared.created)
@@ -299,7 +308,10 @@ def side_of(piece: Piece) -> tuple[int, int]:
 
 
 def read_rows_head(record: Record) -> tuple[int, int, int, int]:
-    """Return the stream's oid, the rows' form, the number of columns and now() of a ROWS record. Raises SqlError XX001."""
+    """Return the stream's oid, the rows' form, the number of columns and now() of a ROWS record.
+
+    Raises SqlError XX001.
+    """
     if len(record.payload) < ROWS_HEAD.size:
         raise SqlError(DAMAGED, f"record {record.sequence} of the log is too short for rows")
     stream_oid, form, columns_count, now_us = ROWS_HEAD.unpack_from(record.payload)
@@ -307,7 +319,10 @@ def read_rows_head(record: Record) -> tuple[int, int, int, int]:
 
 
 def read_records_count(record: Record) -> int | None:
-    """Return how many records of rows the transaction of a COMMIT record has; None if it does not say."""
+    """Return how many records of rows the transaction of a COMMIT record has.
+
+    None if it does not say.
+    """
     if len(record.payload) < RECORDS_COUNT.size:
         return None
     (count,) = RECORDS_COUNT.unpack_from(record.payload)

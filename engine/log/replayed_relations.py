@@ -113,7 +113,8 @@ class StreamRows:
         self._stream = stream
         self._collected: list[bytes] = []
         self._arrivals_us: list[int] = []
-        # Rows that were committed at different times can be applied together unless a pipeline asks for the time.
+        # Rows that were committed at different times can be applied together unless a pipeline asks
+        # for the time.
         self._at_one_time = any(uses_now(part) for view in views for part in pipeline_expressions(view.plan.maintained))
         self._now_us = 0
         self._layout = stream.layout

@@ -1,4 +1,5 @@
-"""The files of the log: preallocated segments that hold records, and reading them up to a torn tail.
+"""The files of the log: preallocated segments that hold records, and reading them up to a torn
+tail.
 
 Enters: positions (bytes of the endless log) and bytes. Leaves: verified records, in order. A
 segment begins with a page that has the number and position of its first record; a record lies in
@@ -35,17 +36,20 @@ SPARE_NAME = "next.tmp"
 SKIPPED_SUFFIX = ".skipped"
 PAGE_BYTES = 4096
 FORMAT_VERSION = 1
-# Magic, format version, checksum of what follows, sequence number of the first record, its position.
+# Magic, format version, checksum of what follows, sequence number of the first record, its
+# position.
 PAGE = struct.Struct("<8sIIQQ")
 PAGE_MAGIC = b"ANTUMLOG"
 PAGE_CHECKED = struct.Struct("<QQ")
 FIRST_SEQUENCE = 1
-# A file of a gap: magic, checksum of the rest, the first record that was given up, the first record after it.
+# A file of a gap: magic, checksum of the rest, the first record that was given up, the first record
+# after it.
 GAP = struct.Struct("<8sIQQ")
 GAP_MAGIC = b"ANTUMGAP"
 # A segment that is filled faster is filled by much at once.
 FAST_BYTES_PER_S = 32 << 20
-# Numbers of records, and bytes, that are skipped after a gap at the end of the log: more than a segment can have.
+# Numbers of records, and bytes, that are skipped after a gap at the end of the log: more than a
+# segment can have.
 GIVEN_UP = 1 << 40
 
 
@@ -153,7 +157,8 @@ def load_segment(storage: Storage, path: Path) -> tuple[Segment, memoryview]:
 
 
 def parts_of(names: list[str]) -> list[tuple[int, str]]:
-    """Return the segments and gaps among the files of a folder, in order, each with its first record.
+    """Return the segments and gaps among the files of a folder, in order, each with its first
+    record.
 
     A gap takes the place of a segment.
     """
@@ -197,14 +202,17 @@ class Segments:
         self._spare: tuple[Segment, StoredFile] | None = None
         self._preparing = threading.Lock()
         self._begun_s = -math.inf
-        # Segments that lie before what was read, and the last records that were read: they may not have reached the disk.
+        # Segments that lie before what was read, and the last records that were read: they may not
+        # have reached the disk.
         self._earlier: list[Path] = []
         self._unsure: tuple[int, Bytes] = (0, b"")
 
     # Reading, at the start.
 
     def read(self, position: int, sequence: int) -> Iterator[Record]:
-        """Yield the records from `position` on, and cut off a torn tail. Raises CorruptLogError, OSError.
+        """Yield the records from `position` on, and cut off a torn tail.
+
+        Raises CorruptLogError, OSError.
 
         sequence: number of the first of these records.
         """
@@ -236,12 +244,15 @@ class Segments:
         if gap is not None and self.sequence < gap.next_first:
             if gap.next_first != gap.first + GIVEN_UP:
                 raise CorruptLogError(segment_path(self.folder, gap.next_first), 0, "there is no such file")
-            # How far the log reached is not known. What comes now must not look like a part of what was given up.
+            # How far the log reached is not known. What comes now must not look like a part of what
+            # was given up.
             self.sequence = gap.next_first
             self.position += GIVEN_UP
 
     def first_logged(self) -> int | None:
-        """Return the number of the first record of the first segment, skipped or not; None without any.
+        """Return the number of the first record of the first segment, skipped or not.
+
+        None without any.
 
         Raises OSError.
         """
@@ -267,8 +278,8 @@ class Segments:
         if following is not None:
             raise CorruptLogError(segment.path, offset, f"record {self.sequence} does not verify")
         self._unsure = (durable, data[segment.offset(durable) : offset])
-        behind = [one for one in later_records(data, offset, self.position) if one.sequence > self.sequence]
-        if any(one.durable > self.position for one in behind):
+        later = [one for one in later_records(data, offset, self.position) if one.sequence > self.sequence]
+        if any(one.durable > self.position for one in later):
             raise CorruptLogError(
                 segment.path, offset, f"record {self.sequence} does not verify, though it was durable"
             )
@@ -318,7 +329,9 @@ class Segments:
         return self.position - self._kept[0].position if self._kept else 0
 
     def take(self, size: int) -> int:
-        """Advance the next position by a record of `size` bytes with its padding, for which there is room."""
+        """Advance the next position by a record of `size` bytes with its padding, for which there
+        is room.
+        """
         position = self.position
         self.position += size
         self.sequence += 1
@@ -335,7 +348,10 @@ class Segments:
         self._file.write_pieces(self._kept[-1].offset(position), pieces)
 
     def write_durably(self, position: int, data: Bytes) -> None:
-        """Write records right after what is durable, and make them durable; see StoredFile. Raises OSError."""
+        """Write records right after what is durable, and make them durable; see StoredFile.
+
+        Raises OSError.
+        """
         assert self._file is not None, "the log is not open"
         self._file.write_durably(self._kept[-1].offset(position), data)
 
@@ -370,7 +386,10 @@ class Segments:
         return filled > FAST_BYTES_PER_S * (time.monotonic() - self._begun_s)
 
     def roll(self, size: int) -> None:
-        """Go on in a new segment with room for `size` bytes, after all is written and synced. Raises OSError."""
+        """Go on in a new segment with room for `size` bytes, after all is written and synced.
+
+        Raises OSError.
+        """
         with self._preparing:
             self._prepare(size)
             self._take_spare()
@@ -392,7 +411,10 @@ class Segments:
         self._begun_s = time.monotonic()
 
     def remove_before(self, position: int) -> None:
-        """Remove the segments that end before `position`, but not the present one. Raises OSError."""
+        """Remove the segments that end before `position`, but not the present one.
+
+        Raises OSError.
+        """
         while self._earlier or (len(self._kept) > 1 and self._kept[1].position <= position):
             self._storage.remove(self._earlier[0] if self._earlier else self._kept[0].path)
             (self._earlier or self._kept).pop(0)

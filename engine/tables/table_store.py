@@ -25,8 +25,8 @@ from engine.embedded.query_engine import Cursor, QueryEngine
 from engine.embedded.result_rows import ResultLimits
 from engine.storage.errors import disk_error
 from engine.storage.storage import Storage
-from engine.tables.kept_snapshots import KeptSnapshots
 from engine.tables.sequence_functions import SequenceSession, register_sequence_functions
+from engine.tables.snapshot_pool import SnapshotPool
 from engine.tables.table_transaction import TableTransaction
 from engine.tables.write_journal import WriteJournal
 from sql.errors import SqlError
@@ -82,7 +82,7 @@ class TableStore:
         except duckdb.Error as error:
             raise SqlError(DAMAGED, f"{self.path} can't be opened: {str(error).splitlines()[0]}") from None
         self.engine.add_functions(register_sequence_functions)
-        self._snapshots = KeptSnapshots(self.engine)
+        self._snapshots = SnapshotPool(self.engine)
         self._log = self.engine.take_cursor().connection
         try:
             schemas = {name for (name,) in self._log.execute("SELECT schema_name FROM duckdb_schemas()").fetchall()}

@@ -53,7 +53,7 @@ class Columns:
         return Column(index, self.items[index][0], value.type)
 
 
-def hoist(finish: FinishStep, path: Sequence[Relation]) -> tuple[FinishStep, list[Relation]]:
+def push_above_spark(finish: FinishStep, path: Sequence[Relation]) -> tuple[FinishStep, list[Relation]]:
     """Return the finish step with other columns, and the operators above it over those columns."""
     breaker = path[0]
     if isinstance(breaker, Aggregate):

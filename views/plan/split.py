@@ -19,7 +19,7 @@ from views.model.nodes import FinishStep, Probe, StreamPipeline, UpperPipeline, 
 from views.model.properties import stream_path
 from views.model.steps import breaker_free_count, compose, pipeline_expressions, stack, unique_names
 from views.model.trees import columns_of, conjuncts
-from views.plan.push_above_spark import hoist
+from views.plan.push_above_spark import push_above_spark
 from views.plan.tail import cut_tail
 
 GROUPS = "groups"  # the name of the relation that an upper pipeline reads, unless a table has it
@@ -37,7 +37,7 @@ def split(root: Relation, on_error: str) -> ViewPlan:
     rest = path[free:]
     if not rest:
         return ViewPlan(stream, finish, None, None)
-    finish, rest = hoist(finish, rest)
+    finish, rest = push_above_spark(finish, rest)
     rest, tail = cut_tail(finish.output, rest)
     taken = [scan.name for scan in scans(root)]
     upper = stack(Scan(unique_names([*taken, GROUPS])[-1], "groups", finish.output), rest)

@@ -1,10 +1,10 @@
 """The group tables that commits write before a refresh merges them into a view's merged groups.
 
 Enters: rows by way of a kernel, tables of statements. Leaves: tables to merge; a refresh takes all
-of them at once. A `Feed` is the front of several views whose stream pipelines are equal: a row is
-folded once, and the tables are handed over by reference to each of the views when one of them is
-read. So the views may have begun at different times, and end one by one. Must not know views, nor
-merge into merged groups.
+of them at once. A `SharedBuffer` is the buffer of several views whose stream pipelines are equal: a
+row is folded once, and the tables are handed over by reference to each of the views when one of
+them is read. So the views may have begun at different times, and end one by one. Must not know
+views, nor merge into merged groups.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def is_large(table: GroupTable) -> bool:
     return table.groups_count > MERGED_GROUPS_MAX
 
 
-class Front:
+class CommitBuffer:
     """The tables in which the groups of committed rows wait for a refresh.
 
     Attributes:
@@ -80,7 +80,7 @@ class Front:
                 merge_tables(self.local, table, self.program)
 
     def take(self, tables: Sequence[GroupTable]) -> None:
-        """Take tables that other fronts have as well, and that no thread changes any more."""
+        """Take tables that other buffers have as well, and that no thread changes any more."""
         with self.lock:
             self._append(tables)
 
@@ -104,7 +104,10 @@ class Front:
                     self.merge_waiting()
 
     def make_room(self) -> None:
-        """Announce one more table, until `leave_room`. The caller holds no lock that other commits need."""
+        """Announce one more table, until `leave_room`.
+
+        The caller holds no lock that other commits need.
+        """
         self.drain()
         with self.lock:
             self.coming += 1
@@ -150,38 +153,39 @@ class Groups:
     """The group tables of a view.
 
     Attributes:
-        front: the tables that commits write.
-        feed: the front that takes the rows instead, while other views take the same rows; written
-            under the commit lock.
+        buffer: the tables that commits write.
+        shared: the buffer that takes the rows instead, while other views take the same rows;
+            written under the commit lock.
         refresh_lock: guards `merged`.
         merged: the table that refreshes read.
     """
 
-    def __init__(self, front: Front, merged: GroupTable) -> None:
-        self.front = front
-        self.feed: Feed | None = None
+    def __init__(self, buffer: CommitBuffer, merged: GroupTable) -> None:
+        self.buffer = buffer
+        self.shared: SharedBuffer | None = None
         self.refresh_lock = threading.Lock()
         self.merged = merged
 
 
-class Feed(Front):
-    """The common front of several views, whose own fronts get its tables before one of the views is read.
+class SharedBuffer(CommitBuffer):
+    """The common buffer of several views, whose own buffers get its tables before one of the views
+    is read.
 
     All attributes but those that `lock` guards are guarded by the commit lock.
 
     Attributes:
-        behind: the groups of the views.
+        members: the groups of the views.
         is_new: true when rows have come since tables were handed over.
     """
 
-    def __init__(self, behind: Sequence[Groups]) -> None:
-        first = behind[0].front
+    def __init__(self, members: Sequence[Groups]) -> None:
+        first = members[0].buffer
         super().__init__(first.new_table, first.program, first.queue_max, first.is_ordered)
-        self.behind = tuple(behind)
+        self.members = tuple(members)
         self.is_new = False
-        for groups in behind:
-            assert groups.feed is None, "what takes rows by two ways counts them twice"
-            groups.feed = self
+        for groups in members:
+            assert groups.shared is None, "what takes rows by two ways counts them twice"
+            groups.shared = self
 
     def hand_over(self) -> None:
         """Hand all tables over to the views. The caller holds the commit lock."""
@@ -189,8 +193,8 @@ class Feed(Front):
             return
         self.is_new = False
         tables = [table for table in self.swap() if table.control[ROWS_IN]]
-        for groups in self.behind:
-            groups.front.take(tables)
+        for groups in self.members:
+            groups.buffer.take(tables)
 
     @property
     def is_full(self) -> bool:
@@ -199,17 +203,17 @@ class Feed(Front):
         The queues of the views count as well: all tables are handed over to views, and a view that
         no client reads keeps a queue of its own.
         """
-        longest = max(len(groups.front.waiting) for groups in self.behind)
+        longest = max(len(groups.buffer.waiting) for groups in self.members)
         return len(self.waiting) + self.coming + longest >= self.queue_max
 
     def merge_waiting(self) -> None:
-        """Merge the tables that wait here, and those that wait in front of each view."""
+        """Merge the tables that wait here, and those that wait in the buffer of each view."""
         super().merge_waiting()
-        for groups in self.behind:
-            groups.front.merge_waiting()
+        for groups in self.members:
+            groups.buffer.merge_waiting()
 
     def end(self) -> None:
         """Let each view take rows by itself again. The caller holds the commit lock."""
         self.hand_over()
-        for groups in self.behind:
-            groups.feed = None
+        for groups in self.members:
+            groups.shared = None

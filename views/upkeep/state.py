@@ -41,7 +41,7 @@ from views.codegen.stream_kernel import generate_stream_kernel
 from views.model.nodes import FinishStep, ViewPlan
 from views.plan.deferred import unmade_schema
 from views.share.reuse import covered_grouping
-from views.upkeep.commit_buffers import TABLES_WAITING_MAX, Front, Groups
+from views.upkeep.commit_buffers import TABLES_WAITING_MAX, CommitBuffer, Groups
 from views.upkeep.finish import CompiledStep, array_places
 from views.upkeep.groups import read_groups, read_made_groups
 from views.upkeep.join_tables import Joins, join_table, joined, rows_from_bytes, rows_to_bytes
@@ -93,7 +93,7 @@ class ViewState:
         twin_of: ViewState | None = None,
         compile_text: Compile = compile_kernel,
     ) -> None:
-        """Generate, compile and warm up the kernels. Raises SqlError 0A000 for what no kernel can evaluate.
+        """Generate, compile and warm up the kernels. Raises SqlError 0A000 where none can evaluate.
 
         Arguments:
             joins: a table for each probe; None: only states that `joined_with` makes may take rows.
@@ -144,7 +144,7 @@ class ViewState:
     def _no_groups(self, queue_max: int) -> Groups:
         is_ordered = self._grouping.first is not None
         new_table = partial(empty_table, self._grouping)
-        return Groups(Front(new_table, self._program, queue_max, is_ordered), self.new_table())
+        return Groups(CommitBuffer(new_table, self._program, queue_max, is_ordered), self.new_table())
 
     def takes_rows_of(self, other: ViewState) -> bool:
         """Tell whether this state would fold rows in the same way as the other state."""
@@ -173,7 +173,7 @@ class ViewState:
         return self.joins.tables
 
     def join_with(self, probe: int, rows: pa.Table) -> None:
-        """Exchange the rows that one of the probes joins with. Raises IndexError for an unknown probe."""
+        """Exchange the rows that a probe joins with. Raises IndexError for an unknown probe."""
         sides, tables = list(self.joins.rows), list(self.joins.tables)
         sides[probe] = rows
         tables[probe] = join_table(self.plan.maintained.probes[probe], rows)
@@ -181,7 +181,7 @@ class ViewState:
 
     @property
     def kernel_paths(self) -> tuple[Path, ...]:
-        """The generated files: the stream kernel first, then those of finish step and tail, if they have one."""
+        """The generated files: of the stream kernel, then of finish step and tail if they have one."""
         return tuple(kernel.path for kernel in self.kernels)
 
     @property
@@ -207,35 +207,35 @@ class ViewState:
         return self._groups.merged.bytes_count + local + sum(table.bytes_count for table in self.join_tables)
 
     @property
-    def _fronts(self) -> tuple[Front, ...]:
-        feed = self._groups.feed
-        return (self._groups.front,) if feed is None else (feed, self._groups.front)
+    def _buffers(self) -> tuple[CommitBuffer, ...]:
+        shared = self._groups.shared
+        return (self._groups.buffer,) if shared is None else (shared, self._groups.buffer)
 
     def _unmerged(self) -> list[GroupTable]:
         """Return all tables that no refresh has taken yet, as they are at one moment."""
         with ExitStack() as stack:
-            for front in self._fronts:
-                stack.enter_context(front.lock)
-            return [table for front in self._fronts for table in front.tables]
+            for buffer in self._buffers:
+                stack.enter_context(buffer.lock)
+            return [table for buffer in self._buffers for table in buffer.tables]
 
     @property
     def queue_max(self) -> int:
         """How many large tables of statements may wait for a refresh."""
-        return self._groups.front.queue_max
+        return self._groups.buffer.queue_max
 
     @queue_max.setter
     def queue_max(self, count: int) -> None:
-        for front in self._fronts:
-            front.queue_max = count
+        for buffer in self._buffers:
+            buffer.queue_max = count
 
     @property
     def counts(self) -> StateCounts:
-        """The counts of the state, merged or not, without the tables of cuts that no refresh has merged."""
+        """The counts of the state, merged or not, without those of cuts that wait for a refresh."""
         return self.counts_with(())
 
     def counts_with(self, taken: Sequence[GroupTable]) -> StateCounts:
         """Return the counts of the state. taken: the tables that wait in cuts."""
-        merged, fronts, waiting = self._groups.merged, self._fronts, [*taken, *self._unmerged()]
+        merged, buffers, waiting = self._groups.merged, self._buffers, [*taken, *self._unmerged()]
         came, passed, skipped = (
             sum(int(table.control[word]) for table in (merged, *waiting))
             for word in (ROWS_IN, ROWS_PASSED, ROWS_SKIPPED)
@@ -246,8 +246,8 @@ class ViewState:
             skipped,
             merged.groups_count,
             sum(table.groups_count for table in waiting),
-            sum(len(front.waiting) for front in fronts),
-            max(front.queued_most for front in fronts),
+            sum(len(buffer.waiting) for buffer in buffers),
+            max(buffer.queued_most for buffer in buffers),
         )
 
     @property
@@ -273,7 +273,7 @@ class ViewState:
         return self._kernel.expression_text(index)
 
     def new_table(self) -> GroupTable:
-        """Return an empty table for the rows of one statement; without keys the table has its one group."""
+        """Return an empty table for one statement's rows; without keys it has its one group."""
         return empty_table(self._grouping)
 
     @property
@@ -300,7 +300,7 @@ class ViewState:
         """
         control = table.control
         skipped_before = int(control[ROWS_SKIPPED])
-        # All of a morsel's rows meet the same tables: the control words may say at which match to go on.
+        # All rows of a morsel meet the same tables: control words may tell the match to go on at.
         arrays = self.joins.arrays
         start, count = 0, morsel.rows_count
         while start < count:
@@ -315,13 +315,13 @@ class ViewState:
 
     def apply(self, morsel: Morsel, now_us: int) -> None:
         """Fold the rows of a checked morsel into the local table."""
-        feed = self._groups.feed
-        if feed is None:
-            front = self._groups.front
+        shared = self._groups.shared
+        if shared is None:
+            buffer = self._groups.buffer
         else:
-            front, feed.is_new = feed, True
-        with front.lock:
-            self.fold(morsel, front.local, now_us)
+            buffer, shared.is_new = shared, True
+        with buffer.lock:
+            self.fold(morsel, buffer.local, now_us)
 
     def row_fold(self, row: Morsel) -> Callable[[int], None]:
         """Return a function of now_us that folds a checked row as `apply` does.
@@ -332,18 +332,18 @@ class ViewState:
         if kernel.uses_scratch:
             return partial(self.apply, row)
         groups, constants, arrays = self._groups, self._constants, kernel.arrays(row)
-        table = groups.front.local
+        table = groups.buffer.local
         words = (constants, table.control, table.slots, table.rows, *self.joins.arrays, *arrays)
         fold_row = kernel.function.entry_for(0, 1, True, 0, *words)
 
         def fold(now_us: int) -> None:
-            feed = groups.feed
-            if feed is None:
-                front = groups.front
+            shared = groups.shared
+            if shared is None:
+                buffer = groups.buffer
             else:
-                front, feed.is_new = feed, True
-            with front.lock:
-                table = front.local
+                buffer, shared.is_new = shared, True
+            with buffer.lock:
+                table = buffer.local
                 control = table.control
                 joined = self.joins.arrays
                 if fold_row(0, 1, True, now_us, constants, control, table.slots, table.rows, *joined, *arrays) == 1:
@@ -356,29 +356,35 @@ class ViewState:
 
     def absorb(self, table: GroupTable) -> None:
         """Take the table of a statement; this never fails on data."""
-        feed = self._groups.feed
-        if feed is None:
-            self._groups.front.absorb(table)
+        shared = self._groups.shared
+        if shared is None:
+            self._groups.buffer.absorb(table)
         else:
-            feed.is_new = True
-            feed.absorb(table)
+            shared.is_new = True
+            shared.absorb(table)
 
-    def make_room(self) -> Front:
-        """Announce the table of a statement, and return the front with room for it: see `Front.make_room`."""
-        front = self._groups.feed or self._groups.front
-        front.make_room()
-        return front
+    def make_room(self) -> CommitBuffer:
+        """Announce the table of a statement; return the buffer that has made room for it."""
+        buffer = self._groups.shared or self._groups.buffer
+        buffer.make_room()
+        return buffer
 
     def drain(self) -> None:
-        """Merge the tables that wait if they are too many. The caller holds no lock that other commits need."""
-        (self._groups.feed or self._groups.front).drain()
+        """Merge the tables that wait if they are too many.
+
+        The caller holds no lock that other commits need.
+        """
+        (self._groups.shared or self._groups.buffer).drain()
 
     def swap(self) -> tuple[GroupTable, ...]:
-        """Return the local tables and go on with an empty table. The caller holds the commit lock."""
-        feed = self._groups.feed
-        if feed is not None:
-            feed.hand_over()
-        return self._groups.front.swap()
+        """Return the local tables and go on with an empty table.
+
+        The caller holds the commit lock.
+        """
+        shared = self._groups.shared
+        if shared is not None:
+            shared.hand_over()
+        return self._groups.buffer.swap()
 
     def merge(self, tables: tuple[GroupTable, ...]) -> None:
         """Merge swapped tables into the global table; this never fails on data."""
@@ -396,7 +402,8 @@ class ViewState:
             return self._finish.run(groups, now_us)
 
     def export_groups(self) -> tuple[pa.Table, list[int]]:
-        """Return the groups, where `export` fails, and the columns of aggregates that are out of range.
+        """Return the groups, where `export` fails, and the columns of aggregates that are out of
+        range.
 
         The table is in arrow_schema(unmade_schema(finish.input, these columns)). Raises SqlError
         where almost all groups have such an aggregate.
@@ -406,7 +413,7 @@ class ViewState:
             return to_arrow(groups, unmade_schema(self.plan.finish.input, unmade)), unmade
 
     def rows_of(self, table: GroupTable, now_us: int) -> pa.Table:
-        """Return the rows of the finish step for the table of a statement, in arrow_schema(finish.output).
+        """Return the finish step's rows of a statement's table, in arrow_schema(finish.output).
 
         Raises SqlError, for instance 22003 of a sum.
         """
@@ -436,13 +443,13 @@ class ViewState:
             rows = [rows_from_bytes(kept[number]) for number in range(len(kept))]
             self.joins.set(joined(self.plan.maintained, rows), rows)
         with self._groups.refresh_lock:
-            self._groups.front.swap()
+            self._groups.buffer.swap()
             self._groups.merged = table
 
     def reset(self) -> None:
         """Forget all rows."""
         with self._groups.refresh_lock:
-            self._groups.front.swap()
+            self._groups.buffer.swap()
             self._groups.merged = self.new_table()
 
     def _call(
@@ -478,7 +485,9 @@ def join_pages(rows: Iterable[pa.Table]) -> list[Page]:
 
 
 def without_joins(pages: Iterable[Page], kept: dict[int, bytes]) -> Iterator[Page]:
-    """Yield the pages of the groups of a state; the pages of joins, which come last, go into `kept`.
+    """Yield the pages of the groups of a state.
+
+    The pages of joins, which come last, go into `kept`.
 
     The keys of `kept` are the numbers of the probes.
     """

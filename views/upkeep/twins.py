@@ -1,6 +1,6 @@
 """Views whose stream pipelines are equal take rows together: one of them leads, and rows are folded once.
 
-Enters: the views that take rows now. Leaves: sets of them with a `Feed` each. A view counts from
+Enters: the views that take rows now. Leaves: sets of them with a `SharedBuffer` each. A view counts from
 its own creation on, and may be emptied or left alone while another view goes on, so that merged
 groups are each view's own. Must not know the catalog.
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from views.codegen.grouping import make_grouping
 from views.model.nodes import StreamPipeline, ViewPlan
 from views.share.reuse import equal_plan
-from views.upkeep.commit_buffers import Feed
+from views.upkeep.commit_buffers import SharedBuffer
 from views.upkeep.state_pages import state_fingerprint
 from views.upkeep.view import ContinuousView
 
@@ -64,18 +64,18 @@ class Sharing:
     """The sets of views that take rows together at present. Its methods are called under the commit lock."""
 
     def __init__(self) -> None:
-        self._feeds: dict[tuple[int, ...], tuple[Feed, Views]] = {}
+        self._shared_buffers: dict[tuple[int, ...], tuple[SharedBuffer, Views]] = {}
 
     def follow(self, sets: Sequence[Views]) -> None:
         """Let the views of each set take rows together, and all other views by themselves."""
         wanted = {tuple(id(view.state.groups) for view in views): views for views in sets if len(views) > 1}
-        for key in [key for key in self._feeds if key not in wanted]:
-            feed, views = self._feeds.pop(key)
-            feed.end()
+        for key in [key for key in self._shared_buffers if key not in wanted]:
+            shared, views = self._shared_buffers.pop(key)
+            shared.end()
             for view in views:
                 view.upkeep.followers = ()
         for key, views in wanted.items():
-            if key not in self._feeds:
-                self._feeds[key] = Feed([view.state.groups for view in views]), views
+            if key not in self._shared_buffers:
+                self._shared_buffers[key] = SharedBuffer([view.state.groups for view in views]), views
                 leader, *others = views
                 leader.upkeep.followers = tuple(view.upkeep for view in others)

@@ -11,9 +11,9 @@ import pytest
 
 from engine.commands import recover
 from engine.log.checkpoint import Checkpoint, write_checkpoint
-from engine.log.giving_up import NoSuchSegmentError, give_up, loss_of
 from engine.log.inspection import Inspection, inspect
 from engine.log.inspection_text import inspection_lines, loss_lines
+from engine.log.log_repair import NoSuchSegmentError, give_up, loss_of
 from engine.log.records import COMMIT, COMMITTED, PREPARE
 from engine.log.replay import RECORDS_COUNT, Replay
 from engine.log.segments import GIVEN_UP, PAGE_BYTES
@@ -110,7 +110,7 @@ def test_damage_in_the_middle(writer: LogWriter) -> None:
     file = inspection.damaged
     assert file is not None and file.damage is not None
     assert (file.path.name, file.damage.offset, file.damage.first) == (name, offset, 9)
-    assert file.damage.behind.records_count == 8
+    assert file.damage.after.records_count == 8
     lines = text(inspection)
     assert f"  DAMAGED at offset {offset}: record 9 does not verify" in lines
     assert lines[-1] == f"  antumbra recover --data-dir {folder.parent} --skip-segment {name}"

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from engine.log.kept_rows import RowsKeeper
 from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, STATEMENT_SHIFT, Record
 from engine.log.replay import RECORDS_COUNT, LoggedRows, Replay
+from engine.log.undecided_rows import UndecidedRowsStore
 from engine.storage.storage import DiskStorage
 from ringbuffer.pages.log_rows import FLAG_COMMITS, JOINED_FORM, PACKED_ARRIVED_FORM, ROW_FORM, ROWS_HEAD
 from sql.errors import SqlError
@@ -77,8 +77,8 @@ class Log:
         return self.add(PREPARE, transaction, json.dumps(told).encode())
 
 
-def keeper(tmp_path: Path, bytes_max: int = 1 << 20) -> RowsKeeper:
-    return RowsKeeper(bytes_max, lambda: DiskStorage().temporary(tmp_path))
+def keeper(tmp_path: Path, bytes_max: int = 1 << 20) -> UndecidedRowsStore:
+    return UndecidedRowsStore(bytes_max, lambda: DiskStorage().temporary(tmp_path))
 
 
 def replayed(

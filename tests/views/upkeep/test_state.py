@@ -197,9 +197,9 @@ def absorb(state: ViewState, morsel: Morsel) -> None:
     """Bring a statement's rows as one that commits does."""
     table = state.new_table()
     state.fold(morsel, table, 0)
-    front = state.make_room()
+    buffer = state.make_room()
     state.absorb(table)
-    front.leave_room()
+    buffer.leave_room()
 
 
 def test_large_tables_wait_for_the_refresh_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,7 +254,7 @@ def test_what_is_drained_again_and_again_is_merged_with_tables_of_its_size(
     state = ViewState("v", make_plan([], [column("i4")], [make_aggregate("", None)]), tmp_path)
     for number in range(64):
         absorb(state, stream_morsel(rows_with(4, i4=lambda row, first=4 * number: first + row)))
-    sizes = [table.groups_count for table in state.groups.front.drained]
+    sizes = [table.groups_count for table in state.groups.buffer.drained]
     assert all(larger > 2 * smaller for larger, smaller in pairwise(sizes)) and sum(sizes) == 4 * 62, sizes
     state.merge(state.swap())
     assert exported(state) == [(key, 1) for key in range(256)]

@@ -15,7 +15,7 @@ from engine.storage.storage import StoredFile
 
 
 @dataclass(frozen=True, slots=True)
-class KeptRows:
+class UndecidedRows:
     """A payload that is kept.
 
     Attributes:
@@ -28,7 +28,7 @@ class KeptRows:
     size: int
 
 
-class RowsKeeper:
+class UndecidedRowsStore:
     """A store of payloads.
 
     Arguments:
@@ -49,21 +49,21 @@ class RowsKeeper:
         """Bytes of memory that are in use."""
         return self._in_memory
 
-    def keep(self, payload: memoryview) -> KeptRows:
+    def keep(self, payload: memoryview) -> UndecidedRows:
         """Keep a copy of a payload. Raises OSError."""
         size = payload.nbytes
         if self._in_memory + size <= self._bytes_max:
             self._in_memory += size
-            return KeptRows(bytes(payload), 0, size)
+            return UndecidedRows(bytes(payload), 0, size)
         if self._file is None:
             self._file = self._new_file()
-        kept = KeptRows(None, self._end, size)
+        kept = UndecidedRows(None, self._end, size)
         self._file.write(self._end, payload)
         self._end += size
         self._in_file += 1
         return kept
 
-    def read(self, kept: KeptRows) -> memoryview:
+    def read(self, kept: UndecidedRows) -> memoryview:
         """Return the bytes of a payload. Raises OSError."""
         if kept.data is not None:
             return memoryview(kept.data)
@@ -72,8 +72,11 @@ class RowsKeeper:
         assert len(data) == kept.size, "the file of undecided rows has been cut"
         return memoryview(data)
 
-    def forget(self, kept: KeptRows) -> None:
-        """Free the room of a payload; room in the file is freed after its last payload. Raises OSError."""
+    def forget(self, kept: UndecidedRows) -> None:
+        """Free the room of a payload; room in the file is freed after its last payload.
+
+        Raises OSError.
+        """
         if kept.data is not None:
             self._in_memory -= kept.size
             return

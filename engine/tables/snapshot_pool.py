@@ -16,7 +16,7 @@ from engine.embedded.query_engine import Cursor, QueryEngine
 KEPT_MAX = 8
 
 
-class KeptSnapshots:
+class SnapshotPool:
     """The cursors that wait for the next reader.
 
     Attributes:
@@ -52,7 +52,9 @@ class KeptSnapshots:
 
     @contextmanager
     def none_open(self) -> Iterator[None]:
-        """End the kept cursors, and keep none until the end of the block, which is a COMMIT or the close."""
+        """End the kept cursors, and keep none until the end of the block, which is a COMMIT or the
+        close.
+        """
         with self._lock:
             self._commits_running += 1
             kept, self._kept = self._kept, []

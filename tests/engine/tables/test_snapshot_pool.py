@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.embedded.query_engine import Cursor
-from engine.tables.kept_snapshots import KEPT_MAX, KeptSnapshots
+from engine.tables.snapshot_pool import KEPT_MAX, SnapshotPool
 from tests.engine.session_client import SessionClient, World
 
 READ = "SELECT k FROM t WHERE k < {} ORDER BY k"
@@ -82,7 +82,7 @@ def test_no_more_than_a_few_are_kept(client: SessionClient, world: World) -> Non
 
 
 def test_those_of_an_older_commit_are_not_taken(world: World) -> None:
-    snapshots = KeptSnapshots(world.database.store.engine)
+    snapshots = SnapshotPool(world.database.store.engine)
     cursor = world.database.store._open_snapshot()
     with snapshots.none_open():
         assert not snapshots.give(cursor, 0)

@@ -1,4 +1,5 @@
-"""Giving up a damaged part of the log, and the loss that this means: the last resort of `antumbra recover`.
+"""Giving up a damaged part of the log, and the loss that this means: the last resort of
+`antumbra recover`.
 
 Enters: an inspection, and the name of a file of the log. Leaves: the loss, for a person to decide;
 then a file that says which records were given up, so that the start goes on after them. Records
@@ -73,7 +74,9 @@ class Loss:
 
 
 def loss_of(inspection: Inspection, name: str, decided: Container[int]) -> Loss:
-    """Return the price of giving up the damaged part of the file `name`; a whole file if it is undamaged.
+    """Return the price of giving up the damaged part of the file `name`.
+
+    A whole file if it is undamaged.
 
     decided: prepared transactions that the tables have committed. Raises NoSuchSegmentError.
     """
@@ -89,7 +92,7 @@ def loss_of(inspection: Inspection, name: str, decided: Container[int]) -> Loss:
     is_last = index == len(inspection.files) - 1
     first = file.first if file.damage is None else file.damage.first
     gap = Gap(first, first + GIVEN_UP if is_last else file.next_first)
-    content = file.content if file.damage is None else file.damage.behind
+    content = file.content if file.damage is None else file.damage.after
     unreadable_count = None if is_last and file.damage is not None else gap.next_first - first - content.records_count
     if is_last and file.damage is None:
         unreadable_count = 0
