@@ -16,14 +16,15 @@ from engine.catalog.image import SequenceEntry, StreamEntry
 from engine.catalog.published import PublishedCatalog
 from engine.commit.committer import Committer
 from engine.commit.definitions import Definitions
-from engine.commit.notifications import Notifications
 from engine.commit.spill import SpillFile
 from engine.commit.transactions import Transactions
 from engine.ddl.restore import Engines as Builders
 from engine.ddl.restore import restore_catalog
 from engine.ddl.schemas import drop_schemas
 from engine.ddl.table_work import TableWork
+from engine.dialect.notifications import Notifications
 from engine.embedded.result_rows import ResultLimits
+from engine.execution.server_parts import ServerParts
 from engine.log.checkpoints import Checkpoints
 from engine.log.commit_log import CommitLog
 from engine.log.recovery import recover
@@ -38,7 +39,6 @@ from engine.settings.config import ServerConfig
 from engine.settings.shown import server_settings
 from engine.spark.runtime import SparkRuntime
 from engine.spark.upper import SparkUpperExecutor
-from engine.statements.server_parts import ServerParts
 from engine.storage.kernel_files import KernelFiles
 from engine.storage.storage import Storage
 from engine.streams.options import StreamOptions

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from engine.catalog.image import CatalogImage
 from engine.catalog.roles import Role, Roles
-from engine.statements.outcome import Outcome
-from engine.statements.registry import handles
-from engine.statements.work import Work
+from engine.execution.outcome import Outcome
+from engine.execution.registry import handles
+from engine.execution.work import Work
 from sql.errors import SqlError
 from sql.parse.statements.declaration import Statement
 from sql.parse.statements.parts import RoleSpec

@@ -11,13 +11,13 @@ import pyarrow as pa
 
 from engine.embedded.columnless import concatenated
 from engine.embedded.result_rows import ResultLimits, in_file
+from engine.execution.names import Names
+from engine.execution.outcome import Outcome
+from engine.execution.prepared import Portal, Prepared
+from engine.execution.registry import handles
+from engine.execution.work import Work
 from engine.scheduler.threads import Threads
-from engine.statements.names import Names
-from engine.statements.outcome import Outcome
-from engine.statements.prepared import Portal, Prepared
-from engine.statements.registry import handles
 from engine.statements.select import select
-from engine.statements.work import Work
 from sql.errors import SqlError
 from sql.parse.statements.cursors import CloseCursor, Declare, Fetch
 from sql.wire.messages import Bind

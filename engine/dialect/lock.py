@@ -7,9 +7,9 @@ snapshot. Those that write to a table do, as do SELECT ... FOR UPDATE and its li
 from __future__ import annotations
 
 from engine.catalog.image import CatalogImage, QueryViewEntry, TableEntry
-from engine.statements.outcome import Outcome
-from engine.statements.registry import handles
-from engine.statements.work import Work
+from engine.execution.outcome import Outcome
+from engine.execution.registry import handles
+from engine.execution.work import Work
 from sql.errors import SqlError
 from sql.names.suggestions import did_you_mean
 from sql.parse.statements.lock import LockTable

@@ -1,12 +1,70 @@
-"""LISTEN, UNLISTEN and NOTIFY, which happen at COMMIT."""
+"""LISTEN, UNLISTEN and NOTIFY, which happen at COMMIT: who listens to which channel, and the way of a
+committed notification to all listeners.
+
+Enters: statements, and what transactions have committed. Leaves: calls of the listening sessions.
+For the one event loop; nothing is kept for sessions that do not listen.
+"""
 
 from __future__ import annotations
 
-from engine.commit.notifications import checked_notice
-from engine.statements.outcome import Outcome
-from engine.statements.registry import handles
-from engine.statements.work import Work
+from collections.abc import Iterable
+from typing import Protocol
+
+from engine.execution.outcome import Outcome
+from engine.execution.registry import handles
+from engine.execution.work import Work
+from sql.errors import SqlError
 from sql.parse.statements.notifications import Listen, Notify
+
+CHANNEL_BYTES_MAX = 63
+PAYLOAD_BYTES_MAX = 7999
+
+
+class Listener(Protocol):
+    """A session that may listen."""
+
+    def notified(self, process_id: int, channel: str, payload: str) -> None:
+        """Take a notification of the session with this process id."""
+
+
+class Notifications:
+    """The channels of one server, each with its listeners in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._channels: dict[str, dict[Listener, None]] = {}
+
+    def change(self, listener: Listener, changes: Iterable[tuple[str | None, bool]]) -> None:
+        """Begin (True) or end to listen, channel by channel; None stands for all channels."""
+        for channel, begins in changes:
+            if begins and channel is not None:
+                self._channels.setdefault(channel, {})[listener] = None
+                continue
+            for name in self.channels_of(listener) if channel is None else [channel]:
+                listeners = self._channels.get(name, {})
+                listeners.pop(listener, None)
+                if not listeners:
+                    self._channels.pop(name, None)
+
+    def channels_of(self, listener: Listener) -> list[str]:
+        """Return the channels that a session listens to."""
+        return [name for name, listeners in self._channels.items() if listener in listeners]
+
+    def publish(self, process_id: int, notices: Iterable[tuple[str, str]]) -> None:
+        """Tell every listener of channels and payloads."""
+        for channel, payload in notices:
+            for listener in list(self._channels.get(channel, ())):
+                listener.notified(process_id, channel, payload)
+
+
+def checked_notice(channel: str | None, payload: str | None) -> tuple[str, str]:
+    """Return channel and payload of a notification. Raises 22023 for what PostgreSQL does not take."""
+    if not channel:
+        raise SqlError("22023", "channel name cannot be empty")
+    if len(channel.encode()) > CHANNEL_BYTES_MAX:
+        raise SqlError("22023", "channel name too long")
+    if payload is not None and len(payload.encode()) > PAYLOAD_BYTES_MAX:
+        raise SqlError("22023", "payload string too long")
+    return channel, payload or ""
 
 
 @handles(Listen)

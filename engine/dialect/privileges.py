@@ -15,11 +15,11 @@ from engine.catalog.roles import BOOTSTRAP_OID, PUBLIC
 from engine.ddl.dropping import drop
 from engine.ddl.types import named_type, remove_types
 from engine.dialect.access import RoleWork, changes_access, named_role, role_work
-from engine.statements.defining import finish, table_work
-from engine.statements.outcome import Outcome
-from engine.statements.registry import handles
-from engine.statements.rights import KINDS, denied
-from engine.statements.work import Work
+from engine.execution.defining import finish, table_work
+from engine.execution.outcome import Outcome
+from engine.execution.registry import handles
+from engine.execution.rights import KINDS, denied
+from engine.execution.work import Work
 from sql.errors import SqlError
 from sql.names.relation_keys import schema_of
 from sql.names.suggestions import did_you_mean

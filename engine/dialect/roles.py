@@ -11,7 +11,7 @@ from dataclasses import replace
 from engine.catalog.image import is_part
 from engine.catalog.roles import BOOTSTRAP_OID, DATABASE_OWNER, FIRST_FREE_OID, PREDEFINED, Membership, Role, Roles
 from engine.dialect.access import RoleWork, changes_access, named_role
-from engine.statements.rights import shown
+from engine.execution.rights import shown
 from sql.errors import SqlError, not_supported
 from sql.parse.statements.parts import RoleOptions, RoleSpec
 from sql.parse.statements.roles import AlterRole, CreateRole, DropRole, GrantRole

@@ -9,11 +9,11 @@ from __future__ import annotations
 from engine.ddl.schema_moves import rename_schema
 from engine.ddl.schemas import drop_schemas, with_schema
 from engine.dialect.access import RoleWork, changes_access, named_role, role_work, tell
-from engine.statements.defining import finish, note_built, table_work
-from engine.statements.outcome import Outcome
-from engine.statements.registry import handles
-from engine.statements.rights import denied
-from engine.statements.work import Work
+from engine.execution.defining import finish, note_built, table_work
+from engine.execution.outcome import Outcome
+from engine.execution.registry import handles
+from engine.execution.rights import denied
+from engine.execution.work import Work
 from sql.errors import SqlError
 from sql.parse.statements.schemas import CreateSchema, DropSchema, RenameSchema
 

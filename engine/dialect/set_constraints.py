@@ -7,9 +7,9 @@ any more are looked at before it ends.
 from __future__ import annotations
 
 from engine.catalog.image import CatalogImage, TableEntry
-from engine.statements.outcome import Outcome
-from engine.statements.registry import handles
-from engine.statements.work import Work
+from engine.execution.outcome import Outcome
+from engine.execution.registry import handles
+from engine.execution.work import Work
 from engine.tables.deferral import Key
 from sql.catalog.catalog import SessionSettings
 from sql.catalog.schemas import keys_of

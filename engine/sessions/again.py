@@ -9,15 +9,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from engine.commit.transaction import Step
-from engine.statements.outcome import Outcome
+from engine.execution.outcome import Outcome
 from sql.parse.parse import parse
 from sql.parse.statements.declaration import Empty, Statement
 from sql.parse.statements.insert import Insert
 from sql.tree.expressions import Literal
 
 if TYPE_CHECKING:
+    from engine.execution.prepared import Portal, Prepared
     from engine.sessions.session import Session
-    from engine.statements.prepared import Portal, Prepared
 
 
 def statement_again(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from engine.commit.notifications import checked_notice
+from engine.dialect.notifications import checked_notice
 from engine.sessions.timeouts import CANCELED
 from engine.tables.locks import Key, SessionLocks
 from sql.errors import SqlError

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.commit.transaction import Step
+from engine.execution.outcome import expand
+from engine.execution.parameter_rows import parameter_row
+from engine.execution.prepared import Portal
+from engine.execution.reading import answer_key
 from engine.ingest.insert import HEAD, InsertTarget, head_target
 from engine.sessions.again import portal_again, text_again
-from engine.statements.outcome import expand
-from engine.statements.parameter_rows import parameter_row
-from engine.statements.prepared import Portal
-from engine.statements.reading import answer_key
 from ringbuffer.decode.literals import decode_literals
 from ringbuffer.memory.error_codes import RowError
 from sql.wire import writer

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from engine.catalog.image import CatalogImage
 from engine.commit.committer import RowCommit, Views
+from engine.execution.outcome import expand
+from engine.execution.parameter_rows import ParameterRow, parameter_row
+from engine.execution.prepared import Prepared
 from engine.ingest.insert import HEAD, InsertTarget, head_target
 from engine.sessions.log_answer import LogAnswer
-from engine.statements.outcome import expand
-from engine.statements.parameter_rows import ParameterRow, parameter_row
-from engine.statements.prepared import Prepared
 from engine.streams.stream import arrived
 from ringbuffer.decode.one_row import OneRow
 from ringbuffer.memory.columns import Layout

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 
+from engine.execution.outcome import Outcome, encode, expand, row_description
 from engine.sessions.session_registry import ClientConnection
-from engine.statements.outcome import Outcome, encode, expand, row_description
 from ringbuffer.encode.output_forms import Forms
 from sql.settings.settings import Shown
 from sql.wire import writer

@@ -1,7 +1,7 @@
 """How a session runs a statement: what all of them have in common, before and after the function that does it.
 
 Enters: statements with their transaction and parameters. Leaves: outcomes; effects are staged in the transaction and happen at its commit.
-What a statement does is in a function of its own (`engine.statements.registry`). Must not know messages or sockets.
+What a statement does is in a function of its own (`engine.execution.registry`). Must not know messages or sockets.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ import engine.dialect
 import engine.statements
 from engine.catalog.image import CatalogImage
 from engine.commit.transaction import Transaction
+from engine.execution.defining import allowed, define, own_image
+from engine.execution.outcome import Outcome
+from engine.execution.prepared import Prepared
+from engine.execution.registry import do, load
+from engine.execution.resolving import resolved
+from engine.execution.temporary import TemporaryRelations
+from engine.execution.work import Work
 from engine.ingest.copy_in import CopyIn
 from engine.sessions.activity import live_rows
 from engine.sessions.again import statement_again
 from engine.statements.copy_from import open_copy
 from engine.statements.copy_into_table import CopyIntoTable
-from engine.statements.defining import allowed, define, own_image
 from engine.statements.drop import drop_relation, drop_temporary
-from engine.statements.outcome import Outcome
 from engine.statements.prepare import executed
-from engine.statements.prepared import Prepared
-from engine.statements.registry import do, load
-from engine.statements.resolving import resolved
-from engine.statements.temporary import TemporaryRelations
-from engine.statements.work import Work
 from engine.statements.write import target_of
 from sql.errors import SqlError
 from sql.parse.statements.copy import CopyFrom

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.commit.transaction import Savepoint, Transaction
-from engine.statements.outcome import Outcome
+from engine.execution.outcome import Outcome
 from engine.tables.write_journal import TableMark
 from sql.errors import SqlError, not_supported
 from sql.parse.statements.transaction import Transaction as TransactionStatement

@@ -15,6 +15,10 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.dialect.cursors import keep_rows
+from engine.execution.identity import Identity
+from engine.execution.names import Names
+from engine.execution.outcome import Outcome
+from engine.execution.prepared import Portal, Prepared, describe_portal, describe_prepared, make_portal, prepare
 from engine.scheduler.collecting import LONG_TEXT, collected_later
 from engine.scheduler.threads import TEXT_AT_ONCE_MAX, Threads
 from engine.sessions.activity import Doing
@@ -30,10 +34,6 @@ from engine.sessions.runner import StatementRunner
 from engine.sessions.session_registry import ClientConnection
 from engine.sessions.timeouts import IdleTimeout, StatementTimeout
 from engine.sessions.transaction_block import ABORTED, TransactionBlock
-from engine.statements.identity import Identity
-from engine.statements.names import Names
-from engine.statements.outcome import Outcome
-from engine.statements.prepared import Portal, Prepared, describe_portal, describe_prepared, make_portal, prepare
 from engine.tables.sequence_functions import SequenceSession
 from sql.errors import SqlError
 from sql.parse.statements.copy import CopyFrom

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from engine.commit.notifications import Notifications
+from engine.dialect.notifications import Notifications
+from engine.execution.server_parts import ServerParts
 from engine.scheduler.conflict_turns import Turns
 from engine.scheduler.workers import Workers
 from engine.settings.shown import server_settings
-from engine.statements.server_parts import ServerParts
 from engine.tables.locks import Locks
 from sql.settings.table import Setting
 

@@ -15,11 +15,11 @@ from engine.commit.parts import end
 from engine.commit.staging import StatementStage
 from engine.commit.string_admission import FullBufferError
 from engine.commit.transaction import Again, Transaction
+from engine.execution.outcome import Outcome
 from engine.ingest.copy_in import ROOM_WAIT_S
 from engine.sessions.log_answer import awaited_answer
 from engine.sessions.savepoints import Savepoints
 from engine.sessions.temporary_end import end_temporary
-from engine.statements.outcome import Outcome
 from sql.errors import CONFLICT, SqlError
 from sql.parse.statements.declaration import Statement
 from sql.parse.statements.transaction import Transaction as TransactionStatement

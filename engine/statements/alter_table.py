@@ -9,12 +9,12 @@ from engine.commit.staging import StatementStage
 from engine.ddl.stream_alterations import AlterationTools, alter_stream
 from engine.ddl.table_alterations import alter_table as alter
 from engine.ddl.view_alterations import renamed
+from engine.execution.defining import altered, finish, move_into_schema, own_image, table_work
+from engine.execution.outcome import Outcome
+from engine.execution.registry import handles
+from engine.execution.work import Work
 from engine.ingest.insert import default_row
 from engine.statements.alter_view import change_views
-from engine.statements.defining import altered, finish, move_into_schema, own_image, table_work
-from engine.statements.outcome import Outcome
-from engine.statements.registry import handles
-from engine.statements.work import Work
 from engine.streams.stream import Stream
 from ringbuffer.memory.columns import Morsel
 from sql.errors import SqlError

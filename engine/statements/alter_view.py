@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from engine.catalog.image import CatalogImage
 from engine.ddl.view_alterations import change_view, renamed, require_view
-from engine.statements.defining import altered, move_into_schema, note_built, own_image
-from engine.statements.outcome import Outcome, text_outcome
-from engine.statements.registry import handles
-from engine.statements.work import Work
+from engine.execution.defining import altered, move_into_schema, note_built, own_image
+from engine.execution.outcome import Outcome, text_outcome
+from engine.execution.registry import handles
+from engine.execution.work import Work
 from sql.bind.queries.query import bind_query
 from sql.bind.substitute import substitute_parameters
 from sql.catalog.schemas import found_key

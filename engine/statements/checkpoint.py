@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.statements.outcome import Outcome
-from engine.statements.registry import handles
-from engine.statements.work import Work
+from engine.execution.outcome import Outcome
+from engine.execution.registry import handles
+from engine.execution.work import Work
 from sql.parse.statements.checkpoint import Checkpoint
 
 

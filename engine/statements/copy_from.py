@@ -10,15 +10,15 @@ import time
 
 from engine.catalog.image import StreamEntry, TableEntry, ViewEntry
 from engine.catalog.joined_tables import refuse_joined
+from engine.execution.outcome import Outcome
+from engine.execution.registry import handles
+from engine.execution.work import Work
 from engine.ingest.copy_decoders import received_text
 from engine.ingest.copy_in import ROOM_WAIT_S, CopyIn, CopyServer, Publishing
 from engine.ingest.insert import make_target
 from engine.ingest.server_files import open_to_read
 from engine.statements.copy_into_table import CopyIntoTable, copy_target
-from engine.statements.outcome import Outcome
-from engine.statements.registry import handles
 from engine.statements.table_writes import TableWriter
-from engine.statements.work import Work
 from engine.storage.errors import disk_error
 from sql.bind.writes.constraints import bind_copied
 from sql.errors import SqlError, not_supported

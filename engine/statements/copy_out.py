@@ -13,8 +13,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from engine.catalog.image import CatalogImage, StreamEntry, TableEntry
+from engine.execution.outcome import Outcome
 from engine.ingest.server_files import open_to_write
-from engine.statements.outcome import Outcome
 from engine.storage.errors import disk_error
 from engine.system_catalog.catalog_parts import reads_others
 from engine.system_catalog.routing import asks_catalog

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from engine.catalog.image import CatalogImage
-from engine.statements.catalog_reads import read_catalog
+from engine.execution.catalog_reads import read_catalog
+from engine.execution.outcome import Outcome
+from engine.execution.registry import handles
+from engine.execution.work import Work
 from engine.statements.copy_out import bind_copied, copied_catalog, copy_outcome, passing_outcome
-from engine.statements.outcome import Outcome
-from engine.statements.registry import handles
 from engine.statements.select import once, passing_rows, read_query
-from engine.statements.work import Work
 from ringbuffer.encode.output_forms import Forms
 from sql.parse.statements.copy import CopyTo
 from sql.parse.statements.select import Select

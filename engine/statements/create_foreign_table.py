@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from engine.ddl.definitions import build_stream, require_free
-from engine.statements.defining import is_there
-from engine.statements.outcome import Outcome
-from engine.statements.registry import handles
-from engine.statements.work import Work
+from engine.execution.defining import is_there
+from engine.execution.outcome import Outcome
+from engine.execution.registry import handles
+from engine.execution.work import Work
 from sql.parse.statements.create_foreign_table import CreateStream
 
 

@@ -6,10 +6,10 @@ from engine.ddl.definitions import require_free
 from engine.ddl.table_building import build_table, build_table_as
 from engine.ddl.table_likes import build_table_like
 from engine.ddl.table_work import TableWork
-from engine.statements.defining import finish, is_there, table_work
-from engine.statements.outcome import Outcome
-from engine.statements.registry import handles
-from engine.statements.work import Work
+from engine.execution.defining import finish, is_there, table_work
+from engine.execution.outcome import Outcome
+from engine.execution.registry import handles
+from engine.execution.work import Work
 from sql.bind.queries.query import bind_query
 from sql.bind.substitute import substitute_now
 from sql.bind.writes.write_target import stored

@@ -14,10 +14,10 @@ from engine.catalog.image import QueryViewEntry, ViewEntry
 from engine.ddl.definitions import ViewEngines, build_views, creating_settings, require_free
 from engine.ddl.query_views import define_query_view, reads_stream
 from engine.ddl.view_replacing import replace_view, replaced_view
+from engine.execution.outcome import Outcome
+from engine.execution.registry import Define, handles, surrounds
+from engine.execution.work import Work
 from engine.spark.awaited_pipelines import AwaitedPipelines, PipelineNeededError
-from engine.statements.outcome import Outcome
-from engine.statements.registry import Define, handles, surrounds
-from engine.statements.work import Work
 from engine.storage.errors import disk_error
 from engine.storage.kernel_files import KernelNeededError
 from engine.tables.table_source import TransactionTables

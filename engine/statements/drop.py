@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from engine.ddl.dropping import drop
 from engine.ddl.schemas import drop_schemas
-from engine.statements.defining import finish, table_work
-from engine.statements.outcome import Outcome
-from engine.statements.registry import handles
-from engine.statements.work import Work
+from engine.execution.defining import finish, table_work
+from engine.execution.outcome import Outcome
+from engine.execution.registry import handles
+from engine.execution.work import Work
 from sql.parse.statements.drop import DropRelation
 
 

@@ -46,7 +46,7 @@ from views.upkeep.stream_grouping import StreamGrouping, cut_groupings
 from views.upkeep.view import ContinuousView
 
 if TYPE_CHECKING:
-    from engine.statements.identity import Identity
+    from engine.execution.identity import Identity
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from engine.catalog.image import TableEntry
-from engine.statements.outcome import Outcome
-from engine.statements.registry import handles
-from engine.statements.work import Work
+from engine.execution.outcome import Outcome
+from engine.execution.registry import handles
+from engine.execution.work import Work
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
 from sql.names.suggestions import did_you_mean

@@ -8,10 +8,10 @@ from __future__ import annotations
 import struct
 from functools import partial
 
-from engine.statements.outcome import Outcome
-from engine.statements.prepared import Prepared
-from engine.statements.registry import handles
-from engine.statements.work import Work
+from engine.execution.outcome import Outcome
+from engine.execution.prepared import Prepared
+from engine.execution.registry import handles
+from engine.execution.work import Work
 from ringbuffer.encode.output_forms import Forms
 from ringbuffer.encode.rows import HEAD_BYTES, encode_data_rows
 from sql.bind.substitute import bind_arguments, substitute_now

@@ -9,11 +9,11 @@ from engine.catalog.image import CatalogImage, TableEntry
 from engine.ddl.table_alterations import columns_of
 from engine.ddl.table_names import index_names
 from engine.ddl.table_work import TableWork
-from engine.statements.defining import finish, table_work
-from engine.statements.outcome import Outcome
-from engine.statements.registry import handles
-from engine.statements.rights import denied
-from engine.statements.work import Work
+from engine.execution.defining import finish, table_work
+from engine.execution.outcome import Outcome
+from engine.execution.registry import handles
+from engine.execution.rights import denied
+from engine.execution.work import Work
 from sql.errors import SqlError
 from sql.names.relation_keys import is_temporary, name_of, schema_of
 from sql.names.suggestions import did_you_mean

@@ -12,14 +12,14 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from engine.catalog.image import CatalogImage
+from engine.execution.catalog_reads import parts_of, read_catalog
+from engine.execution.outcome import Outcome
+from engine.execution.reading import Reading, keep, scan_settings, settled_query
+from engine.execution.registry import handles
+from engine.execution.work import Work
 from engine.scans.rows import PassingRows, passes_rows
 from engine.scans.scans import streams_among
 from engine.statements.alter_view import call_view_change, called_alone
-from engine.statements.catalog_reads import parts_of, read_catalog
-from engine.statements.outcome import Outcome
-from engine.statements.reading import Reading, keep, scan_settings, settled_query
-from engine.statements.registry import handles
-from engine.statements.work import Work
 from engine.streams.stream import Stream
 from engine.system_catalog.catalog_parts import reads_others
 from engine.system_catalog.routing import asks_catalog

@@ -5,10 +5,10 @@ from __future__ import annotations
 from engine.catalog.image import SequenceEntry
 from engine.ddl.sequences import alter_sequence as alter
 from engine.ddl.sequences import make_sequence
-from engine.statements.defining import altered, finish, is_there, move_into_schema, table_work
-from engine.statements.outcome import Outcome
-from engine.statements.registry import handles
-from engine.statements.work import Work
+from engine.execution.defining import altered, finish, is_there, move_into_schema, table_work
+from engine.execution.outcome import Outcome
+from engine.execution.registry import handles
+from engine.execution.work import Work
 from sql.errors import SqlError
 from sql.parse.statements.sequences import AlterSequence, CreateSequence
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from engine.execution.outcome import Outcome
+from engine.execution.registry import handles
+from engine.execution.work import Work
 from engine.statements.drop import drop_temporary
-from engine.statements.outcome import Outcome
-from engine.statements.registry import handles
-from engine.statements.work import Work
 from sql.parse.statements.session_state import Deallocate, Discard
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from engine.catalog.image import TableEntry
-from engine.statements.outcome import Outcome
+from engine.execution.outcome import Outcome
 from engine.tables.conflicts import Resolution, resolve
 from engine.tables.literal_rows import literal_rows
 from engine.tables.row_checks import check_rows

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from engine.ddl.table_building import owned_sequences, restarted
-from engine.statements.defining import finish, table_work
-from engine.statements.outcome import Outcome
-from engine.statements.registry import handles
-from engine.statements.work import Work
+from engine.execution.defining import finish, table_work
+from engine.execution.outcome import Outcome
+from engine.execution.registry import handles
+from engine.execution.work import Work
 from engine.tables.truncation import truncate_tables, truncated
 from sql.parse.statements.delete import Truncate
 

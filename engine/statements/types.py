@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from engine.ddl.types import change_types
-from engine.statements.defining import finish, note_built, table_work
-from engine.statements.outcome import Outcome
-from engine.statements.registry import handles
-from engine.statements.work import Work
+from engine.execution.defining import finish, note_built, table_work
+from engine.execution.outcome import Outcome
+from engine.execution.registry import handles
+from engine.execution.work import Work
 from sql.parse.statements.types import AlterType, CreateType, DropType, TypeStatement
 
 

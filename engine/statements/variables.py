@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.statements.outcome import Outcome, text_outcome
-from engine.statements.prepared import SHOW_ALL_COLUMNS
-from engine.statements.registry import handles
-from engine.statements.work import Work
+from engine.execution.outcome import Outcome, text_outcome
+from engine.execution.prepared import SHOW_ALL_COLUMNS
+from engine.execution.registry import handles
+from engine.execution.work import Work
 from sql.errors import SqlError
 from sql.parse.statements.variables import SetVariable, Show
 from sql.settings.table import canonical_name

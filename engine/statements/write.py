@@ -10,13 +10,12 @@ import pyarrow as pa
 from engine.catalog.image import CatalogImage, Entry, StreamEntry, TableEntry
 from engine.catalog.joined_tables import refuse_joined
 from engine.commit.staging import StatementStage
+from engine.execution.outcome import Outcome
+from engine.execution.reading import read_locked, views_among
+from engine.execution.registry import handles
+from engine.execution.work import Work
 from engine.ingest.insert import InsertTarget, evaluate_rows, make_target
-from engine.statements.outcome import Outcome
-from engine.statements.reading import views_among
-from engine.statements.registry import handles
-from engine.statements.row_locks import read_locked
 from engine.statements.table_writes import BoundWrite, TableWriter, queries_of, settled, with_queries
-from engine.statements.work import Work
 from ringbuffer.memory.arrow import morsel_from_arrow
 from sql.bind.substitute import substitute_parameters
 from sql.bind.writes.delete import BoundDelete, bind_delete

@@ -9,8 +9,8 @@ from functools import partial
 import pytest
 
 from engine.catalog.image import ViewEntry
+from engine.execution.reading import answer_key
 from engine.scans.answer_cache import KEPT_ANSWER_BYTES_MAX, KEPT_ANSWERS_MAX, KeptAnswer, KeptAnswers
-from engine.statements.reading import answer_key
 from tests.end_to_end.raw_client import SYNC, bind, execute, parse
 from tests.engine.session_client import SessionClient, World
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 import pyarrow as pa
 import pytest
 
-from engine.commit.notifications import Notifications
+from engine.dialect.notifications import Notifications
 from engine.sessions.inbox import UNREAD_BYTES_MAX, Inbox
 from engine.sessions.session import Session
 from engine.tables.locks import ADVISORY_MAX, Locks, SessionLocks

@@ -6,9 +6,9 @@ import pytest
 
 import engine.dialect
 import engine.statements
-from engine.statements.registry import HANDLERS, load
-from engine.statements.resolving import FOUND
-from engine.statements.rights import CHECKS
+from engine.execution.registry import HANDLERS, load
+from engine.execution.resolving import FOUND
+from engine.execution.rights import CHECKS
 from sql.parse.parse import parse
 from sql.parse.statements.declaration import Empty, Naming, Right, Statement
 from sql.parse.statements.prepared import Execute

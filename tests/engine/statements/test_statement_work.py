@@ -42,7 +42,7 @@ def noted(calls: list[str], name: str, function: Callable[..., Any]) -> Callable
 def test_a_continuous_view_binds_its_query_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     client = world.client()
     client.ask(STREAM)
-    calls = counted(monkeypatch, *BINDERS, "engine.statements.defining.resolved")
+    calls = counted(monkeypatch, *BINDERS, "engine.execution.defining.resolved")
     client.ask("CREATE VIEW v AS SELECT a, sum(b) FROM s GROUP BY a")
     # Once more when the kernel has been compiled, with the catalog of that time.
     assert calls in (["resolved", "bind_query"], ["resolved", "bind_query", "bind_query"])

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from engine.ddl.restore import restore_catalog
-from engine.statements.reading import answer_key
+from engine.execution.reading import answer_key
 from engine.storage.storage import DiskStorage, TableConnection
 from engine.tables.write_journal import ROWS, Step, perform
 from sql.tree.expressions import Column

@@ -13,10 +13,10 @@ from functools import partial
 from engine.catalog.image import CatalogImage, Entry
 from engine.ddl.schema_moves import move
 from engine.ddl.table_work import TableWork
-from engine.statements.outcome import Outcome
-from engine.statements.registry import SURROUNDINGS, do
-from engine.statements.resolving import names_many, resolved
-from engine.statements.work import Work
+from engine.execution.outcome import Outcome
+from engine.execution.registry import SURROUNDINGS, do
+from engine.execution.resolving import names_many, resolved
+from engine.execution.work import Work
 from engine.streams.ring_rebuild import Reshaping
 from sql.errors import SqlError
 from sql.names.relation_keys import TEMPORARY, in_temporary_schema, is_temporary

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from engine.catalog.image import CatalogImage
 from engine.catalog.roles import Roles
-from engine.statements.rights import Bound, Checks
+from engine.execution.rights import Bound, Checks
 from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError
 from sql.names.relation_keys import is_temporary

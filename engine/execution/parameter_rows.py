@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from engine.catalog.image import CatalogImage, StreamEntry
 from engine.embedded.query_engine import QueryEngine
+from engine.execution.prepared import Prepared
 from engine.ingest.insert import InsertTarget, default_row, now_columns
-from engine.statements.prepared import Prepared
 from ringbuffer.decode.parameters import decode_parameters
 from ringbuffer.memory.columns import DTYPES, ColumnLayout, Layout, Morsel, PhysicalType
 from sql.bind.writes.insert import BoundInsert

@@ -9,23 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
 from engine.catalog.image import QueryViewEntry, SequenceEntry, TableEntry, ViewEntry, sequence_row
 from engine.commit.transaction import Transaction
 from engine.commit.transactions import Transactions
+from engine.execution.outcome import Outcome, encode, row_description
 from engine.scans.answer_cache import KEPT_ANSWER_BYTES_MAX, KeptAnswer, KeptAnswers, TableVersions, ViewVersions
 from engine.scans.engines import QueryEngines
 from engine.scans.query_view_cache import over_groups, sources_of, whole_query, with_whole_views
 from engine.scans.scans import ScanSettings, scan_streams, streams_among
 from engine.scans.upper import rows_above
-from engine.statements.outcome import Outcome, encode, row_description
-from engine.statements.row_locks import read_locked
 from engine.streams import statistics as stream_statistics
 from engine.streams import view_statistics
 from engine.tables.sequence_functions import uses_sequences
+from engine.tables.table_transaction import TableTransaction
 from ringbuffer.encode.output_forms import Forms
 from sql.bind.queries.origins import with_origins
 from sql.bind.substitute import substitute_now, substitute_parameters
@@ -76,6 +76,37 @@ class Reading:
     versions: ViewVersions
     tables: TableVersions
     reusable: bool
+
+
+class LockedReads(Protocol):
+    """What reads rows and locks them, as SELECT ... FOR UPDATE does."""
+
+    def __call__(
+        self,
+        transaction: TableTransaction,
+        reads: Sequence[LockedRead],
+        inputs: Mapping[str, pa.Table],
+        read_only: bool,
+    ) -> dict[str, pa.Table]:
+        """Return the rows of each read by the name of its scan. Raises SqlError."""
+
+
+# The one function of the dialect that does it.
+_locked_reads: list[LockedReads] = []
+
+
+def locks_rows(function: LockedReads) -> LockedReads:
+    """Let a function do the reads that lock."""
+    _locked_reads.append(function)
+    return function
+
+
+def read_locked(
+    transaction: TableTransaction, reads: Sequence[LockedRead], inputs: Mapping[str, pa.Table], read_only: bool
+) -> dict[str, pa.Table]:
+    """Return the rows of each read that locks, by the name of its scan. Raises SqlError."""
+    (function,) = _locked_reads
+    return function(transaction, reads, inputs, read_only) if reads else {}
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,25 +10,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from engine.catalog.roles import PUBLIC
+from engine.execution.outcome import Outcome
 from engine.scans.scans import streams_among
-from engine.statements.explaining import Measured, in_form, is_on
-from engine.statements.outcome import Outcome, text_outcome
 from engine.streams import statistics as stream_statistics
 from engine.system_catalog.catalog_engine import CatalogEngine
 from engine.system_catalog.catalog_parts import CatalogParts
 from engine.system_catalog.queries.result_forms import result, schema_of, wire_type
 from engine.system_catalog.rows.settings import setting_rows
 from engine.system_catalog.session_context import SessionContext
-from sql.parse.statements.explain import Explain
 from sql.parse.statements.select import Select
 from sql.settings.settings import Settings
 from sql.tree.relations import Schema
-from sql.types.datatypes import JSON, TEXT, SqlType
-from views.explain.drawing import Shown
+from sql.types.datatypes import SqlType
 
 if TYPE_CHECKING:
     from engine.catalog.image import CatalogImage
-    from engine.statements.work import Work
+    from engine.execution.work import Work
 
 
 def session_context(
@@ -90,34 +87,6 @@ def parts_of(engine: CatalogEngine, image: CatalogImage, settings: Settings, wor
     """Return what keeps the answered parts of a query that reads relations of users, too. On the event loop."""
     context = session_context(engine, image, settings, work)
     return CatalogParts(engine, context, work.client if work is not None else object(), image, {}, {})
-
-
-async def explain_catalog(statement: Explain, select: Select, work: Work) -> Outcome:
-    """Do EXPLAIN of a query on the catalog: what it reads, and the embedded engine's text; with ANALYZE rows and time, too."""
-    engine, clock = work.server.system_catalog, work.server.clock
-    context = session_context(engine, work.image, work.settings, work)
-    measured: Measured | None = None
-    if is_on(statement, "analyze"):
-        began_s = clock.monotonic_s()
-        outcome = await read_catalog(select, work, ())
-        passed_s = clock.monotonic_s() - began_s
-        measured = Measured(0 if outcome.table is None else outcome.table.num_rows, passed_s, {})
-    sql, used = await work.threads.in_worker(engine.explain, select.query, context)
-    form = statement.options.get("format", "text")
-    if form != "text":
-        reads = [f"Scan {name}" for name in used]
-        facts: dict[str, object] = {"DuckDB SQL": sql} if measured is None else {"DuckDB SQL": sql, **measured.counted}
-        if len(used) == 1:
-            facts["Relation Name"] = used[0].rpartition(".")[2]
-        lines = in_form(form, Shown("query", "Query", "on each read", "DuckDB", reads, facts, ()), measured)
-    else:
-        lines = [
-            "Query on the catalog, in an embedded engine of its own (DuckDB)",
-            *(f"  Scan {name}" for name in used),
-        ]
-        lines += ["  DuckDB SQL:", f"    {sql}"]
-        lines += [] if measured is None else [f"{name}: {value}" for name, value in measured.summary.items()]
-    return text_outcome("EXPLAIN", ["QUERY PLAN"], [[line] for line in lines], JSON if form == "json" else TEXT)
 
 
 async def read_catalog(statement: Select, work: Work, declared: Sequence[SqlType | None]) -> Outcome:

@@ -8,14 +8,14 @@ from typing import Any, Protocol
 
 from engine.catalog.image import CatalogImage
 from engine.commit.transaction import Transaction
+from engine.execution.identity import Identity
+from engine.execution.names import Names
+from engine.execution.outcome import Outcome
+from engine.execution.prepared import Prepared
+from engine.execution.reading import StatementReader, scan_settings
+from engine.execution.server_parts import ServerParts
+from engine.execution.temporary import TemporaryRelations
 from engine.scheduler.threads import Threads
-from engine.statements.identity import Identity
-from engine.statements.names import Names
-from engine.statements.outcome import Outcome
-from engine.statements.prepared import Prepared
-from engine.statements.reading import StatementReader, scan_settings
-from engine.statements.server_parts import ServerParts
-from engine.statements.temporary import TemporaryRelations
 from engine.storage.kernel_files import KernelFiles
 from engine.tables.locks import SessionLocks
 from engine.tables.sequence_functions import SequenceSession

@@ -18,7 +18,7 @@ from sql.parse.statements.sequences import CreateSequence
 
 if TYPE_CHECKING:
     from engine.commit.transaction import Transaction
-    from engine.statements.work import Work
+    from engine.execution.work import Work
 
 
 class TemporaryRelations:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.statements.kept import Kept, portal_bytes, require_room, statement_bytes
-from engine.statements.prepared import Portal, Prepared
+from engine.execution.kept import Kept, portal_bytes, require_room, statement_bytes
+from engine.execution.prepared import Portal, Prepared
 from sql.errors import SqlError
 
 

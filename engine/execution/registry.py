@@ -13,8 +13,8 @@ from collections.abc import Awaitable, Callable
 from types import ModuleType
 from typing import Any, TypeVar
 
-from engine.statements.outcome import Outcome
-from engine.statements.work import Work
+from engine.execution.outcome import Outcome
+from engine.execution.work import Work
 from sql.errors import not_supported
 from sql.parse.statements.declaration import Statement
 

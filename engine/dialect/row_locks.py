@@ -12,6 +12,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from engine.catalog.image import TableEntry
+from engine.execution.reading import locks_rows
 from engine.tables.locks import SessionLocks
 from engine.tables.table_transaction import TableTransaction
 from sql.errors import SqlError, not_supported
@@ -20,6 +21,7 @@ from sql.tree.relations import Limit, LockedRead, Project, Relation, RowLock
 from sql.types.datatypes import INT8
 
 
+@locks_rows
 def read_locked(
     transaction: TableTransaction, reads: Sequence[LockedRead], inputs: Mapping[str, pa.Table], read_only: bool
 ) -> dict[str, pa.Table]:

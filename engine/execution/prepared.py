@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.catalog.image import CatalogImage
-from engine.statements import catalog_reads
-from engine.statements.outcome import Outcome, expand, row_description
+from engine.execution import catalog_reads
+from engine.execution.outcome import Outcome, expand, row_description
 from engine.system_catalog.catalog_parts import reads_others
 from engine.system_catalog.routing import asks_catalog
 from sql.bind.queries.origins import returned, with_origins
@@ -42,7 +42,7 @@ from sql.wire import writer
 from sql.wire.messages import Bind
 
 if TYPE_CHECKING:
-    from engine.statements.parameter_rows import ParameterRow
+    from engine.execution.parameter_rows import ParameterRow
     from engine.system_catalog.catalog_engine import CatalogEngine
     from ringbuffer.memory.columns import Morsel
 
