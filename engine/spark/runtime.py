@@ -39,6 +39,7 @@ from sql.errors import SqlError
 log = logging.getLogger(__name__)
 
 STOP_WAIT_S_MAX = 10.0
+TASKS_MAX = 1024
 CANCEL_POLL_S = 0.05
 # Of a statement for a JVM, the first or the next one; and how many it sees die while they start.
 WAIT_S_MAX = 120.0
@@ -116,7 +117,7 @@ class SparkRuntime:
     ) -> None:
         assert memory_mb_max >= HEAP_MB_MIN and threads_count >= 1
         self._memory_mb_max = memory_mb_max
-        self._threads_count = threads_count
+        self.threads_count = threads_count
         self._is_idle_priority = is_idle_priority
         self.wait_s_max = wait_s_max
         self._folder = folder.absolute()
@@ -274,11 +275,11 @@ class SparkRuntime:
 
     def _started_session(self) -> Any:
         """Start the JVM, compile our functions in it, and open the session."""
-        configuration = spark_configuration(self._folder, self._classes, self._memory_mb_max, self._threads_count)
+        configuration = spark_configuration(self._folder, self._classes, self._memory_mb_max, self.threads_count)
         self._gateway = launch_java(self._folder, self._classes, configuration)
         self.process_ids[0] = self._gateway.proc.pid
         if self._is_idle_priority:
-            give_way(self.process_id, self._threads_count)
+            give_way(self.process_id, self.threads_count)
         if self._stopped:
             raise RuntimeError("stopped while starting")
         compile_classes(self._gateway, self._classes)
@@ -304,7 +305,9 @@ def spark_configuration(folder: Path, classes: SparkClasses, memory_mb_max: int,
     ]
     own = {
         "spark.app.name": "antumbra",
-        "spark.master": f"local[{threads_count}]",
+        # More places for tasks than pipelines run: who begins and when is said by `engine.spark.turns`.
+        "spark.master": f"local[{TASKS_MAX}]",
+        "spark.default.parallelism": str(threads_count),
         "spark.driver.memory": f"{memory_mb_max}m",
         "spark.driver.extraClassPath": str(classes.functions),
         "spark.driver.extraJavaOptions": " ".join(options),

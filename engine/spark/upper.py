@@ -26,6 +26,7 @@ from engine.spark.errors import sql_error
 from engine.spark.pipelines import SparkPipelines
 from engine.spark.runtime import SparkRuntime
 from engine.spark.tables import SparkTables, named_rows
+from engine.spark.turns import PipelineTurns
 from engine.storage.clock import SystemClock
 from engine.storage.errors import FULL, disk_error
 from sql.bind.substitute import substitute_now
@@ -86,6 +87,7 @@ class SparkUpperExecutor:
         self._lock = threading.Lock()
         self._running: dict[Hashable, list[Job]] = {}
         self._threads = ThreadPoolExecutor(THREADS_MAX, thread_name_prefix="antumbra-spark")
+        self._turns = PipelineTurns(runtime.threads_count)
         self._tables = SparkTables(int(runtime.heap_bytes_max * TABLES_SHARE))
 
     @property
@@ -148,7 +150,7 @@ class SparkUpperExecutor:
             # A cancel before this is seen here, a later one knows whom to tell.
             job.pipelines = pipelines
         job.check_cancelled()
-        with ExitStack() as used:
+        with self._turns.turn(job.check_cancelled), ExitStack() as used:
             try:
                 for scan in leaves:
                     if scan.name in tables:

@@ -32,7 +32,7 @@ STRICT = frozenset(
     plus power quote_ident quote_literal quotient radians read_date read_number read_timestamp regexp_count regexp_instr regexp_like
     regexp_match regexp_part regexp_replace regexp_split regexp_substr repeat replace reverse right round rpad scale set_byte
     set_masklen sha224 sha256 sha384 sha512 shift_left shift_right sign similar_part similar_to_escape sin sinh split_part sqrt
-    starts_with strpos substring subtract subtract_interval tan tanh time_add time_at_date time_difference time_span time_subtract
+    starts_with strpos subscript substring subtract subtract_interval tan tanh time_add time_at_date time_difference time_span time_subtract
     times_interval timetz_add timetz_at_date timetz_subtract to_hex to_timestamp to_zone translate trim_array trim_both trim_left
     trim_right trim_scale trunc upper width_bucket
     """.split()

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from sql.emit.strict_nulls import without_strict_nulls
 from sql.errors import SqlError
 from sql.tree.expressions import Cast, Column, Expression, Literal
 from sql.tree.relations import Aggregate, BoundQuery, OutputColumn, Project, Relation, Schema, Sort
@@ -49,6 +50,7 @@ RULES: tuple[Rule, ...] = (
     merge_filters,
     merge_projections,
     inline_projections,
+    without_strict_nulls,
     joins_to_probes,
     share_aggregates,
     merge_projections,

@@ -30,6 +30,7 @@ class BlockedJvm:
     """A JVM that answers no pipeline before it is cancelled, and a cancel only when that has ended."""
 
     heap_bytes_max = 1
+    threads_count = READERS
     is_ready = False
 
     def __init__(self) -> None:

@@ -27,6 +27,7 @@ pytestmark = pytest.mark.slow
 BATCH = 12
 RANDOM_COUNT = 60
 REFRESH_S_MAX = 2.0
+SHORT_S_MAX = 60.0
 CANCEL_S_MAX = 20.0
 FAILING = (
     "1 / i", "i % s", "s + s", "i * i", "l + l", "-i", "n / 0.0", "f / f", "f * 10", "r * r", "sqrt(f)", "ln(f)", "f::integer",
@@ -138,6 +139,25 @@ def test_cancel_stops_what_runs_for_one_and_nothing_else(
             stopped.result(CANCEL_S_MAX)
         assert going_on.result().num_rows == 1
     assert not upper.runs_for(me) and not upper.runs_for(other)
+
+
+def test_a_short_pipeline_goes_on_beside_more_long_ones_than_spark_has_threads(
+    spark: SparkRuntime, upper: SparkUpperExecutor, inputs: dict[str, pa.Table]
+) -> None:
+    slow = bound("select count(*) from t a, t b, t c, t d, t e, t f where a.id + b.id + c.id > d.id + e.id + f.id")
+    count = spark.threads_count + 1
+    with ThreadPoolExecutor(count + 1) as threads:
+        long_ones = [threads.submit(upper.run, number, slow, inputs, {}) for number in range(count)]
+        try:
+            short = threads.submit(upper.run, "short", bound("select count(*) from t"), inputs, {})
+            assert short.result(SHORT_S_MAX).num_rows == 1
+            assert not any(one.done() for one in long_ones)
+        finally:
+            for number in range(count):
+                upper.cancel(number)
+        for one in long_ones:
+            with pytest.raises(SqlError, match="57014"):
+                one.result(CANCEL_S_MAX)
 
 
 @pytest.mark.parametrize("wait_s", [0.01, 0.05, 0.3])
