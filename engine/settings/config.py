@@ -195,7 +195,9 @@ class ServerConfig:
     # JVM, the first or the next one.
     spark_preload: bool = setting(True, "Starts Spark with the server, not with the first statement that needs it.")
     spark_memory_mb: int = setting(1024, "Sets the heap of Spark, in megabytes.", least=512)
-    spark_threads: int = setting(2, "Sets how many pipelines begin in Spark at once, beside those that take long.", least=1, most=256)
+    spark_threads: int = setting(
+        2, "Sets how many pipelines begin in Spark at once, beside those that take long.", least=1, most=256
+    )
     spark_idle_priority: bool = setting(
         False, "Gives Spark only the time of spark_threads processors that nothing else on the machine wants."
     )
