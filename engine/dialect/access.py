@@ -1,4 +1,6 @@
-"""What the statements on roles, privileges, owners and schemas have in common: who says them, and the image that they change."""
+"""The parts that the statements on roles, privileges, owners and schemas share: the role that says
+one, and the changed image.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,13 @@ from sql.parse.statements.parts import RoleSpec
 
 @dataclass
 class RoleWork:
-    """One statement at work. current, session: the oids of who says it. notices: (sqlstate, text, severity).
+    """A statement on roles, privileges, owners or schemas that is being done.
 
-    password_encryption: the setting; only passwords that are verifiers already do not depend on it.
+    Attributes:
+        current, session: the oids of the roles that say it.
+        notices: (sqlstate, text, severity).
+        password_encryption: the setting; only passwords that are verifiers already do not depend on
+            it.
     """
 
     image: CatalogImage
@@ -32,7 +38,7 @@ class RoleWork:
     notices: list[tuple[str, str, str]] = field(default_factory=list)
 
     def notice(self, sqlstate: str, text: str, severity: str) -> None:
-        """Tell the client something when the statement has succeeded."""
+        """Give the client a notice when the statement has succeeded."""
         self.notices.append((sqlstate, text, severity))
 
     @property
@@ -45,7 +51,7 @@ class RoleWork:
         self.image = replace(self.image, roles=roles, version=self.image.version + 1)
 
     def attribute(self, name: str) -> bool:
-        """Tell whether who says it is a superuser, or has the attribute."""
+        """Tell whether the role that says the statement is a superuser, or has the attribute."""
         role = self.roles.by_oid(self.current)
         return role is not None and (role.superuser or bool(getattr(role, name)))
 
@@ -54,7 +60,10 @@ Change = TypeVar("Change", bound=Callable[[Any, RoleWork], None])
 
 
 def changes_access(*kinds: type[Statement]) -> Callable[[Change], Change]:
-    """Let a function do the statements of these kinds, by changing the image; it takes milliseconds when there is a password."""
+    """Register a function for statements of these kinds, which it does by changing the image.
+
+    The function takes milliseconds when there is a password.
+    """
 
     def register(change: Change) -> Change:
         @handles(*kinds)
@@ -72,14 +81,14 @@ def changes_access(*kinds: type[Statement]) -> Callable[[Change], Change]:
 
 
 def role_work(image: CatalogImage, work: Work) -> RoleWork:
-    """Return a statement at work on an image."""
+    """Return a statement that is being done on an image."""
     identity, settings = work.identity, work.settings
     who = identity.current(image.roles), identity.session(image.roles)
     return RoleWork(image, *who, settings.time_zone, settings.database, settings.value("password_encryption"))
 
 
 def tell(access: RoleWork, work: Work) -> None:
-    """Tell the client what there is to be told."""
+    """Give the client the notices of a statement."""
     for notice in access.notices:
         work.notice(*notice)
 

@@ -1,8 +1,9 @@
 """SQL's cursors: DECLARE, FETCH, MOVE, CLOSE, on the session's portals.
 
-Enters: statements with their transaction. Leaves: outcomes with the rows asked for. A cursor's rows are those of the moment of DECLARE.
-They are collected then, so that every direction is free, but for the scan of a stream: its rows are made as they are fetched, and it only
-goes forward. The cursor is before the first row (0), on a row, or behind the last one.
+Enters: statements with their transaction. Leaves: outcomes with the rows asked for. A cursor's rows
+are those of the moment of DECLARE. They are collected then, so that every direction is free, but
+for the scan of a stream: its rows are made as they are fetched, and its cursor only goes forward.
+The cursor is before the first row (0), on a row, or after the last one.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ BINARY = (1,)
 
 @handles(Declare)
 async def declare(statement: Declare, work: Work) -> Outcome:
-    """Make a cursor. Raises 25P01 for one that would end at once, and 42P03."""
+    """Make a cursor. Raises 25P01 for a cursor that would end at once, and 42P03."""
     system_catalog = work.server.system_catalog
     if not work.in_block and not statement.hold:
         Prepared(statement.select, (), system_catalog).refresh(work.image, work.settings)
@@ -75,7 +76,10 @@ def close(statement: CloseCursor, work: Work) -> Outcome:
 
 
 class Movement:
-    """One FETCH on a portal: its place before and after. The outcome's `sent` is the row that the cursor is on."""
+    """One FETCH on a portal: its place before and after.
+
+    The `sent` of the outcome is the row that the cursor is on.
+    """
 
     def __init__(self, portal: Portal, outcome: Outcome) -> None:
         self._portal = portal
@@ -176,12 +180,14 @@ class Movement:
 
 
 async def keep_rows(portal: Portal, names: Names, limits: ResultLimits, threads: Threads) -> None:
-    """Keep the rows that a portal has for later in memory, or in a file where all that the session keeps would be too much."""
+    """Keep the remaining rows of a portal in memory, or in a file where the session would keep too
+    much.
+    """
     outcome = portal.outcome
     if not portal.message.portal or outcome is None or outcome.table is None or outcome.is_in_file:
         return
     bytes_count = outcome.table.nbytes
-    # More than that are in a file already.
+    # Larger answers are in a file already.
     outcome.is_in_file = bytes_count > limits.memory_bytes_max and limits.folder is not None
     if not outcome.is_in_file and not names.note_rows(portal, bytes_count):
         outcome.table = await threads.in_thread(in_file, outcome.table, limits)

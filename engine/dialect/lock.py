@@ -1,7 +1,8 @@
-"""LOCK TABLE.
+"""The statement LOCK TABLE.
 
-Enters: the statement and its transaction. Leaves: a lock until the transaction ends. Queries do not wait for any: what they read is a
-snapshot. Those that write to a table do, as do SELECT ... FOR UPDATE and its like, and other LOCK TABLE.
+Enters: the statement and its transaction. Leaves: a lock until the transaction ends. Queries wait
+for no lock: they read a snapshot. Statements that write to a table do wait, as do SELECT ... FOR
+UPDATE and the like, and other LOCK TABLE.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ async def lock_tables(statement: LockTable, work: Work) -> Outcome:
 
 
 def table_oid(image: CatalogImage, name: str, position: int) -> int:
-    """Return the oid of a table. Raises 42P01, and 42809 for what is none."""
+    """Return the oid of a table. Raises 42P01, and 42809 for another relation."""
     entry = image.entries.get(name)
     if entry is None:
         hint = did_you_mean(name, image.relation_names())
@@ -42,6 +43,6 @@ def table_oid(image: CatalogImage, name: str, position: int) -> int:
 
 
 def lock_table(statement: LockTable, name: str, oid: int, work: Work) -> None:
-    """Lock one table; blocks while others have it."""
+    """Lock one table; blocks while others have the lock."""
     if not work.locks.take(("table", oid), statement.mode, waits=not statement.nowait):
         raise SqlError("55P03", f'could not obtain lock on relation "{name}"')

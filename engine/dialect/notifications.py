@@ -76,6 +76,6 @@ def listen(statement: Listen, work: Work) -> Outcome:
 
 @handles(Notify)
 def notify(statement: Notify, work: Work) -> Outcome:
-    """Tell all who listen to a channel. Raises 22023."""
+    """Tell all sessions that listen to a channel. Raises 22023."""
     work.transaction.notices[checked_notice(statement.channel, statement.payload)] = None
     return Outcome(statement.tag)

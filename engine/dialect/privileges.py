@@ -1,7 +1,7 @@
 """GRANT and REVOKE of privileges, OWNER TO, REASSIGN and DROP OWNED, comments on roles and schemas.
 
-Enters: statements, the image that they change, who says them. Leaves: the changed image, warnings, or PostgreSQL's errors. Must not know
-messages.
+Enters: statements, the image that they change, the role that says them. Leaves: the changed image,
+warnings, or PostgreSQL's errors. Must not know messages.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from sql.parse.statements.owners import ChangeOwner, CommentOn, DropOwned, Reass
 from sql.parse.statements.parts import RoleSpec
 
 OF_KIND = {"table": OF_RELATION, "relation": OF_RELATION, "sequence": OF_SEQUENCE, "schema": OF_SCHEMA}
-# What GRANT ON a table's name may say also where the name is a sequence's.
+# Privileges that GRANT ON a table's name may also name where the name is a sequence's.
 OF_TABLE_WORDS = OF_RELATION + "U"
 # Relations that OWNER TO takes under each kind's name.
 TAKES = {
@@ -42,7 +42,12 @@ TAKES = {
 
 @dataclass(frozen=True)
 class Target:
-    """An object of a GRANT. kind: as errors call it; everything: letters of all its privileges."""
+    """An object of a GRANT.
+
+    Attributes:
+        kind: as errors call it.
+        everything: letters of all its privileges.
+    """
 
     oid: int
     name: str
@@ -133,7 +138,7 @@ def _letters(statement: GrantPrivileges) -> str:
 
 
 def _fitting(letters: str, target: Target, statement: GrantPrivileges, work: RoleWork) -> str:
-    """Return what of the named privileges there is on an object: TABLE also names sequences."""
+    """Return those of the named privileges that an object has: TABLE also names sequences."""
     if not statement.words:
         return target.everything
     fitting = "".join(letter for letter in letters if letter in target.everything)
@@ -146,7 +151,10 @@ def _fitting(letters: str, target: Target, statement: GrantPrivileges, work: Rol
 
 
 def _warn_of_missing(statement: GrantPrivileges, target: Target, wanted: str, given: str, work: RoleWork) -> None:
-    """Tell what can't be granted; raise 42501 for somebody who has no right at all on the object."""
+    """Give warnings for privileges that can't be granted.
+
+    Raise 42501 for a role that has no right at all on the object.
+    """
     if set(given) == set(wanted):
         return
     privileges = work.image.privileges
@@ -162,7 +170,10 @@ def _warn_of_missing(statement: GrantPrivileges, target: Target, wanted: str, gi
 def _without(
     grants: tuple[Grant, ...], grantee: int, grantor: int, letters: str, statement: GrantPrivileges
 ) -> tuple[Grant, ...]:
-    """Return an access list without what `grantor` gave; what was passed on goes with it, or is in the way."""
+    """Return an access list without the privileges that `grantor` gave.
+
+    Privileges that were passed on go with them, or are in the way.
+    """
     kept: list[Grant] = []
     lost = ""
     for one in grants:
@@ -195,7 +206,7 @@ def change_owner(statement: ChangeOwner, work: RoleWork) -> None:
         is_other = named_role(statement.role, work).oid != work.image.privileges.owner(target.oid)
         owner = _new_owner(statement.role, work)
         if is_other and statement.kind == "schema" and not work.roles.is_superuser(work.current):
-            # As to make one, see `engine.dialect.schemas`.
+            # The right to make a schema is needed, see `engine.dialect.schemas`.
             raise denied(f"permission denied for database {work.database}")
         if is_other and statement.kind == "type":
             _require_creator(owner, statement.name, work)
@@ -245,7 +256,7 @@ def reassign_owned(statement: ReassignOwned, work: RoleWork) -> None:
 
 @handles(DropOwned)
 async def drop_owned(statement: DropOwned, work: Work) -> Outcome:
-    """Drop what roles own, and take back what they were given."""
+    """Drop the objects of roles, and take back the privileges that the roles were given."""
     changed = await table_work(work)
     gone = owned_roles(statement, role_work(changed.image, work))
     for owned in owned_relations(changed.image, gone, statement.cascade):
@@ -264,7 +275,7 @@ async def drop_owned(statement: DropOwned, work: Work) -> Outcome:
 
 
 def owned_roles(statement: DropOwned, work: RoleWork) -> frozenset[int]:
-    """Return the roles whose belongings are to go. Raises 42704 and 42501."""
+    """Return the roles whose objects are to be dropped. Raises 42704 and 42501."""
     roles = [named_role(spec, work) for spec in statement.roles]
     for role in roles:
         if not work.roles.has_privileges_of(work.current, role.oid):
@@ -276,7 +287,7 @@ def owned_roles(statement: DropOwned, work: RoleWork) -> frozenset[int]:
 
 
 def owned_relations(image: CatalogImage, owners: frozenset[int], cascade: bool) -> Iterator[DropRelation]:
-    """Yield the statements that drop what roles own, views first."""
+    """Yield the statements that drop the relations of roles, views first."""
     for kinds, kind in (
         (("view", "query"), "view"),
         (("table",), "table"),
@@ -296,7 +307,7 @@ def owned_relations(image: CatalogImage, owners: frozenset[int], cascade: bool) 
 
 
 def without_grants(image: CatalogImage, roles: frozenset[int]) -> CatalogImage:
-    """Return an image in which nothing is granted to or by the roles, or on what is gone."""
+    """Return an image in which nothing is granted to or by the roles, or on dropped objects."""
     present = frozenset(image.oids)
     privileges = image.privileges
     for oid, grants in privileges.grants.items():
@@ -324,7 +335,7 @@ def comment_on(statement: CommentOn, work: RoleWork) -> None:
 
 
 def _with_owned(oid: int, image: CatalogImage) -> list[int]:
-    """Return a relation and what goes with it: a table's sequences, the parts of a view."""
+    """Return a relation and its followers: a table's sequences, the parts of a view."""
     entry = image.by_oid(oid)
     parts = getattr(entry, "parts", ())
     sequences = (
@@ -341,7 +352,7 @@ def _require_owner(target: Target, work: RoleWork) -> None:
 
 
 def _require_creator(owner: int, name: str, work: RoleWork) -> None:
-    """Raise 42501 for a new owner who could not have made it where it is."""
+    """Raise 42501 for a new owner who could not have made the object in its place."""
     schema = work.image.schema_oid(name)
     if not work.roles.is_superuser(work.current) and not work.image.privileges.may(work.roles, owner, schema, "C"):
         raise denied(f"permission denied for schema {schema_of(name)}")

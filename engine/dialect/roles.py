@@ -1,6 +1,7 @@
 """CREATE, ALTER and DROP ROLE, and GRANT and REVOKE of roles to roles.
 
-Enters: statements, the image that they change, who says them. Leaves: the changed image, or PostgreSQL's errors. Must not know messages.
+Enters: statements, the image that they change, the role that says them. Leaves: the changed image,
+or PostgreSQL's errors. Must not know messages.
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ def drop_role(statement: DropRole, work: RoleWork) -> None:
 
 
 def _refuse_needed(role: Role, work: RoleWork) -> None:
-    """Raise 2BP01 for a role that owns something, or that something was granted to or by."""
+    """Raise 2BP01 for a role that owns an object, or that a privilege was granted to or by."""
     privileges = work.image.privileges
     objects = [(oid, f"schema {name}") for name, oid in work.image.schemas.items()]
     objects += [(one.oid, f"type {one.shown}") for one in work.image.types.values()]
@@ -140,7 +141,7 @@ def _refuse_needed(role: Role, work: RoleWork) -> None:
 @changes_access(GrantRole)
 def grant_role(statement: GrantRole, work: RoleWork) -> None:
     """Let roles into others, or out of them."""
-    # As in PostgreSQL, REVOKE takes no notice of who has granted.
+    # As in PostgreSQL, REVOKE takes no notice of the role that has granted.
     given = None if statement.revokes else statement.grantor
     grantor = work.current if given is None else named_role(given, work).oid
     for spec in statement.roles:
@@ -159,7 +160,11 @@ def _let_in(
     is_new: bool = False,
     grantor: int | None = None,
 ) -> None:
-    """Make roles members of `role`. is_new: the statement has just made it, and may say who is in it. grantor: else who says it."""
+    """Make roles members of `role`.
+
+    is_new: the statement has just made the role, and may say who is in it. grantor: by default the
+    role that says the statement.
+    """
     found = [named_role(spec, work) for spec in members]
     if found and role.name == DATABASE_OWNER:
         raise SqlError("0LP01", f'role "{role.name}" cannot have explicit members')
@@ -208,9 +213,11 @@ def _check_admin(role: Role, work: RoleWork) -> None:
 
 
 def _is_above(role: Role, work: RoleWork) -> bool:
-    """Tell whether CREATEROLE is not enough to become a role, which may do what superusers alone can let others do.
+    """Tell whether CREATEROLE is not enough to become a role, which may do what superusers alone
+    can let others do.
 
-    PostgreSQL 15 lets whoever has CREATEROLE take pg_read_server_files, and with it every file of the server's user; 16 does not.
+    PostgreSQL 15 lets every role with CREATEROLE take pg_read_server_files, and with it every file
+    of the server's user; 16 does not.
     """
     reached = work.roles.reached_from(role.oid, inheriting=False)
     above = {*PREDEFINED.values()} | {one.oid for one in work.roles.by_name.values() if one.superuser}
@@ -236,7 +243,7 @@ def _with_options(role: Role, options: RoleOptions, work: RoleWork) -> Role:
 
 
 def _verifier(password: str | None, work: RoleWork) -> str | None:
-    """Return what is kept of a password, which may be a verifier already."""
+    """Return the form in which a password is kept; the password may be a verifier already."""
     if password == "":
         work.notice("00000", "empty string is not a valid password, clearing password", "NOTICE")
     if not password:

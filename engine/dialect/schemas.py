@@ -1,7 +1,7 @@
 """CREATE, ALTER and DROP SCHEMA.
 
-Enters: statements, who says them. Leaves: the changed image, notices, PostgreSQL's errors. A schema is a name with an oid in the image, and
-the beginning of the keys of its relations.
+Enters: statements, the role that says them. Leaves: the changed image, notices, PostgreSQL's
+errors. A schema is a name with an oid in the image, and the beginning of the keys of its relations.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ async def change_name(statement: RenameSchema, work: Work) -> Outcome:
 
 @handles(DropSchema)
 async def drop(statement: DropSchema, work: Work) -> Outcome:
-    """Drop schemas, with CASCADE all that is in them."""
+    """Drop schemas, with CASCADE all objects in them."""
     changed = await table_work(work)
     access = role_work(changed.image, work)
     names = dropped_schemas(statement, access)

@@ -1,7 +1,7 @@
-"""SET CONSTRAINTS.
+"""The statement SET CONSTRAINTS.
 
-Enters: the statement and its transaction. Leaves: when foreign keys of this transaction are looked at from now on; those that need not wait
-any more are looked at before it ends.
+Enters: the statement and its transaction. Leaves: the time at which foreign keys of this
+transaction are checked from now on; keys that no longer wait are checked before the statement ends.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from sql.parse.statements.variables import SetConstraints
 
 @handles(SetConstraints)
 async def set_constraints(statement: SetConstraints, work: Work) -> Outcome:
-    """Do SET CONSTRAINTS. Raises 3F000, 42704, 42809, and 23503 for what has waited so far."""
+    """Do SET CONSTRAINTS.
+
+    Raises 3F000, 42704, 42809, and 23503 for rows that have waited so far.
+    """
     if not work.in_block:
         work.notice("25P01", f"{statement.tag} can only be used in transaction blocks", "WARNING")
     tables = await work.threads.in_worker(work.server.transactions.begin_tables, work.transaction)
@@ -30,7 +33,9 @@ async def set_constraints(statement: SetConstraints, work: Work) -> Outcome:
 
 
 def named_keys(statement: SetConstraints, image: CatalogImage, settings: SessionSettings) -> set[Key]:
-    """Return the deferrable constraints that the names mean: all of that name in the first schema that has one."""
+    """Return the deferrable constraints of the names: all of that name in the first schema that has
+    one.
+    """
     found: set[Key] = set()
     for written in statement.names or ():
         schema = written_schema(written)
@@ -46,7 +51,10 @@ def named_keys(statement: SetConstraints, image: CatalogImage, settings: Session
 
 
 def constraints_of(key: str, image: CatalogImage) -> dict[Key, bool]:
-    """Return the constraints of a name in a schema, and whether each is deferrable. key: schema and name, as of a relation."""
+    """Return the constraints of a name in a schema, and whether each is deferrable.
+
+    key: schema and name, as of a relation.
+    """
     return {
         (entry.description.oid, one.name): one.reference is not None and one.reference.deferrable
         for entry in image.entries.values()

@@ -1,7 +1,8 @@
-"""pg_stat_activity and pg_locks: who is connected, what each session does and holds.
+"""Rows of pg_stat_activity and pg_locks: who is connected, what each session does and holds.
 
-Enters: the connections of a server. Leaves: rows of the catalog's relations; what is not known of a session is NULL in them. A session
-notes its text and two times as it goes; of an INSERT that is answered in one go, the packet and its commit, which know both.
+Enters: the connections of a server. Leaves: rows of the catalog's relations; facts that are not
+known of a session are NULL in them. A session notes its text and two times as it goes; an INSERT
+that is answered in one go notes the packet and its commit, which know both.
 """
 
 from __future__ import annotations
@@ -22,17 +23,21 @@ if TYPE_CHECKING:
 STATES = {"I": "idle", "T": "idle in transaction", "E": "idle in transaction (aborted)"}
 QUERY = ord("Q")
 HEAD_BYTES = 5
-# Of a Bind to the unnamed portal.
+# The place of the name in a Bind to the unnamed portal.
 NAME_OFFSET = 6
-# What is shown of a text, as track_activity_query_size has it.
+# The bytes of a text that are shown, as track_activity_query_size has it.
 TEXT_BYTES_MAX = 1024
-# pg_class: all definitions are one thing to lock.
+# pg_class: all definitions are one object to lock.
 CLASSES = 1259
 HIDDEN = "<insufficient privilege>"
 
 
 class Doing:
-    """What one session does, or did last. packet: of the last INSERT that was answered in one go, with its commit."""
+    """The present or last activity of one session.
+
+    Attributes:
+        packet: of the last INSERT that was answered in one go, with its commit.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -43,16 +48,19 @@ class Doing:
         self.waits_for_definitions = self.waits_for_turn = False
 
     def begin(self, text: str) -> None:
-        """A statement begins."""
+        """Note that a statement begins."""
         self._text, self.packet = text, None
         self._started_us = self._changed_us = self._clock.now_us()
 
     def end(self) -> None:
-        """The client is told that it may go on."""
+        """Note that the client is told to go on."""
         self._changed_us = self._clock.now_us()
 
     def shown(self, session: Session) -> tuple[str, int, int]:
-        """Return the text, when it began, and when the state was another one; microseconds since 1970."""
+        """Return the text, when it began, and when the state was another one.
+
+        Microseconds since 1970.
+        """
         if self.packet is None:
             return clipped(self._text), self._started_us, self._changed_us
         data, commit = self.packet
@@ -65,18 +73,21 @@ class Doing:
 
 
 def clipped(text: str) -> str:
-    """Return what is shown of a text."""
+    """Return the part of a text that is shown."""
     return text.encode()[:TEXT_BYTES_MAX].decode(errors="ignore")
 
 
 def sessions_of(connections: Iterable[ClientConnection]) -> list[tuple[ClientConnection, Session]]:
-    """Return the connections that have a session, with it. On the event loop."""
+    """Return the connections that have a session, with the session. On the event loop."""
     found = ((one, cast("Session | None", one.session)) for one in connections)
     return [(one, session) for one, session in found if session is not None]
 
 
 def activity_rows(connections: Iterable[ClientConnection], image: CatalogImage, role: int) -> list[dict[str, Any]]:
-    """Return a row for each session, as it is just now, as role `role` may see it. On the event loop."""
+    """Return a row for each session, as it is just now and as role `role` may see it.
+
+    On the event loop.
+    """
     names = {one.oid: name for name, one in image.roles.by_name.items()}
     rows: list[dict[str, Any]] = []
     for connection, session in sessions_of(connections):
@@ -103,7 +114,9 @@ def activity_rows(connections: Iterable[ClientConnection], image: CatalogImage, 
 
 
 def waited_for(session: Session, connection: ClientConnection) -> tuple[str, str] | None:
-    """Return the kind and the name of what a session waits for, None while it works."""
+    """Return the kind and the name of the event that a session waits for, None while the session
+    works.
+    """
     if connection.is_idle:
         return "Client", "ClientRead"
     if not connection.may_write.is_set():
@@ -114,7 +127,11 @@ def waited_for(session: Session, connection: ClientConnection) -> tuple[str, str
 
 
 def lock_rows(connections: Iterable[ClientConnection]) -> list[dict[str, Any]]:
-    """Return what sessions hold and wait for: each transaction itself, and the right to change definitions, which one has at a time."""
+    """Return what sessions hold and wait for: each transaction itself, and the right to change
+    definitions.
+
+    One session at a time has that right.
+    """
     rows = []
     for connection, session in sessions_of(connections):
         transaction = session.block.open
@@ -134,7 +151,7 @@ def lock_rows(connections: Iterable[ClientConnection]) -> list[dict[str, Any]]:
 
 
 def live_rows(session: Session, image: CatalogImage, role: int) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows of what is only true at this moment. On the event loop."""
+    """Return the rows that are only true at this moment. On the event loop."""
     neighbours = session.connection.neighbours.connections()
     listening = session.shared.notifications.channels_of(session.inbox)
     return {

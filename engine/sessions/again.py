@@ -1,6 +1,8 @@
-"""INSERTs that can be done once more, since their stream may be altered between their rows and their commit: clients do not see that.
+"""INSERTs that can be done once more: their stream may be altered between their rows and their
+commit, unseen by clients.
 
-Enters: how one was done. Leaves: its tag, and what does it in another transaction with the same tag. Must not commit.
+Enters: how an INSERT was done. Leaves: its tag, and the step that does it in another transaction
+with the same tag. Must not commit.
 """
 
 from __future__ import annotations
@@ -23,14 +25,17 @@ if TYPE_CHECKING:
 def statement_again(
     session: Session, outcome: Outcome, statement: Statement, parameters: tuple[Literal, ...], prepared: Prepared | None
 ) -> Step | None:
-    """Return how a statement is done again that was run in the general way; None when it is no INSERT, or its client gets rows of it."""
+    """Return the step that does a statement of the general way again.
+
+    None is returned when the statement is no INSERT, or its client gets rows of it.
+    """
     if not isinstance(statement, Insert) or outcome.schema is not None:
         return None
     return outcome.tag, partial(run, session, statement, parameters, prepared)
 
 
 def text_again(session: Session, tag: str, text: str) -> Step:
-    """Return how the text of a Query is done again, which has one statement."""
+    """Return the step that does the text of a Query again, which has one statement."""
 
     async def run_text() -> str:
         found = await session.threads.with_text(text, parse, session.settings.checked_text(text))
@@ -41,7 +46,7 @@ def text_again(session: Session, tag: str, text: str) -> Step:
 
 
 def portal_again(session: Session, tag: str, portal: Portal) -> Step:
-    """Return how a portal is run again whose row was decoded without its values."""
+    """Return the step that runs a portal again whose row was decoded without its values."""
 
     async def run_portal() -> str:
         portal.row = None

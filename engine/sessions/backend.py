@@ -1,7 +1,8 @@
-"""What a session's statements do to sessions, on the thread that runs them: wait, cancel and end others, set its settings, notify.
+"""The effects of a session's statements on sessions, on the thread that runs them: wait, cancel and
+end others, set, notify.
 
-Enters: pg_sleep, pg_cancel_backend, set_config and the like by way of `engine.tables.backend_functions`. Leaves: the end of a wait, a
-signal. Must not know SQL.
+Enters: pg_sleep, pg_cancel_backend, set_config and the like by way of
+`engine.tables.backend_functions`. Leaves: the end of a wait, a signal. Must not know SQL.
 """
 
 from __future__ import annotations
@@ -21,7 +22,12 @@ if TYPE_CHECKING:
 
 
 class SessionBackend:
-    """See `engine.tables.backend_functions.Backend`. cancelled: set while the session's statement is to end. locks: what it has locked."""
+    """The backend of one session: see `engine.tables.backend_functions.Backend`.
+
+    Attributes:
+        cancelled: set while the session's statement is to end.
+        locks: the locks of the session.
+    """
 
     def __init__(self, session: Session, loop: asyncio.AbstractEventLoop, cancelled: threading.Event) -> None:
         self._session = session
@@ -35,7 +41,7 @@ class SessionBackend:
     def sleep(self, seconds: float) -> None:
         """See Backend."""
         if self._cancelled.wait(max(min(seconds, threading.TIMEOUT_MAX), 0.0)):
-            # DuckDB passes on code and text; what has cancelled it, the session tells.
+            # DuckDB passes on code and text; the session tells what has cancelled the statement.
             raise SqlError(CANCELED, "canceling statement due to user request")
 
     def signal(self, process_id: int, terminates: bool) -> bool:
@@ -49,11 +55,11 @@ class SessionBackend:
         return False
 
     def set_config(self, name: str | None, value: str | None, local: bool) -> str:
-        """See Backend. Raises 22004 without a name, and as SET does."""
+        """See Backend. Raises 22004 without a name, and the errors of SET."""
         return self._session.settings.set_config(name, value, local)
 
     def notify(self, channel: str | None, payload: str | None) -> None:
-        """See Backend. Raises 22023 for what is no channel or payload."""
+        """See Backend. Raises 22023 for an invalid channel or payload."""
         self._session.block.current().notices[checked_notice(channel, payload)] = None
 
     def lock(self, key: Key, shared: bool, waits: bool, lasting: bool) -> bool:
@@ -72,7 +78,7 @@ class SessionBackend:
         return found
 
     def _check_right(self, target: int, terminates: bool) -> None:
-        """Raise 42501 unless the session may end what another role runs."""
+        """Raise 42501 unless the session may end the statement of another role."""
         roles = self._session.server.catalog.image.roles
         own = self._session.identity.current(roles)
         if roles.is_superuser(own):

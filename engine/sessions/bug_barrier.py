@@ -1,6 +1,8 @@
-"""Where the exceptions of a session end, so that a bug costs one statement and not the server.
+"""The barrier at which the exceptions of a session end, so that a bug costs one statement and not
+the server.
 
-Enters: an exception. Leaves: an answer to the client, which whoever handles its messages gives. Must not know messages.
+Enters: an exception. Leaves: an answer to the client, by the connection that handles its messages.
+Must not know messages.
 """
 
 from __future__ import annotations
@@ -12,10 +14,10 @@ from engine.scheduler.deep_trees import too_deep
 
 
 class Answering(Protocol):
-    """Who tells a client about a bug."""
+    """The connection that tells a client about a bug."""
 
     def answer_bug(self, error: Exception) -> None:
-        """Tell the client, and the log, what was raised while its message was handled."""
+        """Tell the client, and the log, which exception was raised while its message was handled."""
 
 
 class BugBarrier:

@@ -1,7 +1,8 @@
-"""The end of a statement that somebody asks for: its client, its timeout, or the server.
+"""The end of a statement that its client, its timeout, or the server asks for.
 
-Enters: the asking, on the event loop. Leaves: 57014 in the statement, wherever it is. A thread may be just about to begin what can be
-interrupted, and would not hear of it: so a statement is interrupted again until it has ended. Nothing here waits for a thread.
+Enters: the request, on the event loop. Leaves: 57014 in the statement, wherever it is. A thread may
+be just about to begin a call that can be interrupted, and would not hear of the request: so a
+statement is interrupted again until it has ended. Nothing here waits for a thread.
 """
 
 from __future__ import annotations
@@ -23,7 +24,11 @@ AGAIN_S = 0.1
 
 
 class Cancelling:
-    """Of one session. is_asked: set from then on until the next message."""
+    """The cancelling of one session's statements.
+
+    Attributes:
+        is_asked: set by a request until the next message.
+    """
 
     def __init__(self, session: Session, loop: asyncio.AbstractEventLoop) -> None:
         self._session = session
@@ -34,24 +39,24 @@ class Cancelling:
         self._waits: set[asyncio.Future[Any]] = set()
 
     def ask(self) -> None:
-        """Let what runs end with 57014."""
+        """Let the running statement end with 57014."""
         self.is_asked.set()
         if self._again is None:
             self._interrupt()
 
     def forget(self) -> None:
-        """Another message begins: what was asked for has happened."""
+        """Forget the request: another message begins."""
         if self.is_asked.is_set():
             self.is_asked.clear()
 
     def check(self) -> None:
-        """Raise 57014 once it is asked for; from any thread."""
+        """Raise 57014 after a request; from any thread."""
         if self.is_asked.is_set():
             raise self._session.timeout.error_or(SqlError(CANCELED, "canceling statement due to user request"))
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """A statement runs meanwhile that may be interrupted at any time; not its COMMIT."""
+        """Mark that a statement runs inside that may be interrupted at any time; not its COMMIT."""
         self._is_running = True
         try:
             yield
@@ -59,7 +64,7 @@ class Cancelling:
             self._is_running = False
 
     async def wait(self, waiting: Awaitable[Result]) -> Result:
-        """Wait for something that may never come. Raises 57014."""
+        """Wait for an event that may never come. Raises 57014."""
         future = asyncio.ensure_future(waiting)
         self._waits.add(future)
         try:

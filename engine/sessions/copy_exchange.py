@@ -1,7 +1,9 @@
-"""The protocol side of COPY FROM STDIN: from CopyInResponse over data, timed publishing and the client's end to the reply.
+"""The protocol side of COPY FROM STDIN: from CopyInResponse over data, timed publishing and the
+client's end to the reply.
 
-Enters: CopyData, CopyDone and CopyFail messages. Leaves: the stage in the session's transaction, or an error. `engine.ingest.copy_in`
-does the work on the data; blocks of it are decoded on worker threads, one at a time.
+Enters: CopyData, CopyDone and CopyFail messages. Leaves: the stage in the session's transaction, or
+an error. `engine.ingest.copy_in` does the work on the data; blocks of it are decoded on worker
+threads, one at a time.
 """
 
 from __future__ import annotations
@@ -40,7 +42,10 @@ class CopyExchange:
         return self._copy is not None
 
     async def begin(self, statement: CopyFrom, alone: bool) -> None:
-        """Ask the client for data. alone: no other statement of this message follows. Raises what the statement has wrong."""
+        """Ask the client for data. Raises the errors of the statement.
+
+        alone: no other statement of this message follows.
+        """
         session = self._session
         self._text = received_text(statement.options, session.settings.encoding)
         transaction = session.block.current()
@@ -71,7 +76,7 @@ class CopyExchange:
         return None
 
     async def done(self, _: CopyDone) -> None:
-        """The client has sent everything."""
+        """Finish the COPY: the client has sent all data."""
         copy, session = self._copy, self._session
         if copy is None:
             return
@@ -98,21 +103,28 @@ class CopyExchange:
             await session.run_remaining()
 
     async def failed(self, message: CopyFail) -> None:
-        """The client gives up. What is wrong in a line that it had sent before is said first, as PostgreSQL does."""
+        """End the COPY that the client gives up.
+
+        An error in a line that the client had sent before is reported first, as in PostgreSQL.
+        """
         copy = self._copy
         if copy is None:
             return
         await self._fail_behind(copy, b"", SqlError("57014", f"COPY from stdin failed: {message.reason}"))
 
     async def _fail_behind(self, copy: RunningCopy, data: bytes, error: SqlError) -> None:
-        """End the COPY with an error that comes behind `data`, unless there is one in it or before."""
+        """End the COPY with an error that comes after `data`, unless there is an error in the data
+        or before.
+        """
         copy.take(data)
         await self._decode(copy)
         if self._copy is copy:
             self.end_with(error)
 
     def end_with(self, error: SqlError) -> None:
-        """End the COPY, if there is one, with an error to the client at the line that it has come to."""
+        """End the COPY, if there is one, with an error to the client at the line that has been
+        reached.
+        """
         if self._copy is not None:
             error.context = self._copy.place
             self._fail(self._copy, error)
@@ -151,7 +163,7 @@ class CopyExchange:
             self._publish_later(copy)
 
     def _publish_later(self, copy: RunningCopy) -> None:
-        """See to it that rows of a publishing COPY are committed in time even if the client sends nothing more."""
+        """Commit the rows of a publishing COPY in time even if the client sends nothing more."""
         wait_s = copy.publish_wait_s()
         if wait_s is not None and self._publish_task is None:
             self._publish_task = asyncio.get_running_loop().create_task(self._publish_after(copy, wait_s))

@@ -1,7 +1,9 @@
-"""The statements that are answered at once on the event loop: INSERTs of literals or plain parameters, and repeated reads.
+"""The statements that are answered at once on the event loop: INSERTs of literals or plain
+parameters, and repeated reads.
 
-Enters: the text of a Query, or a bound portal. Leaves: the reply when the statement is done, its rows staged in the transaction; None
-when the general way has to take it (it then raises the exact error, where there is one). No parser, no planner, no thread.
+Enters: the text of a Query, or a bound portal. Leaves: the reply when the statement is done, its
+rows staged in the transaction; None when the general way has to take it (which then raises the
+exact error, where there is one). No parser, no planner, no thread.
 """
 
 from __future__ import annotations
@@ -25,13 +27,16 @@ if TYPE_CHECKING:
     from ringbuffer.memory.columns import Morsel
 
 HEADS_KEPT_MAX = 1024
-# What may stand behind a statement and is no part of its text.
+# Characters that may stand after a statement and are no part of its text.
 AFTER = "; \t\r\n\f"
 INSERTED_ONE = writer.command_complete("INSERT 0 1")
 
 
 class HotPath:
-    """The hot paths of one session. Targets of INSERT heads are kept while the catalog stays the same."""
+    """The hot paths of one session.
+
+    Targets of INSERT heads are kept while the catalog stays the same.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -41,11 +46,14 @@ class HotPath:
         session.settings.watchers.append(self._forget)
 
     def _forget(self) -> None:
-        """A setting has changed, the search_path perhaps."""
+        """Forget all targets: a setting has changed, the search_path perhaps."""
         self._heads_image = None
 
     def try_query(self, text: str, image: CatalogImage) -> bytes | None:
-        """Do the whole text of a Query, if it is one of ours, and return the reply. Raises SqlError when a view refuses the row."""
+        """Do the whole text of a Query, if it is for a hot path, and return the reply.
+
+        Raises SqlError when a view refuses the row.
+        """
         session = self._session
         if session.connection.encoding.converts or (session.block.open is not None and session.block.open.failed):
             return None
@@ -72,7 +80,10 @@ class HotPath:
         return INSERTED_ONE if given.rows_count == 1 else writer.command_complete(tag)
 
     def decode_row(self, portal: Portal, image: CatalogImage) -> bool:
-        """Decode the parameters of a portal that inserts one row of them. False: it does not, or a value needs the general way."""
+        """Decode the parameters of a portal that inserts one row of them.
+
+        False is returned for other portals, and where a value needs the general way.
+        """
         row = parameter_row(portal.prepared, image, self._server.engines.tables)
         if row is None or self._session.connection.encoding.converts:
             return False
@@ -87,7 +98,10 @@ class HotPath:
         return True
 
     def try_portal(self, portal: Portal, row_limit: int, image: CatalogImage) -> bytes | None:
-        """Run a portal whose row is decoded or whose answer is kept, and return the reply. Raises SqlError when a view refuses the row."""
+        """Run a portal whose row is decoded or whose answer is kept, and return the reply.
+
+        Raises SqlError when a view refuses the row.
+        """
         session = self._session
         prepared = portal.prepared
         row = portal.row
@@ -107,11 +121,14 @@ class HotPath:
         return self._kept_answer(answer_key(prepared.text, formats, session.settings, described=True), image)
 
     def _kept_answer(self, key: object, image: CatalogImage) -> bytes | None:
-        """Return an encoded answer that still holds, for what the transaction sees, if there is one."""
+        """Return an encoded answer that still holds, for the data that the transaction sees, if
+        there is one.
+        """
         transaction = self._session.block.open
         answers = self._server.engines.answers
         if transaction is not None and transaction.explicit and transaction.pins is None and answers.reads(key):
-            # The first read of a block fixes what it sees; the snapshot of tables takes too long to be taken here.
+            # The first read of a block fixes what it sees; the snapshot of tables takes too long to
+            # be taken here.
             if image.has_tables or self._session.settings.is_serializable:
                 return None
             self._server.transactions.begin_reading(transaction)

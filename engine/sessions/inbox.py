@@ -1,4 +1,5 @@
-"""The notifications that a session has got and its client has not: they wait for the end of a message, or of the transaction block.
+"""The notifications of a session that its client has not got: they wait for the end of a message,
+or of the transaction block.
 
 A client that does not take them is not waited for, and can't fill the memory: its connection ends.
 """
@@ -15,27 +16,29 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# What may wait for one client, here and in its socket's buffer.
+# Bytes that may wait for one client, here and in its socket's buffer.
 UNREAD_BYTES_MAX = 1 << 24
 
 
 class Inbox:
-    """What other sessions have sent to one."""
+    """The messages of other sessions for one session."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._waiting: list[bytes] = []
         self._waiting_bytes = 0
-        # Of what was handed out since the client last took everything.
+        # Bytes that were handed out since the client last took everything.
         self._sent_bytes = 0
 
     @property
     def has_messages(self) -> bool:
-        """True when something waits."""
+        """True when a message waits."""
         return bool(self._waiting)
 
     def notified(self, process_id: int, channel: str, payload: str) -> None:
-        """Tell the client of a notification, at once if it waits for nothing and is in no transaction block."""
+        """Tell the client of a notification, at once if no message waits and no transaction block
+        is open.
+        """
         session = self._session
         message = writer.notification_response(process_id, channel, payload)
         self._waiting.append(message)
@@ -49,7 +52,7 @@ class Inbox:
             session.connection.flush()
 
     def take(self) -> bytes:
-        """Return what waits, as messages."""
+        """Return the notifications that wait, as messages."""
         if not self._waiting:
             return b""
         taken, self._waiting = self._waiting, []

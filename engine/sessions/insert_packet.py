@@ -1,8 +1,10 @@
-"""A single-row INSERT that arrives whole, as a Query or as Bind to Sync, answered in one go: the packet that a busy client repeats.
+"""A single-row INSERT that arrives whole, as a Query or as Bind to Sync, answered in one go: the
+packet of a busy client.
 
-Enters: what a socket read gave. Leaves: the reply, the row committed; False when the messages have to be handled one by one, which is so
-for all that is not plainly right: nothing has happened then, and the general way gives the exact error. The bytes around the values are
-compared with those of a packet that was decoded properly before. Only between transactions. Must not know sockets.
+Enters: one read of a socket. Leaves: the reply, the row committed; False when the messages have to
+be handled one by one: nothing has happened then, and the general way gives the exact error. This is
+so for every packet that is not plainly right. The bytes around the values are compared with those
+of a packet that was decoded properly before. Only between transactions. Must not know sockets.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ SYNC = b"S\0\0\0\x04"
 EXECUTE_SYNC_BYTES = len(EXECUTE) + 4 + len(SYNC)
 IDLE = writer.READY_FOR_QUERY["I"]
 INSERTED = writer.command_complete("INSERT 0 1")
-# Of one statement: a client may choose other formats from time to time.
+# Packets of one statement: a client may choose other formats from time to time.
 PACKETS_KEPT_MAX = 8
 
 
@@ -62,7 +64,10 @@ class PlacedRow:
 class InsertPacket:
     """The packet of one prepared statement with one choice of formats.
 
-    tail: what follows the values, result formats to Sync; messages_bytes: what follows Bind; reply: all but ReadyForQuery.
+    Attributes:
+        tail: the bytes after the values, result formats to Sync.
+        messages_bytes: the bytes of the messages after Bind.
+        reply: all but ReadyForQuery.
     """
 
     values_offset: int
@@ -74,9 +79,14 @@ class InsertPacket:
 
 @dataclass(frozen=True, slots=True)
 class KnownPacket:
-    """A packet that the session may do, and did: the next of its statement needs comparisons alone while all of this is as it was.
+    """A packet that the session has done: the next one of its statement needs comparisons alone
+    while all of this holds.
 
-    head: what stands before the values; name: the statement's; captured: the settings. Then the rest holds, too. waits: for the log.
+    Attributes:
+        head: the bytes before the values.
+        name: the statement's.
+        captured: the settings.
+        waits: for the log.
     """
 
     head: bytes
@@ -90,13 +100,18 @@ class KnownPacket:
 
 
 class InsertPackets:
-    """Finds and does the packets of one session. prepared: the session's statements by name."""
+    """The packets of one session: finds and does them.
+
+    Attributes:
+        prepared: the session's statements by name.
+    """
 
     def __init__(self, session: Session, prepared: dict[str, Prepared]) -> None:
         self._session = session
         self._loop = asyncio.get_running_loop()
         self._log_answer = LogAnswer(self._loop, session.connection.end_packet)
-        # The reply to the packet that waits for the log, and what of that is said after an error, too.
+        # The reply to the packet that waits for the log, and the part of it that is said after an
+        # error, too.
         self._reply = self._told = b""
         self._server = session.server
         self._prepared = prepared
@@ -106,11 +121,14 @@ class InsertPackets:
         session.settings.watchers.append(self._forget)
 
     def _forget(self) -> None:
-        """A setting has changed, the search_path perhaps."""
+        """Forget the packets: a setting has changed, the search_path perhaps."""
         self._heads_image = None
 
     def answer(self, data: bytes) -> bytes | bool:
-        """Do the packet, if it is one of ours; see PacketsProtocol. data begins with the type byte of a Bind or a Query."""
+        """Do the packet, if it is one of ours; see PacketsProtocol.
+
+        data: begins with the type byte of a Bind or a Query.
+        """
         if not self._is_free:
             return False
         return self._answer_query(data) if data[0] == QUERY else self._answer_bind(data)
@@ -150,7 +168,10 @@ class InsertPackets:
         return self._committed(placed, image.views_of(placed.stream_name), image, waits, INSERTED, data, simple=True)
 
     def _literal_row(self, head: bytes, image: CatalogImage) -> PlacedRow | None:
-        """Return the row of an INSERT's text up to its values; None when the text has to go the general way."""
+        """Return the row of an INSERT's text up to its values.
+
+        None when the text has to go the general way.
+        """
         if image is not self._heads_image or len(self._heads) >= HEADS_KEPT_MAX:
             self._heads.clear()
             self._heads_image = image
@@ -178,9 +199,13 @@ class InsertPackets:
         return self._committed(placed, known.views, image, known.waits, packet.reply, data, simple=False)
 
     def _look_up(self, data: bytes, image: CatalogImage) -> KnownPacket | None:
-        """Return what is to be known of packets with this one's head; None when it has to go the general way."""
+        """Return the known packet with the head of this one.
+
+        None when the packet has to go the general way.
+        """
         session = self._session
-        # What stands before the values: no portal name, the statement's, the formats and the count of the values.
+        # The bytes before the values: no portal name, the statement's, the formats and the count of
+        # the values.
         name_end = data.find(0, NAME_OFFSET)
         if name_end < 0 or data[HEAD_OFFSET] != 0 or not data.endswith(SYNC) or session.settings.read_only:
             return None
@@ -203,7 +228,10 @@ class InsertPackets:
     def _committed(
         self, placed: PlacedRow, views: Views, image: CatalogImage, waits: bool, reply: bytes, data: bytes, simple: bool
     ) -> bytes | bool:  # fmt: skip
-        """Commit the row. Returns the reply; True when it has to wait for the log; False when nothing was done."""
+        """Commit the row.
+
+        Return the reply; True when it has to wait for the log; False when nothing was done.
+        """
         committer, commit = self._server.committer, placed.commit
         done = committer.commit_row(commit, views, image, waits, self._log_answer)
         if done is None:
@@ -215,14 +243,19 @@ class InsertPackets:
         return True
 
     def end(self, error: SqlError | None) -> bytes:
-        """Return the reply to a packet that has waited for the log; error: why that has not taken the row."""
+        """Return the reply to a packet that has waited for the log.
+
+        error: the reason why the log has not taken the row.
+        """
         messages = self._session.inbox.take()
         if error is None:
             return self._reply + messages + IDLE
         return writer.error_response(error) + self._told + messages + IDLE
 
     def _note(self, reply: bytes, data: bytes, commit: RowCommit, simple: bool) -> None:
-        """Make the reply to what is being committed, and end what ends with a transaction."""
+        """Make the reply to the row that is being committed, and end everything that ends with a
+        transaction.
+        """
         session = self._session
         session.begin_message(simple)
         session.doing.packet = (data, commit)
@@ -236,7 +269,11 @@ class InsertPackets:
 
 
 def learn(data: bytes, head: bytes, shape: ParameterRow) -> InsertPacket | None:
-    """Take the packet apart properly; return what is to be known of the next one with the same head, None when it isn't for us."""
+    """Take the packet apart properly.
+
+    Return the packet to compare the next one with the same head with, None for a packet of another
+    kind.
+    """
     bind_end = 1 + int.from_bytes(data[1:HEAD_OFFSET], "big")
     messages = data[bind_end:]
     execute = messages.removeprefix(DESCRIBE)
@@ -260,7 +297,10 @@ def learn(data: bytes, head: bytes, shape: ParameterRow) -> InsertPacket | None:
 
 
 def place(target: InsertTarget, layout: Layout, formats: Sequence[int]) -> PlacedRow | None:
-    """Return memory for whole rows of a target whose values arrive as `layout`; None when they need more than decoding."""
+    """Return memory for whole rows of a target whose values arrive as `layout`.
+
+    None is returned when the values need more than decoding.
+    """
     stream, start = target.entry.stream, target.defaults
     given = frozenset(target.targets)
     if (

@@ -1,6 +1,7 @@
 """The log's answer to a commit, taken on the event loop, from whichever thread it comes.
 
-Enters: None or an SqlError. Leaves: a call of `take` on the event loop, or the result of a future. Must not know transactions.
+Enters: None or an SqlError. Leaves: a call of `take` on the event loop, or the result of a future.
+Must not know transactions.
 """
 
 from __future__ import annotations
@@ -14,7 +15,11 @@ from sql.errors import SqlError
 
 
 class LogAnswer:
-    """Call it with the answer: None when the commit is done, or why it failed. Made on the event loop; `take` gets the answer there."""
+    """The function that is called with the answer: None when the commit is done, or the reason why
+    it failed.
+
+    It is made on the event loop; `take` gets the answer there.
+    """
 
     __slots__ = ("_loop", "_take", "_thread")
 
@@ -27,13 +32,14 @@ class LogAnswer:
         if threading.get_ident() == self._thread:
             self._take(error)
             return
-        # A server that stops waits for its sessions; whoever is not waited for any more has no loop.
+        # A server that stops waits for its sessions; a session that is no longer waited for has no
+        # loop.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._take, error)
 
 
 def awaited_answer(loop: asyncio.AbstractEventLoop) -> tuple[LogAnswer, asyncio.Future[SqlError | None]]:
-    """Return what is to be called with the answer, and the future that it becomes the result of."""
+    """Return the function for the answer, and the future whose result the answer becomes."""
     future: asyncio.Future[SqlError | None] = loop.create_future()
 
     def take(error: SqlError | None) -> None:

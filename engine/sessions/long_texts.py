@@ -1,7 +1,9 @@
-"""Long texts and large parameters of clients: read and bound on a thread, where cancel and statement_timeout end it between two steps.
+"""Long texts and large parameters of clients: read and bound on a thread, where cancel and
+statement_timeout end the work.
 
-The thread gives the interpreter to the event loop many times in a millisecond, and what one call of a C function looks at is bounded
-(`sql.parse.lexer`), so that other clients notice nothing. Short texts are read at once, which takes less time than a thread's beginning.
+The thread gives the interpreter to the event loop many times in a millisecond, and the text that
+one call of a C function looks at is bounded (`sql.parse.lexer`), so that other clients notice
+nothing. Short texts are read at once, which takes less time than a thread's beginning.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ TURN_S = 0.003
 
 
 async def timed(session: Session, work: Callable[..., Result], *arguments: Any) -> Result:
-    """Run what works through a long text before its statement runs; the time counts for statement_timeout."""
+    """Do work on a long text before its statement runs; the time counts for statement_timeout."""
     session.timeout.start()
     try:
         return await session.threads.in_pieces(work, *arguments)

@@ -1,7 +1,9 @@
-"""What a statement yields, and how its rows reach the client: whole, or portal slice by portal slice.
+"""The result of a statement, and the way of its rows to the client: whole, or portal slice by
+portal slice.
 
-Enters: an Arrow table with its SQL schema. Leaves: RowDescription, DataRow and CommandComplete bytes. Rows are encoded once, in bulk,
-by the ring buffer's encoders; a row limit cuts the encoded bytes at row ends.
+Enters: an Arrow table with its SQL schema. Leaves: RowDescription, DataRow and CommandComplete
+bytes. Rows are encoded once, in bulk, by the ring buffer's encoders; a row limit cuts the encoded
+bytes at row ends.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ BATCH_BYTES = 4 * 1024 * 1024
 
 
 def batch_rows(table: pa.Table) -> int:
-    """Return how many rows to encode at once: few of wide ones, since others wait meanwhile."""
+    """Return how many rows to encode at once: few if they are wide, since others wait meanwhile."""
     bytes_count: int = max(table.nbytes, 1)
     rows_count: int = max(table.num_rows, 1)
     return max(1, min(BATCH_ROWS, BATCH_BYTES * rows_count // bytes_count))
@@ -38,9 +40,11 @@ async def send_rows(
     row_limit: int = 0,
     described: bool = False,
 ) -> None:
-    """Send the outcome: description (unless `described`), rows from where the last Execute stopped, and how it ended.
+    """Send the outcome: description (unless `described`), rows from where the last Execute stopped,
+    and the end.
 
-    check_cancelled: asked between batches; it raises SqlError. What has written something is past that: it is committed, or will be.
+    check_cancelled: asked between batches; raises SqlError. A statement that has written something
+    is past that: it is committed, or will be.
     """
     if outcome.schema is None or outcome.table is None:
         if outcome.copying is not None:

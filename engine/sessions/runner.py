@@ -1,7 +1,9 @@
-"""How a session runs a statement: what all of them have in common, before and after the function that does it.
+"""The runner of a session's statements: the steps that all statements share, before and after the
+function of each.
 
-Enters: statements with their transaction and parameters. Leaves: outcomes; effects are staged in the transaction and happen at its commit.
-What a statement does is in a function of its own (`engine.execution.registry`). Must not know messages or sockets.
+Enters: statements with their transaction and parameters. Leaves: outcomes; effects are staged in
+the transaction and happen at its commit. Each statement has a function of its own
+(`engine.execution.registry`). Must not know messages or sockets.
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ from sql.tree.expressions import Literal
 if TYPE_CHECKING:
     from engine.sessions.session import Session
 
-# A statement that meets a conflict is tried this often in all, with longer and longer waits in between: half a second together.
+# The number of tries of a statement that meets a conflict, with longer and longer waits in between:
+# half a second together.
 CONFLICT_ATTEMPTS = 10
 CONFLICT_WAIT_S = 0.01
 
@@ -49,7 +52,7 @@ load(engine.statements, engine.dialect)
 
 
 class StatementRunner:
-    """Runs the statements of one session, each inside the transaction that the session gives."""
+    """The runner of one session's statements, each inside the transaction that the session gives."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -65,7 +68,9 @@ class StatementRunner:
         return known or self._server.catalog.image
 
     def current_image(self) -> CatalogImage:
-        """Return the catalog whose roles and privileges count: the newest, or what the session's transaction has made of it."""
+        """Return the catalog whose roles and privileges count: the newest, as the session's
+        transaction has changed it.
+        """
         transaction = self._session.block.open
         return (None if transaction is None else transaction.image) or self._server.catalog.image
 
@@ -75,7 +80,7 @@ class StatementRunner:
         parameters: tuple[Literal, ...] = (),
         prepared: Prepared | None = None,
     ) -> Work:
-        """Return what the next statement is done with."""
+        """Return the work with which the next statement is done."""
         session, server = self._session, self._server
         return Work(
             server,
@@ -119,7 +124,9 @@ class StatementRunner:
         return outcome
 
     async def _tried(self, statement: Statement, work: Work) -> Outcome:
-        """Do it; a conflict with another transaction on tables is tried again, as long as nobody has seen anything of this one."""
+        """Do a statement; after a conflict with another transaction on tables it is done again, as
+        long as nothing of it was seen.
+        """
         session, transaction = self._session, work.transaction
         untouched = transaction.tables is None and not transaction.is_durable and not transaction.holds_ddl_lock
         attempts = CONFLICT_ATTEMPTS if untouched else 1
@@ -147,14 +154,17 @@ class StatementRunner:
 
     async def _once(self, written: Statement, work: Work) -> Outcome:
         if work.transaction.snapshot is not None and written.defines:
-            # Its names are those of the newest catalog.
+            # The names are those of the newest catalog.
             await own_image(work)
         image = work.image
         statement = await allowed(written, work)
         return await (define(written, (image, statement), work) if statement.defines else do(statement, work))
 
     def _prepare(self, statement: Statement, work: Work) -> None:
-        """Tell the transaction what this statement needs of the session. Raises 25006 for one that writes where nothing may."""
+        """Tell the transaction what this statement needs of the session.
+
+        Raises 25006 for a statement that writes where nothing may be written.
+        """
         settings, transaction = work.settings, work.transaction
         transaction.time_zone = settings.time_zone
         if transaction.tables is not None:
@@ -168,7 +178,7 @@ class StatementRunner:
             self._session.tell(notice)
 
     def describe(self, prepared: Prepared) -> None:
-        """Set the columns of what gives the rows of something else, as EXECUTE and FETCH do."""
+        """Set the columns of statements that give the rows of another one, as EXECUTE and FETCH do."""
         statement, names = prepared.statement, self._session.names
         if isinstance(statement, Execute):
             known = names.statements.get(statement.name)
@@ -182,7 +192,7 @@ class StatementRunner:
     async def open_copy(
         self, statement: CopyFrom, transaction: Transaction, autocommit: bool
     ) -> CopyIn | CopyIntoTable:
-        """Return the COPY that takes the client's data. Raises what the statement has wrong."""
+        """Return the COPY that takes the client's data. Raises the errors of the statement."""
         self._session.identity.look()
         work = self.work(transaction)
         found = resolved(statement, work.image, work.settings.captured())
@@ -193,7 +203,7 @@ class StatementRunner:
         return await work.threads.with_text(found.text, open_copy, found, work, autocommit)
 
     async def before_commit(self, transaction: Transaction) -> None:
-        """Do what ON COMMIT of temporary tables asks for. Raises SqlError."""
+        """Do what ON COMMIT of temporary tables says. Raises SqlError."""
         work = self.work(transaction)
         try:
             for entry in self.temporary.dropped_at_commit(transaction, self._server.catalog.image):

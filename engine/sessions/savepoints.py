@@ -1,7 +1,8 @@
 """Savepoints of a session's transaction block: SAVEPOINT, RELEASE, ROLLBACK TO.
 
-Enters: the statements, and the failure of another one. Leaves: the block as it was at a savepoint: rows staged for streams, definitions,
-tables, settings, cursors, notifications. Snapshots, and numbers taken from sequences, stay as they are. Must not know messages.
+Enters: the statements, and the failure of another one. Leaves: the block as it was at a savepoint:
+rows staged for streams, definitions, tables, settings, cursors, notifications. Snapshots, and
+numbers taken from sequences, stay as they are. Must not know messages.
 """
 
 from __future__ import annotations
@@ -29,7 +30,11 @@ class Savepoints:
         self._block = block
 
     async def run(self, statement: TransactionStatement) -> Outcome:
-        """Do the statement. Raises 25P01 outside of a block, 3B001 for a name that is not there, and 40001 if the way back is gone."""
+        """Do the statement.
+
+        Raises 25P01 outside of a block, 3B001 for an unknown name, and 40001 if the way back is
+        gone.
+        """
         transaction = self._block.open
         if transaction is None or not transaction.explicit:
             raise SqlError("25P01", f"{NAMES[statement.action]} can only be used in transaction blocks")
@@ -48,7 +53,7 @@ class Savepoints:
         return Outcome("ROLLBACK")
 
     def undo_after(self, savepoint: Savepoint) -> None:
-        """Undo all but what tables have got, which nobody can look at before ROLLBACK TO."""
+        """Undo all changes but those of tables, which nobody can look at before ROLLBACK TO."""
         transaction = self._block.open
         assert transaction is not None, "savepoints are in a block"
         self._session.settings.go_back(savepoint.settings)

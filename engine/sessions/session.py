@@ -1,9 +1,10 @@
 """One client's session: frontend messages in, effects and replies out.
 
-Enters: messages of `sql.wire.messages`, strictly in order. Leaves: bytes to the connection. `handle` returns None when it is done at once
-(the hot paths: small INSERTs, repeated reads of unchanged views) and an awaitable when work goes to a thread. What a statement does is in
-`engine.statements`, where transactions begin and end in `engine.sessions.transaction_block`; this file knows the protocol's order
-of events.
+Enters: messages of `sql.wire.messages`, strictly in order. Leaves: bytes to the connection.
+`handle` returns None when it is done at once (the hot paths: small INSERTs, repeated reads of
+unchanged views) and an awaitable when work goes to a thread. Statements are done in
+`engine.statements`, and transactions begin and end in `engine.sessions.transaction_block`; this
+file knows the protocol's order of events.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ Result = TypeVar("Result")
 
 
 class Session:
-    """The state of one connection: settings, transaction, prepared statements, portals, and a COPY under way."""
+    """The state of one connection: settings, transaction, prepared statements, portals, and a COPY
+    under way.
+    """
 
     def __init__(self, shared: Shared, connection: ClientConnection, settings: Settings, user: str, role: int) -> None:
         self.shared, self.server = shared, shared.server
@@ -109,10 +112,11 @@ class Session:
             Malformed: self._malformed,
         }
 
-    # What the server calls.
-
     def handle(self, message: FrontendMessage) -> Awaitable[None] | None:
-        """Act on one message. Client errors are answered here; anything else that is raised is a bug of ours."""
+        """Act on one message.
+
+        Client errors are answered here; every other exception is a bug of ours.
+        """
         if self.idle.is_running:
             self.idle.stop()
         action = self._actions.get(type(message))
@@ -121,8 +125,8 @@ class Session:
         try:
             return action(message)
         except SqlError as error:
-            # What is raised before a statement begins, or behind its end, is answered like its own errors: a Query and a Sync are always
-            # followed by ReadyForQuery.
+            # An error before a statement begins, or after its end, is answered like the statement's
+            # own errors: a Query and a Sync are always followed by ReadyForQuery.
             if self.is_simple or isinstance(message, Query | FunctionCall | Sync):
                 self.fail_query(error)
             else:
@@ -130,25 +134,30 @@ class Session:
             return None
 
     def cancel(self) -> None:
-        """Stop what runs now; it ends with 57014. On the event loop."""
+        """Stop the running statement, which ends with 57014. On the event loop."""
         self._cancelling.ask()
 
     def end(self) -> None:
-        """Stop what runs now as `cancel` does, but with 57P01: the connection is about to be closed."""
+        """Stop the running statement as `cancel` does, but with 57P01: the connection is about to
+        be closed.
+        """
         self.timeout.ends = True
         self.cancel()
 
     def close(self) -> None:
-        """Drop what the session holds: an open transaction is rolled back."""
+        """Drop everything that the session holds: an open transaction is rolled back."""
         self.idle.stop()
         self._copy.drop()
         self.shared.notifications.change(self.inbox, [(None, False)])
         self.block.end()
 
     def abort_after_bug(self) -> str | None:
-        """Bring the session back to order after an exception that was not the client's; the server has answered XX000.
+        """Bring the session back to order after an exception that was not the client's.
 
-        Return the transaction status for ReadyForQuery after a Query, None in the extended protocol.
+        The server has answered XX000.
+
+        Return the transaction status for ReadyForQuery after a Query, None in the extended
+        protocol.
         """
         self._copy.drop()
         self._remaining.clear()
@@ -159,8 +168,6 @@ class Session:
     def startup_reports(self) -> Mapping[str, str]:
         """Return the settings that the client is told of before its first query."""
         return dict(self.settings.reports())
-
-    # Simple protocol.
 
     def _query(self, message: Query) -> Awaitable[None] | None:
         self.begin_message(simple=True)
@@ -206,12 +213,13 @@ class Session:
         return bool(self._remaining)
 
     async def run_remaining(self) -> None:
-        """Run the rest of a Query; stops at a COPY FROM STDIN, whose end calls this again."""
+        """Run the rest of a Query; stops at a COPY FROM STDIN, whose end calls this method again."""
         turn_began_s = monotonic()
         try:
             while self._remaining:
                 if monotonic() - turn_began_s > TURN_S:
-                    # Thousands of small statements are no reason to keep the event loop from the others.
+                    # Thousands of small statements are no reason to keep the event loop from the
+                    # others.
                     await asyncio.sleep(0)
                     turn_began_s = monotonic()
                 statement = self._remaining.popleft()
@@ -238,8 +246,6 @@ class Session:
         self.timeout.stop()
         if self._told(error):
             self._ready()
-
-    # Extended protocol.
 
     def _parse(self, message: Parse) -> Awaitable[None] | None:
         self.begin_message(simple=False)
@@ -332,7 +338,8 @@ class Session:
                 self.connection.write(reply)
                 return None
             if portal.row is not None:
-                # The catalog has changed since Bind, or the row may not be inserted: the general way wants values.
+                # The catalog has changed since Bind, or the row may not be inserted: the general
+                # way wants values.
                 portal.row = None
                 portal.decode_parameters(self.settings)
         executed = self._execute_slow(portal, message.row_limit)
@@ -381,12 +388,18 @@ class Session:
             self.fail_query(error)
 
     def fail_pipeline(self, error: SqlError) -> None:
-        """Answer a message of the extended protocol with an error; what follows it is skipped until Sync."""
+        """Answer a message of the extended protocol with an error.
+
+        All messages until Sync are skipped.
+        """
         if self._told(error):
             self.connection.conversation.fail_until_sync()
 
     def _told(self, error: SqlError) -> bool:
-        """Tell the client of an error, in the encoding that it still has, and undo; False when that was the end."""
+        """Tell the client of an error, in the encoding that it still has, and undo.
+
+        Return False when the session has ended.
+        """
         if error.severity != "FATAL":
             self.connection.write(writer.error_response(self.identity.told(error)))
         self.block.fail()
@@ -406,8 +419,6 @@ class Session:
         else:
             self.fail_query(message.error)
 
-    # What statements and transactions use.
-
     def notice(
         self, sqlstate: str, text: str, severity: str = "NOTICE", hint: str | None = None, detail: str | None = None
     ) -> None:
@@ -415,11 +426,9 @@ class Session:
         self.tell(SqlError(sqlstate, text, severity=severity, hint=hint, detail=detail))
 
     def tell(self, notice: SqlError) -> None:
-        """Send a notice that is made, if client_min_messages lets it through."""
+        """Send a notice that has been made, if client_min_messages lets it through."""
         if self.settings.lets_through(notice.severity):
             self.connection.write(writer.notice_response(notice))
-
-    # Inside.
 
     async def _run(
         self, statement: Statement, parameters: tuple[Literal, ...], prepared: Prepared | None = None
@@ -445,7 +454,10 @@ class Session:
     async def _send(
         self, outcome: Outcome, shown: Shown, formats: Sequence[int] = (), row_limit: int = 0, described: bool = False
     ) -> None:
-        """Send an outcome's rows, or a part of them; those that are still to be made count for statement_timeout."""
+        """Send an outcome's rows, or a part of them.
+
+        Rows that are still to be made count for statement_timeout.
+        """
         try:
             with self._cancelling.running():
                 await send_rows(self.connection, outcome, self.check_cancelled, shown, formats, row_limit, described)
@@ -455,7 +467,7 @@ class Session:
             self.timeout.stop()
 
     def begin_message(self, simple: bool) -> None:
-        """A message begins that runs something; what was left of a cancelled one is over."""
+        """Begin a message that runs a statement; a cancel of the message before is over."""
         self.is_simple = simple
         self.runner.in_sequence = False
         self.identity.look()
@@ -467,13 +479,16 @@ class Session:
             self.connection.write(writer.parameter_status(name, value))
         if self.inbox.has_messages and self.block.open is None:
             self.connection.write(self.inbox.take())
-        # The last of what can go wrong: behind ReadyForQuery nothing may be said.
+        # The last step that can fail: after ReadyForQuery nothing may be said.
         self.idle.start()
         self.connection.write(writer.READY_FOR_QUERY[self.block.status])
 
 
 def open_session(shared: Shared, connection: ClientConnection, parameters: Mapping[str, str]) -> Session:
-    """Return the session of a client that has sent its startup parameters. Raises SqlError for a setting that can't be."""
+    """Return the session of a client that has sent its startup parameters.
+
+    Raises SqlError for a setting that can't be.
+    """
     settings = Settings.for_startup(parameters, shared.settings)
     settings.process_id = connection.process_id
     connection.follow(settings)

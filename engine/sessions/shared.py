@@ -1,4 +1,4 @@
-"""What the sessions of one server share."""
+"""The parts of a server that its sessions share."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ class Shared:
     settings: dict[str, Setting]
 
     def listens_on(self, port: int) -> None:
-        """Note the port that the system has given, if the settings left that to it."""
+        """Note the port that the system has given, if the settings left the port to the system."""
         self.settings.update(server_settings(replace(self.server.config, port=port)))

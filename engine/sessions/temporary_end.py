@@ -1,4 +1,4 @@
-"""The end of a session's temporary relations, which its own end brings about soon after it.
+"""The end of a session's temporary relations, soon after the end of the session.
 
 Enters: the session that is over. Leaves: its schema dropped, in a transaction of its own.
 """
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from engine.sessions.session import Session
 
 log = logging.getLogger(__name__)
-# Else nobody would hold them.
+# Without this set nothing would hold the tasks.
 _ending: set[asyncio.Task[None]] = set()
 
 

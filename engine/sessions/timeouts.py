@@ -1,8 +1,9 @@
-"""What ends a session's statement, or its connection, when it takes too long.
+"""The timeouts that end a session's statement, or its connection.
 
-statement_timeout cancels the statement, and tells such an end from a client's cancel or the server's.
-idle_in_transaction_session_timeout and idle_session_timeout end the connection of a client that says nothing between ReadyForQuery and its
-next message. All are for the one event loop. Must not know statements.
+statement_timeout cancels the statement, and tells such an end from a client's cancel or the
+server's. idle_in_transaction_session_timeout and idle_session_timeout end the connection of a
+client that says nothing between ReadyForQuery and its next message. All are for the one event loop.
+Must not know statements.
 """
 
 from __future__ import annotations
@@ -21,7 +22,12 @@ CANCELED = "57014"
 
 
 class StatementTimeout:
-    """The timeout of one session. cancel: stops the statement that runs. ends: a cancel is the end of the session."""
+    """The timeout of one session's statements.
+
+    Attributes:
+        cancel: stops the running statement.
+        ends: a cancel is the end of the session.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, settings: Settings, cancel: Callable[[], None]) -> None:
         self._loop = loop
@@ -32,23 +38,25 @@ class StatementTimeout:
         self._timer: asyncio.TimerHandle | None = None
 
     def begin_message(self) -> None:
-        """What was left of the statement before is over."""
+        """Forget the statement before."""
         self._is_over = False
 
     def start(self) -> None:
-        """A statement begins: let its time run, if it has a limit."""
+        """Begin a statement: let its time run, if it has a limit."""
         timeout_ms = self._settings.statement_timeout_ms
         if timeout_ms:
             self._timer = self._loop.call_later(timeout_ms / 1000, self._time_out)
 
     def stop(self) -> None:
-        """The statement has ended."""
+        """End the statement's time."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def error_or(self, error: SqlError) -> SqlError:
-        """Return `error`, or what it really is when the statement was cancelled by its own timeout or with its session."""
+        """Return `error`, or the error of the timeout or of the session's end that has cancelled
+        the statement.
+        """
         if self.ends and error.sqlstate == CANCELED:
             return terminated()
         if self._is_over and error.sqlstate == CANCELED:
@@ -70,7 +78,11 @@ BETWEEN = ("57P05", "terminating connection due to idle-session timeout")
 
 
 class IdleTimeout:
-    """The idle timeouts of one session. is_running: while one of them runs."""
+    """The idle timeouts of one session.
+
+    Attributes:
+        is_running: true while one of them runs.
+    """
 
     def __init__(self, session: Session, loop: asyncio.AbstractEventLoop) -> None:
         self._session = session
@@ -83,7 +95,7 @@ class IdleTimeout:
         return self._timer is not None
 
     def start(self) -> None:
-        """The client has been told that it may go on."""
+        """Begin the client's time: it has been told that it may go on."""
         self._session.doing.end()
         in_block, between = self._session.settings.idle_timeouts_ms
         if not in_block and not between:
@@ -94,7 +106,7 @@ class IdleTimeout:
             self._timer = self._loop.call_later(timeout_ms / 1000, self._time_out, IN_BLOCK if is_open else BETWEEN)
 
     def stop(self) -> None:
-        """The client has said something, or is gone."""
+        """End the client's time: it has sent a message, or is gone."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

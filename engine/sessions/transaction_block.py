@@ -1,7 +1,8 @@
 """The transaction that a session is in, if any: how it begins, fails, commits and rolls back.
 
-Enters: BEGIN, COMMIT, ROLLBACK and the like, the ends of messages, errors. Leaves: a committed or dropped `Transaction`, with everything
-that ends together with it: portals, settings, the DDL lock. Must not know messages.
+Enters: BEGIN, COMMIT, ROLLBACK and the like, the ends of messages, errors. Leaves: a committed or
+dropped `Transaction`, with everything that ends together with it: portals, settings, the DDL lock.
+Must not know messages.
 """
 
 from __future__ import annotations
@@ -27,16 +28,22 @@ from sql.parse.statements.transaction import Transaction as TransactionStatement
 if TYPE_CHECKING:
     from engine.sessions.session import Session
 
-# A commit of more staged rows than this goes to a worker thread, so that the event loop keeps serving.
+# A commit of more staged rows than this goes to a worker thread, so that the event loop keeps
+# serving.
 INLINE_COMMIT_ROWS_MAX = 4096
-# Longer than the transaction of one statement takes; a turn may also be held by a client that never says Sync.
+# Longer than the transaction of one statement takes; a turn may also be held by a client that never
+# says Sync.
 TURN_WAIT_S_MAX = 0.5
 ENDS = frozenset({"commit", "rollback", "rollback to", "prepare"})
 ABORTED = "current transaction is aborted, commands ignored until end of transaction block"
 
 
 class TransactionBlock:
-    """The transaction boundaries of one session. open: the transaction, explicit or implicit, or None between two."""
+    """The transaction boundaries of one session.
+
+    Attributes:
+        open: the transaction, explicit or implicit, or None between two.
+    """
 
     def __init__(self, session: Session) -> None:
         self.open: Transaction | None = None
@@ -47,7 +54,7 @@ class TransactionBlock:
 
     @property
     def status(self) -> str:
-        """What ReadyForQuery says: I(dle), T(ransaction block), E (failed block)."""
+        """The status in ReadyForQuery: I(dle), T(ransaction block), E (failed block)."""
         transaction = self.open
         return "I" if transaction is None or not transaction.explicit else "E" if transaction.failed else "T"
 
@@ -61,7 +68,9 @@ class TransactionBlock:
         return self.open
 
     def require_usable(self, statement: Statement) -> None:
-        """Raise 25P02 in a failed transaction, except for the statements that end it or go back to a savepoint."""
+        """Raise 25P02 in a failed transaction, except for statements that end the transaction or go
+        back to a savepoint.
+        """
         if self.open is not None and self.open.failed and not ends_transaction(statement):
             raise SqlError("25P02", ABORTED)
 
@@ -95,13 +104,15 @@ class TransactionBlock:
             self._session.notice("25001", "there is already a transaction in progress", "WARNING")
         else:
             transaction = self.current()
-            # A mode that is refused leaves no block behind.
+            # A mode that is refused leaves no block open.
             self._session.settings.begin(statement.modes)
             transaction.explicit = True
         return Outcome("START TRANSACTION" if statement.text[:5].lower() == "start" else "BEGIN")
 
     def _refuse_two_phases(self, statement: TransactionStatement) -> Outcome:
-        """Answer the words of two-phase commit as PostgreSQL does where no transaction may be prepared."""
+        """Answer the words of two-phase commit as PostgreSQL does where no transaction may be
+        prepared.
+        """
         transaction = self.open
         in_block = transaction is not None and transaction.explicit
         if statement.action != "prepare":
@@ -120,12 +131,12 @@ class TransactionBlock:
     # The end.
 
     async def end_implicit(self) -> None:
-        """Commit the implicit transaction of a message or pipeline, if that is what is open."""
+        """Commit the implicit transaction of a message or pipeline, if one is open."""
         if self.open is not None and not self.open.explicit:
             await self.commit()
 
     async def commit(self) -> None:
-        """Commit what is open. Raises SqlError; everything is rolled back then."""
+        """Commit the open transaction. Raises SqlError; everything is rolled back then."""
         if self.open is not None:
             try:
                 await self._session.runner.before_commit(self.open)
@@ -137,7 +148,12 @@ class TransactionBlock:
             await rest
 
     def commit_now(self) -> Awaitable[None] | None:
-        """Commit what is open, as far as that needs no waiting; return the rest, None when it is done. Both raise SqlError."""
+        """Commit the open transaction, as far as that needs no waiting.
+
+        Return the rest, None when it is done.
+
+        Both raise SqlError.
+        """
         transaction, self.open = self.open, None
         if transaction is None:
             return None
@@ -164,7 +180,9 @@ class TransactionBlock:
         return rest
 
     async def _commit_again(self, again: Again, error: SqlError) -> None:
-        """Do the only statement of a transaction that could not be committed once more, and commit that."""
+        """Do the only statement of a transaction once more, after the transaction could not be
+        committed, and commit.
+        """
         try:
             more = await again.once_more(error)
             assert self.open is not None
@@ -175,7 +193,10 @@ class TransactionBlock:
         await self.commit()
 
     def _begin_commit(self, transaction: Transaction) -> Awaitable[None] | None:
-        """Commit rows of streams right here, what takes long on a worker thread; return what is to be waited for."""
+        """Commit rows of streams right here, and larger work on a worker thread.
+
+        Return the awaitable, if there is one.
+        """
         if is_large(transaction):
             return self._finish_commit(transaction, self._commit_aside(transaction))
         loop = asyncio.get_running_loop()
@@ -195,7 +216,7 @@ class TransactionBlock:
         return self._finish_commit(transaction, future)
 
     async def _commit_aside(self, transaction: Transaction) -> SqlError | None:
-        # Others wait for the locks of what changes tables or definitions.
+        # Others wait for the locks of transactions that change tables or definitions.
         waits = self._session.settings.waits_for_room and not transaction.is_durable
         while True:
             try:
@@ -211,7 +232,10 @@ class TransactionBlock:
                 return None
 
     async def _wait_for_room(self, transaction: Transaction) -> None:
-        """Wait until string buffers have room. Raises 57014, and FullBufferError if they never will."""
+        """Wait until string buffers have room.
+
+        Raises 57014, and FullBufferError if they never will.
+        """
         session = self._session
         session.timeout.start()
         try:
@@ -247,20 +271,20 @@ class TransactionBlock:
             await self._commit_again(again, error)
 
     def roll_back(self) -> None:
-        """Drop what is open."""
+        """Drop the open transaction."""
         transaction, self.open = self.open, None
         if transaction is not None:
             transaction.drop()
             self._after_end(transaction, committed=False)
 
     def end(self) -> None:
-        """The session is over: drop what is open, and all locks."""
+        """Drop the open transaction, and all locks: the session is over."""
         self.roll_back()
         self._session.backend.locks.end()
         end_temporary(self._session)
 
     def fail(self) -> None:
-        """A statement failed: an explicit block keeps nothing and waits for its end, an implicit one is over."""
+        """Fail: an explicit block keeps nothing and waits for its end, an implicit one is over."""
         transaction = self.open
         if transaction is None or not transaction.explicit:
             self.roll_back()
@@ -296,12 +320,17 @@ class TransactionBlock:
             self._session.settings.rollback()
 
     def release_ddl_lock(self, transaction: Transaction) -> None:
-        """Let the next transaction define; what this one has built and not committed is given up."""
+        """Let the next transaction define.
+
+        Definitions that this one has built and not committed are given up.
+        """
         self._server.definitions.end(transaction)
 
 
 def ends_transaction(statement: Statement) -> bool:
-    """Tell whether this may be run in a failed transaction block: what ends it, or goes back to a savepoint."""
+    """Tell whether a statement may be run in a failed transaction block: it ends the block, or goes
+    back to a savepoint.
+    """
     return isinstance(statement, TransactionStatement) and statement.action in ENDS
 
 
