@@ -1,6 +1,9 @@
-"""CREATE of streams and continuous views: from parsed statements to catalog entries. Nothing here commits.
+"""CREATE of streams and continuous views: from parsed statements to catalog entries.
 
-Enters: statements, an image. Leaves: entries. Raises PostgreSQL's errors for names that exist already.
+Nothing here commits.
+
+Enters: statements, an image. Leaves: entries. Raises PostgreSQL's errors for names that exist
+already.
 """
 
 from __future__ import annotations
@@ -57,7 +60,8 @@ def build_stream(
 ) -> StreamEntry:
     """Return the entry of a new stream.
 
-    Raises 42701 for a column named twice or like the hidden one, 22023 for a bad option, and what defaults raise.
+    Raises 42701 for a column named twice or like the hidden one, 22023 for a bad option, and what
+    defaults raise.
     """
     columns: list[ColumnDescription] = []
     defaults: dict[int, SourceText] = {}
@@ -79,7 +83,7 @@ def build_stream(
 
 
 def stream_description(stream: Stream) -> RelationDescription:
-    """Return a stream as bind sees it."""
+    """Return the description of a stream, as bind sees it."""
     return RelationDescription(stream.name, "stream", stream.oid, stream.columns, hidden=(ARRIVAL,))
 
 
@@ -91,11 +95,11 @@ def refuse_hidden_name(name: str, position: int | None) -> None:
 
 @dataclass(frozen=True)
 class ViewEngines:
-    """What continuous views are built with.
+    """The engines with which continuous views are built.
 
     Attributes:
-        kernels: where their kernels are written.
-        executor: what runs their static and upper pipelines.
+        kernels: the folder in which the kernels are written.
+        executor: runs static and upper pipelines.
         tables: the rows of durable tables.
     """
 
@@ -121,7 +125,7 @@ class ViewDraft:
 
     @property
     def created(self) -> BoundQuery:
-        """The query with the zone of who makes the view.
+        """The query with the zone of the session that makes the view.
 
         Raises 0A000 for texts in a form of that session alone.
         """
@@ -129,7 +133,7 @@ class ViewDraft:
 
     @property
     def zone_notices(self) -> tuple[str, ...]:
-        """What tells a client that what is kept depends on the zone of the session that makes the view."""
+        """The notices that groups of the view depend on the zone of the session that makes it."""
         zone = self.definition.settings.time_zone
         nodes = (node for node in open_expressions(self.bound.root) if not isinstance(node, Literal))
         texts = dict.fromkeys(zoned_text(expression_with_zone(node, zone)) for node in nodes)
@@ -140,7 +144,11 @@ class ViewDraft:
         )
 
     def plan(self) -> tuple[PlannedView, ContinuousView | None]:
-        """Return the plan, and the view whose stream pipeline the new one would have, if there is one. Builds nothing."""
+        """Return the plan, and the view whose stream pipeline the new one would have, if there is
+        one.
+
+        Builds nothing.
+        """
         planned = plan_view(self.definition, self.created)
         check_sliding(planned.plan.stream)
         (name,) = scans(self.bound.root, "stream")
@@ -162,18 +170,23 @@ class ViewDraft:
         return entry
 
     def restore(self, engines: ViewEngines) -> ViewEntry:
-        """Return the entry of a stored view, without contents. What had to be compiled anew is not durable yet."""
+        """Return the entry of a stored view, without contents.
+
+        Kernels that were compiled anew are not durable yet.
+        """
         return self._entry(engines, None, is_new=False)
 
     def as_known(self, statement: CreateView, used: tuple[UsedRelation, ...]) -> ViewDraft:
-        """Return the view over the columns that a state knows. Raises what bind does, and NotCoveredError.
+        """Return the view over the columns that a state knows.
+
+        Raises the errors of bind, and NotCoveredError.
 
         used: the streams in the text, with the columns of that state.
         """
         try:
             bound = bind_query(statement.query, StreamsAsThen(self.image, used), self.definition.settings)
         except SqlError as error:
-            # It was bound to the stream as it is.
+            # The view was bound to the stream as it is.
             raise NotCoveredError(f"The view does not know all columns of its stream: {error.message}.") from None
         return part_of(replace(self, bound=bound, used=used))
 
@@ -182,7 +195,7 @@ class ViewDraft:
         if used is None:
             streams = (name for name in sorted(bound.named) if isinstance(image.entries.get(name), StreamEntry))
             used = tuple(used_relation(name, image.entries[name].description) for name in streams)
-        # That there is one, and no more, is checked when the view is planned.
+        # The planner of the view checks that there is one stream, and no more.
         scanned = scans(bound.root, "stream")
         own = next((one for one in used if one.name in scanned), None)
         places = None if own is None else tuple(number - 1 for _, number in own.columns)
@@ -239,9 +252,10 @@ def build_views(
 def part_drafts(
     statement: CreateView, whole: BoundQuery, image: CatalogImage, settings: SessionSettings
 ) -> list[ViewDraft]:
-    """Return the parts of a view (`views.plan.parts`), with the oids that they get. whole: its query.
+    """Return the parts of a view (`views.plan.parts`), with the oids that they get.
 
-    None at all for a view that needs no parts. Raises what eager grouping refuses.
+    whole: the query of the view. A view that needs no parts has none. Raises the errors of eager
+    grouping.
     """
     plain = define_view(statement, image.next_oid, settings)
     found: list[ViewDraft] = []
@@ -256,7 +270,10 @@ def part_drafts(
 
 
 def part_of(draft: ViewDraft) -> ViewDraft:
-    """Return the part that a draft is of the whole query it is bound to; a draft of no part as it is. Raises XX001."""
+    """Return the part of the whole query that a draft is bound to; a draft of no part as it is.
+
+    Raises XX001.
+    """
     number = draft.definition.part
     if number is None:
         return draft
@@ -267,12 +284,16 @@ def part_of(draft: ViewDraft) -> ViewDraft:
 
 
 def part_name(oid: int) -> str:
-    """Return the name of a part: no client's, since those end after 63 bytes."""
+    """Return the name of a part, which no client can have: a client's names end after 63 bytes."""
     return f"grouping with oid {oid} of a stream, a part of the view that was made with it"
 
 
 def _part(whole: BoundQuery, root: Relation) -> BoundQuery:
-    """Return a part as a query. It counts all names of the text as its own: the text is bound again when it is restored."""
+    """Return a part as a query.
+
+    All names of the text count as the part's own: the text is bound again when the part is
+    restored.
+    """
     return replace(whole, root=root, relations=names_read(root))
 
 
@@ -294,7 +315,11 @@ def stored_draft(
 
 
 def creating_settings(statement: CreateView, settings: SessionSettings) -> SessionSettings:
-    """Return what a view's query is bound with: the session's, in the zone that WITH (time_zone = ...) names. Raises 22023."""
+    """Return the settings with which a view's query is bound: the session's, in the zone of WITH
+    (time_zone = ...).
+
+    Raises 22023.
+    """
     zone = statement.options.get("time_zone")
     return settings if zone is None else replace(settings, time_zone=zone_option(zone))
 
@@ -305,7 +330,7 @@ def zoned_text(node: Expression) -> str:
 
 
 def alike(image: CatalogImage, own: UsedRelation | None) -> list[ContinuousView]:
-    """Return the continuous views over a stream that know the same columns of it."""
+    """Return the continuous views over a stream that know the same columns of the stream."""
     if own is None:
         return []
     views = (entry for entry in image.entries.values() if isinstance(entry, ViewEntry))
@@ -319,7 +344,7 @@ def alike(image: CatalogImage, own: UsedRelation | None) -> list[ContinuousView]
 
 
 def require_free(image: CatalogImage, name: str, position: int | None) -> None:
-    """Raise 42P07 when `name` is taken, by a relation or by the index behind a key, and 42710 when a type has it."""
+    """Raise 42P07 when a relation or the index of a key has the name, and 42710 when a type has it."""
     if name in relation_names(image):
         raise SqlError("42P07", f'relation "{name}" already exists', position=position)
     if name in image.types:

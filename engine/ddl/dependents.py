@@ -1,6 +1,8 @@
-"""Who needs a relation or a column: what DROP refuses, or takes along with CASCADE.
+"""The dependents of a relation or a column: DROP refuses because of them, or takes them along with
+CASCADE.
 
-Enters: an image and what is to go. Leaves: dependents, each with what it depends on, in PostgreSQL's words. Must not change anything.
+Enters: an image and the relations or columns that are to be dropped. Leaves: dependents, each with
+the object that it depends on, in PostgreSQL's words. Must not change anything.
 """
 
 from __future__ import annotations
@@ -32,7 +34,14 @@ CASCADE_HINT = "Use DROP ... CASCADE to drop the dependent objects too."
 
 @dataclass(frozen=True)
 class Dependent:
-    """What depends on something. entry: a relation that goes as a whole, or just the default of this column of it, or this constraint."""
+    """A dependent: a relation as a whole, or only a column's default or a constraint of the
+    relation.
+
+    Attributes:
+        on: the object that it depends on.
+        column: its default depends.
+        constraint: the constraint depends.
+    """
 
     entry: Entry
     on: str
@@ -41,12 +50,12 @@ class Dependent:
 
     @property
     def is_whole(self) -> bool:
-        """True when the relation goes."""
+        """True when the whole relation is the dependent."""
         return self.column is None and self.constraint is None
 
     @property
     def text(self) -> str:
-        """What it is, as DROP's messages call it."""
+        """The dependent as DROP's messages call it."""
         if self.constraint is not None:
             return f"constraint {self.constraint} on {shown(self.entry)}"
         if self.column is None:
@@ -56,12 +65,12 @@ class Dependent:
 
 
 def shown(entry: Entry) -> str:
-    """Return a relation as messages call it."""
+    """Return the name of a relation in messages."""
     return f"{WORDS[entry.description.kind]} {described(entry.description.name)}"
 
 
 def dependents_of(image: CatalogImage, gone: Iterable[Entry]) -> list[Dependent]:
-    """Return everything that needs one of `gone`, and what needs that, in order of discovery."""
+    """Return all dependents of the objects in `gone`, and their dependents, in order of discovery."""
     roots = list(gone)
     leaving = {entry.description.oid for entry in roots}
     found: list[Dependent] = []
@@ -69,7 +78,8 @@ def dependents_of(image: CatalogImage, gone: Iterable[Entry]) -> list[Dependent]
     while pending:
         needed = pending.pop(0)
         for entry in image.entries.values():
-            # A part is read by nothing but the view that it was made with, which reads the same stream.
+            # A part is read by nothing but the view that it was made with, which reads the same
+            # stream.
             if entry.description.oid in leaving or is_part(entry):
                 continue
             if reads(entry, needed) or entry.description.oid in followers_of(needed):
@@ -85,7 +95,9 @@ def dependents_of(image: CatalogImage, gone: Iterable[Entry]) -> list[Dependent]
 
 
 def referring(image: CatalogImage, table: TableEntry, leaving: Collection[int]) -> list[Dependent]:
-    """Return the foreign keys that refer to a table, but for those of relations that go anyway."""
+    """Return the foreign keys that refer to a table, but for those of relations that are dropped
+    anyway.
+    """
     return [
         Dependent(entry, shown(table), constraint=one.name)
         for entry in image.entries.values()
@@ -102,7 +114,7 @@ def without_constraint(entry: TableEntry, name: str | None) -> TableEntry:
 
 
 def reads(entry: Entry, needed: Entry) -> bool:
-    """Tell whether a view directly needs a relation."""
+    """Tell whether a view directly reads a relation."""
     name = needed.description.name
     if isinstance(entry, DisabledViewEntry):
         return needed.description.oid in (*entry.needed, *entry.parts)
@@ -114,12 +126,12 @@ def reads(entry: Entry, needed: Entry) -> bool:
 
 
 def followers_of(entry: Entry) -> frozenset[int]:
-    """Return the oids of views that go with a view though they do not read it."""
+    """Return the oids of views that are dropped with a view though they do not read it."""
     return entry.followers if isinstance(entry, ViewEntry | QueryViewEntry) else frozenset()
 
 
 def owned_by(image: CatalogImage, oid: int, number: int | None = None) -> list[SequenceEntry]:
-    """Return the sequences that go with a table, or with one column of it."""
+    """Return the sequences that are dropped with a table, or with one column of it."""
     return [
         entry
         for entry in image.entries.values()
@@ -131,7 +143,7 @@ def owned_by(image: CatalogImage, oid: int, number: int | None = None) -> list[S
 
 
 def parts_of(image: CatalogImage, entry: Entry) -> list[Entry]:
-    """Return the continuous views that were made with a view, and go with it."""
+    """Return the continuous views that were made with a view, and are dropped with it."""
     parts = entry.parts if isinstance(entry, QueryViewEntry | DisabledViewEntry) else ()
     return [one for one in image.entries.values() if one.description.oid in parts]
 
@@ -166,7 +178,10 @@ def views_using(image: CatalogImage, table: TableEntry, number: int) -> list[Ent
 
 
 def refusal(what: str, found: Iterable[Dependent]) -> SqlError:
-    """Return the 2BP01 error. what: 'table t', or `SEVERAL`."""
+    """Return the 2BP01 error.
+
+    what: 'table t', or `SEVERAL`.
+    """
     return refusal_of(what, (f"{one.text} depends on {one.on}" for one in found))
 
 
@@ -179,7 +194,7 @@ def refusal_of(what: str, lines: Iterable[str]) -> SqlError:
 
 
 def cascade_notice(texts: list[str]) -> tuple[str, str | None]:
-    """Return the notice of what CASCADE has taken along, and its DETAIL."""
+    """Return the notice of the objects that CASCADE has taken along, and its DETAIL."""
     lines = [f"drop cascades to {text}" for text in texts]
     if len(lines) == 1:
         return lines[0], None

@@ -1,7 +1,8 @@
-"""DROP of streams, views, tables and sequences, with what depends on them.
+"""DROP of streams, views, tables and sequences, with their dependents.
 
-Enters: a statement, a `TableWork`. Leaves: the work's image without what is gone, its physical tables dropped, notices. Raises 42P01 (with
-a hint) for an unknown name, 42809 for one of another kind, 2BP01 when something depends on it and CASCADE is missing.
+Enters: a statement, a `TableWork`. Leaves: the work's image without the relations, their physical
+tables dropped, notices. Raises 42P01 (with a hint) for an unknown name, 42809 for a relation of
+another kind, 2BP01 when a relation has dependents and CASCADE is missing.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def drop(statement: DropRelation, work: TableWork) -> None:
 
 
 def drop_with(gone: Sequence[Entry], found: Sequence[Dependent], work: TableWork) -> None:
-    """Drop relations and what depends on them."""
+    """Drop relations and their dependents."""
     for one in found:
         if one.column is not None:
             _drop_default(one, work)
@@ -50,7 +51,9 @@ def drop_with(gone: Sequence[Entry], found: Sequence[Dependent], work: TableWork
 
 
 def counted(entry: Entry, image: CatalogImage) -> tuple[str, int]:
-    """Return the name of a view and how many tuples it has counted, 0 for what is no continuous view or has counted none."""
+    """Return the name of a view and how many tuples it has counted, 0 for other relations and for
+    views that have counted none.
+    """
     pieces = [entry] if isinstance(entry, ViewEntry) else parts_of(image, entry)
     counts = (piece.view.counts.tuples_in for piece in pieces if isinstance(piece, ViewEntry))
     return name_of(entry.description.name), max(counts, default=0)
@@ -75,7 +78,10 @@ def tuples(count: int) -> str:
 
 
 def remove(entries: Sequence[Entry], work: TableWork) -> None:
-    """Take relations out of the catalog, tables with their rows and sequences. What views have counted is said: nothing brings it back."""
+    """Take relations out of the catalog, tables with their rows and sequences.
+
+    A notice tells what views have counted: nothing brings it back.
+    """
     lost = [counted(entry, work.image) for entry in entries if not is_part(entry)]
     tell_lost([(name, count) for name, count in lost if count], work)
     names = [entry.description.name for entry in entries]
@@ -117,14 +123,14 @@ def _named(statement: DropRelation, work: TableWork) -> list[Entry]:
 
 
 def skipped(what: str, name: str, work: TableWork) -> str:
-    """Return the notice about what IF EXISTS has not found: it, or the schema that it was written with."""
+    """Return the notice about the object that IF EXISTS has not found, or about its schema."""
     schema = schema_of(name)
     what = what if schema == NOWHERE or schema in work.image.schemas else f'schema "{schema}"'
     return f"{what} does not exist, skipping"
 
 
 def _refuse_needed_sequence(entry: Entry, gone: Sequence[Entry], work: TableWork) -> None:
-    """Raise 2BP01 for the sequence of an identity column, which goes with its column only."""
+    """Raise 2BP01 for the sequence of an identity column, which is dropped with its column only."""
     if not isinstance(entry, SequenceEntry) or not entry.identity or entry.owner is None:
         return
     table = work.image.by_oid(entry.owner[0])

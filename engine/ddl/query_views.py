@@ -1,8 +1,9 @@
-"""Ordinary views: queries under a name, bound to what they read when they were made, whatever its names are today.
+"""Ordinary views: queries under a name, bound to the relations that they read when they were made.
 
-Enters: CREATE VIEW statements and images. Leaves: entries whose bound query stands wherever the view is named. A view is restored and
-bound again from its text, over a catalog that shows each relation as it was called then, with the columns that it had then: so a
-renamed column stays known, and `*` does not grow. Must not run anything.
+The names of these relations may have changed since. Enters: CREATE VIEW statements and images.
+Leaves: entries whose bound query stands wherever the view is named. A view is restored and bound
+again from its text, over a catalog that shows each relation by the name and with the columns of
+that time: so a renamed column stays known, and `*` does not grow. Must not run anything.
 """
 
 from __future__ import annotations
@@ -39,19 +40,20 @@ from views.plan.parts import without_parts
 from views.plan.prepare import prepared_parts
 from views.plan.rules.drop_order_by import drop_order_by
 
-# Stands before the names of scans in views that a view reads: they are of today already. No key of a relation begins like this.
+# Stands before the names of scans in views that a view reads: these names are the present ones
+# already. No key of a relation begins like this.
 TODAY = "\0\0\0"
 
 
 @dataclass(frozen=True)
 class AsThen:
-    """A catalog of the relations that a view uses, as they were when it was made."""
+    """A catalog of the relations that a view uses, as they were when the view was made."""
 
     image: CatalogImage
     used: dict[str, UsedRelation]
 
     def relation(self, name: str) -> RelationDescription | None:
-        """Return the relation that was called `name`, without the columns that are gone."""
+        """Return the relation that was called `name`, without the columns that were dropped."""
         used = self.used.get(name)
         entry = None if used is None else self.image.by_oid(used.oid)
         if used is None or entry is None:
@@ -65,7 +67,7 @@ class AsThen:
             return replace(description, name=name, columns=columns)
         if isinstance(entry, SequenceEntry):
             return description
-        # A view's columns keep their places, and more may have come behind them.
+        # A view's columns keep their places, and more may have come after them.
         columns = tuple(
             replace(column, name=then) for (then, _), column in zip(used.columns, description.columns, strict=False)
         )
@@ -83,10 +85,15 @@ class AsThen:
 
 @dataclass(frozen=True)
 class StreamsAsThen:
-    """A catalog in which streams are as a view knew them when it was made, columns that are gone included.
+    """A catalog in which streams are as a view knew them when it was made, dropped columns
+    included.
 
-    So what is bound to it is the same for ever, and so are the view's kernels and what its state means. named: the other relations that
-    the view's text means; None: as its names are understood today.
+    A query that is bound to this catalog stays the same for ever, and so do the view's kernels and
+    the meaning of its state.
+
+    Attributes:
+        named: the other relations that the view's text means; None: as its names are understood
+            now.
     """
 
     image: CatalogImage
@@ -132,10 +139,11 @@ def define_query_view(
     oid: int,
     parts: tuple[int, ...] = (),
 ) -> QueryViewEntry:
-    """Return the entry of a new view. bound: its query, bound to `image` with `settings`.
+    """Return the entry of a new view.
 
-    parts: the views of the groupings of streams in its query; they have taken the options. Raises
-    42701 and 42601 for its column names, 22023 for options.
+    bound: its query, bound to `image` with `settings`. parts: the views of the groupings of streams
+    in the query; they have taken the options. Raises 42701 and 42601 for column names, 22023 for
+    options.
     """
     for name in () if parts else statement.options:
         raise SqlError("22023", f'unrecognized parameter "{name}"')
@@ -146,7 +154,10 @@ def define_query_view(
 
 
 def bound_anew(entry: QueryViewEntry, image: CatalogImage) -> QueryViewEntry:
-    """Return the entry of a view, bound to what it reads as that is now. Raises SqlError when it can't be bound any more."""
+    """Return the entry of a view, bound to the present form of the relations that it reads.
+
+    Raises SqlError when it can't be bound any more.
+    """
     description = entry.description
     columns = tuple(column.name for column in description.columns)
     statement, source = statement_of(entry.source.text), entry.source
@@ -163,7 +174,8 @@ def restored_view(
     oid: int,
     parts: tuple[int, ...],
 ) -> QueryViewEntry:
-    """Return the entry of a view from what is stored of it, over what it used when it was made.
+    """Return the entry of a view from its stored form, over the relations that it used when it was
+    made.
 
     Raises SqlError when it can't be bound any more.
     """
@@ -193,9 +205,11 @@ def _entry(
 
 
 def bound_again(image: CatalogImage, changed: Iterable[int]) -> CatalogImage:
-    """Return the image with the ordinary views above what was changed, by oid, bound to it as it is now.
+    """Return the image with the ordinary views above changed relations, given by oid, bound to
+    their present form.
 
-    Raises SqlError for a view that can't be: what it needs was to be found out, and refused or dropped, before.
+    Raises SqlError for a view that can't be bound: the caller finds such views before, and refuses
+    or drops them.
     """
     oids = set(changed)
     for entry in tuple(image.entries.values()):
@@ -207,9 +221,11 @@ def bound_again(image: CatalogImage, changed: Iterable[int]) -> CatalogImage:
 
 
 def columns_used(entry: QueryViewEntry, image: CatalogImage, oid: int) -> frozenset[int]:
-    """Return the numbers of the columns of a table that a view's rows depend on, those that a star or a natural join means among them.
+    """Return the numbers of the columns of a table that a view's rows depend on, also by a star or
+    a natural join.
 
-    A star in a derived table uses only what is looked at of it, and a whole row as a value no column: it is the row that there is.
+    A star in a derived table uses only the columns that are read of it. A whole row as a value uses
+    no column: it is the row that there is.
     """
     then = AsThen(image, {relation.name: relation for relation in entry.used})
     root = bind_query(statement_of(entry.source.text).query, then, entry.source.settings).root
@@ -228,7 +244,7 @@ def _without_whole_rows(node: Expression) -> Expression | None:
 
 
 def uses(entry: Entry, oid: int) -> bool:
-    """Tell whether this is an ordinary view that reads the relation directly."""
+    """Tell whether an entry is an ordinary view that reads the relation directly."""
     return isinstance(entry, QueryViewEntry) and oid in read_directly(entry)
 
 
@@ -238,9 +254,10 @@ def read_directly(entry: QueryViewEntry) -> set[int]:
 
 
 def _over_parts(root: Relation, parts: tuple[int, ...], image: CatalogImage, mark: str) -> Relation:
-    """Return a query that reads streams over the views of its groupings. mark: stands before their names.
+    """Return a query that reads streams over the views of its groupings.
 
-    Raises XX001 if these are others than when it was made."""
+    mark: stands before their names. Raises XX001 if these are others than when the view was made.
+    """
     if not parts:
         return root
     entries = [image.by_oid(oid) for oid in parts]
@@ -301,7 +318,9 @@ def _of_today(node: Relation, then: AsThen) -> Relation:
 
 
 def _named(root: Relation, column_names: tuple[str, ...]) -> Relation:
-    """Return the tree with the view's column names, and text for constants of unknown type, as PostgreSQL does."""
+    """Return the tree with the view's column names, and text for constants of unknown type, as
+    PostgreSQL does.
+    """
     if len(column_names) > len(root.schema):
         raise SqlError("42601", "CREATE VIEW specifies more column names than columns")
     names = [*column_names, *(column.name for column in root.schema[len(column_names) :])]

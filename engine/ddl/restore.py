@@ -1,8 +1,8 @@
 """The catalog image from what is stored: each relation bound or built again.
 
-Enters: the checked plain form. Leaves: an image. Sequences come first and tables next, since defaults name sequences; views follow in
-order of creation. What streams and continuous views hold comes later, from checkpoint and log. Raises SqlError XX001 that names what can't
-be restored.
+Enters: the checked plain form. Leaves: an image. Sequences come first and tables next, since
+defaults name sequences; views follow in order of creation. What streams and continuous views hold
+comes later, from checkpoint and log. Raises SqlError XX001 that names what can't be restored.
 """
 
 from __future__ import annotations

@@ -1,7 +1,11 @@
-"""ALTER ... SET SCHEMA and ALTER SCHEMA ... RENAME TO: relations get other keys, and nothing else of them changes.
+"""ALTER ...
 
-Enters: an entry of the work's image, the key that it is to have. Leaves: the work's image, in which everything that knew the relation by
-its key knows it by the new one. Raises 42P07 for a key that is taken, and 0A000 where a continuous view has the relation built in.
+SET SCHEMA and ALTER SCHEMA ... RENAME TO: relations get other keys, and nothing else of them
+changes.
+
+Enters: an entry of the work's image, its new key. Leaves: the work's image, in which every object
+that knew the relation by its key knows it by the new key. Raises 42P07 for a key that is taken, and
+0A000 where a continuous view has the relation built in.
 """
 
 from __future__ import annotations
@@ -78,7 +82,10 @@ def rekey(entry: Entry, key: str, work: TableWork) -> None:
 
 
 def rename_schema(name: str, new_name: str, work: TableWork) -> None:
-    """Give a schema another name. Raises 0A000 where a continuous view has a relation in it built in."""
+    """Give a schema another name.
+
+    Raises 0A000 where a continuous view has a relation in it built in.
+    """
     schemas = {new_name if one == name else one: oid for one, oid in work.image.schemas.items()}
     work.image = replace(work.image, schemas=MappingProxyType(schemas))
     rename_types(name, new_name, work)
@@ -90,7 +97,7 @@ def rename_schema(name: str, new_name: str, work: TableWork) -> None:
 
 
 def settle(work: TableWork) -> None:
-    """Bind again what names relations: ordinary views and defaults."""
+    """Bind again the objects that name relations: ordinary views and defaults."""
     for entry in tuple(work.image.entries.values()):
         if isinstance(entry, TableEntry):
             work.image = work.image.with_replaced(entry.description.name, bound_description(entry, work.image))

@@ -1,7 +1,8 @@
-"""Schemas in the image: a new one, and those that go with all that is in them.
+"""Schemas in the image: new ones, and those that are dropped with all objects in them.
 
-Enters: names of schemas, the image or the work that has them. Leaves: the changed image, a notice of what went with them. A schema is a
-name with an oid, and the beginning of the keys of its relations.
+Enters: names of schemas, the image or the work that has them. Leaves: the changed image, a notice
+of the dropped objects. A schema is a name with an oid, and the beginning of the keys of its
+relations.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def with_schema(image: CatalogImage, name: str, owner: int) -> CatalogImage:
 
 
 def drop_schemas(names: Sequence[str], cascade: bool, work: TableWork) -> None:
-    """Drop schemas with what is in them. Raises 2BP01 without CASCADE if that is anything."""
+    """Drop schemas with the objects in them. Raises 2BP01 without CASCADE if there are any."""
     inside = [entry for name in names for entry in _relations_of(name, work.image)]
     taken: list[Dependent] = []
     lines: list[tuple[str, str]] = []
@@ -63,7 +64,9 @@ def drop_schemas(names: Sequence[str], cascade: bool, work: TableWork) -> None:
 
 
 def _relations_of(schema: str, image: CatalogImage) -> list[Entry]:
-    """Return the relations of a schema, but for what goes with another one of it."""
+    """Return the relations of a schema, but for those that are dropped with another relation of the
+    schema.
+    """
     return [
         entry
         for key, entry in image.entries.items()

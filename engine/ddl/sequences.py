@@ -1,6 +1,7 @@
 """CREATE SEQUENCE and ALTER SEQUENCE on the catalog image.
 
-Enters: statements, a `TableWork`. Leaves: entries in the work's image. A restart is undone by ROLLBACK, as in PostgreSQL.
+Enters: statements, a `TableWork`. Leaves: entries in the work's image. A restart is undone by
+ROLLBACK, as in PostgreSQL.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ def make_sequence(statement: CreateSequence, work: TableWork) -> None:
 
 
 def alter_sequence(statement: AlterSequence, entry: SequenceEntry, work: TableWork) -> None:
-    """Change a sequence. What is not said stays; the next value must lie within the new limits."""
+    """Change a sequence.
+
+    Options that are not written stay; the next value must lie within the new limits.
+    """
     options = statement.options
     definition = _changed(entry.definition, options)
     check(definition, options.cache)

@@ -1,8 +1,11 @@
-"""ALTER FOREIGN TABLE: each action from a stream's entry to the next; a new ring where the old one does not suit it any more.
+"""ALTER FOREIGN TABLE: each action from a stream's entry to the next.
 
-Enters: actions as written, a `TableWork`. Leaves: the changed entry in the work's image, and a `Reshaping` if there is a new ring. A column
-keeps its place in the ring for ever: one that is dropped is only not seen any more, so that views and the log know their columns by place.
-Raises PostgreSQL's errors, and 0A000 for what tables can do and streams can't.
+A new ring where the old one does not suit the entry.
+
+Enters: actions as written, a `TableWork`. Leaves: the changed entry in the work's image, and a
+`Reshaping` if there is a new ring. A column keeps its place in the ring for ever: a dropped column
+is only not seen any more, so that views and the log know their columns by place. Raises
+PostgreSQL's errors, and 0A000 for actions that tables can do and streams can't.
 """
 
 from __future__ import annotations
@@ -43,8 +46,10 @@ from views.model.steps import pipeline_expressions
 class AlterationTools:
     """What an alteration takes besides the catalog.
 
-    options: of a stream that has none. evaluate: one row of all that a stream stores, from an expression or None for each column. staged:
-    what the transaction has staged.
+    Attributes:
+        options: of a stream that has none.
+        evaluate: one row of all that a stream stores, from an expression or None for each column.
+        staged: what the transaction has staged.
     """
 
     options: StreamOptions
@@ -64,7 +69,11 @@ def alter_stream(
 
 
 class StreamAlteration:
-    """A stream under change. entry: as it is after the actions done so far; the work's image always has it too."""
+    """A stream under change.
+
+    Attributes:
+        entry: as it is after the actions done so far; the work's image always has it too.
+    """
 
     def __init__(self, entry: StreamEntry, work: TableWork, tools: AlterationTools) -> None:
         self.entry = entry
@@ -307,7 +316,9 @@ def views_on(image: CatalogImage, name: str) -> list[ViewEntry]:
 
 
 def uses_column(view: ViewEntry, stream: Stream, number: int, image: CatalogImage) -> bool:
-    """Tell whether a view needs a column of its stream: its pipeline looks at it, or its text names it."""
+    """Tell whether a view needs a column of its stream: its pipeline looks at it, or its text names
+    it.
+    """
     own = next(used for used in view.used if used.oid == stream.oid)
     numbers = [known for _, known in own.columns]
     if number not in numbers:

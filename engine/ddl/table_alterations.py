@@ -1,7 +1,8 @@
-"""ALTER TABLE: each action from an entry to the next, with the physical table and the rows that are there brought along.
+"""ALTER TABLE: each action from an entry to the next, with the changes of the physical table and of
+its rows.
 
-Enters: actions as written, a `TableWork`. Leaves: the changed entry in the work's image. Raises PostgreSQL's errors; the transaction is
-then rolled back as a whole, physical tables included.
+Enters: actions as written, a `TableWork`. Leaves: the changed entry in the work's image. Raises
+PostgreSQL's errors; the transaction is then rolled back as a whole, physical tables included.
 """
 
 from __future__ import annotations
@@ -71,7 +72,9 @@ def alter_table(statement: AlterTable, entry: TableEntry, work: TableWork, now_u
 
 
 def refuse_in_use(image: CatalogImage, entry: TableEntry) -> None:
-    """Raise 0A000 for a table that a continuous view reads: its pipelines were made for the table as it is."""
+    """Raise 0A000 for a table that a continuous view reads: its pipelines were made for the table
+    as it is.
+    """
     for view in image.entries.values():
         if isinstance(view, ViewEntry) and reads(view, entry):
             name = maker_of(image.entries.values(), view).description.name
@@ -83,7 +86,11 @@ def refuse_in_use(image: CatalogImage, entry: TableEntry) -> None:
 
 
 class Alteration:
-    """A table under change. entry: as it is after the actions done so far; the work's image always has it too."""
+    """A table under change.
+
+    Attributes:
+        entry: the entry after the actions done so far; the work's image always has it, too.
+    """
 
     def __init__(self, entry: TableEntry, work: TableWork, now_us: int) -> None:
         self.entry = entry
@@ -289,7 +296,7 @@ class Alteration:
             if column.number in made.columns and made.kind == "primary key":
                 self._require_filled(column)
         self.work.require_distinct(after, made)
-        # DuckDB has no index added to a table that this transaction has changed already.
+        # DuckDB adds no index to a table that this transaction has changed already.
         self._put(self.work.rebuild(before, after, columns_of(before), self._now_us))
 
     def _alter_constraint(self, change: TableChange) -> None:
@@ -332,7 +339,7 @@ class Alteration:
         )
 
     def _drop_references(self, what: str, lost: Sequence[ConstraintDescription], on: str, change: TableChange) -> None:
-        """Drop the foreign keys that refer to keys which go, or raise 2BP01."""
+        """Drop the foreign keys that refer to dropped keys, or raise 2BP01."""
         needing = links_needing(self.entry, lost, self.work.image)
         self._drop_dependents(
             what, [Dependent(one.child, on, constraint=one.constraint.name) for one in needing], change.cascade
@@ -451,14 +458,16 @@ def columns_of(entry: TableEntry) -> list[Expression]:
 
 
 def used_by(constraint: ConstraintDescription, columns: Sequence[ColumnDescription]) -> set[int]:
-    """Return the numbers of the columns that a constraint is about."""
+    """Return the numbers of the columns of a constraint."""
     if constraint.condition is None:
         return set(constraint.columns)
     return {columns[column.index].number for column in tree_columns(constraint.condition)}
 
 
 def maximum_for(sequence: SequenceEntry, kind: SqlType) -> int:
-    """Return the maximum of an identity's sequence after its column has another type: the type's, where it was the type's."""
+    """Return the maximum of an identity's sequence after its column has another type: the type's,
+    where it was the type's.
+    """
     definition = sequence.definition
     if definition.maximum == LIMITS[definition.type.family] - 1:
         return LIMITS[kind.family] - 1

@@ -1,6 +1,7 @@
 """CREATE TABLE and the sequences of its columns: from a statement to an entry and a physical table.
 
-Enters: statements, a `TableWork`. Leaves: entries in the work's image. Raises PostgreSQL's errors for what can't be.
+Enters: statements, a `TableWork`. Leaves: entries in the work's image. Raises PostgreSQL's errors
+for impossible tables.
 """
 
 from __future__ import annotations
@@ -50,7 +51,10 @@ def build_table(statement: CreateTable, work: TableWork) -> TableEntry:
 
 
 def build_table_as(statement: CreateTable, schema: Schema, work: TableWork) -> TableEntry:
-    """Create a table with the columns of a query, empty. Raises 42601 for too many names and 42701 for one that comes twice."""
+    """Create an empty table with the columns of a query.
+
+    Raises 42601 for too many names and 42701 for a name that comes twice.
+    """
     if len(statement.column_names) > len(schema):
         raise SqlError("42601", "too many column names were specified")
     names = [*statement.column_names, *(column.name for column in schema[len(statement.column_names) :])]
@@ -70,7 +74,10 @@ def empty_table(name: str, work: TableWork) -> TableEntry:
 
 
 def with_column(entry: TableEntry, column: TableColumn, work: TableWork) -> TableEntry:
-    """Return the entry with one more column, and its sequence in the work's image. Its other constraints are the caller's."""
+    """Return the entry with one more column, and its sequence in the work's image.
+
+    The caller adds its other constraints.
+    """
     description = entry.description
     number = entry.next_number
     if column.name in SYSTEM_COLUMNS:
@@ -120,7 +127,7 @@ def create_sequence(
     owner: tuple[int, int] | None = None,
     identity: bool = False,
 ) -> SequenceEntry:
-    """Create a sequence in the work's image; where it stands is stored at COMMIT."""
+    """Create a sequence in the work's image; its last value is stored at COMMIT."""
     require_free(work.image, name, None)
     description = sequence_description(name, work.take_oid())
     counter = SequenceCounter(work.take_oid(), definition.start)
@@ -130,13 +137,15 @@ def create_sequence(
 
 
 def restarted(entry: SequenceEntry, work: TableWork, value: int | None = None) -> SequenceEntry:
-    """Return a sequence that begins again, with a counter of its own, so that ROLLBACK finds the old one as it was."""
+    """Return a sequence that begins again, with a counter of its own, so that ROLLBACK finds the
+    old one as it was.
+    """
     first = entry.definition.start if value is None else value
     return replace(entry, counter=SequenceCounter(work.take_oid(), first))
 
 
 def owned_sequences(work: TableWork, table: TableEntry, numbers: Sequence[int] | None = None) -> list[SequenceEntry]:
-    """Return the sequences that go with a table, or with some of its columns."""
+    """Return the sequences that are dropped with a table, or with some of its columns."""
     oid = table.description.oid
     return [
         entry
@@ -149,7 +158,9 @@ def owned_sequences(work: TableWork, table: TableEntry, numbers: Sequence[int] |
 
 
 def stored_type(kind: SqlType) -> SqlType:
-    """Return the type of a column that holds values of `kind`: text for what is unknown, any scale for a plain numeric."""
+    """Return the type of a column that holds values of `kind`: text for an unknown type, any scale
+    for a plain numeric.
+    """
     if kind.family == "unknown":
         return TEXT
     if kind.family == "numeric" and kind.precision is None:

@@ -1,7 +1,7 @@
-"""Constraints of a table: what CREATE TABLE and ADD CONSTRAINT make of them, with PostgreSQL's names and refusals.
+"""Constraints of a table in CREATE TABLE and ADD CONSTRAINT, with PostgreSQL's names and refusals.
 
-Enters: constraints as written, a table entry. Leaves: the entry with them. Rows that are there are checked by
-`engine.ddl.table_alterations`.
+Enters: constraints as written, a table entry. Leaves: the entry with the constraints.
+`engine.ddl.table_alterations` checks the rows that are there.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ from sql.tree.walks import columns_of
 
 
 def with_check(entry: TableEntry, constraint: Constraint, work: TableWork) -> TableEntry:
-    """Return the entry with one more CHECK. Raises 42710 for a name that the table has, and what the condition has wrong."""
+    """Return the entry with one more CHECK.
+
+    Raises 42710 for a name that the table has, and the errors of the condition.
+    """
     description = entry.description
     assert constraint.condition is not None
     # Bound from the statement first, whose positions errors are to have.
@@ -51,7 +54,10 @@ def with_check(entry: TableEntry, constraint: Constraint, work: TableWork) -> Ta
 
 
 def with_key(entry: TableEntry, constraint: Constraint, work: TableWork) -> TableEntry:
-    """Return the entry with one more primary key or unique constraint; a primary key's columns are NOT NULL from then on."""
+    """Return the entry with one more primary key or unique constraint.
+
+    A primary key's columns are NOT NULL from then on.
+    """
     description = entry.description
     numbers = _key_columns(entry, constraint)
     if constraint.kind == "primary key" and any(one.kind == "primary key" for one in description.constraints):
@@ -79,7 +85,9 @@ def with_key(entry: TableEntry, constraint: Constraint, work: TableWork) -> Tabl
 
 
 def without_repeated(keys: Sequence[Constraint]) -> list[Constraint]:
-    """Return the keys of CREATE TABLE, the primary one first, without those over the same columns as another; a name is kept."""
+    """Return the keys of CREATE TABLE, the primary one first, without those over the same columns
+    as another; a name is kept.
+    """
     kept: list[Constraint] = []
     for key in sorted(keys, key=lambda key: key.kind != "primary key"):
         names = [name for name, _ in key.columns]
@@ -110,7 +118,7 @@ def _key_columns(entry: TableEntry, constraint: Constraint) -> tuple[int, ...]:
 
 
 def require_key_type(column: ColumnDescription, position: int | None) -> None:
-    """Raise for a column whose values no index takes."""
+    """Raise an error for a column whose values no index takes."""
     kind = column.type
     if kind.family == "json":
         raise SqlError(
@@ -118,7 +126,8 @@ def require_key_type(column: ColumnDescription, position: int | None) -> None:
             'data type json has no default operator class for access method "btree"',
             hint="You must specify an operator class for the index or define a default operator class for the data type.",
         )
-    # Values of char(n) are all filled up to n; without a length blanks at the end would tell equal values apart.
+    # Values of char(n) are all filled up to n; without a length blanks at the end would tell equal
+    # values apart.
     unpadded = kind.family == "bpchar" and kind.length is None
     if kind.is_array or kind.is_variable_numeric or unpadded or kind.family in NO_KEY_FAMILIES:
         hint = "Give it a precision, as in numeric(20,4)." if kind.is_variable_numeric else None

@@ -1,8 +1,9 @@
-"""Indexes that have statements of their own: CREATE INDEX, DROP INDEX, ALTER INDEX RENAME.
+"""Indexes with statements of their own: CREATE INDEX, DROP INDEX, ALTER INDEX RENAME.
 
-Enters: a statement, a `TableWork`. Leaves: the work's image with the change. A unique index is a key like that of a constraint, but for the
-catalog. Any other is a name in the catalog: tables are read column by column, skipping what min and max of a row group rule out, and need
-no second structure to be searched.
+Enters: a statement, a `TableWork`. Leaves: the work's image with the change. A unique index is a
+key like that of a constraint, but for the catalog. Any other index is a name in the catalog: tables
+are read column by column, without the row groups that min and max rule out, and need no second
+structure to be searched.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ NOT_FOR = {StreamEntry: "foreign tables", ViewEntry: "views", QueryViewEntry: "v
 
 
 def create_index(statement: CreateIndex, work: TableWork, now_us: int) -> None:
-    """Do CREATE INDEX. Raises 42P07 for a name that is taken, 42703 for a column that is not there, 23505 for repeated keys."""
+    """Do CREATE INDEX.
+
+    Raises 42P07 for a name that is taken, 42703 for an unknown column, 23505 for repeated keys.
+    """
     entry = _table(statement, work)
     taken = relation_names(work.image)
     if statement.name is not None and in_schema_of(entry.description.name, statement.name) in taken:
@@ -48,13 +52,17 @@ def create_index(statement: CreateIndex, work: TableWork, now_us: int) -> None:
     after = replace(entry, description=replace(entry.description, constraints=constraints), indexes=indexes)
     if statement.unique:
         work.require_distinct(after, made)
-        # DuckDB has no index added to a table that this transaction has changed already.
+        # DuckDB adds no index to a table that this transaction has changed already.
         after = work.rebuild(entry, after, columns_of(entry), now_us)
     _put(work, after)
 
 
 def drop_index(statement: DropIndex, work: TableWork) -> None:
-    """Do DROP INDEX. Raises 42704 for an unknown name, 42809 for one that is no index, 2BP01 for that of a constraint."""
+    """Do DROP INDEX.
+
+    Raises 42704 for an unknown name, 42809 for a relation that is no index, 2BP01 for the index of
+    a constraint.
+    """
     for name, position in statement.names:
         found = _find(name, work)
         if found is None:
@@ -90,7 +98,10 @@ def drop_index(statement: DropIndex, work: TableWork) -> None:
 
 
 def rename_index(statement: RenameIndex, work: TableWork) -> None:
-    """Do ALTER INDEX ... RENAME TO, also of the index of a constraint, which has the same name. Raises 42P01, 42809 and 42P07."""
+    """Do ALTER INDEX ... RENAME TO, also of the index of a constraint, which has the same name.
+
+    Raises 42P01, 42809 and 42P07.
+    """
     name, new_name = statement.name, statement.new_name
     found = _find(name, work)
     if found is None:

@@ -1,7 +1,9 @@
-"""CREATE TABLE with LIKE: a table whose columns, and more where INCLUDING says so, are those of relations that are there.
+"""CREATE TABLE with LIKE: a table whose columns, and more by INCLUDING, are those of existing
+relations.
 
-Enters: a statement with likes, a `TableWork`. Leaves: the entry of the new table, in the work's image with its comments. Columns come where
-LIKE stands; checks, keys and indexes after those of the statement itself, the last two under new names, as in PostgreSQL.
+Enters: a statement with likes, a `TableWork`. Leaves: the entry of the new table, in the work's
+image with its comments. Columns come in the place of LIKE; checks, keys and indexes after those of
+the statement itself, the last two under new names, as in PostgreSQL.
 """
 
 from __future__ import annotations
@@ -23,7 +25,10 @@ from sql.parse.statements.parts import Constraint, LikeRelation, SequenceOptions
 
 
 def build_table_like(statement: CreateTable, work: TableWork) -> TableEntry:
-    """Create a table some of whose columns are other relations'. Raises 42P01, 42809, and what `build_table` raises."""
+    """Create a table some of whose columns are other relations'.
+
+    Raises 42P01, 42809, and the errors of `build_table`.
+    """
     columns: list[TableColumn] = []
     defaults: dict[int, SourceText] = {}
     for place, own in enumerate((*statement.columns, None)):
@@ -71,14 +76,16 @@ def columns_like(like: LikeRelation, work: TableWork) -> list[tuple[TableColumn,
 
 
 def sequence_options(entry: TableEntry, column: ColumnDescription, work: TableWork) -> SequenceOptions:
-    """Return what makes a sequence like the one of an identity column, which begins anew."""
+    """Return the options for a sequence like that of an identity column, but at its start."""
     (sequence,) = owned_sequences(work, entry, [column.number])
     one = sequence.definition
     return SequenceOptions(one.type, one.start, one.increment, one.minimum, one.maximum, one.cache, one.cycle)
 
 
 def with_constraints_like(entry: TableEntry, like: LikeRelation, work: TableWork) -> TableEntry:
-    """Return the table, in the work's image too, with the checks, keys, indexes and comments that LIKE copies."""
+    """Return the table, in the work's image too, with the checks, keys, indexes and comments that
+    LIKE copies.
+    """
     source = source_of(like, work)
     before = len(entry.description.constraints)
     if isinstance(source, TableEntry):
@@ -104,7 +111,10 @@ def with_constraints_like(entry: TableEntry, like: LikeRelation, work: TableWork
 def with_check_like(
     entry: TableEntry, source: TableEntry, check: ConstraintDescription, like: LikeRelation, work: TableWork
 ) -> TableEntry:
-    """Return the table with a CHECK of another one, under its name. Raises 42710 if it has one of that name."""
+    """Return the table with a CHECK of another one, under its name.
+
+    Raises 42710 if it has one of that name.
+    """
     description = entry.description
     if any(one.name == check.name for one in description.constraints):
         message = f'constraint "{check.name}" for relation "{name_of(description.name)}" already exists'

@@ -1,6 +1,8 @@
-"""The names that PostgreSQL gives to what has none: constraints of tables, and the sequences of serial and identity columns.
+"""The names that PostgreSQL gives to nameless objects: constraints of tables, and sequences of
+serial and identity columns.
 
-Enters: the names of the table and its columns, and a catalog image. Leaves: a name that nothing else has. Must not change anything.
+Enters: the names of the table and its columns, and a catalog image. Leaves: a name that nothing
+else has. Must not change anything.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ def relation_names(image: CatalogImage) -> set[str]:
 
 
 def index_names(image: CatalogImage) -> set[str]:
-    """Return the keys of indexes, those behind keys among them: an index is in the schema of its table."""
+    """Return the keys of indexes, those of keys among them: an index is in the schema of its table."""
     return {
         in_schema_of(entry.description.name, constraint.name)
         for entry in image.entries.values()
@@ -40,7 +42,9 @@ def index_names(image: CatalogImage) -> set[str]:
 
 
 def key_name(table: str, columns: Sequence[str], kind: str, taken: set[str]) -> str:
-    """Return the name of a primary key or unique constraint. taken: names of relations and constraints."""
+    """Return the name of a primary key or unique constraint. taken: names of relations and
+    constraints.
+    """
     if kind == "primary key":
         return free_name(table, "", "pkey", taken)
     return free_name(table, joined_names(columns), "key", taken)
@@ -57,14 +61,15 @@ def check_name(table: str, columns: Sequence[str], taken: set[str]) -> str:
 
 
 def sequence_name(table: str, column: str, taken: set[str]) -> str:
-    """Return the key of the sequence of a column, which is in the schema of its table."""
+    """Return the key of the sequence of a column; the sequence is in the schema of its table."""
     return in_schema_of(table, free_name(table, column, "seq", taken))
 
 
 def free_name(first: str, second: str, label: str, taken: set[str]) -> str:
-    """Return first_second_label, cut to a name's length, with the first number behind it that makes it new.
+    """Return first_second_label, cut to a name's length, with the first number after it that makes
+    the name new.
 
-    first: a table by its key, in whose schema nothing else has the name.
+    first: a table by its key; nothing else in its schema has the name.
     """
     number = 0
     while True:
@@ -75,7 +80,10 @@ def free_name(first: str, second: str, label: str, taken: set[str]) -> str:
 
 
 def object_name(first: str, second: str, label: str) -> str:
-    """Return the parts with underscores between them; the longer of the first two is cut until all fits."""
+    """Return the parts with underscores between them.
+
+    The longer of the first two is cut until the name fits.
+    """
     overhead = len(label.encode()) + 1 + (1 if second else 0)
     one, two = first.encode(), second.encode()
     while len(one) + len(two) + overhead > NAME_BYTES_MAX:
@@ -88,7 +96,9 @@ def object_name(first: str, second: str, label: str) -> str:
 
 
 def joined_names(columns: Sequence[str]) -> str:
-    """Return the columns' names as they go into an index's name, which takes no more once it is long enough."""
+    """Return the columns' names as they stand in an index's name, which takes no more once it is
+    long enough.
+    """
     text = ""
     for column in columns:
         text = f"{text}_{column}" if text else column

@@ -1,7 +1,8 @@
-"""Foreign keys in DDL: what CREATE TABLE and ADD CONSTRAINT make of REFERENCES, and who depends on a key that is to go.
+"""Foreign keys in DDL: REFERENCES in CREATE TABLE and ADD CONSTRAINT, and the dependents of a key
+that is to be dropped.
 
-Enters: a constraint as written, a table entry. Leaves: the entry with it, or PostgreSQL's refusal. Rows that are there are looked at by
-`engine.tables.foreign_keys`.
+Enters: a constraint as written, a table entry. Leaves: the entry with the constraint, or
+PostgreSQL's refusal. `engine.tables.foreign_keys` checks the rows that are there.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ NUMBERS = frozenset({"int2", "int4", "int8", "float4", "float8", "numeric"})
 
 
 def with_reference(entry: TableEntry, constraint: Constraint, work: TableWork) -> TableEntry:
-    """Return the entry with one more foreign key. Raises 42P01, 42703, 42704, 42710, 42804 and 42830."""
+    """Return the entry with one more foreign key.
+
+    Raises 42P01, 42703, 42704, 42710, 42804 and 42830.
+    """
     description = entry.description
     reference = constraint.reference
     assert reference is not None
@@ -66,13 +70,15 @@ def with_reference(entry: TableEntry, constraint: Constraint, work: TableWork) -
 
 
 def links_needing(table: TableEntry, gone: Sequence[ConstraintDescription], image: CatalogImage) -> list[Link]:
-    """Return the foreign keys of any table that refer to columns of `table` which no key covers once `gone` is gone."""
+    """Return the foreign keys of any table that refer to columns of `table` which no key covers
+    after `gone` is dropped.
+    """
     kept = [set(one.columns) for one in table.description.constraints if one.is_key and one not in gone]
     return [link for link in links_to(table, image) if set(link.reference.columns) not in kept]
 
 
 def drop_constraint(one: Dependent, work: TableWork) -> None:
-    """Drop the foreign key that a dependent is, if it is one and its table stays."""
+    """Drop the foreign key of a dependent, if it is one and its table stays."""
     table = work.image.by_oid(one.entry.description.oid)
     if one.constraint is not None and isinstance(table, TableEntry):
         work.image = work.image.with_replaced(table.description.name, without_constraint(table, one.constraint))
@@ -149,5 +155,5 @@ def _require_alike(name: str, child: ColumnDescription, parent: ColumnDescriptio
 
 
 def shown(kind: SqlType) -> str:
-    """Return a type as the messages have it."""
+    """Return a type as messages have it."""
     return kind.without_modifier().sql_name

@@ -1,7 +1,9 @@
-"""What the DDL statements on tables and sequences share: the image that grows, the DuckDB transaction, and how tables lie in it.
+"""The parts that DDL statements on tables and sequences share: the image that grows, the DuckDB
+transaction, the tables in it.
 
-Enters: descriptions. Leaves: physical tables `stored.r<oid>` with columns c<number> in the forms that `sql.emit.duckdb` computes in, and
-one unique index per key. Must not decide what a statement means.
+Enters: descriptions. Leaves: physical tables `stored.r<oid>` with columns c<number> in the forms
+that `sql.emit.duckdb` computes in, and one unique index per key. Must not decide what a statement
+means.
 """
 
 from __future__ import annotations
@@ -23,7 +25,12 @@ NO_KEY_FAMILIES = frozenset({"interval", "jsonb"})
 
 @dataclass
 class TableWork:
-    """One DDL statement at work. image: the catalog as the statement has changed it so far. notices: (sqlstate, text, detail)."""
+    """One DDL statement that is being done.
+
+    Attributes:
+        image: the catalog as the statement has changed it so far.
+        notices: (sqlstate, text, detail).
+    """
 
     image: CatalogImage
     settings: SessionSettings
@@ -37,7 +44,7 @@ class TableWork:
         return oid
 
     def notice(self, text: str, sqlstate: str = "00000", detail: str | None = None) -> None:
-        """Tell the client something when the statement has succeeded."""
+        """Give the client a notice when the statement has succeeded."""
         self.notices.append((sqlstate, text, detail))
 
     def create(self, entry: TableEntry) -> None:
@@ -63,9 +70,11 @@ class TableWork:
     def rebuild(
         self, before: TableEntry, after: TableEntry, items: Sequence[Expression], now_us: int, checked: bool = False
     ) -> TableEntry:
-        """Make the physical table anew as `after`, whose columns get `items`, expressions over the rows of `before`.
+        """Make the physical table anew as `after`, whose columns get `items`, expressions over the
+        rows of `before`.
 
-        checked: values of keys may have become equal. Return `after` with the new physical names. Raises what the expressions raise.
+        checked: values of keys may have become equal. Return `after` with the new physical names.
+        Raises the errors of the expressions.
         """
         indexes = {name: f"i{self.take_oid()}" for name in after.indexes}
         physical = f"r{after.description.oid}_{self.take_oid()}"
@@ -89,7 +98,7 @@ class TableWork:
         self.tables.execute_ddl(f"DROP TABLE stored.{entry.physical}")
 
     def require_distinct(self, entry: TableEntry, constraint: ConstraintDescription) -> None:
-        """Raise 23505 when rows that are there have the same key."""
+        """Raise 23505 when existing rows have the same key."""
         key = self.tables.repeated_key(entry, constraint)
         if key is not None:
             raise SqlError(

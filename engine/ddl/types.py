@@ -1,8 +1,9 @@
 """The database's own types, which are enums: CREATE, ALTER and DROP TYPE on a catalog image.
 
-Enters: statements whose names are keys, a `TableWork`. Leaves: the work's image, in which everything that has a column of the type knows it
-as it is now; rows stay as they are. Raises PostgreSQL's errors, and 0A000 for a change that would alter what a definition means: texts of
-definitions are bound again, and continuous views have their labels built in.
+Enters: statements whose names are keys, a `TableWork`. Leaves: the work's image, in which every
+object with a column of the type knows its present form; rows stay as they are. Raises PostgreSQL's
+errors, and 0A000 for a change that would alter what a definition means: texts of definitions are
+bound again, and continuous views have their labels built in.
 """
 
 from __future__ import annotations
@@ -60,7 +61,10 @@ def require_free_type(image: CatalogImage, key: str, hint: str | None = None, pl
 
 
 def alter_type(statement: AlterType, work: TableWork) -> None:
-    """Do ALTER TYPE. Raises 42704, 42710, 22023, 3F000, and 0A000 where a definition would not mean the same."""
+    """Do ALTER TYPE.
+
+    Raises 42704, 42710, 22023, 3F000, and 0A000 where a definition would not mean the same.
+    """
     before = named_type(statement.name, work.image)
     match statement.action:
         case "add value":
@@ -77,7 +81,7 @@ def alter_type(statement: AlterType, work: TableWork) -> None:
 
 
 def named_type(key: str, image: CatalogImage) -> EnumType:
-    """Return a type that is to be there. Raises 42704."""
+    """Return a type that must exist. Raises 42704."""
     found = image.types.get(key)
     if found is None:
         hint = did_you_mean(name_of(key), [name_of(one) for one in image.types], "the type")
@@ -108,7 +112,7 @@ def _moved(enum: EnumType, schema: str, image: CatalogImage) -> EnumType:
 
 
 def put(work: TableWork, types: list[EnumType]) -> None:
-    """Let these be the types of the work's image."""
+    """Put these types into the work's image."""
     work.image = with_types(work.image, types)
     work.tables.image = work.image
 
@@ -119,7 +123,10 @@ def with_types(image: CatalogImage, types: list[EnumType]) -> CatalogImage:
 
 
 def give_way(before: EnumType, after: EnumType, statement: AlterType, work: TableWork) -> None:
-    """Put a type in the place of another, everywhere. Raises 0A000 for a definition that would not mean the same."""
+    """Put a type in the place of another, everywhere.
+
+    Raises 0A000 for a definition that would not mean the same.
+    """
     image = with_types(work.image, [after if one.oid == after.oid else one for one in work.image.types.values()])
     for entry in tuple(image.entries.values()):
         name = entry.description.name
@@ -166,19 +173,21 @@ def _view(entry: ViewEntry, enum: EnumType) -> ViewEntry:
 
 
 def retyped(columns: tuple[ColumnDescription, ...], enum: EnumType) -> tuple[ColumnDescription, ...]:
-    """Return columns that know the type as it is."""
+    """Return columns that know the present form of the type."""
     return tuple(replace(column, type=retyped_type(column.type, enum)) for column in columns)
 
 
 def retyped_type(kind: SqlType, enum: EnumType) -> SqlType:
-    """Return a column's type, of the enum as it is."""
+    """Return a column's type with the present form of the enum."""
     if kind.enum is None or kind.enum.oid != enum.oid:
         return kind
     return array_of(enum_type(enum)) if kind.is_array else enum_type(enum)
 
 
 def _require_same(entry: ViewEntry, before: CatalogImage, after: CatalogImage, enum: EnumType) -> None:
-    """Raise an error unless a continuous view's text means the same in both images, labels included."""
+    """Raise an error unless a continuous view's text means the same in both images, labels
+    included.
+    """
     roots = [_root(entry, image) for image in (before, after)]
     if roots[0] != roots[1] or any(_has_labels(node, enum) for node in expressions_of(roots[0])):
         raise not_supported("another meaning of a continuous view")
@@ -252,7 +261,11 @@ def remove_types(gone: Sequence[EnumType], work: TableWork) -> None:
 
 
 def type_dependents(enum: EnumType, image: CatalogImage) -> list[tuple[str, str]]:
-    """Return what needs a type, as messages call it, and whether that is the type itself or that of its arrays: these first."""
+    """Return the objects that need a type, as messages call them, and whether they need the type
+    itself or its arrays.
+
+    Objects that need the arrays come first.
+    """
     of_arrays = [
         (
             f"column {column.name} of {WORDS[entry.description.kind]} {described(entry.description.name)}",

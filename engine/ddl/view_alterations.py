@@ -1,7 +1,10 @@
-"""ALTER VIEW ... RENAME, of continuous and of ordinary views; truncate, activate and deactivate of continuous ones.
+"""ALTER VIEW ...
 
-Enters: statements or names, an image. Leaves: an image with another entry in the view's place. What a continuous view has counted goes on
-under its new name; one that is emptied gets a state of its own, so that log and checkpoints know the two apart. Must not commit.
+RENAME, of continuous and of ordinary views; truncate, activate and deactivate of continuous ones.
+
+Enters: statements or names, an image. Leaves: an image with another entry in the view's place. A
+renamed continuous view keeps what it has counted; an emptied one gets a state of its own, so that
+log and checkpoints know the two apart. Must not commit.
 """
 
 from __future__ import annotations
@@ -27,7 +30,10 @@ View = ViewEntry | QueryViewEntry
 
 
 def require_view(entry: Entry) -> View:
-    """Return a relation that is to be altered as a view. Raises 42809 for another, and 55000 for a disabled one."""
+    """Return a relation that is to be altered as a view.
+
+    Raises 42809 for another relation, and 55000 for a disabled view.
+    """
     if isinstance(entry, DisabledViewEntry):
         raise refusal_to_change(entry)
     if not isinstance(entry, ViewEntry | QueryViewEntry):
@@ -36,7 +42,10 @@ def require_view(entry: Entry) -> View:
 
 
 def rename_view(entry: View, change: TableChange, image: CatalogImage) -> CatalogImage:
-    """Return the image with a view or one of its columns renamed. Raises 42P07, 42703, 42701, 0A000 when another view has built it in."""
+    """Return the image with a view or one of its columns renamed.
+
+    Raises 42P07, 42703, 42701, and 0A000 when another view has built it in.
+    """
     refuse_built_in(image, entry, "rename")
     before = entry.description.name
     if change.action == "rename":
@@ -62,7 +71,10 @@ def rename_view(entry: View, change: TableChange, image: CatalogImage) -> Catalo
 def renamed(
     entry: View, change: TableChange, image: CatalogImage, committed: CatalogImage
 ) -> tuple[CatalogImage, str | None]:
-    """Return the image after RENAME, by `goes_on` where the view takes the place of one that is alike, and what the client is told."""
+    """Return the image after RENAME, and the notice for the client.
+
+    A view that takes the place of one that is alike is exchanged by `goes_on`.
+    """
     exchanged = goes_on(entry, change, image, committed)
     if exchanged is None:
         return rename_view(entry, change, image), None
@@ -71,11 +83,14 @@ def renamed(
 
 
 def goes_on(entry: View, change: TableChange, image: CatalogImage, committed: CatalogImage) -> CatalogImage | None:
-    """Return the image in which the view that had a new name before this transaction has it again, None: it is no view alike.
+    """Return the image in which the view that had a new name before this transaction has it again,
+    None: the views differ.
 
-    So tools replace a view: they make another one, rename the old one out of the way, give its name to the new one, and drop the old one.
-    Where both have the same query, owner and options, they exchange their names instead, and what was counted stays under its name. Who
-    read the old one goes with what has its name now, as tools expect: they make these views anew as well.
+    So tools replace a view: they make another one, rename the old one out of the way, give its name
+    to the new one, and drop the old one. Where both have the same query, owner and options, they
+    exchange their names instead, and what was counted stays under its name. Readers of the old view
+    are dropped with the view that has its name now, as tools expect: tools make these views anew as
+    well.
     """
     before = committed.entries.get(change.new_name)
     if change.action != "rename" or before is None or committed.by_oid(entry.description.oid) is not None:
@@ -98,7 +113,9 @@ def goes_on(entry: View, change: TableChange, image: CatalogImage, committed: Ca
 
 
 def are_alike(one: View, other: View, image: CatalogImage) -> bool:
-    """Tell whether two continuous views have the same plans, options and columns, so that one has counted what the other would."""
+    """Tell whether two continuous views have the same plans, options and columns, so that both
+    would count the same.
+    """
     columns = [[(column.name, column.type) for column in view.description.columns] for view in (one, other)]
     pieces = [[view] if isinstance(view, ViewEntry) else parts_of(image, view) for view in (one, other)]
     if columns[0] != columns[1] or not pieces[0] or len(pieces[0]) != len(pieces[1]):
@@ -145,12 +162,14 @@ def renamed_continuous(entry: ViewEntry, name: str, columns: list[str]) -> ViewE
 
 
 def with_view(entry: ViewEntry, view: ContinuousView) -> ViewEntry:
-    """Return the entry with another view behind it."""
+    """Return the entry with another view in it."""
     return replace(entry, view=view, description=view.description)
 
 
 def refuse_built_in(image: CatalogImage, entry: View, action: str) -> None:
-    """Raise 0A000 for a view whose query a continuous view has in its own pipelines: it knows it by its name."""
+    """Raise 0A000 for a view whose query a continuous view has in its own pipelines: that view
+    knows it by its name.
+    """
     name = entry.description.name
     for other in image.entries.values():
         if isinstance(other, ViewEntry) and name in other.named and entry.description.oid != other.description.oid:
@@ -166,7 +185,10 @@ def refuse_built_in(image: CatalogImage, entry: View, action: str) -> None:
 
 
 def change_view(function: str, name: str, image: CatalogImage) -> CatalogImage:
-    """Return the image after `function`, one of `VIEW_CHANGES`, of the view called `name`. Raises 42P01, 42809, 55000."""
+    """Return the image after `function`, one of `VIEW_CHANGES`, of the view called `name`.
+
+    Raises 42P01, 42809, 55000.
+    """
     change = CHANGES[function]
     entry = image.entries.get(name)
     if entry is None:
@@ -194,7 +216,7 @@ def emptied(entry: ViewEntry, image: CatalogImage) -> ViewEntry:
 
 
 def activated(entry: ViewEntry, _: CatalogImage) -> ViewEntry:
-    """Return the entry of a view that takes the rows that come."""
+    """Return the entry of a view that takes new rows."""
     return replace(entry, active=True)
 
 

@@ -1,8 +1,10 @@
-"""CREATE OR REPLACE VIEW of a view that is there: its contents are kept if its stream pipelines answer the new query, too.
+"""CREATE OR REPLACE VIEW of an existing view: its contents are kept if its stream pipelines answer
+the new query, too.
 
-Enters: the statement, the entry in its place, an image. Leaves: an image with the new entry, the continuous views that were built, notices.
-Every stream pipeline of the new query goes on with the state of one of the old view's (`views.share.reuse`); where one can't, the
-statement is refused, unless it says WITH (reset = true). Must not commit.
+Enters: the statement, the entry in its place, an image. Leaves: an image with the new entry, the
+continuous views that were built, notices. Every stream pipeline of the new query goes on with the
+state of one of the old view's (`views.share.reuse`); where one can't, the statement is refused,
+unless it says WITH (reset = true). Must not commit.
 """
 
 from __future__ import annotations
@@ -33,7 +35,10 @@ Notice = tuple[str, str | None]
 
 
 def replaced_view(statement: CreateView, image: CatalogImage) -> ViewEntry | QueryViewEntry | None:
-    """Return the view that the statement replaces; None: it makes a new one. Raises 42809 for another relation of that name."""
+    """Return the view that the statement replaces; None: the statement makes a new view.
+
+    Raises 42809 for another relation of that name.
+    """
     entry = image.entries.get(statement.name) if statement.or_replace else None
     return None if entry is None else require_view(entry)
 
@@ -46,12 +51,13 @@ def replace_view(
     engines: ViewEngines,
     require: Callable[[CatalogImage, BoundQuery], None],
 ) -> tuple[CatalogImage, list[ContinuousView], list[Notice]]:
-    """Return the image after the statement, the views that were built for it, and what the client is to be told.
+    """Return the image after the statement, the views that were built for it, and the notices for
+    the client.
 
-    require: raises 42501 for what may not be read.
+    require: raises 42501 for relations that may not be read.
 
-    Raises what CREATE VIEW does, 42P16 for columns that don't begin like the old ones, 42P17 for a view that would read itself, and 55000
-    when contents would be lost.
+    Raises the errors of CREATE VIEW, 42P16 for columns that don't begin like the old ones, 42P17
+    for a view that would read itself, and 55000 when contents would be lost.
     """
     refuse_built_in(image, entry, "replace")
     bound = bind_query(statement.query, image, settings)
@@ -95,9 +101,11 @@ def check_columns(before: Sequence[ColumnDescription], after: Sequence[ColumnDes
 
 @dataclass
 class Replacing:
-    """One statement at work. engines: what builds its views, None: nothing does.
+    """A CREATE OR REPLACE VIEW that is being done.
 
-    left: the continuous views of the old one that no part of the new one goes on with yet.
+    Attributes:
+        engines: build its views, None: nothing is built.
+        left: the continuous views of the old view that no part of the new one goes on with yet.
     """
 
     statement: CreateView
@@ -114,7 +122,7 @@ class Replacing:
         self.next_oid = self.image.next_oid
 
     def entries(self, bound: BoundQuery) -> list[Entry]:
-        """Return what the statement makes, the view itself last."""
+        """Return the entries that the statement makes, the view itself last."""
         oid = self.entry.description.oid
         if not reads_stream(bound, self.image):
             if self.has_contents and not self.statement.reset:
@@ -137,7 +145,9 @@ class Replacing:
         return ViewDraft(define_view(self.statement, self.entry.description.oid, self.settings), bound, self.image)
 
     def _continuous(self, draft: ViewDraft, is_whole: bool) -> ViewEntry:
-        """Return the entry of the view or of a part of it, which goes on with one that is left if it can."""
+        """Return the entry of the view or of a part of it, which goes on with one that is left if
+        it can.
+        """
         reason = None
         for piece in () if self.statement.reset else tuple(self.left):
             stream = self.image.entries.get(piece.stream_name)
@@ -162,7 +172,10 @@ class Replacing:
         return draft.build(self.engines)
 
     def heir(self, draft: ViewDraft, piece: ViewEntry) -> ViewEntry:
-        """Return the entry of a view that goes on with the state of `piece`. Raises NotCoveredError."""
+        """Return the entry of a view that goes on with the state of `piece`.
+
+        Raises NotCoveredError.
+        """
         assert self.engines is not None
         return draft.build(self.engines, piece.view)
 
@@ -193,10 +206,15 @@ class Replacing:
 
 
 class Judged(Replacing):
-    """The same statement under EXPLAIN: what would be kept is planned, and nothing built."""
+    """The same statement under EXPLAIN: the parts that would be kept are planned, and nothing is
+    built.
+    """
 
     def lines(self, bound: BoundQuery) -> list[str]:
-        """Return what becomes of what the old view has counted. Raises the refusal of a statement that would lose it."""
+        """Return the lines on what the old view has counted.
+
+        Raises the refusal of a statement that would lose it.
+        """
         if not self.has_contents:
             return []
         if not reads_stream(bound, self.image):
@@ -221,7 +239,10 @@ class Judged(Replacing):
 def replacing_lines(
     statement: CreateView, bound: BoundQuery, image: CatalogImage, settings: SessionSettings
 ) -> list[str]:
-    """Return what EXPLAIN says of CREATE OR REPLACE VIEW besides the plan; nothing where no contents are at stake."""
+    """Return the lines of EXPLAIN on CREATE OR REPLACE VIEW besides the plan.
+
+    None where no contents are at stake.
+    """
     entry = replaced_view(statement, image)
     if entry is None:
         return []
@@ -229,7 +250,10 @@ def replacing_lines(
 
 
 def columns_kept(piece: ViewEntry, stream: StreamEntry) -> UsedRelation:
-    """Return the stream with the columns that a view's kernel knows, under their names of today; what was dropped has no name."""
+    """Return the stream with the columns that a view's kernel knows, under their present names.
+
+    Dropped columns have no name.
+    """
     old = next(one for one in piece.used if one.oid == stream.description.oid)
     today = {column.number: column.name for column in stream.description.columns}
     columns = tuple((today.get(number, f"{TODAY}{number}"), number) for _, number in old.columns)
