@@ -23,6 +23,10 @@ FILE_LINES_MAX = 500
 FAMILY_LINES_MAX = 800
 FAMILIES = {"sql/parse/syntax.py"}
 FUNCTION_LINES_MAX = 70
+PARAMETERS_MAX = 10
+
+# Kernels whose parameters are the columns of a stream.
+GENERATED = TREE / "tests" / "views" / "codegen" / "golden"
 
 # What `git ls-files` knows, so that nothing that tools leave behind is looked at.
 FILES = [
@@ -111,6 +115,21 @@ def test_files_and_functions_are_short() -> None:
                     length = (node.end_lineno or node.lineno) - node.lineno + 1
                     if length > FUNCTION_LINES_MAX:
                         yield f"{tree_name(path)}:{node.lineno} {node.name} has {length} lines"
+
+    report(problems())
+
+
+def test_functions_take_few_parameters() -> None:
+    """What belongs together is one parameter: kernels take NamedTuples of arrays."""
+
+    def problems() -> Iterator[str]:
+        for path in MODULES:
+            for node in ast.walk(syntax(path)):
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and GENERATED not in path.parents:
+                    names = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+                    count = len(names) - (names[:1] == ["self"])
+                    if count > PARAMETERS_MAX:
+                        yield f"{tree_name(path)}:{node.lineno} {node.name} has {count} parameters"
 
     report(problems())
 

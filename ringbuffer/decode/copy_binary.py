@@ -32,7 +32,7 @@ from ringbuffer.decode.slow_fields import NO_ZONE
 from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.columns import Layout, Morsel
 from ringbuffer.memory.error_codes import RowError
-from ringbuffer.memory.row_block import CAPACITY_STEP, MORSEL_ROWS_MAX, PADDING_BYTES, RowPlan
+from ringbuffer.memory.row_block import CAPACITY_STEP, MORSEL_ROWS_MAX, PADDING_BYTES, RowBlock, RowPlan
 from ringbuffer.scalar.numbers.fields import Bytes
 
 SIGNATURE = b"PGCOPY\n\xff\r\n\0"
@@ -177,11 +177,8 @@ class BinaryDecoder:
             end,
             starts,
             self._formats,
-            self.plan.columns,
-            *NO_ZONE,
-            block,
-            capacity,
-            heap,
+            RowBlock(self.plan.columns, block, capacity, heap),
+            NO_ZONE,
             NO_SLOW_FIELDS,
             self._state,
         )

@@ -11,7 +11,15 @@ import numpy as np
 
 from ringbuffer.compile.jit import inlined_kernel, kernel
 from ringbuffer.decode.quick_values import POWERS, quick_date, quick_decimal, quick_integer
-from ringbuffer.decode.store_field import INLINE_BYTES_MAX, INT64_MAX, INT64_MIN, inline_words, store_null_value
+from ringbuffer.decode.store_field import (
+    INLINE_BYTES_MAX,
+    INT64_MAX,
+    INT64_MIN,
+    inline_words,
+    null_address,
+    store_null_value,
+    value_address,
+)
 from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.addresses import (
     copy_bytes,
@@ -43,15 +51,15 @@ from ringbuffer.memory.row_block import (
     NOT_NULL,
     NUMERIC,
     PRECISION,
-    PREFIX,
     SCALE,
     TEXT,
     WIDTH,
     ZONED,
     Array,
+    RowBlock,
 )
 from ringbuffer.scalar.calendars.parse_time import parse_date, parse_timestamp
-from ringbuffer.scalar.calendars.time_zones import Offsets, Transitions
+from ringbuffer.scalar.calendars.time_zones import Zone
 from ringbuffer.scalar.numbers.fields import Bytes, parse_bool, parse_integer, parse_numeric_column
 from ringbuffer.scalar.numbers.parse_float import parse_float32, parse_float64
 
@@ -183,7 +191,7 @@ def store_dates(
 @kernel
 def store_others(
     buffer: Bytes, start: int, ends: Array, form: Array, columns: Array, column: int, rows: int, target: int, nulls: int,
-    transitions: Transitions, offsets: Offsets,
+    zone: Zone,
 ) -> int:  # fmt: skip
     """Store a column of floats, bools, enums or timestamps; return the rows stored. See store_integers."""
     kind, width = columns[column, KIND], columns[column, WIDTH]
@@ -212,9 +220,8 @@ def store_others(
             value, error = label_number(columns[column, LABELS], buffer, start + first, start + end)
             store_word(place, value)
         else:
-            value, error = parse_timestamp(
-                buffer, start + first, start + end, columns[column, ZONED] != 0, transitions, offsets
-            )
+            zoned = columns[column, ZONED] != 0
+            value, error = parse_timestamp(buffer, start + first, start + end, zoned, zone.transitions, zone.offsets)
             store_word(place, value)
         if error != OK or not plain:
             return row
@@ -243,13 +250,22 @@ def rows_that_fit(buffer: Bytes, start: int, ends: Array, form: Array, columns: 
 
 @kernel
 def store_strings(
-    buffer: Bytes, start: int, ends: Array, form: Array, columns: Array, column: int, rows: int, target: int, nulls: int, heap: Bytes,
+    buffer: Bytes,
+    start: int,
+    ends: Array,
+    form: Array,
+    block: RowBlock,
+    column: int,
+    rows: int,
+    target: int,
+    nulls: int,
     used: int,
-) -> int:  # fmt: skip
+) -> int:
     """Store a column of strings, all of which can be stored; return the bytes of `heap` used then.
 
     See store_integers.
     """
+    columns, heap = block.columns, block.heap
     heap_address = heap.ctypes.data
     # Up to these places blocks may be read and written.
     source_end, heap_end = buffer.shape[0] - BLOCK_BYTES - start, heap.shape[0] - BLOCK_BYTES
@@ -278,16 +294,14 @@ def store_strings(
 
 @kernel
 def store_lines(
-    buffer: Bytes, start: int, ends: Array, form: Array, columns: Array, rows: int, base: int, capacity: int, row: int, heap: Bytes,
-    used: int, transitions: Transitions, offsets: Offsets,
-) -> tuple[int, int]:  # fmt: skip
+    buffer: Bytes, start: int, ends: Array, form: Array, block: RowBlock, rows: int, row: int, used: int, zone: Zone
+) -> tuple[int, int]:
     """Store `rows` lines with known `ends` of fields, from `row` on; return (rows, bytes of heap used then)."""
+    columns = block.columns
     count = columns.shape[0]
-    row_bytes = columns[count - 1, PREFIX] + columns[count - 1, WIDTH]
     for column in range(count):
         kind = columns[column, KIND]
-        target = base + capacity * columns[column, PREFIX] + row * columns[column, WIDTH]
-        nulls = base + capacity * (row_bytes + column) + row
+        target, nulls = value_address(block, column, row), null_address(block, column, row)
         for index in range(rows):
             store_byte(nulls + index, np.uint8(0))
         if kind == TEXT:
@@ -299,10 +313,9 @@ def store_lines(
         elif kind == DATE:
             rows = store_dates(buffer, start, ends, form, columns, column, rows, target, nulls)
         else:
-            rows = store_others(buffer, start, ends, form, columns, column, rows, target, nulls, transitions, offsets)
+            rows = store_others(buffer, start, ends, form, columns, column, rows, target, nulls, zone)
     for column in range(count):
         if columns[column, KIND] == TEXT:
-            target = base + capacity * columns[column, PREFIX] + row * columns[column, WIDTH]
-            nulls = base + capacity * (row_bytes + column) + row
-            used = store_strings(buffer, start, ends, form, columns, column, rows, target, nulls, heap, used)
+            target, nulls = value_address(block, column, row), null_address(block, column, row)
+            used = store_strings(buffer, start, ends, form, block, column, rows, target, nulls, used)
     return rows, used

@@ -28,13 +28,14 @@ from ringbuffer.decode.copy_lines import (
     QUOTE,
     RETURN,
     START,
+    CopyFormat,
+    CopyProgress,
     end_marker,
     end_of_line,
 )
 from ringbuffer.decode.store_field import check_encoding
 from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.addresses import load_word, trailing_zeros
-from ringbuffer.memory.row_block import Array
 from ringbuffer.scalar.numbers.fields import Bytes
 
 OK = codes.OK
@@ -84,13 +85,14 @@ def next_mark(
 
 @inlined_kernel
 def read_csv_line(
-    buffer: Bytes, start: int, end: int, final: bool, delimiters: int, quotes: int, escapes: int, classes: Bytes, columns_count: int,
-    fields: Array, state: Array,
-) -> tuple[int, int, int, int, int, int]:  # fmt: skip
+    buffer: Bytes, start: int, end: int, final: bool, written: CopyFormat, columns_count: int, progress: CopyProgress
+) -> tuple[int, int, int, int, int, int]:
     """Find the record at `start` and its fields.
 
     Returns (kind, end of its data, start of the next record, fields, lines, error).
     """
+    classes, fields, state = written.classes, progress.fields, progress.state
+    delimiters, quotes, escapes = written.delimiter * ONES, written.quote * ONES, written.escape * ONES
     following = end
     count, lines, marked = 0, 1, 0
     fields[0, START] = start
@@ -107,9 +109,7 @@ def read_csv_line(
             return LINE_END, start, following, 0, lines, OK
         following = end
     address = buffer.ctypes.data
-    base = start - WORD_BYTES
-    before = start - 1
-    found = 0
+    base, before, found = start - WORD_BYTES, start - 1, 0
     while True:
         at, base, found = next_mark(address, base, end, found, delimiters, quotes, escapes)
         if at >= end:

@@ -27,6 +27,8 @@ from ringbuffer.decode.copy_lines import (
     HEAP_USED,
     LINE,
     STATE_WORDS,
+    CopyFormat,
+    CopyProgress,
 )
 from ringbuffer.decode.copy_morsel import PLAIN_LINES, decode_copy
 from ringbuffer.decode.slow_fields import FALLBACKS_MAX, Fallback, slow_value
@@ -34,7 +36,7 @@ from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.byte_masks import BLOCK_BYTES
 from ringbuffer.memory.columns import Layout, Morsel
 from ringbuffer.memory.error_codes import RowError
-from ringbuffer.memory.row_block import FORCE, PADDING_BYTES, RowPlan, rounded_capacity
+from ringbuffer.memory.row_block import FORCE, PADDING_BYTES, RowBlock, RowPlan, rounded_capacity
 from ringbuffer.scalar.calendars.time_zones import zone_table
 from ringbuffer.scalar.numbers.fields import Bytes
 
@@ -67,21 +69,22 @@ class CopyDecoder:
         self.rows_count = 0
         self.plan = RowPlan(layout)
         csv, quote, escape, classes = settings
-        self._settings = (csv, int(np.flatnonzero(classes == DELIMITER)[0]), quote, escape, classes)
-        self._form = plain_form(csv, quote, null.encode())
+        delimiter = int(np.flatnonzero(classes == DELIMITER)[0])
+        null_text = np.frombuffer(null.encode() + bytes(PADDING_BYTES), dtype=np.uint8).copy()
+        plain = plain_form(csv, quote, null.encode())
+        self._written = CopyFormat(csv, delimiter, quote, escape, classes, null_text, plain, zone_table(time_zone))
         self.plan.columns[:, FORCE] = force or 0
-        self._null_text = np.frombuffer(null.encode() + bytes(PADDING_BYTES), dtype=np.uint8).copy()
         self._header = header
         self._fallback = fallback
-        self._transitions, self._offsets = zone_table(time_zone)
         self._pending = bytearray()
         self._heap = np.empty(0, dtype=np.uint8)
         self._wait_bytes = 0
         self._row_bytes = float(max(2, 2 * len(layout)))
         self._state = np.zeros(STATE_WORDS, dtype=np.int64)
-        self._fields = np.zeros((len(layout) + 1, 3), dtype=np.int64)
+        fields = np.zeros((len(layout) + 1, 3), dtype=np.int64)
         self._fallbacks = np.zeros((FALLBACKS_MAX + len(layout), 6), dtype=np.int64)
-        has_plain = bool(layout) and not any(force) and self._form[NULL_BYTES] >= 0
+        self._progress = CopyProgress(fields, self._fallbacks, self._state)
+        has_plain = bool(layout) and not any(force) and plain[NULL_BYTES] >= 0
         self._ends = np.zeros(PLAIN_LINES * len(layout) + BLOCK_BYTES + 1 if has_plain else 0, dtype=np.int32)
 
     @property
@@ -151,9 +154,16 @@ class CopyDecoder:
             heap = self._heap = np.empty(end - start + BLOCK_BYTES, dtype=np.uint8)
         state[HEAP_USED] = state[FALLBACKS_USED] = state[ERROR] = 0
         rows_count = decode_copy(
-            buffer, start, end, final, self._header and state[LINE] == 0, *self._settings, self._null_text, self._form,
-            self.plan.columns, self._transitions, self._offsets, block, capacity, heap, self._fields, self._ends, self._fallbacks, state,
-        )  # fmt: skip
+            buffer,
+            start,
+            end,
+            final,
+            self._header and bool(state[LINE] == 0),
+            self._written,
+            RowBlock(self.plan.columns, block, capacity, heap),
+            self._ends,
+            self._progress,
+        )
         morsel = self.plan.morsel(block, capacity, rows_count, self._heap_part(int(state[HEAP_USED])))
         self._settle_fallbacks(buffer, heap, block, capacity)
         if state[ERROR]:

@@ -10,6 +10,7 @@ know types of columns.
 from __future__ import annotations
 
 from ringbuffer.compile.jit import inlined_kernel, kernel
+from ringbuffer.decode.copy_lines import CopyFormat
 from ringbuffer.decode.store_field import check_encoding
 from ringbuffer.memory.addresses import load_byte, trailing_zeros
 from ringbuffer.memory.byte_masks import BLOCK_BYTES, equal_mask, high_mask, ones_count
@@ -62,14 +63,14 @@ def field_ends(
 
 @kernel
 def find_fields(
-    buffer: Bytes, start: int, end: int, csv: bool, delimiter: int, quote: int, escape: int, columns_count: int, rows_max: int,
-    ends: Array,
-) -> int:  # fmt: skip
+    buffer: Bytes, start: int, end: int, written: CopyFormat, columns_count: int, rows_max: int, ends: Array
+) -> int:
     """Return how many plain lines begin at `start`, at most `rows_max`, and write the ends of their fields.
 
     ends: int32[>= rows_max * columns_count + 65]; places count from `start`. ends[0] is -1, and
     field i of all lies between ends[i] + 1 and ends[i + 1]. 64 bytes after `end` can be read.
     """
+    csv, delimiter, quote, escape = written.csv, written.delimiter, written.quote, written.escape
     address = buffer.ctypes.data + start
     size = min(end - start, SPAN_BYTES_MAX)
     room = ends.shape[0] - BLOCK_BYTES - 1

@@ -6,12 +6,15 @@ columns or values.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
 from ringbuffer.compile.jit import kernel
 from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.row_block import Array
+from ringbuffer.scalar.calendars.time_zones import Zone
 from ringbuffer.scalar.numbers.fields import Bytes
 
 OK = codes.OK
@@ -35,6 +38,42 @@ LINE_ROW, LINE_CUT, LINE_END, LINE_ERROR = range(4)
 START, END, MARKED = range(3)
 # A field for the slow parser: its row, line, column, and where its text is.
 FALLBACK_ROW, FALLBACK_LINE, FALLBACK_COLUMN, FALLBACK_IN_HEAP, FALLBACK_START, FALLBACK_END = range(6)
+
+
+class CopyFormat(NamedTuple):
+    """How the lines of a COPY are written.
+
+    Attributes:
+        csv: the format is CSV, not text.
+        delimiter, quote, escape: bytes.
+        classes: uint8[256], the class of each byte.
+        null_text: uint8[n], how NULL is written, and PADDING_BYTES more that are readable.
+        plain: int64[4], see copy_columns.
+        zone: of times that name none.
+    """
+
+    csv: bool
+    delimiter: int
+    quote: int
+    escape: int
+    classes: Bytes
+    null_text: Bytes
+    plain: Array
+    zone: Zone
+
+
+class CopyProgress(NamedTuple):
+    """What the kernels of a COPY keep and tell.
+
+    Attributes:
+        fields: int64[columns + 1, 3], see START.
+        fallbacks: int64[n, 6], see FALLBACK_ROW.
+        state: int64[16], see EOL.
+    """
+
+    fields: Array
+    fallbacks: Array
+    state: Array
 
 
 @kernel

@@ -10,11 +10,21 @@ from __future__ import annotations
 from ringbuffer.compile.jit import kernel
 from ringbuffer.decode.copy_columns import store_lines
 from ringbuffer.decode.copy_fields import find_fields
-from ringbuffer.decode.copy_lines import CONSUMED, ENDED, EOL, EOL_NEWLINE, EOL_UNKNOWN, FALLBACKS_USED, HEAP_USED, LINE
+from ringbuffer.decode.copy_lines import (
+    CONSUMED,
+    ENDED,
+    EOL,
+    EOL_NEWLINE,
+    EOL_UNKNOWN,
+    FALLBACKS_USED,
+    HEAP_USED,
+    LINE,
+    CopyFormat,
+    CopyProgress,
+)
 from ringbuffer.decode.copy_rows import decode_lines
 from ringbuffer.decode.slow_fields import FALLBACKS_MAX
-from ringbuffer.memory.row_block import Array
-from ringbuffer.scalar.calendars.time_zones import Offsets, Transitions
+from ringbuffer.memory.row_block import Array, RowBlock
 from ringbuffer.scalar.numbers.fields import Bytes
 
 # So many plain lines are taken at once; with fewer than FEW_LINES at once twice as many others follow as before, up to OTHERS_MAX.
@@ -25,31 +35,34 @@ OTHERS_MAX = 4096
 
 @kernel
 def decode_copy(
-    buffer: Bytes, start: int, end: int, final: bool, header: bool, csv: bool, delimiter: int, quote: int, escape: int, classes: Bytes,
-    null_text: Bytes, form: Array, columns: Array, transitions: Transitions, offsets: Offsets, block: Bytes, capacity: int, heap: Bytes,
-    fields: Array, ends: Array, fallbacks: Array, state: Array,
-) -> int:  # fmt: skip
+    buffer: Bytes,
+    start: int,
+    end: int,
+    final: bool,
+    header: bool,
+    written: CopyFormat,
+    block: RowBlock,
+    ends: Array,
+    progress: CopyProgress,
+) -> int:
     """Store lines as rows in `block`; return how many.
 
-    classes: uint8[256]; form: see copy_columns; ends: see copy_fields, empty when no line is to
-    count as plain; state, fields int64[columns + 1, 3], fallbacks int64[n, 6]: see copy_lines.
+    ends: see copy_fields, empty when no line is to count as plain.
     """
-    columns_count = columns.shape[0]
+    state, capacity = progress.state, block.capacity
+    columns_count = block.columns.shape[0]
     row = 0
     others = 1 if ends.shape[0] > 0 else capacity
     state[CONSUMED] = start
     while row < capacity and state[FALLBACKS_USED] < FALLBACKS_MAX and state[ENDED] == 0:
         if ends.shape[0] > 0 and state[EOL] == EOL_NEWLINE and state[CONSUMED] < end:
             start = state[CONSUMED]
-            lines = find_fields(
-                buffer, start, end, csv, delimiter, quote, escape, columns_count, min(PLAIN_LINES, capacity - row), ends
-            )
+            lines = find_fields(buffer, start, end, written, columns_count, min(PLAIN_LINES, capacity - row), ends)
             stored = 0
             if lines > 0:
                 stored, state[HEAP_USED] = store_lines(
-                    buffer, start, ends, form, columns, lines, block.ctypes.data, capacity, row, heap, state[HEAP_USED],
-                    transitions, offsets,
-                )  # fmt: skip
+                    buffer, start, ends, written.plain, block, lines, row, state[HEAP_USED], written.zone
+                )
             if stored > 0:
                 row += stored
                 state[LINE] += stored
@@ -60,10 +73,8 @@ def decode_copy(
         elif state[EOL] != EOL_UNKNOWN:
             others = capacity
         rows_end = min(capacity, row + others)
-        row = decode_lines(
-            buffer, state[CONSUMED], end, final, header and state[LINE] == 0, csv, delimiter, quote, escape, classes, null_text,
-            columns, transitions, offsets, block, capacity, row, rows_end, heap, fields, fallbacks, state,
-        )  # fmt: skip
+        has_header = header and state[LINE] == 0
+        row = decode_lines(buffer, state[CONSUMED], end, final, has_header, written, block, row, rows_end, progress)
         if row < rows_end:
             break
     return row

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ringbuffer.compile.jit import inlined_kernel, kernel
-from ringbuffer.decode.copy_csv_line import ONES, read_csv_line
+from ringbuffer.decode.copy_csv_line import read_csv_line
 from ringbuffer.decode.copy_lines import (
     CONSUMED,
     END,
@@ -36,14 +36,15 @@ from ringbuffer.decode.copy_lines import (
     MARKED,
     NUMBERED,
     START,
+    CopyFormat,
+    CopyProgress,
 )
 from ringbuffer.decode.copy_text_line import read_text_line
 from ringbuffer.decode.slow_fields import FALLBACKS_MAX
 from ringbuffer.decode.store_field import check_encoding, store_field, store_null
 from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.addresses import signed_word
-from ringbuffer.memory.row_block import FORCE, KIND, NOT_NULL, PADDING_BYTES, TEXT, Array
-from ringbuffer.scalar.calendars.time_zones import Offsets, Transitions
+from ringbuffer.memory.row_block import FORCE, KIND, NOT_NULL, PADDING_BYTES, TEXT, Array, RowBlock
 from ringbuffer.scalar.numbers.fields import Bytes
 
 OK = codes.OK
@@ -59,39 +60,36 @@ FORCE_NULL, FORCE_NOT_NULL = 1, 2
 
 @kernel
 def decode_lines(
-    buffer: Bytes, start: int, end: int, final: bool, header: bool, csv: bool, delimiter: int, quote: int, escape: int, classes: Bytes,
-    null_text: Bytes, columns: Array, transitions: Transitions, offsets: Offsets, block: Bytes, capacity: int, row: int, rows_end: int,
-    heap: Bytes, fields: Array, fallbacks: Array, state: Array,
-) -> int:  # fmt: skip
+    buffer: Bytes,
+    start: int,
+    end: int,
+    final: bool,
+    header: bool,
+    written: CopyFormat,
+    block: RowBlock,
+    row: int,
+    rows_end: int,
+    progress: CopyProgress,
+) -> int:
     """Store lines as rows in `block`, from `row` on, below `rows_end`; return the rows then.
 
     See copy_morsel.
     """
-    columns_count = columns.shape[0]
+    fields, state = progress.fields, progress.state
+    columns_count = block.columns.shape[0]
     state[CONSUMED] = start
     while row < rows_end and state[FALLBACKS_USED] < FALLBACKS_MAX and state[ENDED] == 0:
-        if csv:
+        if written.csv:
             status, line_end, following, fields_count, lines, error = read_csv_line(
-                buffer,
-                start,
-                end,
-                final,
-                delimiter * ONES,
-                quote * ONES,
-                escape * ONES,
-                classes,
-                columns_count,
-                fields,
-                state,
+                buffer, start, end, final, written, columns_count, progress
             )
         else:
             status, line_end, following, fields_count, lines, error = read_text_line(
-                buffer, start, end, final, classes, columns_count, fields, state
+                buffer, start, end, final, written.classes, columns_count, fields, state
             )
             if status == LINE_ROW and state[NUMBERED] != 0:
-                error = check_escapes(
-                    fields, min(fields_count, columns_count), buffer, null_text, heap, state[HEAP_USED]
-                )
+                count = min(fields_count, columns_count)
+                error = check_escapes(fields, count, buffer, written.null_text, block.heap, state[HEAP_USED])
                 if error != OK:
                     status = LINE_ERROR
         if status == LINE_CUT:
@@ -108,10 +106,7 @@ def decode_lines(
         elif error == OK and fields_count > columns_count:
             error = EXTRA_COLUMN
         elif error == OK:
-            error = convert_row(
-                columns, fields, fields_count, row, buffer, null_text, csv, quote, escape, block, capacity, heap, fallbacks,
-                transitions, offsets, state,
-            )  # fmt: skip
+            error = convert_row(block, fields_count, row, buffer, written, progress)
         if error != OK:
             note_error(state, error, status, start, line_end)
             return row
@@ -136,14 +131,12 @@ def note_error(state: Array, error: int, status: int, start: int, line_end: int)
 
 @inlined_kernel
 def convert_row(
-    columns: Array, fields: Array, fields_count: int, row: int, buffer: Bytes, null_text: Bytes, csv: bool, quote: int, escape: int,
-    block: Bytes, capacity: int, heap: Bytes, fallbacks: Array, transitions: Transitions, offsets: Offsets, state: Array,
-) -> int:  # fmt: skip
-    """Store the fields of a line in `row`, and return the error.
-
-    null_text has 16 more readable bytes, which are not part of it.
-    """
-    base = block.ctypes.data
+    block: RowBlock, fields_count: int, row: int, buffer: Bytes, written: CopyFormat, progress: CopyProgress
+) -> int:
+    """Store the fields of a line in `row`, and return the error."""
+    columns, heap = block.columns, block.heap
+    csv, quote, escape, null_text = written.csv, written.quote, written.escape, written.null_text
+    fields, fallbacks, state = progress.fields, progress.fallbacks, progress.state
     null_bytes = len(null_text) - PADDING_BYTES
     missing_null = -1
     for column in range(columns.shape[0]):
@@ -162,7 +155,7 @@ def convert_row(
         if null and force & FORCE_NOT_NULL == 0:
             if columns[column, NOT_NULL] != 0 and missing_null < 0:
                 missing_null = column
-            store_null(columns, column, base, capacity, row)
+            store_null(block, column, row)
             continue
         if marked:
             if csv:
@@ -176,14 +169,12 @@ def convert_row(
             if csv and force & FORCE_NULL != 0 and is_null_text(heap, start, end, null_text, null_bytes):
                 if columns[column, NOT_NULL] != 0 and missing_null < 0:
                     missing_null = column
-                store_null(columns, column, base, capacity, row)
+                store_null(block, column, row)
                 continue
             source = heap
         else:
             source = buffer
-        error, used = store_field(
-            columns, column, base, capacity, row, source, start, end, heap, used, transitions, offsets
-        )
+        error, used = store_field(block, column, row, source, start, end, used, written.zone)
         if error == NEEDS_FALLBACK:
             if marked and columns[column, KIND] != TEXT:
                 used = end

@@ -12,9 +12,9 @@ from typing import Self
 
 import numpy as np
 
-from ringbuffer.compile.jit import inlined_kernel, kernel
+from ringbuffer.compile.jit import entry_of, inlined_kernel, kernel
 from ringbuffer.decode.slow_fields import FALLBACKS_MAX, NO_ZONE, Fallback, note_slow_field, settle_slow_fields
-from ringbuffer.decode.store_field import null_address, store_field, store_null
+from ringbuffer.decode.store_field import null_address, store_field, store_null, value_address
 from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.addresses import store_byte, store_int16, store_int32, store_word
 from ringbuffer.memory.columns import Layout, Morsel
@@ -31,15 +31,14 @@ from ringbuffer.memory.row_block import (
     KIND,
     NOT_NULL,
     PADDING_BYTES,
-    PREFIX,
     TEXT,
     TIMESTAMP,
-    WIDTH,
     Array,
     PerLayout,
+    RowBlock,
     RowPlan,
 )
-from ringbuffer.scalar.calendars.time_zones import Offsets, Transitions, zone_table
+from ringbuffer.scalar.calendars.time_zones import Zone, zone_table
 from ringbuffer.scalar.numbers.fields import Bytes, is_space, parse_numeric_column
 
 OK = codes.OK
@@ -76,10 +75,12 @@ class LiteralDecoder:
         self._slow = np.zeros((FALLBACKS_MAX, 4), dtype=np.int64)
         self._buffer = np.zeros(4096, dtype=np.uint8)
         self._view = self._buffer.data
+        rows = RowBlock(self._plan.columns, self._buffer, 0, self._buffer)
+        self._decode_rows = entry_of(decode_literal_rows, self._buffer, 0, 0, rows, self._zone, self._slow, self._state)
 
     def in_zone(self, time_zone: str | None) -> Self:
         """Read times without a zone as times of this zone from now on; None: the zone is not known."""
-        self._transitions, self._offsets = NO_ZONE if time_zone is None else zone_table(time_zone)
+        self._zone = NO_ZONE if time_zone is None else zone_table(time_zone)
         return self
 
     def decode(self, text: bytes, start: int) -> Morsel | None:
@@ -93,10 +94,15 @@ class LiteralDecoder:
         capacity = (text.count(b"(", start) + 7) // 8 * 8
         block = self._plan.new_block(capacity)
         heap = np.empty(size - start + PADDING_BYTES, dtype=np.uint8)
-        rows_count, error = decode_literal_rows(
-            self._buffer, start, size, self._plan.columns, self._transitions, self._offsets, block, capacity, heap, self._slow,
+        rows_count, error = self._decode_rows(
+            self._buffer,
+            start,
+            size,
+            RowBlock(self._plan.columns, block, capacity, heap),
+            self._zone,
+            self._slow,
             self._state,
-        )  # fmt: skip
+        )
         if error == UNSURE:
             return None
         used, slow_used = self._state[HEAP_USED], self._state[SLOW_USED]
@@ -127,20 +133,19 @@ def decode_literals(text: bytes, start: int, layout: Layout, time_zone: str | No
 
 @kernel
 def decode_literal_rows(
-    buffer: Bytes, at: int, size: int, columns: Array, transitions: Transitions, offsets: Offsets, block: Bytes, capacity: int,
-    heap: Bytes, slow: Array, state: Array,
-) -> tuple[int, int]:  # fmt: skip
+    buffer: Bytes, at: int, size: int, rows: RowBlock, zone: Zone, slow: Array, state: Array
+) -> tuple[int, int]:
     """Return (rows, error or UNSURE): see LiteralDecoder.
 
     slow: int64[n, 4], see slow_fields.
     """
-    columns_count = columns.shape[0]
+    columns_count = rows.columns.shape[0]
     state[HEAP_USED] = 0
     state[SLOW_USED] = 0
     row = 0
     while True:
         at = after_space(buffer, at, size)
-        if at >= size or buffer[at] != 40 or row >= capacity:
+        if at >= size or buffer[at] != 40 or row >= rows.capacity:
             return row, UNSURE
         at += 1
         for column in range(columns_count):
@@ -149,10 +154,7 @@ def decode_literal_rows(
                 return row, UNSURE
             state[ERROR_ROW] = row
             state[ERROR_COLUMN] = column
-            error = store_literal(
-                columns, column, block.ctypes.data, capacity, row, kind, buffer, start, end, heap, slow, transitions, offsets,
-                state,
-            )  # fmt: skip
+            error = store_literal(rows, column, row, kind, buffer, start, end, slow, zone, state)
             if error != OK:
                 return row, error
             at = after_space(buffer, at, size)
@@ -262,24 +264,33 @@ def read_number(buffer: Bytes, at: int, size: int) -> tuple[int, int, int, int]:
 
 @inlined_kernel
 def store_literal(
-    columns: Array, column: int, base: int, capacity: int, row: int, kind: int, buffer: Bytes, start: int, end: int, heap: Bytes,
-    slow: Array, transitions: Transitions, offsets: Offsets, state: Array,
-) -> int:  # fmt: skip
+    rows: RowBlock,
+    column: int,
+    row: int,
+    kind: int,
+    buffer: Bytes,
+    start: int,
+    end: int,
+    slow: Array,
+    zone: Zone,
+    state: Array,
+) -> int:
     """Assign one literal to its column; return the error, or UNSURE."""
     state[ERROR_IN_HEAP] = 0
     state[ERROR_START] = start
     state[ERROR_END] = end
+    columns = rows.columns
     physical = columns[column, KIND]
     used = state[HEAP_USED]
     if kind == NULL:
-        store_null(columns, column, base, capacity, row)
+        store_null(rows, column, row)
         return UNSURE if columns[column, NOT_NULL] != 0 else OK
-    target = base + capacity * columns[column, PREFIX] + row * columns[column, WIDTH]
+    target = value_address(rows, column, row)
     if kind in (TRUE, FALSE):
         if physical != BOOL:
             return UNSURE
         store_byte(target, np.uint8(1) if kind == TRUE else np.uint8(0))
-        store_byte(null_address(columns, column, base, capacity, row), np.uint8(0))
+        store_byte(null_address(rows, column, row), np.uint8(0))
         return OK
     if kind in (INTEGER, DECIMAL):
         if physical in (BOOL, DATE, TIMESTAMP, ENUM):
@@ -287,7 +298,7 @@ def store_literal(
         if physical == TEXT and (kind == DECIMAL or not is_printed_integer(buffer, start, end)):
             return UNSURE
         if physical in (INT64, INT32, INT16):
-            return store_rounded(columns, column, base, capacity, row, buffer, start, end)
+            return store_rounded(rows, column, row, buffer, start, end)
         if (physical in (FLOAT64, FLOAT32)) and is_zero(buffer, start, end):
             # An integer or numeric zero has no sign, so it stays behind.
             start = end - 1 if kind == INTEGER else start
@@ -297,15 +308,13 @@ def store_literal(
     if kind == MARKED_STRING:
         if physical in (DATE, TIMESTAMP):
             return UNSURE
-        end = without_doubled_quotes(buffer, start, end, heap, used)
+        end = without_doubled_quotes(buffer, start, end, rows.heap, used)
         start = used
-        source = heap
+        source = rows.heap
         state[ERROR_IN_HEAP] = 1
         state[ERROR_START] = start
         state[ERROR_END] = end
-    error, used = store_field(
-        columns, column, base, capacity, row, source, start, end, heap, used, transitions, offsets
-    )
+    error, used = store_field(rows, column, row, source, start, end, used, zone)
     state[HEAP_USED] = used
     if error != OK and (
         kind in (INTEGER, DECIMAL) or error in (VALUE_TOO_LONG, NUMERIC_FIELD_OVERFLOW, NUMERIC_SPECIAL)
@@ -322,16 +331,14 @@ def store_literal(
 
 
 @kernel
-def store_rounded(
-    columns: Array, column: int, base: int, capacity: int, row: int, buffer: Bytes, start: int, end: int
-) -> int:  # fmt: skip
+def store_rounded(rows: RowBlock, column: int, row: int, buffer: Bytes, start: int, end: int) -> int:
     """Assign a number to an integer column, rounded half away from zero; return the error, or UNSURE."""
     lo, hi, error = parse_numeric_column(buffer, start, end, DIGITS_MAX, 0)
     if error != OK:
         return UNSURE
-    kind = columns[column, KIND]
-    target = base + capacity * columns[column, PREFIX] + row * columns[column, WIDTH]
-    store_byte(null_address(columns, column, base, capacity, row), np.uint8(0))
+    kind = rows.columns[column, KIND]
+    target = value_address(rows, column, row)
+    store_byte(null_address(rows, column, row), np.uint8(0))
     outside = hi != lo >> 63
     if kind == INT64:
         store_word(target, lo)

@@ -20,9 +20,9 @@ from ringbuffer.decode.parameters import HEAP_SPARE_BYTES, STATE_WORDS, decode_p
 from ringbuffer.decode.slow_fields import NO_ZONE
 from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.columns import Layout, Morsel
-from ringbuffer.memory.row_block import CAPACITY_STEP, PADDING_BYTES, Array, RowPlan
+from ringbuffer.memory.row_block import CAPACITY_STEP, PADDING_BYTES, Array, RowBlock, RowPlan
 from ringbuffer.memory.widening import widen, widenings
-from ringbuffer.scalar.calendars.time_zones import Offsets, Transitions
+from ringbuffer.scalar.calendars.time_zones import Zone
 from ringbuffer.scalar.numbers.fields import Bytes
 
 # What is longer is left to the general decoders: buffers of this size are kept per prepared statement.
@@ -49,7 +49,6 @@ class OneRow:
         plan = RowPlan(layout)
         self._plan = plan
         self._formats = np.array(formats, dtype=np.int8)
-        self._columns = plan.columns
         self._buffer = np.zeros(BLOCK_BYTES_MAX + PADDING_BYTES, dtype=np.uint8)
         self._view = self._buffer.data
         self._block = plan.new_block(CAPACITY_STEP)
@@ -58,7 +57,6 @@ class OneRow:
         self._starts = np.zeros(1, dtype=np.int64)
         # No room for a field that needs Python, and no zone: either is an error to the kernel.
         self._slow = np.zeros((0, 4), dtype=np.int64)
-        self._transitions, self._offsets = NO_ZONE
         given = plan.morsel(self._block, CAPACITY_STEP, 1, self._heap)
         data = [column.copy() for column in start.data]
         nulls = [column.copy() for column in start.nulls]
@@ -71,12 +69,12 @@ class OneRow:
             nulls[target] = given.nulls[index]
         self.morsel = Morsel(1, tuple(data), tuple(nulls), self._heap)
         self._widenings = widenings(widened)
-        # What `decode_block` takes behind the start of the block.
-        self.memory = (
-            self._formats, self._columns, self._transitions, self._offsets, self._block, self._heap, self._slow, self._state,
-            self._widenings,
-        )  # fmt: skip
-        self._decode_block = entry_of(decode_block, self._buffer, 0, self._starts, *self.memory)
+        rows = RowBlock(plan.columns, self._block, CAPACITY_STEP, self._heap)
+        # What the kernels take after the place of the row.
+        self._literals = (rows, NO_ZONE, self._slow, self._state)
+        self._parameters = (self._formats, *self._literals, self._widenings)
+        self._decode_literals = entry_of(decode_literal_rows, self._buffer, 0, 0, *self._literals)
+        self._decode_block = entry_of(decode_block, self._buffer, 0, self._starts, *self._parameters)
 
     def fill(self, data: bytes, start: int, end: int) -> bool:
         """Decode data[start:end], which must be one block and nothing else.
@@ -87,7 +85,7 @@ class OneRow:
         if size > BLOCK_BYTES_MAX:
             return False
         self._view[:size] = data[start:end]
-        is_filled: bool = self._decode_block(self._buffer, size, self._starts, *self.memory)
+        is_filled: bool = self._decode_block(self._buffer, size, self._starts, *self._parameters)
         return is_filled
 
     def fill_literals(self, text: bytes, start: int) -> bool:
@@ -99,25 +97,29 @@ class OneRow:
         if size > BLOCK_BYTES_MAX:
             return False
         self._view[:size] = text
-        rows_count, error = decode_literal_rows(
-            self._buffer, start, size, self._columns, self._transitions, self._offsets, self._block, CAPACITY_STEP, self._heap,
-            self._slow, self._state,
-        )  # fmt: skip
+        rows_count, error = self._decode_literals(self._buffer, start, size, *self._literals)
         return rows_count == 1 and error == OK and not len(self._widenings)
 
 
 @kernel
 def decode_block(
-    buffer: Bytes, size: int, starts: npt.NDArray[np.int64], formats: npt.NDArray[np.int8], columns: Array, transitions: Transitions,
-    offsets: Offsets, block: Bytes, heap: Bytes, slow: Array, state: Array, table: Array,
-) -> bool:  # fmt: skip
+    buffer: Bytes,
+    size: int,
+    starts: npt.NDArray[np.int64],
+    formats: npt.NDArray[np.int8],
+    rows: RowBlock,
+    zone: Zone,
+    slow: Array,
+    state: Array,
+    table: Array,
+) -> bool:
     """Decode one block into row 0 of a row block, and widen the values; return whether that was possible.
 
     buffer[starts[0] : size] must be the parameter block. starts: int64[1]; table: int64[n, 4], see
     `widen`.
     """
     at = starts[0]
-    for _ in range(columns.shape[0]):
+    for _ in range(rows.columns.shape[0]):
         if at + 4 > size:
             return False
         length = signed_int32(buffer, at)
@@ -126,9 +128,7 @@ def decode_block(
         at += 4 + max(length, 0)
     if at != size:
         return False
-    error, _, slow_used = decode_parameter_rows(
-        buffer, size, starts, formats, columns, transitions, offsets, block, CAPACITY_STEP, heap, slow, state
-    )
+    error, _, slow_used = decode_parameter_rows(buffer, size, starts, formats, rows, zone, slow, state)
     if error != OK or slow_used != 0:
         return False
     widen(table)

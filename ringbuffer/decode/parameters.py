@@ -13,9 +13,16 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from ringbuffer.compile.jit import inlined_kernel, kernel
+from ringbuffer.compile.jit import entry_of, inlined_kernel, kernel
 from ringbuffer.decode.slow_fields import FALLBACKS_MAX, NO_ZONE, Fallback, note_slow_field, settle_slow_fields
-from ringbuffer.decode.store_field import check_encoding, null_address, store_field, store_null, store_text
+from ringbuffer.decode.store_field import (
+    check_encoding,
+    null_address,
+    store_field,
+    store_null,
+    store_text,
+    value_address,
+)
 from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.addresses import (
     float32_from_bits,
@@ -47,12 +54,12 @@ from ringbuffer.memory.row_block import (
     NUMERIC,
     PADDING_BYTES,
     PRECISION,
-    PREFIX,
     SCALE,
     TEXT,
     WIDTH,
     Array,
     PerLayout,
+    RowBlock,
     RowPlan,
 )
 from ringbuffer.scalar.calendars.calendar import (
@@ -63,7 +70,7 @@ from ringbuffer.scalar.calendars.calendar import (
     TIMESTAMP_US_END,
     TIMESTAMP_US_MIN,
 )
-from ringbuffer.scalar.calendars.time_zones import Offsets, Transitions, zone_table
+from ringbuffer.scalar.calendars.time_zones import Zone, zone_table
 from ringbuffer.scalar.numbers.fields import Bytes, parse_numeric_column
 
 OK = codes.OK
@@ -111,10 +118,22 @@ class ParameterDecoder:
         self._slow = np.zeros((FALLBACKS_MAX, 4), dtype=np.int64)
         self._buffer = np.zeros(1024, dtype=np.uint8)
         self._view = self._buffer.data
+        rows = RowBlock(self._plan.columns, self._buffer, 0, self._buffer)
+        self._decode_rows = entry_of(
+            decode_parameter_rows,
+            self._buffer,
+            0,
+            np.zeros(0, dtype=np.int64),
+            np.zeros(0, dtype=np.int8),
+            rows,
+            self._zone,
+            self._slow,
+            self._state,
+        )
 
     def in_zone(self, time_zone: str | None) -> Self:
         """Read times without a zone as times of this zone from now on; None: the zone is not known."""
-        self._transitions, self._offsets = NO_ZONE if time_zone is None else zone_table(time_zone)
+        self._zone = NO_ZONE if time_zone is None else zone_table(time_zone)
         return self
 
     def decode(
@@ -134,10 +153,16 @@ class ParameterDecoder:
         block = self._plan.new_block(capacity)
         heap = np.empty(2 * size + HEAP_SPARE_BYTES, dtype=np.uint8)
         state = self._state
-        error, used, slow_used = decode_parameter_rows(
-            self._buffer, size, starts, formats, self._plan.columns, self._transitions, self._offsets, block, capacity, heap,
-            self._slow, state,
-        )  # fmt: skip
+        error, used, slow_used = self._decode_rows(
+            self._buffer,
+            size,
+            np.ascontiguousarray(starts, dtype=np.int64),
+            np.ascontiguousarray(formats, dtype=np.int8),
+            RowBlock(self._plan.columns, block, capacity, heap),
+            self._zone,
+            self._slow,
+            state,
+        )
         morsel = self._plan.morsel(block, capacity, rows_count, heap[:used] if used else NO_STRINGS)
         if slow_used:
             settle_slow_fields(self._slow[:slow_used], self._buffer, morsel, self._plan.layout, self._fallback)
@@ -164,14 +189,20 @@ def decode_parameters(
 
 @kernel
 def decode_parameter_rows(
-    buffer: Bytes, size: int, starts: npt.NDArray[np.int64], formats: npt.NDArray[np.int8], columns: Array, transitions: Transitions,
-    offsets: Offsets, block: Bytes, capacity: int, heap: Bytes, slow: Array, state: Array,
-) -> tuple[int, int, int]:  # fmt: skip
+    buffer: Bytes,
+    size: int,
+    starts: npt.NDArray[np.int64],
+    formats: npt.NDArray[np.int8],
+    rows: RowBlock,
+    zone: Zone,
+    slow: Array,
+    state: Array,
+) -> tuple[int, int, int]:
     """Return (error, heap bytes used, slow fields): see ParameterDecoder.
 
     slow: int64[n, 4], see slow_fields.
     """
-    base = block.ctypes.data
+    columns = rows.columns
     used = 0
     slow_used = 0
     for row in range(len(starts)):
@@ -188,7 +219,7 @@ def decode_parameter_rows(
             if length < 0:
                 if columns[column, NOT_NULL] != 0:
                     return NULL_VIOLATION, used, slow_used
-                store_null(columns, column, base, capacity, row)
+                store_null(rows, column, row)
                 continue
             end = at + length
             if end > size:
@@ -197,17 +228,14 @@ def decode_parameter_rows(
             if formats[column] == TEXT_VALUES:
                 error = check_encoding(buffer, at, end)
                 if error == OK:
-                    error, used = store_field(
-                        columns, column, base, capacity, row, buffer, at, end, heap, used, transitions, offsets
-                    )
+                    error, used = store_field(rows, column, row, buffer, at, end, used, zone)
                 if error == NEEDS_FALLBACK:
                     slow_used, error = note_slow_field(slow, slow_used, row, column, at, end)
             elif formats[column] == RAW_BYTES:
-                store_byte(null_address(columns, column, base, capacity, row), np.uint8(0))
-                target = base + capacity * columns[column, PREFIX] + row * columns[column, WIDTH]
-                error, used = store_text(target, buffer, at, end, -1, heap, used)
+                store_byte(null_address(rows, column, row), np.uint8(0))
+                error, used = store_text(value_address(rows, column, row), buffer, at, end, -1, rows.heap, used)
             else:
-                error, used = store_binary(columns, column, base, capacity, row, buffer, at, end, heap, used)
+                error, used = store_binary(rows, column, row, buffer, at, end, used)
             if error != OK:
                 return error, used, slow_used
             at = end
@@ -216,18 +244,19 @@ def decode_parameter_rows(
 
 @inlined_kernel
 def store_binary(
-    columns: Array, column: int, base: int, capacity: int, row: int, buffer: Bytes, start: int, end: int, heap: Bytes, used: int
-) -> tuple[int, int]:  # fmt: skip
+    rows: RowBlock, column: int, row: int, buffer: Bytes, start: int, end: int, used: int
+) -> tuple[int, int]:
     """Store the binary form of a value; return (error, heap bytes used)."""
+    columns = rows.columns
     kind = columns[column, KIND]
     width = columns[column, WIDTH]
-    target = base + capacity * columns[column, PREFIX] + row * width
-    store_byte(null_address(columns, column, base, capacity, row), np.uint8(0))
+    target = value_address(rows, column, row)
+    store_byte(null_address(rows, column, row), np.uint8(0))
     if kind == TEXT:
         error = check_encoding(buffer, start, end)
         if error != OK:
             return error, used
-        return store_text(target, buffer, start, end, columns[column, LENGTH_MAX], heap, used)
+        return store_text(target, buffer, start, end, columns[column, LENGTH_MAX], rows.heap, used)
     if kind == ENUM:
         error = check_encoding(buffer, start, end)
         if error != OK:
@@ -237,7 +266,7 @@ def store_binary(
         return error, used
     if kind == NUMERIC:
         lo, hi, error = binary_numeric(
-            buffer, start, end, columns[column, PRECISION], columns[column, SCALE], heap, used
+            buffer, start, end, columns[column, PRECISION], columns[column, SCALE], rows.heap, used
         )
         store_word(target, lo)
         store_word(target + 8, hi)

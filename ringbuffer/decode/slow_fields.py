@@ -19,7 +19,7 @@ from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.columns import Layout, Morsel, PhysicalType
 from ringbuffer.memory.error_codes import RowError
 from ringbuffer.memory.row_block import Array
-from ringbuffer.scalar.calendars.time_zones import Offsets, Transitions
+from ringbuffer.scalar.calendars.time_zones import Zone
 from ringbuffer.scalar.numbers.parse_float import exact_float
 
 OK = codes.OK
@@ -29,7 +29,7 @@ Fallback = Callable[[int, str], Any]
 
 FALLBACKS_MAX = 1024
 # A zone that is not known: timestamps with a zone, but without an offset in their text, go to the fallback.
-NO_ZONE: tuple[Transitions, Offsets] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32))
+NO_ZONE = Zone(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32))
 
 ROW, COLUMN, START, END = range(4)
 

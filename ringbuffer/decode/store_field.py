@@ -1,8 +1,8 @@
 """One field into its column, for every schema: a text is parsed and stored in a row block.
 
-Enter: `columns` and block addresses of row_block, `buffer` uint8[n] with the bytes [start, end) of
-the field and 16 readable bytes after them, `heap` uint8[n] for strings over 12 bytes. Leave: error
-code and the heap bytes used. Must not know formats of rows.
+Enter: the block of rows, `buffer` uint8[n] with the bytes [start, end) of
+the field and 16 readable bytes after them. Leave: error code and the heap bytes used. Must not know
+ formats of rows.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ from ringbuffer.memory.row_block import (
     TEXT,
     WIDTH,
     ZONED,
-    Array,
+    RowBlock,
 )
 from ringbuffer.scalar.calendars.parse_time import parse_date, parse_timestamp
-from ringbuffer.scalar.calendars.time_zones import Offsets, Transitions
+from ringbuffer.scalar.calendars.time_zones import Zone
 from ringbuffer.scalar.numbers.fields import Bytes, parse_bool, parse_integer, parse_numeric_column
 from ringbuffer.scalar.numbers.parse_float import parse_float32, parse_float64
 
@@ -63,19 +63,16 @@ INLINE_BYTES_MAX = 12
 
 @inlined_kernel
 def store_field(
-    columns: Array, column: int, base: int, capacity: int, row: int, buffer: Bytes, start: int, end: int,
-    heap: Bytes, heap_used: int, transitions: Transitions, offsets: Offsets,
-) -> tuple[int, int]:  # fmt: skip
-    """Parse a text that is not NULL as the column's type, and store it; return (error, heap bytes used).
-
-    It goes to `row` of the block at `base`.
-    """
+    rows: RowBlock, column: int, row: int, buffer: Bytes, start: int, end: int, heap_used: int, zone: Zone
+) -> tuple[int, int]:
+    """Parse a text that is not NULL as the column's type, and store it; return (error, heap bytes used)."""
+    columns = rows.columns
     kind = columns[column, KIND]
-    target = base + capacity * columns[column, PREFIX] + row * columns[column, WIDTH]
-    store_byte(null_address(columns, column, base, capacity, row), np.uint8(0))
+    target = value_address(rows, column, row)
+    store_byte(null_address(rows, column, row), np.uint8(0))
     error = OK
     if kind == TEXT:
-        return store_text(target, buffer, start, end, columns[column, LENGTH_MAX], heap, heap_used)
+        return store_text(target, buffer, start, end, columns[column, LENGTH_MAX], rows.heap, heap_used)
     if kind == INT64:
         value, error = parse_integer(buffer, start, end, INT64_MIN, INT64_MAX, BIGINT_RANGE)
         store_word(target, value)
@@ -105,17 +102,16 @@ def store_field(
         value, error = label_number(columns[column, LABELS], buffer, start, end)
         store_word(target, value)
     else:
-        value, error = parse_timestamp(buffer, start, end, columns[column, ZONED] != 0, transitions, offsets)
+        value, error = parse_timestamp(buffer, start, end, columns[column, ZONED] != 0, zone.transitions, zone.offsets)
         store_word(target, value)
     return error, heap_used
 
 
 @inlined_kernel
-def store_null(columns: Array, column: int, base: int, capacity: int, row: int) -> None:
+def store_null(rows: RowBlock, column: int, row: int) -> None:
     """Store NULL: zero words and the null byte."""
-    width = columns[column, WIDTH]
-    store_null_value(base + capacity * columns[column, PREFIX] + row * width, width)
-    store_byte(null_address(columns, column, base, capacity, row), np.uint8(1))
+    store_null_value(value_address(rows, column, row), rows.columns[column, WIDTH])
+    store_byte(null_address(rows, column, row), np.uint8(1))
 
 
 @inlined_kernel
@@ -135,11 +131,21 @@ def store_null_value(target: int, width: int) -> None:
 
 
 @inlined_kernel
-def null_address(columns: Array, column: int, base: int, capacity: int, row: int) -> int:
-    """Return the address of the null byte of a column in a row of the block at `base`."""
+def value_address(rows: RowBlock, column: int, row: int) -> int:
+    """Return the address of the value of a column in a row."""
+    columns = rows.columns
+    address: int = rows.block.ctypes.data + rows.capacity * columns[column, PREFIX] + row * columns[column, WIDTH]
+    return address
+
+
+@inlined_kernel
+def null_address(rows: RowBlock, column: int, row: int) -> int:
+    """Return the address of the null byte of a column in a row."""
+    columns = rows.columns
     last = columns.shape[0] - 1
-    row_bytes: int = columns[last, PREFIX] + columns[last, WIDTH]
-    return base + capacity * (row_bytes + column) + row
+    row_bytes = columns[last, PREFIX] + columns[last, WIDTH]
+    address: int = rows.block.ctypes.data + rows.capacity * (row_bytes + column) + row
+    return address
 
 
 @inlined_kernel

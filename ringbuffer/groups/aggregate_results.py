@@ -8,6 +8,8 @@ the error code of the first group whose result can't be represented, or 0. Must 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -142,17 +144,41 @@ def float_variances(
     return OK
 
 
+class DecimalVariances(NamedTuple):
+    """Variances of groups.
+
+    Attributes:
+        values: int64[count, 2].
+        scales: int16[count].
+        nulls: uint8[count].
+        wide: uint8[count], 1 for groups whose sums or products need more than 128 bits; nothing else
+            is written for these.
+    """
+
+    values: Words
+    scales: Scales
+    nulls: Nulls
+    wide: Nulls
+
+
 @kernel
 def decimal_variances(
-    rows: Words, row_words: int, count: int, at: int, squares_at: int, seen_at: int, scale: int, sample: bool,
-    out: Words, scales: Scales, nulls: Nulls, wide: Nulls,
-) -> None:  # fmt: skip
-    """Write variances as int64[count, 2], at PostgreSQL's scales.
+    rows: Words,
+    row_words: int,
+    count: int,
+    at: int,
+    squares_at: int,
+    seen_at: int,
+    scale: int,
+    sample: bool,
+    out: DecimalVariances,
+) -> None:
+    """Write variances at PostgreSQL's scales.
 
     at, squares_at: places of the sums of numbers with `scale` digits after the point, and of the
-    sums of their squares. wide: 1 for groups whose sums or products need more than 128 bits;
-    nothing is written for these.
+    sums of their squares.
     """
+    values_out, scales, nulls, wide = out
     for number in range(count):
         row = number * row_words
         values = rows[row + seen_at]
@@ -176,8 +202,8 @@ def decimal_variances(
         lo, hi, quotient_scale, failed = numeric_divide(lo, hi, 2 * scale, dlo, dhi, 0)
         if error or failed != OK:
             continue
-        out[number, 0] = lo
-        out[number, 1] = hi
+        values_out[number, 0] = lo
+        values_out[number, 1] = hi
         scales[number] = quotient_scale
         wide[number] = 0
 

@@ -8,7 +8,7 @@ A frame that begins where the one before did goes on from there; any other is ad
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,22 +22,35 @@ Floats = Any
 Words = Any
 
 
+class Frames(NamedTuple):
+    """The bounds of frames.
+
+    Attributes:
+        lows, highs: int64[], the first row of each frame, and the one after its last.
+        out_lows, out_highs: int64[], those of the rows that are left out.
+        keeps_own: 1 if the frame's own row is not left out, else 0.
+    """
+
+    lows: Words
+    highs: Words
+    out_lows: Words
+    out_highs: Words
+    keeps_own: int
+
+
 @kernel
 def float_frames(
     kind: int,
     ys: Floats,
     xs: Floats,
     known: Words,
-    lows: Words,
-    highs: Words,
-    out_lows: Words,
-    out_highs: Words,
-    keeps_own: int,
+    frames: Frames,
     begin: int,
     end: int,
     sums: Floats,
 ) -> int:
     """Write the sums of the frames from `begin` to before `end`; the one before has its sums. Returns OK or FLOAT_OVERFLOW."""
+    lows, highs, out_lows, out_highs, keeps_own = frames
     for frame in range(begin, end):
         row, leaves_out = lows[frame], out_highs[frame] > out_lows[frame]
         goes_on = frame > 0 and not leaves_out and out_highs[frame - 1] <= out_lows[frame - 1]

@@ -13,8 +13,7 @@ Must not know what keys and states mean.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -59,8 +58,7 @@ signed_word: Any = np.int64
 copy_memory: Any = copy_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class TableLayout:
+class TableLayout(NamedTuple):
     """The layout of the words of a row: 1 word of hash, the entry, then the states.
 
     Attributes:

@@ -93,10 +93,7 @@ def merge_tables(target: GroupTable, source: GroupTable, program: Program) -> No
             program,
             start,
             count,
-            layout.key_words,
-            layout.entry_words,
-            layout.row_words,
-            layout.text_mask,
+            layout,
         )
         if start == count:
             break
@@ -110,8 +107,7 @@ def warm_up_merging() -> None:
     layout = TableLayout(key_words=2, entry_words=2, row_words=4, text_mask=0)
     target, source = GroupTable(layout), GroupTable(layout)
     key = np.zeros(layout.entry_words, dtype=np.int64)
-    sizes = (layout.key_words, layout.entry_words, layout.row_words, layout.text_mask)
-    find_group(source.control, source.slots, source.rows, key, 0, 0, *sizes)
+    find_group(source.control, source.slots, source.rows, key, 0, 0, *layout)
     target.grow_rows()
     merge_tables(target, source, np.array([(COUNT, 3, 3)], dtype=np.int64))
 
@@ -126,15 +122,13 @@ def merge_rows(
     program: Program,
     start: int,
     count: int,
-    key_words: int,
-    entry_words: int,
-    row_words: int,
-    text_mask: int,
+    layout: TableLayout,
 ) -> int:
     """Merge the rows [start, count) of the source.
 
     Returns `count`, or the row at which the table must grow first.
     """
+    key_words, entry_words, row_words, text_mask = layout
     heap = source_control[HEAP_ADDRESS]
     for number in range(start, count):
         row = number * row_words

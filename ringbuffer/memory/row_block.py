@@ -10,7 +10,7 @@ text, wire formats or SQL.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,22 @@ PADDING_BYTES = 16
 CAPACITY_STEP = 8
 
 Plan = TypeVar("Plan")
+
+
+class RowBlock(NamedTuple):
+    """The memory that a kernel writes rows to.
+
+    Attributes:
+        columns: see the module.
+        block: uint8[n].
+        capacity: rows that `block` has room for.
+        heap: uint8[n], for strings over 12 bytes.
+    """
+
+    columns: Array
+    block: npt.NDArray[np.uint8]
+    capacity: int
+    heap: npt.NDArray[np.uint8]
 
 
 class RowPlan:

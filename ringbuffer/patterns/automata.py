@@ -4,11 +4,6 @@ Enters: an automaton whose sets of states are words of 64 bits, as `engine.embed
 Leaves: the row at each place, and where runs end. A row is made by one step of the automaton with all states at once, and found again by
 its hash. Where no room is left for a row a kernel stops, with what it has reached in `head`, and goes on when it is called again.
 Must not know which match PostgreSQL takes.
-
-Arguments that all have: head int64[HEAD_COUNT]; records int64[], a list of LINK_FIELDS for each link, then of END_FIELDS for each end of
-the text and of a part, then two for each part; masks int64[], the words that records point to; meanings int64[], the conditions and the
-class of each symbol; sets int64[], for each row its words, its kind and flag, its hash, and one row more to work in; table int32[], the
-row that follows each row with each symbol, -1 where it is not known, then the slots of the hash table; symbols uint16[].
 """
 
 from __future__ import annotations
@@ -23,7 +18,9 @@ from ringbuffer.compile.jit import entry_of, kernel
 # Places in `head`: sizes and where things begin, then what a kernel leaves.
 WORDS, WIDTH, CAPACITY, USED, SLOTS, LINKS, LASTS, ENDS, PARTS, CLASSES, START = range(11)
 ROW, PLACE, FOUND, BEGIN, LEAST, SPANS, ANY_FLAG = range(11, 18)
-HEAD_COUNT = 18
+# What a run is for.
+FIRST_ROW, WANTED, SHORTEST, AIM = range(18, 22)
+HEAD_COUNT = 22
 # Fields of a link. A shift has the states that move by `offset` as its mask; a product leads from any of one mask to all of another.
 CONDITIONS, IS_PRODUCT, OFFSET, LOW, HIGH, MASK, TARGET_LOW, TARGET_HIGH, TARGET_MASK = range(9)
 LINK_FIELDS, END_FIELDS, PART_FIELDS, ROW_EXTRA = 9, 4, 4, 2
@@ -37,6 +34,28 @@ SHIFT, LOW_BITS, WORD_BITS = 6, 63, 64
 HASH_FACTOR = 0x9E3779B97F4A7C15 - 2**64
 OTHER_FACTOR = 0xD6E8FEB86659FD93 - 2**64
 Words = Any
+
+
+class Tables(NamedTuple):
+    """An automaton, and the rows that are known of it, as arrays.
+
+    Attributes:
+        head: int64[HEAD_COUNT].
+        records: int64[], a list of LINK_FIELDS for each link, then of END_FIELDS for each end of the
+            text and of a part, then two for each part.
+        masks: int64[], the words that records point to.
+        meanings: int64[], the conditions and the class of each symbol.
+        sets: int64[], for each row its words, its kind and flag, its hash, and one row more to work in.
+        table: int32[], the row that follows each row with each symbol, -1 where it is not known, then
+            the slots of the hash table.
+    """
+
+    head: Words
+    records: Words
+    masks: Words
+    meanings: Words
+    sets: Words
+    table: Words
 
 
 @kernel
@@ -88,18 +107,9 @@ def find_slots(head: Words, sets: Words, table: Words) -> None:
 
 
 @kernel
-def next_row(
-    head: Words,
-    records: Words,
-    masks: Words,
-    meanings: Words,
-    sets: Words,
-    table: Words,
-    row: int,
-    symbol: int,
-    kind: int,
-) -> int:
+def next_row(tables: Tables, row: int, symbol: int, kind: int) -> int:
     """Return the row behind another, or before it in a run from the right, FULL if there is no room for it."""
+    head, records, masks, meanings, sets, table = tables
     words, used = head[WORDS], head[USED]
     if used == head[CAPACITY]:
         return FULL
@@ -205,12 +215,7 @@ def backward(head: Words, records: Words, masks: Words, sets: Words, holding: in
 
 @kernel
 def run_left(
-    head: Words,
-    records: Words,
-    masks: Words,
-    meanings: Words,
-    sets: Words,
-    table: Words,
+    tables: Tables,
     symbols: Words,
     rows: Words,
     start: int,
@@ -223,6 +228,7 @@ def run_left(
 
     rows: int32[], of the places from `base` on. until_flag: whether to stop at the first row with a flag. head[ANY_FLAG]: there was one.
     """
+    head, sets, table = tables.head, tables.sets, tables.table
     width, words = head[WIDTH], head[WORDS]
     stride = words + ROW_EXTRA
     row = rows[stop - base]
@@ -230,7 +236,7 @@ def run_left(
         symbol = symbols[place]
         following = table[row * width + symbol]
         if following < 0:
-            following = next_row(head, records, masks, meanings, sets, table, row, symbol, kind)
+            following = next_row(tables, row, symbol, kind)
             if following == FULL:
                 return place + 1
         row = following
@@ -244,12 +250,7 @@ def run_left(
 
 @kernel
 def run_right(
-    head: Words,
-    records: Words,
-    masks: Words,
-    meanings: Words,
-    sets: Words,
-    table: Words,
+    tables: Tables,
     symbols: Words,
     right_sets: Words,
     rows: Words,
@@ -258,17 +259,16 @@ def run_right(
     last: int,
     base: int,
     kind: int,
-    first_row: int,
-    wanted: int,
-    shortest: int,
-    aim: int,
 ) -> int:
     """Run over a part from head[PLACE], up to `stop`. Return ENDED, GOES_ON if the place is not among `rows`, or FULL.
 
-    right_sets, rows: those of a run from the right, by place from `base` on. last: the span's end. first_row: at which the part begins.
-    wanted: the state from which the rest must go on, -1: any. aim: ONCE, ROUNDS or MATCHES, which fills spans int64[]. head[ROW]: the row
-    before the place; head[BEGIN]: where the part began, -1: a match is looked for; head[LEAST], head[FOUND]: where it may, and does end.
+    right_sets, rows: those of a run from the right, by place from `base` on. last: the span's end. spans: int64[], gets matches.
+    head[FIRST_ROW]: at which the part begins; head[WANTED]: the state from which the rest must go on, -1: any; head[SHORTEST]: whether the
+    first end is taken; head[AIM]: ONCE, ROUNDS, or MATCHES, which fills `spans`. head[ROW]: the row before the place; head[BEGIN]: where
+    the part began, -1: a match is looked for; head[LEAST], head[FOUND]: where it may, and does end.
     """
+    head, sets, table = tables.head, tables.sets, tables.table
+    first_row, wanted, shortest, aim = head[FIRST_ROW], head[WANTED], head[SHORTEST], head[AIM]
     stride = head[WORDS] + ROW_EXTRA
     label, width, place, row, found = head[WORDS], head[WIDTH], head[PLACE], head[ROW], head[FOUND]
     while True:
@@ -284,7 +284,7 @@ def run_right(
             return ENDED if place > last else GOES_ON
         following = table[row * width + symbols[place]]
         if following < 0:
-            following = next_row(head, records, masks, meanings, sets, table, row, symbols[place], kind)
+            following = next_row(tables, row, symbols[place], kind)
             if following == FULL:
                 head[PLACE], head[ROW], head[FOUND] = place, row, found
                 return FULL
@@ -317,32 +317,24 @@ def run_right(
 
 @kernel
 def find_texts(
-    head: Words,
-    records: Words,
-    masks: Words,
-    meanings: Words,
-    sets: Words,
-    table: Words,
+    tables: Tables,
+    right: Tables,
     symbols: Words,
-    right_head: Words,
-    right_sets: Words,
-    right_table: Words,
     offsets: Words,
     last_rows: Words,
-    first_row: int,
     rows: Words,
     spans: Words,
     counts: Words,
     start: int,
     stop: int,
-    shortest: int,
-    aim: int,
 ) -> int:
     """Find the matches of short texts, from the one at `start` on. Return the one that is not done, for want of room or a row.
 
+    head: as for `run_right`. right: the automaton of runs from the right.
     offsets: int64[], where the symbols of each begin, and end. last_rows: int32[], the rows of runs from the right at the symbol of an end.
     rows: int32[], for those of one text. spans: int64[], gets head[SPANS] matches; counts: int32[], how many each text has.
     """
+    head, right_head, right_sets = tables.head, right.head, right.sets
     label = head[WORDS]
     for text in range(start, stop):
         begin, last = offsets[text], offsets[text + 1] - 1
@@ -351,30 +343,13 @@ def find_texts(
             return text
         rows[last - begin] = row
         right_head[ANY_FLAG] = right_sets[row * (label + ROW_EXTRA) + label] & 1
-        place = run_left(
-            right_head,
-            records,
-            masks,
-            meanings,
-            right_sets,
-            right_table,
-            symbols,
-            rows,
-            begin,
-            last,
-            begin,
-            ANYWHERE,
-            0,
-        )
+        place = run_left(right, symbols, rows, begin, last, begin, ANYWHERE, 0)
         if place > begin:
             return text
         count = head[SPANS]
         if right_head[ANY_FLAG]:
             head[BEGIN], head[FOUND], head[PLACE] = -1, -1, begin
-            status = run_right(
-                head, records, masks, meanings, sets, table, symbols, right_sets, rows, spans,
-                last + 1, last, begin, 0, first_row, -1, shortest, aim,
-            )  # fmt: skip
+            status = run_right(tables, symbols, right_sets, rows, spans, last + 1, last, begin, 0)
             if status == FULL or 2 * head[SPANS] == len(spans):
                 head[SPANS] = count
                 return text
@@ -410,12 +385,7 @@ def have_common(sets: Words, base: int, others: Words, other: int, words: int) -
 
 @kernel
 def run_over(
-    head: Words,
-    records: Words,
-    masks: Words,
-    meanings: Words,
-    sets: Words,
-    table: Words,
+    tables: Tables,
     symbols: Words,
     holding: Words,
     start: int,
@@ -428,6 +398,7 @@ def run_over(
 
     holding: int32[], gets `bit` at places where the flag is `holds`, if it is not 0. FULL is returned at the place head[PLACE].
     """
+    head, sets, table = tables.head, tables.sets, tables.table
     width, words = head[WIDTH], head[WORDS]
     stride = words + ROW_EXTRA
     row = head[ROW]
@@ -435,7 +406,7 @@ def run_over(
         symbol = symbols[place]
         following = table[row * width + symbol]
         if following < 0:
-            following = next_row(head, records, masks, meanings, sets, table, row, symbol, kind)
+            following = next_row(tables, row, symbol, kind)
             if following == FULL:
                 head[ROW], head[PLACE] = row, place
                 return FULL
@@ -478,14 +449,14 @@ class Entries(NamedTuple):
 def entries() -> Entries:
     """Return the kernels, compiled or loaded now."""
     words, rows, symbols = np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.uint16)
-    machine = words, words, words, words, words, rows, symbols
+    machine = Tables(words, words, words, words, words, rows)
     return Entries(
         entry_of(kept_row, words, words, rows, 0, 0),
         entry_of(find_slots, words, words, rows),
-        entry_of(run_left, *machine, rows, 0, 0, 0, 0, 0),
-        entry_of(run_right, *machine, words, rows, words, 0, 0, 0, 0, 0, 0, 0, 0),
-        entry_of(find_texts, *machine, words, words, rows, words, rows, 0, rows, words, rows, 0, 0, 0, 0),
-        entry_of(run_over, *machine, rows, 0, 0, 0, 0, 0),
+        entry_of(run_left, machine, symbols, rows, 0, 0, 0, 0, 0),
+        entry_of(run_right, machine, symbols, words, rows, words, 0, 0, 0, 0),
+        entry_of(find_texts, machine, machine, symbols, words, rows, rows, words, rows, 0, 0),
+        entry_of(run_over, machine, symbols, rows, 0, 0, 0, 0, 0),
         entry_of(mark_flags, words, words, rows, rows, 0, 0, 0, 0),
     )
 

@@ -21,6 +21,21 @@ CONDITION_KINDS = (
 Words = Any
 
 
+class Characters(NamedTuple):
+    """What is known of characters.
+
+    Attributes:
+        ascii_classes: uint16[128], the class of each character of ASCII.
+        borders: int64[], numbers: uint16[], as of `CharacterClasses`, after them the class of the end.
+        bits: int32[], those of CONDITION_KINDS.
+    """
+
+    ascii_classes: Words
+    borders: Words
+    numbers: Words
+    bits: Words
+
+
 @kernel
 def read_symbols(
     codes: Words,
@@ -28,19 +43,16 @@ def read_symbols(
     stop: int,
     is_first: int,
     is_last: int,
-    ascii_classes: Words,
-    borders: Words,
-    numbers: Words,
-    bits: Words,
+    known: Characters,
     symbols: Words,
     holding: Words,
     target: int,
 ) -> None:
     """Write the class of each character of codes[begin:stop] from `target` on, and what holds in the gap before.
 
-    is_first: the text begins with these; is_last: it ends before the last of them. codes: uint32[]. borders: int64[], numbers: uint16[],
-    as of `CharacterClasses`, behind them the class of the end. bits: int32[], those of CONDITION_KINDS. holding: int32[], or empty.
+    is_first: the text begins with these; is_last: it ends before the last of them. codes: uint32[]. holding: int32[], or empty.
     """
+    ascii_classes, borders, numbers, bits = known
     for index in range(begin, stop):
         place = target + index - begin
         code = codes[index]
@@ -79,23 +91,14 @@ def read_symbols(
 
 
 @kernel
-def read_texts(
-    codes: Words,
-    offsets: Words,
-    ascii_classes: Words,
-    borders: Words,
-    numbers: Words,
-    bits: Words,
-    symbols: Words,
-    holding: Words,
-) -> None:
+def read_texts(codes: Words, offsets: Words, known: Characters, symbols: Words, holding: Words) -> None:
     """Read texts as `read_symbols` does, with one more character before each and after the last.
 
     offsets: int64[], where each text, with that character, begins.
     """
     for text in range(len(offsets) - 1):
         begin, stop = offsets[text] + 1, offsets[text + 1] + 1
-        read_symbols(codes, begin, stop, 1, 1, ascii_classes, borders, numbers, bits, symbols, holding, begin - 1)
+        read_symbols(codes, begin, stop, 1, 1, known, symbols, holding, begin - 1)
 
 
 @kernel
@@ -147,10 +150,10 @@ class Entries(NamedTuple):
 def entries() -> Entries:
     """Return the kernels, compiled or loaded now."""
     words, holding, symbols = np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.uint16)
-    codes = np.frombuffer(bytes(4), np.uint32)
+    codes, known = np.frombuffer(bytes(4), np.uint32), Characters(symbols, words, symbols, holding)
     return Entries(
-        entry_of(read_symbols, codes, 0, 0, 0, 0, symbols, words, symbols, holding, symbols, holding, 0),
-        entry_of(read_texts, codes, words, symbols, words, symbols, holding, symbols, holding),
+        entry_of(read_symbols, codes, 0, 0, 0, 0, known, symbols, holding, 0),
+        entry_of(read_texts, codes, words, known, symbols, holding),
         entry_of(join_conditions, symbols, holding, words, symbols, 0, 0, 0),
         entry_of(add_symbol, words, 0, 0),
     )

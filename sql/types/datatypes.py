@@ -297,6 +297,8 @@ def enum_type(enum: EnumType) -> SqlType:
     return SqlType(enum_family(enum))
 
 
+# Digits of a numeric that an engine can compute with.
+NUMERIC_DIGITS_MAX = 38
 # The fields that an interval can be restricted to, with the bits of the first half of PostgreSQL's
 # typmod.
 INTERVAL_FIELD_BITS = {"year": 4, "month": 2, "day": 8, "hour": 1024, "minute": 2048, "second": 4096}

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ringbuffer.groups.aggregate_results import decimal_variances, float_variances
+from ringbuffer.groups.aggregate_results import DecimalVariances, decimal_variances, float_variances
 from ringbuffer.memory.error_codes import NUMERIC_DIGITS, OK
+from sql.types.datatypes import NUMERIC_DIGITS_MAX
 
 Array = npt.NDArray[Any]
 Nulls = npt.NDArray[np.uint8]
 
-DIGITS_MAX = 38
 WORD = 1 << 64
 # PostgreSQL's numeric: digits of base 10^4, and how many significant digits a quotient has at least.
 BASE_DIGITS = 4
@@ -51,13 +51,14 @@ def decimal_results(
     values, scales = np.zeros((count, 2), dtype=np.int64), np.zeros(count, dtype=np.int16)
     wide = np.zeros(count, dtype=np.uint8)
     sample = function.endswith("samp")
-    decimal_variances(words, row_words, count, at, squares_at, seen_at, scale, sample, values, scales, nulls, wide)
+    out = DecimalVariances(values, scales, nulls, wide)
+    decimal_variances(words, row_words, count, at, squares_at, seen_at, scale, sample, out)
     for number in np.flatnonzero(wide):
         row = int(number) * row_words
         found, digits = wide_variance(
             whole(words, row + at), whole(words, row + squares_at), int(words[row + seen_at]), scale, sample
         )
-        if len(str(found)) > DIGITS_MAX:
+        if len(str(found)) > NUMERIC_DIGITS_MAX:
             return values, scales, NUMERIC_DIGITS
         write(values, scales, int(number), found, digits)
     if function.startswith("stddev"):

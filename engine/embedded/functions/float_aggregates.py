@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from engine.embedded.arrow_numerics import one_array
 from engine.embedded.error_mark import marked
 from engine.embedded.stopping import go_on, in_run
-from ringbuffer.groups.float_frames import COUNT, PAIRS, PLAIN, REAL, SQUARES, XX, XY, YY, X, Y, float_frames
+from ringbuffer.groups.float_frames import COUNT, PAIRS, PLAIN, REAL, SQUARES, XX, XY, YY, Frames, X, Y, float_frames
 from ringbuffer.memory.error_codes import OK
 from sql.errors import SqlError
 
@@ -72,11 +72,11 @@ class _Frames:
     out_high: Rows | None = None
     keeps_own: bool = False
 
-    def columns(self) -> tuple[Rows, Rows, Rows, Rows, int]:
+    def bounds(self) -> Frames:
         """The bounds, and the bounds of the rows that are left out."""
         none = np.zeros_like(self.low)
         out_low, out_high = (none if bound is None else bound for bound in (self.out_low, self.out_high))
-        return self.low, self.high, out_low, out_high, int(self.keeps_own)
+        return Frames(self.low, self.high, out_low, out_high, int(self.keeps_own))
 
 
 class _Values:
@@ -94,7 +94,7 @@ class _Values:
         """
         kind, count = KINDS.get(name, PAIRS), len(frames.low)
         sums, steps = np.zeros((count, 6)), np.cumsum(frames.high - frames.low)
-        columns = frames.columns()
+        bounds = frames.bounds()
         begin = 0
         while begin < count:
             try:
@@ -103,7 +103,7 @@ class _Values:
                 raise ValueError(marked(error)) from None
             limit = STEPS_MAX + (int(steps[begin - 1]) if begin else 0)
             end = max(begin + 1, int(np.searchsorted(steps, limit, side="right")))
-            if float_frames(kind, self.y, self.x, self.known, *columns, begin, end, sums) != OK:
+            if float_frames(kind, self.y, self.x, self.known, bounds, begin, end, sums) != OK:
                 raise ValueError(marked(SqlError("22003", "value out of range: overflow")))
             begin = end
         return sums

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.embedded.stopping import go_on
-from ringbuffer.patterns.automaton_symbols import ASCII, CONDITION_KINDS, entries
+from ringbuffer.patterns.automaton_symbols import ASCII, CONDITION_KINDS, Characters, entries
 from sql.errors import SqlError
 from sql.patterns.character_classes import CharacterClasses
 from sql.patterns.trees import TOO_COMPLEX, Pattern, bad
@@ -50,14 +50,14 @@ class Alphabet:
         self.classes_count = self.classes.count + 1
         if self.classes_count > SYMBOLS_MAX:
             raise bad(TOO_COMPLEX)
-        self.borders = np.array(self.classes.borders, np.int64)
-        self.numbers = np.array([*self.classes.numbers, self.classes.count], np.uint16)
-        places = np.searchsorted(self.borders, np.arange(ASCII), "right") - 1
-        self.ascii_classes = self.numbers[places]
-        self.bits = np.zeros(len(CONDITION_KINDS), np.int32)
+        borders = np.array(self.classes.borders, np.int64)
+        numbers = np.array([*self.classes.numbers, self.classes.count], np.uint16)
+        bits = np.zeros(len(CONDITION_KINDS), np.int32)
         for number, condition in enumerate(pattern.conditions):
             if condition.part is None:
-                self.bits[CONDITION_KINDS.index(condition.kind)] = 1 << number
+                bits[CONDITION_KINDS.index(condition.kind)] = 1 << number
+        ascii_classes = numbers[np.searchsorted(borders, np.arange(ASCII), "right") - 1]
+        self.known = Characters(ascii_classes, borders, numbers, bits)
         self.has_conditions = bool(pattern.conditions)
         self.meanings = np.zeros(0, np.int64)
         self.count, self.width = 0, self.classes_count << min(len(pattern.conditions), 2)
@@ -89,9 +89,8 @@ class Alphabet:
             piece = text[start - 1 : start + PIECE_CHARACTERS] if start else "\0" + text[:PIECE_CHARACTERS]
             codes = np.frombuffer((piece + "\0" * is_last).encode("utf-32-le"), np.uint32)
             entries().read_symbols(
-                codes, 1, len(codes), int(start == 0), int(is_last), self.ascii_classes, self.borders, self.numbers, self.bits,
-                classes, holding, start,
-            )  # fmt: skip
+                codes, 1, len(codes), int(start == 0), int(is_last), self.known, classes, holding, start
+            )
         return classes, holding
 
     def symbols_of_all(self, texts: list[str], offsets: Words) -> Symbols:
@@ -102,9 +101,7 @@ class Alphabet:
         codes = np.frombuffer(("\0" + "\0".join(texts) + "\0").encode("utf-32-le"), np.uint32)
         classes = np.empty(int(offsets[-1]), np.uint16)
         holding = np.zeros(len(classes) if self.has_conditions else 0, np.int32)
-        entries().read_texts(
-            codes, offsets, self.ascii_classes, self.borders, self.numbers, self.bits, classes, holding
-        )
+        entries().read_texts(codes, offsets, self.known, classes, holding)
         return self.joined(classes, holding)
 
     def joined(self, classes: Symbols, holding: Holding) -> Symbols:

@@ -213,7 +213,7 @@ class Machine:
         while place < stop:
             go_on()
             piece = min(stop, place + BLOCK_PLACES_MAX)
-            place = entries().run_over(*rows.arrays, symbols, holding, place, piece, kind, bit, holds)
+            place = entries().run_over(rows.arrays, symbols, holding, place, piece, kind, bit, holds)
             if place == ENDED:
                 return ENDED
             if place == FULL:
@@ -260,10 +260,10 @@ class Machine:
         while text < count and tries < TRIES_MAX:
             go_on()
             stop = min(count, text + TEXTS_AT_ONCE)
+            right.aim_at(right.start_row(0, 0), -1, shortest, MATCH if is_first else MATCHES)
             reached = entries().find_texts(
-                *right.arrays, symbols, left.head, left.sets, left.table, offsets, last_rows, right.start_row(0, 0), rows,
-                spans, counts, text, stop, int(shortest), MATCH if is_first else MATCHES,
-            )  # fmt: skip
+                right.arrays, left.arrays, symbols, offsets, last_rows, rows, spans, counts, text, stop
+            )
             tries = tries + 1 if reached == text else 0
             text = reached
             if reached == stop:
@@ -289,10 +289,10 @@ class Machine:
             begin, stop = right.block_at(int(head[PLACE]), is_searching=head[BEGIN] < 0)
             if head[BEGIN] < 0 and head[PLACE] < begin:
                 head[PLACE] = begin
+            rows.aim_at(first_row, wanted, shortest, aim)
             status = entries().run_right(
-                *rows.arrays, right.symbols, right.cache.sets, right.rows, spans, stop, right.stop, begin, part,
-                first_row, wanted, int(shortest), aim,
-            )  # fmt: skip
+                rows.arrays, right.symbols, right.cache.sets, right.rows, spans, stop, right.stop, begin, part
+            )
             if status == ENDED:
                 return
             if status == FULL:
@@ -329,7 +329,9 @@ class Rows:
         self.sets = np.zeros((capacity + 1) * stride, np.int64)
         self.table = np.full(capacity * width + 2 * capacity, -1, np.int32)
         self.head[WIDTH], self.head[CAPACITY], self.head[USED], self.head[SLOTS] = width, capacity, 0, capacity * width
-        self.arrays = (self.head, machine.records, machine.masks, machine.alphabet.meanings, self.sets, self.table)
+        self.arrays = automata.Tables(
+            self.head, machine.records, machine.masks, machine.alphabet.meanings, self.sets, self.table
+        )
 
     @property
     def bytes(self) -> int:
@@ -339,6 +341,10 @@ class Rows:
     def places_max(self) -> int:
         """How many places a run may pass until there is no room for its rows, from the start."""
         return min(self.rows_max // 2, BLOCK_PLACES_MAX)
+
+    def aim_at(self, first_row: int, wanted: int, shortest: bool, aim: int) -> None:
+        """Say what the next run is for."""
+        self.head[automata.FIRST_ROW : automata.AIM + 1] = first_row, wanted, shortest, aim
 
     def forget(self) -> None:
         self.begin(int(self.head[CAPACITY]))
@@ -473,7 +479,7 @@ class FromRight:
         cache.head[ANY_FLAG] = cache.flag(row)
         while place > begin:
             place = entries().run_left(
-                *cache.arrays, self.symbols, self.rows, begin, place, begin, self.kind, int(until_flag)
+                cache.arrays, self.symbols, self.rows, begin, place, begin, self.kind, int(until_flag)
             )
             if cache.head[ANY_FLAG] and until_flag:
                 break

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,14 @@ from ringbuffer.scalar.calendars.calendar import DAY_US, ERA_DAYS, SECOND_US, ch
 
 Transitions = npt.NDArray[np.int64]
 Offsets = npt.NDArray[np.int32]
+
+
+class Zone(NamedTuple):
+    """A zone as kernels read it."""
+
+    transitions: Transitions
+    offsets: Offsets
+
 
 # Zones whose rules go on have a table up to LAST_YEAR: files list transitions up to 2037 or so, then a cycle of 400 years follows.
 LAST_YEAR = 2450
@@ -46,7 +55,7 @@ class UnknownZoneError(LookupError):
 
 
 @lru_cache(maxsize=1024)
-def zone_table(name: str) -> tuple[Transitions, Offsets]:
+def zone_table(name: str) -> Zone:
     """Return (transitions, offsets) of a zone of the time zone database, in any case, or a fixed POSIX one (its sign is west)."""
     zone = find_zone(name)
     if isinstance(zone, int):
@@ -58,7 +67,7 @@ def zone_table(name: str) -> tuple[Transitions, Offsets]:
     kept = [change for i, change in enumerate(changes) if i == 0 or change[1] != changes[i - 1][1]]
     transitions = np.array([us for us, _ in kept], dtype=np.int64)
     offsets = np.array([seconds for _, seconds in kept], dtype=np.int32)
-    return transitions, offsets
+    return Zone(transitions, offsets)
 
 
 def zone_number(name: str) -> int:
