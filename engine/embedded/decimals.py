@@ -12,15 +12,16 @@ from __future__ import annotations
 from decimal import Decimal
 
 from sql.errors import SqlError
-from sql.types.datatypes import numeric
+from sql.types.datatypes import NUMERIC_DIGITS_MAX, numeric
 from sql.values.literals import decimal_value
 from sql.values.special_numbers import no_room, special_parts
 
 Numeric = tuple[int, int]
 """unscaled, scale: the value is unscaled * 10^-scale."""
 
-DIGITS_MAX = 38
-UNSCALED_LIMIT = 10**DIGITS_MAX
+UNSCALED_LIMIT = 10**NUMERIC_DIGITS_MAX
+# DuckDB's types of numerics of a scale, by it.
+FIXED = tuple(f"DECIMAL({NUMERIC_DIGITS_MAX},{scale})" for scale in range(NUMERIC_DIGITS_MAX + 1))
 MINIMUM_SIGNIFICANT_DIGITS = 16
 DIGITS_PER_WEIGHT = 4
 KEY_PART_DIGITS = 19
@@ -29,9 +30,9 @@ FLOAT8_DIGITS, FLOAT4_DIGITS = 15, 6
 
 def checked(unscaled: int, scale: int) -> Numeric:
     """Return the numeric, or raise 22003 when 38 digits do not hold it."""
-    if not -UNSCALED_LIMIT < unscaled < UNSCALED_LIMIT or scale > DIGITS_MAX:
+    if not -UNSCALED_LIMIT < unscaled < UNSCALED_LIMIT or scale > NUMERIC_DIGITS_MAX:
         raise SqlError(
-            "22003", "value overflows numeric format", detail=f"A numeric holds at most {DIGITS_MAX} digits."
+            "22003", "value overflows numeric format", detail=f"A numeric holds at most {NUMERIC_DIGITS_MAX} digits."
         )
     return unscaled, scale
 
@@ -153,7 +154,7 @@ def key(value: Numeric) -> tuple[int, int, int]:
     """
     unscaled, scale = abs(value[0]), value[1]
     whole, fraction = divmod(unscaled, 10**scale)
-    high, low = divmod(fraction * 10 ** (DIGITS_MAX - scale), 10**KEY_PART_DIGITS)
+    high, low = divmod(fraction * 10 ** (NUMERIC_DIGITS_MAX - scale), 10**KEY_PART_DIGITS)
     return (-whole, -high, -low) if value[0] < 0 else (whole, high, low)
 
 
@@ -170,7 +171,7 @@ def average(upper: int, lower: int, fraction: Numeric, count: int) -> Numeric:
 def total(whole: int, high: int, low: int, scale: int) -> Numeric:
     """Return the value whose key parts were summed, at `scale`, the largest of the summands."""
     unscaled = (whole * 10**KEY_PART_DIGITS + high) * 10**KEY_PART_DIGITS + low
-    return checked(unscaled // 10 ** (DIGITS_MAX - scale), scale)
+    return checked(unscaled // 10 ** (NUMERIC_DIGITS_MAX - scale), scale)
 
 
 def compare(left: Numeric, right: Numeric) -> int:

@@ -7,12 +7,11 @@ from __future__ import annotations
 from decimal import Decimal
 
 from sql.errors import SqlError
-from sql.types.datatypes import SqlType
+from sql.times.civil import DAY_US
+from sql.types.datatypes import NUMERIC_DIGITS_MAX, SqlType
 from sql.values.literal_output import timestamp_text
 from sql.values.special_numbers import special_parts
 
-NUMERIC_DIGITS_MAX = 38
-DAY_US = 86_400_000_000
 # Years 1 to 9999: the times that Python and both engines can read as text.
 READABLE_US = (-62_135_596_800_000_000, 253_402_300_799_999_999)
 

@@ -24,22 +24,21 @@ from sql.emit.rules.record import field_text
 from sql.emit.table_functions import duckdb_table_function
 from sql.emit.wide_texts import Constants, is_of_several, is_wide, makes_many, measured, measured_rows, quoted_names
 from sql.errors import not_supported
+from sql.functions.operators import COMPARISONS
 from sql.times.civil import DATE_INFINITY, TIMESTAMP_INFINITY
 from sql.tree.expressions import Call, Expression, Literal, WindowCall, WindowFrame
 from sql.tree.relations import Relation, Schema, TableFunction
-from sql.types.datatypes import FAMILIES, SqlType, scaled_numeric
+from sql.types.datatypes import FAMILIES, NUMERIC_DIGITS_MAX, SqlType, scaled_numeric
 from sql.types.enums import EnumFamily
 from sql.types.records import RecordType
 from sql.values.literal_output import infinite_text
 
 DAYS_SHIFT_MAX = 2_000_000_000
 
-COMPARISONS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 SEVERAL_ROWS = "antumbra error 21000: more than one row returned by a subquery used as an expression (end)"
 # Sums of numbers with at most so many digits fit 38 digits, however many they are; others are
 # summed in two halves of the whole part.
 SUMMED_DIGITS_MAX = 28
-NUMERIC_DIGITS_MAX = 38
 BYTES_AT_ONCE = 1 << 20
 HALF_OF_WHOLE = "CAST(10000000000000000000 AS HUGEINT)"
 INTERVAL_TYPE = FAMILIES["interval"].duckdb

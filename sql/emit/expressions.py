@@ -34,10 +34,8 @@ from sql.tree.expressions import (
     WindowFrame,
 )
 from sql.tree.walks import walk
-from sql.types.datatypes import SqlType
+from sql.types.datatypes import NUMERIC_DIGITS_MAX, SqlType
 from sql.types.records import RecordType
-
-NUMERIC_DIGITS_MAX = 38
 
 Rule = str | Callable[["ExpressionPrinter", Call, list[str]], str]
 CastRule = str | Callable[["ExpressionPrinter", Cast, str], str]

@@ -20,7 +20,7 @@ from sql.emit.rules.spark import CASTS, RULES
 from sql.emit.rules.spark_aggregates import SPARK_AGGREGATES, added_text
 from sql.emit.table_functions import spark_table_function
 from sql.errors import SqlError, not_supported
-from sql.times.civil import DATE_INFINITY, TIMESTAMP_INFINITY
+from sql.times.civil import DATE_INFINITY, DAY_US, TIMESTAMP_INFINITY
 from sql.tree.expressions import Expression, Literal, WindowCall, WindowFrame
 from sql.tree.relations import Relation, Schema, TableFunction
 from sql.types.datatypes import FAMILIES, SqlType
@@ -30,7 +30,6 @@ from sql.values.special_numbers import SPECIAL_SCALE
 
 INTERVAL_TYPE = FAMILIES["interval"].spark
 VARIABLE_NUMERIC = "STRUCT<unscaled: DECIMAL(38,0), scale: SMALLINT>"
-DAY_US = 86_400_000_000
 UPPER_PART = "in the upper part of a continuous view"
 INTEGER_SUFFIXES = {"int2": "S", "int4": "", "int8": "L", "time": "L", "oid": "L"}
 

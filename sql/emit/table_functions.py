@@ -12,13 +12,13 @@ from sql.emit.names import column_names
 from sql.emit.rules.arguments import RUN
 from sql.emit.rules.json import json_set
 from sql.errors import not_supported
+from sql.functions.signatures import INTEGERS
 from sql.times.civil import DAY_US, is_infinite
 from sql.tree.expressions import Expression, Literal
 from sql.tree.relations import TableFunction
 from sql.tree.volatility import is_constant
 from sql.types.datatypes import TEXT, SqlType, scaled_numeric
 
-INTEGERS = ("int2", "int4", "int8")
 TIMES = ("timestamp", "timestamptz")
 ZERO_STEP = "antumbra error 22023: step size cannot equal zero (end)"
 

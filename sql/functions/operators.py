@@ -15,6 +15,10 @@ from sql.functions.signatures import (
     unary,
 )
 
+# The comparisons that order values, as engines write them.
+COMPARISONS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+NEGATED = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
+
 
 def times_with_interval(sign: str) -> list[Signature]:
     """Return the overloads that move a date or a time stamp."""

@@ -12,10 +12,9 @@ from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import as_written
 from sql.names.suggestions import did_you_mean
 from sql.parse.syntax import TypeName
-from sql.types.datatypes import FAMILIES, NUMERIC, SqlType, array_of, enum_type, numeric
+from sql.types.datatypes import FAMILIES, NUMERIC, NUMERIC_DIGITS_MAX, SqlType, array_of, enum_type, numeric
 from sql.types.enums import EnumType
 
-NUMERIC_DIGITS_MAX = 38
 POSTGRES_NUMERIC_DIGITS_MAX = 1000
 SECOND_DIGITS_MAX = 6
 CHARACTERS_MAX = 10_485_760

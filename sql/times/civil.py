@@ -12,7 +12,13 @@ from zoneinfo import ZoneInfo
 
 from sql.times.zone_names import fixed_seconds
 
-DAY_US = 86_400_000_000
+SECOND_US = 1_000_000
+MINUTE_US = 60 * SECOND_US
+HOUR_US = 60 * MINUTE_US
+DAY_US = 24 * HOUR_US
+# PostgreSQL counts from 2000 on.
+EPOCH_2000_DAYS = 10_957
+EPOCH_2000_US = EPOCH_2000_DAYS * DAY_US
 CYCLE_DAYS = 146_097  # of 400 years
 # Both begin with 4714-11-24 BC (Julian day 0). Dates go up to 5874897-12-31 as PostgreSQL's do;
 # timestamps up to 294246-12-31, for which 64 bits from 1970 on suffice. PostgreSQL counts from 2000

@@ -17,6 +17,7 @@ from sql.times.civil import (
     DATE_DAYS_MIN,
     DATE_INFINITY,
     DAY_US,
+    SECOND_US,
     TIMESTAMP_INFINITY,
     TIMESTAMP_US_END,
     TIMESTAMP_US_MIN,
@@ -27,7 +28,6 @@ from sql.times.civil import (
 )
 from sql.times.zone_names import ABBREVIATIONS, MOVING, MOVING_HINT, zone_names
 
-SECOND_US = 1_000_000
 ZONE_HOURS_MAX = 15
 JULIAN_DIGITS_MAX = 10
 # PostgreSQL has room for this many characters, white space not counted.

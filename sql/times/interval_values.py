@@ -11,14 +11,11 @@ import math
 from collections.abc import Callable
 
 from sql.errors import SqlError
+from sql.times.civil import DAY_US, HOUR_US, MINUTE_US, SECOND_US
 
 Interval = tuple[int, int, int]
 
-DAY_US = 86_400_000_000
 MONTH_DAYS = 30
-SECOND_US = 1_000_000
-MINUTE_US = 60 * SECOND_US
-HOUR_US = 60 * MINUTE_US
 # Microseconds of one unit of the last digit, by the digits of a second.
 UNITS_US = (1_000_000, 100_000, 10_000, 1_000, 100, 10, 1)
 CLOCK_UNITS = {"hour": HOUR_US, "minute": MINUTE_US}

@@ -9,6 +9,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from sql.times.civil import DAY_US
+from sql.times.interval_values import MONTH_DAYS
+
 MICROSECONDS = {
     "microsecond": 1,
     "millisecond": 1000,
@@ -18,8 +21,6 @@ MICROSECONDS = {
 }
 DAYS = {"day": 1, "week": 7}
 YEARS = {"year": 1, "decade": 10, "century": 100, "millennium": 1000}
-DAY_US = 86_400_000_000
-MONTH_DAYS = 30
 
 
 class BadFormatError(Exception):

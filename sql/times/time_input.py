@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from sql.errors import SqlError, not_supported
+from sql.times.civil import SECOND_US
 from sql.times.datetime_input import (
-    SECOND_US,
     SHAPES,
     SPECIALS,
     Fields,
@@ -26,9 +26,8 @@ from sql.times.datetime_input import (
     read_time,
     read_word,
 )
+from sql.times.interval_values import UNITS_US
 
-# Microseconds of one unit of the last digit, by the digits of a second.
-UNITS_US = (1_000_000, 100_000, 10_000, 1_000, 100, 10, 1)
 ISO = re.compile(r"([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,6}))?)?")
 
 

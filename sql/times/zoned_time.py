@@ -11,8 +11,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from sql.errors import SqlError, not_supported
-from sql.times.civil import DAY_US, days_from_civil, is_infinite, local_to_utc_us, utc_offset_us
-from sql.times.datetime_input import SECOND_US, InvalidTextError, OutOfRangeError, checked_date, out_of_range
+from sql.times.civil import DAY_US, SECOND_US, days_from_civil, is_infinite, local_to_utc_us, utc_offset_us
+from sql.times.datetime_input import InvalidTextError, OutOfRangeError, checked_date, out_of_range
 from sql.times.interval_values import Interval
 from sql.times.time_input import read_fields, rounded, time_text
 

@@ -6,7 +6,7 @@ Too many bytes or a wrong form are 22P03, too few 08P01.
 from __future__ import annotations
 
 import struct
-from decimal import Context, Decimal
+from decimal import Decimal
 
 from sql.errors import SqlError
 from sql.times.civil import (
@@ -14,6 +14,7 @@ from sql.times.civil import (
     DATE_DAYS_MIN,
     DATE_INFINITY,
     DAY_US,
+    EPOCH_2000_DAYS,
     TIMESTAMP_INFINITY,
     TIMESTAMP_US_END,
     TIMESTAMP_US_MIN,
@@ -27,8 +28,8 @@ from sql.values.identifiers import received_char, received_name
 from sql.values.json_text import json_check
 from sql.values.jsonb_text import jsonb_value
 from sql.values.network_addresses import received_address
+from sql.values.number_input import EXACT
 
-EPOCH_2000_DAYS = 10_957
 WRONG_FORMAT = "incorrect binary data format"
 FIXED = {
     "int2": ">h",
@@ -50,7 +51,6 @@ NUMERIC_SIGNS = {0x0000: 0, 0x4000: 1}
 NUMERIC_SPECIALS = {0xC000: "NaN", 0xD000: "Infinity", 0xF000: "-Infinity"}
 INFINITE_DATES = (-(1 << 31), (1 << 31) - 1)
 INFINITE_TIMESTAMPS = (-(1 << 63), (1 << 63) - 1)
-EXACT = Context(prec=2000, Emax=999_999, Emin=-999_999)
 
 
 def binary_value(data: bytes, kind: SqlType, encoding: ClientEncoding = UTF8) -> LiteralValue:

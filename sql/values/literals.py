@@ -10,13 +10,14 @@ from __future__ import annotations
 from decimal import Decimal
 
 from sql.errors import SqlError, not_supported
-from sql.times.civil import DAY_US, TIMESTAMP_US_END, TIMESTAMP_US_MIN, is_infinite
+from sql.times.civil import EPOCH_2000_US, TIMESTAMP_US_END, TIMESTAMP_US_MIN, is_infinite
 from sql.times.datetime_input import date_value, timestamp_value
 from sql.times.input_styles import USUAL, InputStyles
 from sql.times.interval_input import interval_value
 from sql.times.interval_values import within
 from sql.times.time_input import rounded, time_value
 from sql.times.zoned_time import zoned_time_rounded, zoned_time_value
+from sql.types.datatypes import NUMERIC_DIGITS_MAX as DIGITS_MAX
 from sql.types.datatypes import LiteralValue, SqlType
 from sql.values.array_text import array_elements
 from sql.values.bytes import bytea_value, uuid_value
@@ -26,7 +27,6 @@ from sql.values.jsonb_text import jsonb_value
 from sql.values.literal_binary import binary_value
 from sql.values.network_addresses import cidr_value, inet_value
 from sql.values.number_input import (
-    DIGITS_MAX,
     WHITESPACE,
     check_digits,
     decimal_value,
@@ -51,7 +51,6 @@ __all__ = [
 ]
 
 
-EPOCH_2000_US = 10_957 * DAY_US
 SECOND_FAMILIES = frozenset({"time", "timestamp", "timestamptz"})
 BOOLEANS = {
     word[:length]: word in ("true", "yes")

@@ -11,10 +11,9 @@ import struct
 from decimal import Context, Decimal
 
 from sql.errors import SqlError
-from sql.types.datatypes import SqlType, numeric
+from sql.types.datatypes import NUMERIC_DIGITS_MAX, SqlType, numeric
 from sql.values.special_numbers import no_room
 
-DIGITS_MAX = 38
 # Digits of PostgreSQL's numerics before the point.
 WHOLE_DIGITS_MAX = 131_072
 WHITESPACE = " \t\n\r\f\v"
@@ -145,13 +144,13 @@ def check_digits(value: Decimal, position: int | None) -> Decimal:
     if not isinstance(exponent, int):
         return value
     used = len(digits) if value else 1
-    if max(used, -exponent) > DIGITS_MAX:
+    if max(used, -exponent) > NUMERIC_DIGITS_MAX:
         raise too_many_digits(position)
     return value
 
 
 def too_many_digits(position: int | None) -> SqlError:
-    return SqlError("22003", f"numeric value has more than {DIGITS_MAX} digits", position)
+    return SqlError("22003", f"numeric value has more than {NUMERIC_DIGITS_MAX} digits", position)
 
 
 def fit_numeric(value: Decimal, precision: int, scale: int, position: int | None = None) -> Decimal:

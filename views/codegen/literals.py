@@ -11,10 +11,10 @@ from decimal import Decimal
 from ringbuffer.memory.columns import INLINE_BYTES_MAX
 from sql.errors import SqlError
 from sql.tree.expressions import Literal
+from sql.types.datatypes import NUMERIC_DIGITS_MAX
 from sql.values.special_numbers import special_parts
 from views.codegen.values import ALWAYS, TEXTS, Value, zero_words
 
-DIGITS_MAX = 38
 CONSTANTS = "constants"  # the variable with the address of the long texts
 
 
@@ -67,7 +67,7 @@ def numeric_words(value: Decimal, scale: int | None) -> tuple[str, str, str]:
     places = max(-exponent, 0) if scale is None else scale
     unscaled = int("".join(map(str, digits))) * 10 ** (places + exponent) if places + exponent >= 0 else None
     assert unscaled is not None, f"{value} has more digits than its type says"
-    if unscaled >= 10**DIGITS_MAX:
+    if unscaled >= 10**NUMERIC_DIGITS_MAX:
         raise SqlError("22003", "numeric value has more than 38 digits")
     word = -unscaled if sign else unscaled
     lo, hi = word & (2**64 - 1), word >> 64

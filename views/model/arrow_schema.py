@@ -15,10 +15,8 @@ from ringbuffer.memory.columns import ColumnLayout, Layout, PhysicalType
 from ringbuffer.memory.labels import Labels, label_family
 from sql.catalog.catalog import ColumnDescription
 from sql.tree.relations import Schema
-from sql.types.datatypes import SqlType
+from sql.types.datatypes import NUMERIC_DIGITS_MAX, SqlType
 from sql.types.enums import EnumType
-
-NUMERIC_DIGITS_MAX = 38
 
 # A numeric whose scale differs by value: the value is unscaled * 10^-scale, or NaN or infinite where the scale is -1.
 VARIABLE_NUMERIC = pa.struct(

@@ -9,10 +9,16 @@ truncation on a zone's clock. Reads no clock.
 from __future__ import annotations
 
 from sql.errors import SqlError, not_supported
-from sql.times.civil import civil_from_days, days_from_civil, is_infinite, local_to_utc_us, utc_offset_us
+from sql.times.civil import (
+    DAY_US,
+    SECOND_US,
+    civil_from_days,
+    days_from_civil,
+    is_infinite,
+    local_to_utc_us,
+    utc_offset_us,
+)
 
-SECOND_US = 1_000_000
-DAY_US = 86_400 * SECOND_US
 JULIAN_EPOCH_DAY = 2_440_588
 SUB_DAY_US = {
     "microseconds": 1,

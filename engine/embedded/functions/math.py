@@ -16,6 +16,7 @@ from engine.embedded import decimals
 from engine.embedded.decimals import Numeric
 from engine.embedded.functions.scalar import overflow
 from sql.errors import SqlError
+from sql.types.datatypes import NUMERIC_DIGITS_MAX
 
 DIGITS_SIGNIFICANT_MIN = 16
 SCALE_MAX = 1000
@@ -317,7 +318,7 @@ def power(base: Numeric, exponent: Numeric) -> Numeric:
 
 def refuse_long(weight: int) -> None:
     """Raise 22003 for a value of so many digits in front of the point."""
-    if weight > decimals.DIGITS_MAX:
+    if weight > NUMERIC_DIGITS_MAX:
         raise SqlError("22003", "value overflows numeric format", detail="A numeric holds at most 38 digits.")
 
 

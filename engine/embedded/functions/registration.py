@@ -87,8 +87,7 @@ def register_functions(connection: duckdb.DuckDBPyConnection, bytes_max: int = V
     """Make every function known; `bytes_max` bounds the texts of one call for a batch of rows."""
     for name, arguments, result, function in SPECIFICATIONS:
         _register(connection, name, arguments, result, rows_of(name, function, arguments, result, bytes_max))
-    for scale in range(decimals.DIGITS_MAX + 1):
-        fixed = f"DECIMAL(38,{scale})"
+    for scale, fixed in enumerate(decimals.FIXED):
         pack = row_by_row(lambda value, scale=scale: (value, scale), [fixed], VARIABLE)
         unpack = row_by_row(
             lambda value, scale=scale: decimals.at_scale(value, scale),
@@ -410,7 +409,7 @@ def _variable_average(upper: int, lower: int, high: int, low: int, marks: int, c
     scale = marks.bit_length() - 1
     step = 10**decimals.KEY_PART_DIGITS
     unscaled = ((upper * step + lower) * step + high) * step + low
-    return decimals.divide((unscaled // 10 ** (decimals.DIGITS_MAX - scale), scale), (count, 0))
+    return decimals.divide((unscaled * 10**scale // decimals.UNSCALED_LIMIT, scale), (count, 0))
 
 
 _TEXT = "VARCHAR"

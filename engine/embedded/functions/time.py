@@ -20,6 +20,7 @@ from sql.times.civil import (
     DATE_DAYS_END,
     DATE_DAYS_MIN,
     DAY_US,
+    SECOND_US,
     TIMESTAMP_INFINITY,
     TIMESTAMP_US_END,
     TIMESTAMP_US_MIN,
@@ -31,7 +32,7 @@ from sql.times.civil import (
     utc_offset_us,
 )
 from sql.times.datetime_input import ZONE_HOURS_MAX
-from sql.times.interval_values import MONTH_DAYS, SECOND_US, Interval, bin_width_us, checked, truncated
+from sql.times.interval_values import MONTH_DAYS, Interval, bin_width_us, checked, truncated
 from sql.times.zone_names import zone_meant
 
 EPOCH_2000_S = 946_684_800

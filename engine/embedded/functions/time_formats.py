@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 
 from ringbuffer.scalar.texts.format_time import DAYS, MONTHS, NAMES_WIDTH
 from sql.errors import not_supported
-from sql.times.civil import DAY_US, civil_from_days, days_from_civil, is_infinite, utc_offset_us
+from sql.times.civil import DAY_US, SECOND_US, civil_from_days, days_from_civil, is_infinite, utc_offset_us
 from sql.times.templates import Item, items_of
 from sql.times.zone_names import fixed_abbreviation, fixed_seconds
 
 ROMAN = "I II III IV V VI VII VIII IX X XI XII".split()
-SECOND_US = 1_000_000
 JULIAN_EPOCH_DAY = 2_440_588
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from engine.embedded.functions.time_formats import JULIAN_EPOCH_DAY, SECOND_US
+from engine.embedded.functions.time_formats import JULIAN_EPOCH_DAY
 from ringbuffer.scalar.texts.format_time import DAYS, MONTHS
 from sql.errors import SqlError, not_supported
-from sql.times.civil import DAY_US, days_from_civil, days_in_month, local_to_utc_us
+from sql.times.civil import DAY_US, SECOND_US, days_from_civil, days_in_month, local_to_utc_us
 from sql.times.datetime_input import ZONE_HOURS_MAX
 from sql.times.templates import Item, items_of
 

@@ -26,7 +26,7 @@ from sql.functions.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, WINDOW_
 from sql.functions.missing import AGGREGATE_NAMES, NAMES
 from sql.functions.overloads import AmbiguousError, choose
 from sql.functions.scalars import FUNCTIONS, JSON_MEMBERS, TABLE_FUNCTIONS, VOLATILE
-from sql.functions.signatures import PSEUDO
+from sql.functions.signatures import PSEUDO, TIMES
 from sql.names.suggestions import did_you_mean
 from sql.parse.syntax import FunctionCall, FunctionTable, Row
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
@@ -181,7 +181,6 @@ def as_output_text(binder: Binder, operand: Expression) -> Expression:
 
 
 # Times have one form in JSON, whatever the session asks for.
-TIMES = frozenset({"date", "timestamp", "timestamptz"})
 AGGREGATED = {"json_agg": 1, "jsonb_agg": 1, "json_object_agg": 2, "jsonb_object_agg": 2}
 
 

@@ -16,7 +16,7 @@ from sql.bind.expressions.context import BindContext
 from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError, not_supported
 from sql.functions.overloads import element_family
-from sql.functions.signatures import Signature
+from sql.functions.signatures import INTEGERS, Signature
 from sql.parse.statements.parts import ColumnDefinition, TableChange, TableColumn
 from sql.parse.type_names import OwnTypes, found_column_type, found_type
 from sql.times.datetime_input import CLOCK_WORDS
@@ -29,7 +29,6 @@ from sql.types.casts import can_cast, category, common_family, needs_zone, plain
 from sql.types.datatypes import DATE, INT4, TEXT, TIMESTAMPTZ, LiteralValue, SqlType, array_of, scaled_numeric
 from sql.values.literals import apply_modifier, check_digits, input_value, integer_value, unmodified_value
 
-INTEGERS = ("int2", "int4", "int8")
 TEXTS = ("text", "varchar", "bpchar", "name")
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from sql.emit.expressions import ExpressionPrinter, form_of
 from sql.emit.rules.aggregate import AggregateText, sort_key, variable_total
 from sql.errors import not_supported
+from sql.functions.signatures import FLOATS, INTEGERS
 from sql.tree.expressions import AggregateCall, Cast, Expression, Literal, WindowCall, WindowFrame
 from sql.types.datatypes import SqlType, scaled_numeric
 
@@ -20,8 +21,6 @@ RANKINGS = frozenset({"row_number", "rank", "dense_rank", "percent_rank", "cume_
 # Arguments that must be whole numbers and come back as integer in PostgreSQL.
 INTEGER_RANKINGS = {"ntile": "int4"}
 NAVIGATION = frozenset({"lag", "lead", "first_value", "last_value", "nth_value"})
-INTEGERS = frozenset({"int2", "int4", "int8"})
-FLOATS = frozenset({"float4", "float8"})
 
 Wrap = Callable[[str], str]
 """Completes one engine aggregate, such as 'sum(x)', with its OVER clause."""

@@ -18,8 +18,6 @@ from sql.functions.aggregates import DEVIATIONS, adds_floats
 from sql.tree.expressions import AggregateCall, SortKey, WindowCall
 from sql.types.datatypes import SqlType, scaled_numeric
 
-INTEGERS = ("int2", "int4", "int8")
-
 
 @dataclass(frozen=True)
 class AggregateText:

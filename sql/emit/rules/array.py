@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 
 from sql.emit.expressions import ExpressionPrinter, Rule
+from sql.functions.operators import COMPARISONS, NEGATED
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
 from sql.types.datatypes import TEXT, LiteralValue, SqlType, scaled_numeric
 
@@ -252,7 +253,7 @@ def compared_with_any(quantifier: str, comparison: str) -> Rule:
 def _any_item(printer: ExpressionPrinter, left: Expression, array: Expression, text: str, comparison: str) -> str:
     kind = array.type.element
     operand = printer.comparable_text(element(printer, left), kind)
-    test = OPERATORS[comparison]
+    test = COMPARISONS[comparison]
     tests = outside(
         (operand,),
         lambda one: printer.mapped(text, lambda item: f"{one} {test} {printer.comparable_text(item, kind)}"),
@@ -261,12 +262,10 @@ def _any_item(printer: ExpressionPrinter, left: Expression, array: Expression, t
     return f"CASE WHEN list_bool_or({tests}) THEN TRUE WHEN {unknown} THEN NULL WHEN {text} IS NOT NULL THEN FALSE END"
 
 
-OPERATORS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-NEGATED = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
 QUANTIFIED: Mapping[str, Mapping[str, Rule]] = {
     f"{quantifier}_{comparison}": {"any": compared_with_any(quantifier, comparison)}
     for quantifier in ("any", "all")
-    for comparison in OPERATORS
+    for comparison in COMPARISONS
 }
 DUCKDB_ARRAY_RULES: Mapping[str, Mapping[str, Rule]] = {
     **ARRAY_RULES,

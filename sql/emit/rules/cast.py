@@ -11,11 +11,9 @@ from sql.emit.expressions import CastRule, ExpressionPrinter, form_of
 from sql.emit.rules.numeric import unpacked
 from sql.emit.rules.time import instant, local_time
 from sql.errors import not_supported
+from sql.times.civil import EPOCH_2000_US
 from sql.tree.expressions import Cast
 from sql.types.datatypes import SqlType, scaled_numeric
-
-# PostgreSQL counts timestamps from 2000, and rounds away from there.
-EPOCH_2000_US = 10_957 * 86_400_000_000
 
 
 def plain(printer: ExpressionPrinter, node: Cast, text: str) -> str:

@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 from sql.emit.expressions import ExpressionPrinter, Rule
 from sql.emit.rules.record import field_text
 from sql.emit.rules.type_casts import output_text
+from sql.functions.signatures import NUMBERS, TIMES
 from sql.tree.expressions import Call, Cast, Literal
 from sql.types.datatypes import TEXT, SqlType
 from sql.values.jsonb_text import string_text
 
-NUMBERS = frozenset({"int2", "int4", "int8", "float4", "float8", "numeric"})
-TIMES = frozenset({"date", "timestamp", "timestamptz"})
 SEPARATOR = ","
 LINES = ",\n "
 

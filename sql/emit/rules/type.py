@@ -11,13 +11,13 @@ from collections.abc import Mapping
 
 from sql.emit.expressions import ExpressionPrinter, Rule
 from sql.emit.rules.arguments import literal_text
-from sql.times.interval_values import SECOND_US
+from sql.times.civil import DAY_US, SECOND_US
+from sql.times.span import YEARS
 from sql.times.time_fields import FIELD_DIGITS
 from sql.tree.expressions import Call
 from sql.types.datatypes import scaled_numeric
 
 PARTS = ("months", "days", "micros")
-DAY_US = 86_400_000_000
 CLOCK_UNITS = {
     "hour": 3_600_000_000,
     "minute": 60_000_000,
@@ -25,7 +25,6 @@ CLOCK_UNITS = {
     "milliseconds": 1000,
     "microseconds": 1,
 }
-YEAR_UNITS = {"year": 1, "decade": 10, "century": 100, "millennium": 1000}
 # An interval's year has 365.25 days in EXTRACT(EPOCH): everything is counted in quarters of a day.
 QUARTER_DAY_US = DAY_US // 4
 
@@ -108,8 +107,8 @@ def span_field(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
         return text if field == "epoch" else _clock_field(printer, field, text)
     months, days, micros = (f"({text}).{part}" for part in PARTS)
     divide = printer.division
-    if field in YEAR_UNITS:
-        return f"({months} {divide} {12 * YEAR_UNITS[field]})"
+    if field in YEARS:
+        return f"({months} {divide} {12 * YEARS[field]})"
     match field:
         case "quarter":
             return f"(({months} % 12) {divide} 3 + 1)"
@@ -166,7 +165,7 @@ def span_trunc(printer: ExpressionPrinter, unit: str, text: str) -> str:
         return printer.interval(months, days, f"({micros} {printer.division} {size}) * {size}", f"{text} IS NULL")
     if unit == "day":
         return printer.interval(months, days, "0", f"{text} IS NULL")
-    size = 12 * YEAR_UNITS[unit] if unit in YEAR_UNITS else 3 if unit == "quarter" else 1
+    size = 12 * YEARS[unit] if unit in YEARS else 3 if unit == "quarter" else 1
     return printer.interval(f"({months} {printer.division} {size}) * {size}", "0", "0", f"{text} IS NULL")
 
 

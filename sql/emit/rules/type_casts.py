@@ -18,7 +18,6 @@ from sql.times.zoned_time import fixed_west_s
 from sql.tree.expressions import Cast, Column
 from sql.types.datatypes import NUMERIC, TEXT, SqlType, scaled_numeric
 
-DAY_US = 86_400_000_000
 SCALARS = (
     "bool int2 int4 int8 numeric variable float4 float8 date timestamp timestamptz time timetz interval uuid bytea json jsonb inet "
     "cidr"

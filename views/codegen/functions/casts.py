@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sql.functions.signatures import TIMES
 from sql.tree.expressions import Call, Case, Cast, Literal
 from sql.types.datatypes import TEXT, SqlType
 from views.codegen.expressions import ExpressionWriter, FunctionWriter
@@ -216,7 +217,6 @@ def from_text(writer: ExpressionWriter, node: Cast, value: Value) -> Value:
     return limited(writer, node, writer.strict(plain, call, (value,), "numeric", fallible=True))
 
 
-TIME_GROUPS = ("date", "timestamp", "timestamptz")
 CASTS: dict[tuple[str, str], CastWriter] = {
     ("bool", "bool"): keep,
     ("integer", "integer"): integer_to_integer,
@@ -232,9 +232,9 @@ CASTS: dict[tuple[str, str], CastWriter] = {
     ("numeric", "numeric"): numeric_to_numeric,
     ("text", "text"): text_to_text,
     ("enum", "text"): enum_to_text,
-    **{(source, target): time_to_time for source in TIME_GROUPS for target in TIME_GROUPS},
-    **{(source, "text"): to_text for source in ("bool", "integer", "float", "numeric", *TIME_GROUPS)},
-    **{("text", target): from_text for target in ("bool", "integer", "float", "numeric", *TIME_GROUPS)},
+    **{(source, target): time_to_time for source in TIMES for target in TIMES},
+    **{(source, "text"): to_text for source in ("bool", "integer", "float", "numeric", *TIMES)},
+    **{("text", target): from_text for target in ("bool", "integer", "float", "numeric", *TIMES)},
 }
 
 FUNCTIONS: dict[str, FunctionWriter] = {"cast": write_cast}

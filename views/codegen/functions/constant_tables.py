@@ -12,9 +12,10 @@ from decimal import Decimal
 
 from ringbuffer.groups.aggregates import NAN_KEY
 from sql.tree.expressions import Cast, Expression, Literal
+from sql.types.datatypes import NUMERIC_DIGITS_MAX as DIGITS_MAX
 from sql.types.datatypes import SqlType, scaled_numeric
 from views.codegen.expressions import ExpressionWriter
-from views.codegen.literals import CONSTANTS, DIGITS_MAX, numeric_words, text_words
+from views.codegen.literals import CONSTANTS, numeric_words, text_words
 from views.codegen.values import FLOATS, INTEGERS, TEXTS, WORDS, Value, has_known_scale
 from views.model.equalities import SIZES
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sql.functions.operators import NEGATED
 from sql.tree.expressions import AggregateCall, Call, Case, Column, Expression, Literal, OuterColumn, Subquery
 from sql.tree.relations import Aggregate, Distinct, Filter, Join, OutputColumn, Project, Relation, Values
 from sql.tree.walks import map_aggregate, map_operator, open_columns, operator_expressions, subqueries_of
@@ -25,7 +26,6 @@ from views.plan.rules.subquery_grouping import COUNTS, ORDERED, Flat, flat_relat
 TRUE = Literal(True, BOOL)
 FALSE = Literal(False, BOOL)
 UNKNOWN = Literal(None, BOOL)
-NEGATED = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
 EXTREMES = {"lt": "max", "le": "max", "gt": "min", "ge": "min"}
 
 
