@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,11 +27,11 @@ from engine.sessions.activity import Doing
 from engine.sessions.backend import SessionBackend
 from engine.sessions.cancelling import Cancelling
 from engine.sessions.copy_exchange import CopyExchange
-from engine.sessions.hot_path import HotPath
 from engine.sessions.inbox import Inbox
-from engine.sessions.insert_packet import InsertPackets
+from engine.sessions.kept_reads import KeptReads
 from engine.sessions.long_texts import PARAMETERS_AT_ONCE_BYTES_MAX, TURN_S, parsed, timed
 from engine.sessions.results import send_rows
+from engine.sessions.row_inserts import RowInserts, inserted
 from engine.sessions.runner import StatementRunner
 from engine.sessions.session_registry import ClientConnection
 from engine.sessions.timeouts import IdleTimeout, StatementTimeout
@@ -61,6 +62,7 @@ from sql.wire.messages import (
 )
 
 if TYPE_CHECKING:
+    from engine.catalog.image import CatalogImage
     from engine.sessions.shared import Shared
 
 Result = TypeVar("Result")
@@ -90,10 +92,10 @@ class Session:
         self.sequences = SequenceSession(backend=self.backend, may=self.identity.may, settings=settings.captured)
         self.timeout = StatementTimeout(loop, settings, self.cancel)
         self.idle = IdleTimeout(self, loop)
-        self._hot = HotPath(self)
+        self._kept_reads = KeptReads(self)
         self._copy = CopyExchange(self)
         self.names = Names(self.server.config.session_memory_bytes)
-        self.packets = InsertPackets(self, self.names.statements)
+        self.packets = RowInserts(self, self.names.statements)
         self.inbox = Inbox(self)
         self._remaining: deque[Statement] = deque()
         self._actions: dict[type, Callable[[Any], Awaitable[None] | None]] = {
@@ -174,24 +176,35 @@ class Session:
         self.names.drop_unnamed()
         self.doing.begin(message.text)
         try:
-            reply = self._hot.try_query(message.text, self.runner.image())
+            reply = self._done_at_once(message.text, self.runner.image())
             if reply is None:
                 work = self._query_parsed(message.text)
                 return collected_later(work) if len(message.text) > LONG_TEXT else work
-            if self.block.open is not None and not self.block.open.explicit:
-                rest = self.block.commit_now()
-                if rest is not None:
-                    return self._query_committed(rest, reply)
+            rest = self.block.end_implicit_now()
+            if rest is not None:
+                return self._committed(rest, reply)
             self.connection.write(reply)
             self._ready()
         except SqlError as error:
             self.fail_query(error)
         return None
 
-    async def _query_committed(self, rest: Awaitable[None], reply: bytes) -> None:
+    def _done_at_once(self, text: str, image: CatalogImage) -> bytes | None:
+        """Do the whole text of a Query and return the reply, if that takes no parser and no thread.
+
+        Raises SqlError.
+        """
+        failed = self.block.open is not None and self.block.open.failed
+        if failed or self.connection.encoding.converts or ("\\" in text and not self.settings.is_conforming):
+            return None
+        count = self.packets.stage_text(text, image)
+        return self._kept_reads.find_text(text, image) if count is None else inserted(count)
+
+    async def _committed(self, rest: Awaitable[None], reply: bytes = b"") -> None:
         try:
             await rest
-            self.connection.write(reply)
+            if reply:
+                self.connection.write(reply)
             self._ready()
         except SqlError as error:
             self.fail_query(error)
@@ -252,13 +265,13 @@ class Session:
         if not message.name:
             self.names.statements.pop("", None)
         if len(message.text) > TEXT_AT_ONCE_MAX:
-            return self._parse_aside(message)
+            return self._aside(timed(self, self._new_prepared, message), partial(self._keep_prepared, message))
         self._keep_prepared(message, self._new_prepared(message))
         return None
 
-    async def _parse_aside(self, message: Parse) -> None:
+    async def _aside(self, work: Awaitable[Result], keep: Callable[[Result], None]) -> None:
         try:
-            self._keep_prepared(message, await timed(self, self._new_prepared, message))
+            keep(await work)
         except SqlError as error:
             self.fail_pipeline(error)
 
@@ -286,19 +299,14 @@ class Session:
         image = self.runner.image()
         prepared.refresh(image, self.settings)
         self.runner.describe(prepared)
-        if not self._hot.decode_row(portal, image) and prepared.parameter_types:
+        if not self.packets.decode_row(portal, image) and prepared.parameter_types:
             if message.is_larger_than(PARAMETERS_AT_ONCE_BYTES_MAX):
-                return self._bind_aside(portal)
+                return self._aside(
+                    timed(self, portal.decode_parameters, self.settings), lambda _: self._keep_portal(portal)
+                )
             portal.decode_parameters(self.settings)
         self._keep_portal(portal)
         return None
-
-    async def _bind_aside(self, portal: Portal) -> None:
-        try:
-            await timed(self, portal.decode_parameters, self.settings)
-            self._keep_portal(portal)
-        except SqlError as error:
-            self.fail_pipeline(error)
 
     def _keep_portal(self, portal: Portal) -> None:
         self.names.keep_portal(portal.message.portal, portal)
@@ -333,7 +341,11 @@ class Session:
             self._remaining.clear()
             return self._execute_slow(portal, message.row_limit)
         if portal.outcome is None:
-            reply = self._hot.try_portal(portal, message.row_limit, self.runner.image())
+            image = self.runner.image()
+            if portal.row is None:
+                reply = self._kept_reads.find_portal(portal, message.row_limit, image)
+            else:
+                reply = inserted(1) if self.packets.stage_portal(portal, image) else None
             if reply is not None:
                 self.connection.write(reply)
                 return None
@@ -370,22 +382,13 @@ class Session:
 
     def _sync(self, _: Sync) -> Awaitable[None] | None:
         self.is_simple = False
-        transaction = self.block.open
-        if transaction is None:
+        if self.block.open is None:
             self.names.end_transaction(committed=True)
-        elif not transaction.explicit:
-            rest = self.block.commit_now()
-            if rest is not None:
-                return self._synced(rest)
+        rest = self.block.end_implicit_now()
+        if rest is not None:
+            return self._committed(rest)
         self._ready()
         return None
-
-    async def _synced(self, rest: Awaitable[None]) -> None:
-        try:
-            await rest
-            self._ready()
-        except SqlError as error:
-            self.fail_query(error)
 
     def fail_pipeline(self, error: SqlError) -> None:
         """Answer a message of the extended protocol with an error.

@@ -135,6 +135,10 @@ class TransactionBlock:
         if self.open is not None and not self.open.explicit:
             await self.commit()
 
+    def end_implicit_now(self) -> Awaitable[None] | None:
+        """Commit the implicit transaction, if there is one, as far as that needs no waiting; return the rest."""
+        return None if self.open is None or self.open.explicit else self.commit_now()
+
     async def commit(self) -> None:
         """Commit the open transaction. Raises SqlError; everything is rolled back then."""
         if self.open is not None:

@@ -41,7 +41,7 @@ def test_a_repeated_read_is_answered_alike(client: SessionClient) -> None:
     assert client.ask(READ) == first
     # Who writes programs ends statements as in psql.
     image = client.session.runner.image()
-    assert client.session._hot.try_query(f"{READ} ;\n", image) == client.session._hot.try_query(READ, image) is not None
+    assert client.session._done_at_once(f"{READ} ;\n", image) == client.session._done_at_once(READ, image) is not None
     prepared = (parse(READ), bind(), execute(), SYNC)
     assert client.ask(*prepared) == client.ask(*prepared) == ["1", "2", first[1], first[2], "Z I"]
 

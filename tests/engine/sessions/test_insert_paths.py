@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from engine.sessions.hot_path import HotPath
+from engine.sessions.row_inserts import RowInserts
 from ringbuffer.encode.output_forms import Forms
 from ringbuffer.encode.rows import encode_data_rows
 from tests.end_to_end.raw_client import SYNC, bind, execute, parse
@@ -95,13 +95,13 @@ def test_literals(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         values = ", ".join("(" + ", ".join(row) + ")" for row in rows)
         text = f"INSERT INTO everything ({', '.join(columns)}) VALUES {values}"
         with monkeypatch.context() as patch:
-            patch.setattr(HotPath, "try_query", lambda *_: None)
+            patch.setattr(RowInserts, "stage_text", lambda *_: None)
             expected = staged_by(client, text)
         answer, staged = staged_by(client, text)
         assert (answer, comparable(staged)) == (expected[0], comparable(expected[1])), text
         accepted_count += bool(staged)
         client.run("BEGIN")
-        fast_count += client.session._hot.try_query(text, client.session.runner.image()) is not None
+        fast_count += client.session._done_at_once(text, client.session.runner.image()) is not None
         client.run("ROLLBACK")
     assert accepted_count > CASES / 5 and fast_count > CASES / 10
 
@@ -116,11 +116,11 @@ def test_times_without_a_zone_take_the_fast_way_in_each_zone(world: World, monke
             client.run(f"SET TimeZone = '{zone}'")
             text = f"INSERT INTO moments VALUES ('{time}')"
             with monkeypatch.context() as patch:
-                patch.setattr(HotPath, "try_query", lambda *_: None)
-                patch.setattr(HotPath, "decode_row", lambda *_: False)
+                patch.setattr(RowInserts, "stage_text", lambda *_: None)
+                patch.setattr(RowInserts, "decode_row", lambda *_: False)
                 expected = staged_by(client, text)[1]
             client.run("BEGIN")
-            assert client.session._hot.try_query(text, client.session.runner.image()) is not None
+            assert client.session._done_at_once(text, client.session.runner.image()) is not None
             client.run("ROLLBACK")
             by_parameter = staged_by(client, parse(prepared), bind([time.encode()]), execute(), SYNC)[1]
             assert comparable(staged_by(client, text)[1]) == comparable(by_parameter) == comparable(expected), (
@@ -134,7 +134,7 @@ def test_now_is_the_default(world: World, monkeypatch: pytest.MonkeyPatch, way: 
     """Each transaction has its own now(), also where what is known of the statement is kept."""
     client = make_client(world, tz="now()")
     if way == "general":
-        monkeypatch.setattr(HotPath, "try_query", lambda *_: None)
+        monkeypatch.setattr(RowInserts, "stage_text", lambda *_: None)
     messages: tuple[bytes | str, ...] = ("INSERT INTO everything (i4, tz) VALUES (1, NULL)",)
     messages += ("INSERT INTO everything (i4) VALUES (2), (3)",)
     if way == "parameters":
@@ -176,7 +176,7 @@ def test_parameters(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         values = [None if draw.random() < 0.1 else draw.choice(TEXTS[column]).encode() for column in columns]
         messages = (statement, bind(values), execute(), SYNC)
         with monkeypatch.context() as patch:
-            patch.setattr(HotPath, "decode_row", lambda *_: False)
+            patch.setattr(RowInserts, "decode_row", lambda *_: False)
             expected = staged_by(client, *messages)
         answer, staged = staged_by(client, *messages)
         assert (answer, comparable(staged)) == (expected[0], comparable(expected[1])), (columns, values)

@@ -1,10 +1,12 @@
-"""A single-row INSERT that arrives whole, as a Query or as Bind to Sync, answered in one go: the
-packet of a busy client.
+"""INSERTs into streams whose rows a kernel decodes from one buffer: from the text of a Query, or
+from the bytes of a Bind.
 
-Enters: one read of a socket. Leaves: the reply, the row committed; False when the messages have to
-be handled one by one: nothing has happened then, and the general way gives the exact error. This is
-so for every packet that is not plainly right. The bytes around the values are compared with those
-of a packet that was decoded properly before. Only between transactions. Must not know sockets.
+Enters: a whole read of the socket (`answer`), a Query's text, or a portal. Leaves: the number of
+staged rows, or the reply to the read. False or None: nothing has happened, and the general way
+takes the messages, or gives the exact error. A read that is one INSERT of one row between two
+transactions is committed at once, without a transaction and a stage: the bytes around its values
+are compared with those of a packet that was decoded properly before. All other rows are staged. No
+parser, no planner, no thread. Must not know sockets.
 """
 
 from __future__ import annotations
@@ -17,14 +19,18 @@ from typing import TYPE_CHECKING
 
 from engine.catalog.image import CatalogImage
 from engine.commit.committer import RowCommit, Views
+from engine.commit.transaction import Step
 from engine.execution.outcome import expand
 from engine.execution.parameter_rows import ParameterRow, parameter_row
-from engine.execution.prepared import Prepared
+from engine.execution.prepared import Portal, Prepared
 from engine.ingest.insert import HEAD, InsertTarget, head_target
+from engine.sessions.again import portal_again, text_again
 from engine.sessions.log_answer import LogAnswer
 from engine.streams.stream import arrived
+from ringbuffer.decode.literals import decode_literals
 from ringbuffer.decode.one_row import OneRow
-from ringbuffer.memory.columns import Layout
+from ringbuffer.memory.columns import Layout, Morsel
+from ringbuffer.memory.error_codes import RowError
 from ringbuffer.pages.log_rows import RowRecord
 from ringbuffer.ring.ring import RowWriter
 from sql.catalog.catalog import SessionSettings
@@ -37,7 +43,7 @@ if TYPE_CHECKING:
 
 QUERY = ord("Q")
 HEAD_BYTES = re.compile(HEAD.pattern.encode(), re.IGNORECASE)
-HEADS_KEPT_MAX = 64
+HEADS_KEPT_MAX = 256
 HEAD_OFFSET = 5
 NAME_OFFSET = 6
 DESCRIBE = b"D\0\0\0\x06P\0"
@@ -51,6 +57,11 @@ INSERTED = writer.command_complete("INSERT 0 1")
 PACKETS_KEPT_MAX = 8
 
 
+def inserted(rows_count: int) -> bytes:
+    """Return CommandComplete of an INSERT."""
+    return INSERTED if rows_count == 1 else writer.command_complete(f"INSERT 0 {rows_count}")
+
+
 @dataclass(frozen=True, slots=True)
 class PlacedRow:
     """The memory of one row, and its commit."""
@@ -58,6 +69,20 @@ class PlacedRow:
     row: OneRow
     commit: RowCommit
     stream_name: str
+
+
+@dataclass(slots=True)
+class Head:
+    """The text of an INSERT up to its values.
+
+    Attributes:
+        is_placed: true after the first packet.
+        placed: the memory of one row, from then on; None: the rows need more than decoding.
+    """
+
+    target: InsertTarget
+    is_placed: bool = False
+    placed: PlacedRow | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +124,8 @@ class KnownPacket:
     waits: bool
 
 
-class InsertPackets:
-    """The packets of one session: finds and does them.
+class RowInserts:
+    """The INSERTs of one session: finds and does them.
 
     Attributes:
         prepared: the session's statements by name.
@@ -115,7 +140,7 @@ class InsertPackets:
         self._reply = self._told = b""
         self._server = session.server
         self._prepared = prepared
-        self._heads: dict[bytes, PlacedRow | None] = {}
+        self._heads: dict[bytes, Head | None] = {}
         self._heads_image: CatalogImage | None = None
         self._known: KnownPacket | None = None
         session.settings.watchers.append(self._forget)
@@ -123,6 +148,85 @@ class InsertPackets:
     def _forget(self) -> None:
         """Forget the packets: a setting has changed, the search_path perhaps."""
         self._heads_image = None
+
+    def _head(self, head: bytes, image: CatalogImage) -> Head | None:
+        """Return what is known of an INSERT's text up to its values.
+
+        None: the text has to go the general way.
+        """
+        if image is not self._heads_image or len(self._heads) >= HEADS_KEPT_MAX:
+            self._heads.clear()
+            self._heads_image = image
+        if head not in self._heads:
+            settings = self._session.settings.captured()
+            target = head_target(head.decode(), image, settings, self._server.engines.tables)
+            self._heads[head] = None if target is None else Head(target)
+        return self._heads[head]
+
+    # Staged rows.
+
+    def stage_text(self, text: str, image: CatalogImage) -> int | None:
+        """Stage the rows of a whole text that is an INSERT of literals; return their number.
+
+        Raises SqlError when a view refuses a row.
+        """
+        session = self._session
+        match = HEAD.match(text)
+        if match is None or session.settings.read_only:
+            return None
+        written = match[0].encode()
+        head = self._head(written, image)
+        if head is None or not session.identity.may_insert(head.target.entry.description.name, image):
+            return None
+        try:
+            given = decode_literals(text.encode(), len(written), head.target.layout, session.settings.time_zone)
+        except RowError:
+            return None
+        if given is None:
+            return None
+        self._stage(head.target, given, image, text_again(session, f"INSERT 0 {given.rows_count}", text))
+        return given.rows_count
+
+    def decode_row(self, portal: Portal, image: CatalogImage) -> bool:
+        """Decode the parameters of a portal that inserts one row of them.
+
+        False is returned for other portals, and where a value needs the general way.
+        """
+        row = parameter_row(portal.prepared, image, self._server.engines.tables)
+        if row is None or self._session.connection.encoding.converts:
+            return False
+        message = portal.message
+        formats = expand(message.parameter_formats, len(row.layout))
+        try:
+            zone = self._session.settings.time_zone
+            portal.given = row.decode(message.payload, message.parameters_offset, formats, zone)
+        except RowError:
+            return False
+        portal.row = row
+        return True
+
+    def stage_portal(self, portal: Portal, image: CatalogImage) -> int | None:
+        """Stage the decoded row of a portal; return 1. Raises SqlError when a view refuses the row."""
+        session, row = self._session, portal.row
+        if (
+            row is None
+            or session.settings.read_only
+            or row is not parameter_row(portal.prepared, image, self._server.engines.tables)
+            or not session.identity.may_insert(row.target.entry.description.name, image)
+        ):
+            return None
+        assert portal.given is not None
+        self._stage(row.target, portal.given, image, portal_again(session, "INSERT 0 1", portal))
+        return 1
+
+    def _stage(self, target: InsertTarget, given: Morsel, image: CatalogImage, step: Step) -> None:
+        transaction = self._session.block.current()
+        transaction.note_again(step, transaction.is_untouched)
+        stage = self._server.transactions.stage(target.entry, image, transaction.now_us)
+        stage.add(target.rows(given, transaction.now_us, self._session.settings.time_zone))
+        transaction.operations.append(stage)
+
+    # Whole packets.
 
     def answer(self, data: bytes) -> bytes | bool:
         """Do the packet, if it is one of ours; see PacketsProtocol.
@@ -157,29 +261,20 @@ class InsertPackets:
         match = HEAD_BYTES.match(text)
         if match is None or 0 in text:
             return False
-        head = match[0]
         image = self._server.catalog.image
-        placed = self._literal_row(head, image)
-        if placed is None or not placed.row.fill_literals(text, len(head)):
+        head = self._head(match[0], image)
+        if head is None:
+            return False
+        if not head.is_placed:
+            layout = head.target.layout
+            head.is_placed, head.placed = True, place(head.target, layout, [0] * len(layout))
+        placed = head.placed
+        if placed is None or not placed.row.fill_literals(text, len(match[0])):
             return False
         if not self._session.identity.may_insert(placed.stream_name, image):
             return False
         waits = self._session.settings.waits_for_log
         return self._committed(placed, image.views_of(placed.stream_name), image, waits, INSERTED, data, simple=True)
-
-    def _literal_row(self, head: bytes, image: CatalogImage) -> PlacedRow | None:
-        """Return the row of an INSERT's text up to its values.
-
-        None when the text has to go the general way.
-        """
-        if image is not self._heads_image or len(self._heads) >= HEADS_KEPT_MAX:
-            self._heads.clear()
-            self._heads_image = image
-        if head not in self._heads:
-            settings = self._session.settings.captured()
-            target = head_target(head.decode(), image, settings, self._server.engines.tables)
-            self._heads[head] = None if target is None else place(target, target.layout, [0] * len(target.layout))
-        return self._heads[head]
 
     def _answer_bind(self, data: bytes) -> bytes | bool:
         known, image = self._known, self._server.catalog.image
