@@ -14,7 +14,7 @@ import logging
 import re
 import threading
 import warnings
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import duckdb
@@ -137,7 +137,7 @@ class CatalogEngine:
                 if printing.is_measured:
                     names = [column.text for column in printed.columns]
                     statement = measured_rows(statement, schema_of(printed.columns), names)
-                return printed, self._answer(taken, statement, token)
+                return printed, self._answer(taken, printing.constants, statement, token)
         except duckdb.Error as error:
             raise self._client_error(error, text, printed) from error
         finally:
@@ -154,11 +154,13 @@ class CatalogEngine:
         kinds = (printing.parameter_types.get(number, UNKNOWN) for number in range(1, count + 1))
         return tuple(None if kind == UNKNOWN else kind for kind in kinds)
 
-    def _answer(self, taken: RelationConnection, statement: str, token: Hashable) -> pa.Table:
+    def _answer(self, taken: RelationConnection, constants: Sequence[str], statement: str, token: Hashable) -> pa.Table:
         with self._lock:
             taken.run.is_stopped = False
             self._running[token] = taken
         try:
+            if constants:
+                taken.connection.execute(f"SELECT {', '.join(constants)}").to_arrow_table()
             # A relation would be bound twice, which takes longer than most of these queries run.
             result = taken.connection.execute(f"SELECT * FROM ({statement}) LIMIT {ROWS_MAX + 1}")
             reader: pa.RecordBatchReader = result.to_arrow_reader(MEASURED_ROWS)

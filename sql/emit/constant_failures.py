@@ -95,7 +95,7 @@ class Constants:
 
 def check_constants(root: Relation, evaluate: Evaluate, compute_all: ComputeAll) -> None:
     """Evaluate the constants of a query that may fail. Raises the errors of `evaluate`."""
-    if any(_has_failing(item) for part in all_relations(root) for item in operator_expressions(part)):
+    if any(has_failing(item) for part in all_relations(root) for item in operator_expressions(part)):
         constants = Constants(evaluate, compute_all)
         _check_relation(root, frozenset(range(len(root.schema))), constants)
         constants.compute()
@@ -117,7 +117,7 @@ def _has_null(expression: Expression) -> bool:
     return any(isinstance(part, Literal) and part.value is None for part in walk(expression))
 
 
-def _has_failing(expression: Expression) -> bool:
+def has_failing(expression: Expression) -> bool:
     """Tell whether there is a constant in an expression that may fail."""
     nodes = list(walk(expression))
     constant: dict[int, bool] = {}
@@ -182,7 +182,7 @@ def _check(node: Expression, constants: Constants, is_condition: bool = False) -
     is_condition: the expression chooses rows; PostgreSQL computes its stable functions, too, to
     estimate how many.
     """
-    if not _has_failing(node) and not any(isinstance(part, Subquery) for part in walk(node)):
+    if not has_failing(node) and not any(isinstance(part, Subquery) for part in walk(node)):
         return
     match node:
         case _ if is_constant(node, is_condition):

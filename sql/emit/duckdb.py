@@ -101,8 +101,7 @@ class DuckDbDialect:
         )
 
     def computed_count(self, text: str, word: str) -> str:
-        problem = f"antumbra error {NEGATIVE_COUNTS[word]}: {word} must not be negative (end)"
-        return f"(SELECT CASE WHEN n < 0 THEN error('{problem}') ELSE n END FROM (SELECT {text} AS n))"
+        return checked_count(text, word)
 
     def recursive_word(self) -> str:
         return "WITH RECURSIVE"
@@ -305,3 +304,9 @@ def time_literal(value: int, family: str) -> str:
     if family == "timestamp":
         return f"TIMESTAMP '{text}'" if text is not None else f"make_timestamp(CAST({value} AS BIGINT))"
     return f"TIMESTAMPTZ '{text}+00'" if text is not None else f"make_timestamptz(CAST({value} AS BIGINT))"
+
+
+def checked_count(text: str, word: str) -> str:
+    """Return the number of LIMIT or OFFSET, which fails where it is negative."""
+    problem = f"antumbra error {NEGATIVE_COUNTS[word]}: {word} must not be negative (end)"
+    return f"(SELECT CASE WHEN n < 0 THEN error('{problem}') ELSE n END FROM (SELECT {text} AS n))"

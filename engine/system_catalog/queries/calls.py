@@ -8,6 +8,7 @@ asked for it.
 from __future__ import annotations
 
 import logging
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from engine.system_catalog.catalog_functions import FUNCTIONS, CatalogFunction
@@ -182,7 +183,8 @@ def print_call(printing: Printing, node: FunctionCall, scope: Scope) -> Printed:
         raise unknown_function(node, [])
     if returns_rows(node):
         raise SqlError("0A000", "set-returning functions are not allowed here", node.position)
-    arguments = [expressions.print_expression(printing, argument, scope) for argument in node.arguments]
+    with printing.perhaps() if node.name == "coalesce" and _is_decided(node) else nullcontext():
+        arguments = [expressions.print_expression(printing, argument, scope) for argument in node.arguments]
     known = FUNCTIONS.get(node.name)
     if known is not None and known.accepts(len(arguments)) and not _is_other(node, arguments):
         return Printed(_own(printing, known, arguments, node.position), known.result)
@@ -208,6 +210,15 @@ def print_call(printing: Printing, node: FunctionCall, scope: Scope) -> Printed:
     if node.name == "nullif" and len(arguments) == 2:
         return comparisons.nullif(printing, arguments[0], arguments[1], node.position)
     return _special(printing, node, arguments) or _ordinary(printing, node, arguments)
+
+
+def _is_decided(node: FunctionCall) -> bool:
+    """Tell whether an argument of COALESCE may be a constant that keeps others from being computed."""
+    return any(expressions.is_constant(item) and not _is_null(item) for item in node.arguments[:-1])
+
+
+def _is_null(node: Expression) -> bool:
+    return isinstance(node, Constant) and node.kind == "null"
 
 
 def _is_other(node: FunctionCall, arguments: list[Printed]) -> bool:

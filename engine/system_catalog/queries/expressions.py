@@ -6,7 +6,10 @@ in parentheses.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
+from itertools import islice
 
 from engine.system_catalog.printed import (
     DOMAINS,
@@ -22,6 +25,7 @@ from engine.system_catalog.printed import (
 from engine.system_catalog.queries import calls, casts, comparisons, ordinary, queries, records
 from engine.system_catalog.queries.printing import Printing, common_type, literal
 from engine.system_catalog.queries.scopes import Scope, column, star_columns
+from engine.system_catalog.syntax_nodes import nodes
 from sql.bind.expressions.operators import MANY_HINT
 from sql.errors import SqlError, not_supported
 from sql.parse.syntax import (
@@ -53,6 +57,7 @@ from sql.parse.syntax import (
 )
 
 CONCATENATED = frozenset({"text", "varchar", "name", "char", "bpchar", *DOMAINS})
+LOOKED_AT_MAX = 100
 EMPTY_HINT = "Explicitly cast to the desired type, for example ARRAY[]::integer[]."
 
 
@@ -74,14 +79,15 @@ def print_expression(printing: Printing, node: Expression, scope: Scope) -> Prin
         case Operation():
             return _operation(printing, node, scope)
         case Logic():
-            parts = [print_condition(printing, operand, scope) for operand in node.operands]
+            parts = _conditions(printing, node.operands, scope)
             text = f"NOT {parts[0]}" if node.operator == "not" else f" {node.operator.upper()} ".join(parts)
             return Printed(f"({text})", "bool")
         case Test():
             return _test(printing, node, scope)
         case TypeCast():
             operand = print_expression(printing, node.operand, scope)
-            return casts.print_cast(printing, operand, node.type, node.position)
+            at = node.operand.position if isinstance(node.operand, Constant) else node.position
+            return casts.print_cast(printing, operand, node.type, at)
         case Collation():
             return print_expression(printing, node.operand, scope)
         case FunctionCall():
@@ -130,6 +136,21 @@ def _predicate(printing: Printing, node: Expression, scope: Scope) -> Printed:
         case ArrayComparison():
             return _array_comparison(printing, node, scope)
     raise not_supported("this expression in a query on the catalog", node.position)
+
+
+def _conditions(printing: Printing, nodes: Sequence[Expression], scope: Scope) -> list[str]:
+    """Return the operands of AND and OR, of which a constant may decide over those after it."""
+    parts, decided = [], False
+    for node in nodes:
+        with printing.perhaps() if decided else nullcontext():
+            parts.append(print_condition(printing, node, scope))
+        decided = decided or is_constant(node)
+    return parts
+
+
+def is_constant(node: Expression) -> bool:
+    """Tell whether nothing of a row, a parameter or a query is in the first nodes of an expression."""
+    return not any(isinstance(part, Name | ParameterNumber | Subquery) for part in islice(nodes(node), LOOKED_AT_MAX))
 
 
 def print_condition(printing: Printing, node: Expression, scope: Scope) -> str:
@@ -239,6 +260,13 @@ def _like(printing: Printing, node: Like, scope: Scope) -> Printed:
 
 
 def _case(printing: Printing, node: CaseWhen, scope: Scope) -> Printed:
+    tested = () if node.operand is None else (node.operand,)
+    decided = all(map(is_constant, tested)) and any(is_constant(when) for when, _ in node.branches)
+    with printing.perhaps() if decided else nullcontext():
+        return _printed_case(printing, node, scope)
+
+
+def _printed_case(printing: Printing, node: CaseWhen, scope: Scope) -> Printed:
     conditions = []
     for when, _ in node.branches:
         if node.operand is None:

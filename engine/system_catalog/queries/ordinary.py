@@ -29,6 +29,7 @@ from sql.bind.expressions.context import BindContext, ParameterTypes
 from sql.bind.expressions.scope import table_scope
 from sql.bind.queries.query import QUERIES
 from sql.emit.blocks.aggregates import aggregate_text
+from sql.emit.constant_failures import has_failing
 from sql.emit.duckdb import DuckDbExpressions
 from sql.emit.wide_texts import Constants
 from sql.errors import SqlError, not_supported
@@ -194,7 +195,10 @@ class Operands:
         printer.constants = Constants() if self.printing.is_measured else None
         if isinstance(bound, Literal) and bound.type.family == "numeric":
             return Printed(printer.fit(bound, NUMERIC), "numeric")
-        return self.fitted(printer, printer.text(bound), bound.type)
+        text = printer.text(bound)
+        if not self.columns and has_failing(bound):
+            self.printing.note_constant(text)
+        return self.fitted(printer, text, bound.type)
 
     def fitted(self, printer: DuckDbExpressions, text: str, kind: SqlType) -> Printed:
         """Return a text as a value of the one form that its type has here."""

@@ -7,6 +7,8 @@ know the syntax tree.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from engine.system_catalog.printed import (
@@ -43,6 +45,9 @@ class Printing:
         named: the relations that the query itself names.
         depth: the number of views of the catalog around the present place.
         parameter_types: the types that were found.
+        constants: texts that may fail, and fail the query before it reads a row.
+        unsure: the number of places around the present one that PostgreSQL may never compute: queries
+            below the outermost one, and what a constant may decide.
     """
 
     context: SessionContext
@@ -55,6 +60,22 @@ class Printing:
     parameter_types: dict[int, str] = field(default_factory=dict)
     counter: int = 0
     is_measured: bool = False
+    constants: list[str] = field(default_factory=list)
+    unsure: int = -1
+
+    @contextmanager
+    def perhaps(self) -> Iterator[None]:
+        """Print meanwhile what PostgreSQL may never compute."""
+        self.unsure += 1
+        try:
+            yield
+        finally:
+            self.unsure -= 1
+
+    def note_constant(self, text: str) -> None:
+        """Keep a constant that may fail, where PostgreSQL computes it while it plans."""
+        if self.unsure <= 0:
+            self.constants.append(text)
 
     def name(self, stem: str) -> str:
         """Return a quoted name that nothing else in the statement has."""

@@ -15,6 +15,7 @@ from engine.system_catalog.queries import casts, expressions, from_items, ordina
 from engine.system_catalog.queries.printing import Printing
 from engine.system_catalog.queries.scopes import CommonTable, Scope, output_columns, star_columns
 from sql.bind.queries.outputs import output_name
+from sql.emit.duckdb import checked_count
 from sql.errors import SqlError, not_supported
 from sql.parse.syntax import (
     Body,
@@ -50,6 +51,11 @@ class PrintedQuery:
 
 def print_query(printing: Printing, query: Query, outer: Scope | None) -> PrintedQuery:
     """Return a query with its WITH, ORDER BY and LIMIT."""
+    with printing.perhaps():
+        return _printed_query(printing, query, outer)
+
+
+def _printed_query(printing: Printing, query: Query, outer: Scope | None) -> PrintedQuery:
     scope = Scope(outer=outer)
     common = _common_tables(printing, query, scope)
     body, columns, inner = _body(printing, query.body, scope)
@@ -62,7 +68,8 @@ def print_query(printing: Printing, query: Query, outer: Scope | None) -> Printe
         raise not_supported("WITH TIES in a query on the catalog", query.position)
     for word, value in (("LIMIT", query.limit), ("OFFSET", query.offset)):
         if value is not None:
-            text += f" {word} {_count(printing, word, value, scope)}"
+            count = _count(printing, word, value, scope)
+            text += f" {word} {count if count.isdecimal() else checked_count(count, word)}"
     return PrintedQuery(_with(common) + body + text, columns)
 
 
