@@ -1,4 +1,4 @@
-"""Who may define, and the lives of the continuous views that definitions make and drop.
+"""The right to define, and the lives of the continuous views that definitions make and drop.
 
 Enters: the ends of transactions that may have defined. Leaves: views attached or dropped, caches
 without what the catalog no longer has, and the lock for the next transaction that defines.

@@ -1,4 +1,4 @@
-"""Whether the string buffers of streams have room for the texts of a transaction.
+"""The check that the string buffers of streams have room for the texts of a transaction.
 
 The committer asks before anything of the transaction is decided. Enters: staged statements. Leaves:
 the places of the rows in each ring. Raises FullBufferError. The caller holds the append lock of the

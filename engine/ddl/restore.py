@@ -60,13 +60,13 @@ Wanted = TypeVar("Wanted", CreateStream, CreateView)
 
 @dataclass(frozen=True)
 class Engines:
-    """What relations are built with.
+    """The engines with which relations are built.
 
     Attributes:
         store: the file of the tables.
-        stream_options: of streams that do not say.
+        stream_options: of streams that have none of their own.
         kernels: the folder of views' kernels.
-        upper: what runs static and upper pipelines.
+        upper: runs static and upper pipelines.
     """
 
     store: TableStore

@@ -1,6 +1,6 @@
 """ALTER FOREIGN TABLE: each action from a stream's entry to the next.
 
-A new ring where the old one does not suit the entry.
+A new ring is made where the old one does not suit the entry.
 
 Enters: actions as written, a `TableWork`. Leaves: the changed entry in the work's image, and a
 `Reshaping` if there is a new ring. A column keeps its place in the ring for ever: a dropped column
@@ -44,12 +44,12 @@ from views.model.steps import pipeline_expressions
 
 @dataclass(frozen=True)
 class AlterationTools:
-    """What an alteration takes besides the catalog.
+    """The parts that an alteration needs besides the catalog.
 
     Attributes:
         options: of a stream that has none.
         evaluate: one row of all that a stream stores, from an expression or None for each column.
-        staged: what the transaction has staged.
+        staged: the rows that the transaction has staged.
     """
 
     options: StreamOptions
@@ -61,7 +61,7 @@ class AlterationTools:
 def alter_stream(
     statement: AlterTable, entry: StreamEntry, work: TableWork, tools: AlterationTools
 ) -> Reshaping | None:
-    """Do all actions of the statement; return what becomes of the ring, if it is made anew."""
+    """Do all actions of the statement; return the change of the ring, if a new ring is made."""
     alteration = StreamAlteration(entry, work, tools)
     for change in sorted(statement.changes, key=lambda change: PASSES.get(change.action, OTHER_PASS)):
         alteration.do(change)
@@ -72,7 +72,7 @@ class StreamAlteration:
     """A stream under change.
 
     Attributes:
-        entry: as it is after the actions done so far; the work's image always has it too.
+        entry: the entry after the actions done so far; the work's image always has it, too.
     """
 
     def __init__(self, entry: StreamEntry, work: TableWork, tools: AlterationTools) -> None:
@@ -106,7 +106,7 @@ class StreamAlteration:
         self._actions[change.action](change)
 
     def finish(self) -> Reshaping | None:
-        """Make the ring anew if that is due. Raises 23502 for rows that the new one can't have."""
+        """Make the ring anew if that is due. Raises 23502 for rows that the new ring can't have."""
         if not self._needs_ring:
             return None
         stream = self.entry.stream
@@ -300,7 +300,9 @@ class StreamAlteration:
 
 
 def refuse_in_stream(column: TableColumn) -> None:
-    """Raise 0A000 for what can be written at a column of a table, and a stream does not keep."""
+    """Raise 0A000 for a property that can be written at a column of a table, and that a stream does
+    not keep.
+    """
     refused = [item.kind.upper() for item in column.constraints]
     if column.serial:
         refused.append("serial")

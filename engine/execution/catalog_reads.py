@@ -1,7 +1,8 @@
-"""A session's queries on the catalog: pg_catalog, information_schema, and what tools ask about names and OIDs.
+"""A session's queries on the catalog: pg_catalog, information_schema, and questions of tools about
+names and OIDs.
 
-Enters: statements that `engine.system_catalog.routing` has found to be about the catalog. Leaves: outcomes. The catalog is that of the
-session's transaction, also before it is committed.
+Enters: statements that `engine.system_catalog.routing` has found to be about the catalog. Leaves:
+outcomes. The catalog is that of the session's transaction, also before it is committed.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
 def session_context(
     engine: CatalogEngine, image: CatalogImage, settings: Settings, work: Work | None = None
 ) -> SessionContext:
-    """Return what a query on the catalog sees in this session; work: when the query is run. On the event loop."""
+    """Return the context of a query on the catalog in this session. On the event loop.
+
+    work: given when the query is run.
+    """
     names = None if work is None else work.names
     role = PUBLIC if work is None else work.identity.current(image.roles)
     live = {} if work is None else work.live_rows(image, role)
@@ -84,7 +88,11 @@ def type_names(declared: Sequence[SqlType | None]) -> tuple[str | None, ...]:
 
 
 def parts_of(engine: CatalogEngine, image: CatalogImage, settings: Settings, work: Work | None = None) -> CatalogParts:
-    """Return what keeps the answered parts of a query that reads relations of users, too. On the event loop."""
+    """Return the catalog that keeps the answered parts of a query that reads relations of users,
+    too.
+
+    On the event loop.
+    """
     context = session_context(engine, image, settings, work)
     return CatalogParts(engine, context, work.client if work is not None else object(), image, {}, {})
 
@@ -93,7 +101,7 @@ async def read_catalog(statement: Select, work: Work, declared: Sequence[SqlType
     """Do a SELECT on the catalog."""
     engine = work.server.system_catalog
     context = session_context(engine, work.image, work.settings, work)
-    # Never kept waiting: it tells who waits for whom.
+    # Such a query never waits: it tells which sessions wait for which.
     printed, table = await work.threads.in_thread(
         engine.run, statement.query, context, type_names(declared), work.parameters, statement.text, work.client
     )

@@ -1,7 +1,8 @@
-"""What all statements that define have in common: the newest catalog as their own, its names, rights and owners.
+"""The steps that all defining statements share: the newest catalog as their own, its names, rights
+and owners.
 
-Enters: statements, and the work. Leaves: outcomes; the transaction has a catalog of its own from then on, and physical tables in its part
-on durable tables. One transaction at a time defines.
+Enters: statements, and the work. Leaves: outcomes; the transaction has a catalog of its own from
+then on, and physical tables in its part on durable tables. One transaction at a time defines.
 """
 
 from __future__ import annotations
@@ -25,9 +26,12 @@ from sql.parse.statements.declaration import Statement
 
 
 async def allowed(statement: Statement, work: Work) -> Statement:
-    """Return the statement with keys of relations in the place of names. Raises 42501 for what the session's role may not do.
+    """Return the statement with keys of relations in the place of names.
 
-    Queries, and what writes rows, have their names found by bind; their rights come from the bound tree (`Identity.require`).
+    Raises 42501 for a missing right of the session's role.
+
+    Bind finds the names of queries, and of statements that write rows; their rights come from the
+    bound tree (`Identity.require`).
     """
     known = statement, work.image, work.settings.captured()
     statement = await work.threads.in_pieces(resolved, *known) if names_many(statement) else resolved(*known)
@@ -37,9 +41,10 @@ async def allowed(statement: Statement, work: Work) -> Statement:
 
 
 async def define(written: Statement, known: tuple[CatalogImage, Statement], work: Work) -> Outcome:
-    """Do a statement that defines. What it makes is its role's.
+    """Do a statement that defines. New objects belong to its role.
 
-    known: the statement as it was allowed for an image; that is done again where the newest one is another.
+    known: the statement as it was allowed for an image; it is allowed again where the newest image
+    is another.
     """
     surrounding = SURROUNDINGS.get(type(written))
     if surrounding is None:
@@ -48,7 +53,7 @@ async def define(written: Statement, known: tuple[CatalogImage, Statement], work
 
 
 async def define_once(written: Statement, known: tuple[CatalogImage, Statement], work: Work) -> Outcome:
-    """Do it with the newest catalog of this moment."""
+    """Do the statement with the newest catalog of this moment."""
     before = await own_image(work)
     statement = known[1] if known[0] is before else await allowed(written, work)
     work.temporary.make_schema(statement, work)
@@ -64,7 +69,10 @@ async def define_once(written: Statement, known: tuple[CatalogImage, Statement],
 
 
 async def own_image(work: Work) -> CatalogImage:
-    """Return the image that a statement of this transaction changes; one transaction at a time defines. Raises 55P03, 57014."""
+    """Return the image that a statement of this transaction changes.
+
+    One transaction at a time defines. Raises 55P03, 57014.
+    """
     transaction = work.transaction
     if not transaction.holds_ddl_lock:
         await work.threads.for_definitions(acquire_within(work.server.definitions.lock, work.settings.lock_timeout_ms))
@@ -76,7 +84,10 @@ async def own_image(work: Work) -> CatalogImage:
 
 
 async def acquire_within(lock: asyncio.Lock, timeout_ms: int) -> None:
-    """Take a lock. Raises 55P03 when that takes longer than `timeout_ms`; 0: however long it takes."""
+    """Take a lock.
+
+    Raises 55P03 when that takes longer than `timeout_ms`; 0: however long it takes.
+    """
     try:
         async with asyncio.timeout(timeout_ms / 1000 if timeout_ms else None):
             await lock.acquire()
@@ -85,7 +96,10 @@ async def acquire_within(lock: asyncio.Lock, timeout_ms: int) -> None:
 
 
 async def table_work(work: Work, reads: bool = False) -> TableWork:
-    """Return what changes tables and the catalog. reads: the statement has a query, of views perhaps."""
+    """Return the work that changes tables and the catalog.
+
+    reads: the statement has a query, of views perhaps.
+    """
     image = await own_image(work)
     views = image.continuous_views if reads else ()
     tables = await work.threads.in_worker(work.server.transactions.begin_tables, work.transaction, views)
@@ -94,27 +108,30 @@ async def table_work(work: Work, reads: bool = False) -> TableWork:
 
 
 def finish(changed: TableWork, work: Work, reshaping: Reshaping | None = None) -> None:
-    """Let the transaction go on with the catalog as it was changed, and tell the client of it."""
+    """Let the transaction go on with the changed catalog, and give the client the notices."""
     for sqlstate, text, detail in changed.notices:
         work.notice(sqlstate, text, detail=detail)
     changed.notices.clear()
     before = work.transaction.image
     assert before is not None
     if changed.image is not before:
-        # What was made has a version of its own, so that plans bound before are told.
+        # A changed catalog has a version of its own, so that plans that were bound before are
+        # found.
         version = max(changed.image.version, before.version + 1)
         work.transaction.change_catalog(replace(changed.image, version=version), reshaping)
 
 
 def note_built(image: CatalogImage, work: Work) -> None:
-    """Note the continuous views that an image has and the transaction's catalog has not: built by the statement."""
+    """Note the continuous views that an image has and the transaction's catalog has not: the
+    statement has built them.
+    """
     assert work.transaction.image is not None
     known = {*work.transaction.image.continuous_views, *work.transaction.built}
     work.transaction.built += [view for view in image.continuous_views if view not in known]
 
 
 async def move_into_schema(entry: Entry, schema: str, work: Work) -> None:
-    """Move a relation into another schema. Raises 3F000 and what `move` raises."""
+    """Move a relation into another schema. Raises 3F000 and the errors of `move`."""
     changed = await table_work(work)
     if schema == TEMPORARY or is_temporary(schema) or in_temporary_schema(entry.description.name):
         raise SqlError("0A000", "cannot move objects into or out of temporary schemas")
@@ -126,7 +143,9 @@ async def move_into_schema(entry: Entry, schema: str, work: Work) -> None:
 
 
 def is_there(name: str, if_not_exists: bool, work: Work) -> bool:
-    """Tell whether a relation that need not be made is there already, and tell the client so."""
+    """Tell whether a relation exists already where IF NOT EXISTS is said, and give the client the
+    notice.
+    """
     if not if_not_exists or name not in work.image.entries:
         return False
     work.notice("42P07", f'relation "{name}" already exists, skipping')
@@ -134,7 +153,10 @@ def is_there(name: str, if_not_exists: bool, work: Work) -> bool:
 
 
 def altered(name: str, position: int | None, if_exists: bool, work: Work) -> Entry | None:
-    """Return the relation to alter; None: it is not there, and need not be. Raises 42P01."""
+    """Return the relation to alter; None: it does not exist, and IF EXISTS was said.
+
+    Raises 42P01.
+    """
     entry = work.image.entries.get(name)
     if entry is not None:
         return entry

@@ -1,7 +1,8 @@
-"""Who a session is: the role it was let in as, and the one that it acts as since SET ROLE or SET SESSION AUTHORIZATION.
+"""The identity of a session: the role it was let in as, and the role that it acts as by SET ROLE or
+SET SESSION AUTHORIZATION.
 
-Enters: the settings role and session_authorization, the roles of today. Leaves: oids. A role that is gone may do nothing. Must not
-know messages.
+Enters: the settings role and session_authorization, the present roles. Leaves: oids. A dropped role
+may do nothing. Must not know messages.
 """
 
 from __future__ import annotations
@@ -16,15 +17,18 @@ from sql.errors import SqlError
 from sql.names.relation_keys import is_temporary
 from sql.settings.settings import Settings
 
-# Nobody has this oid: neither a role that is gone, nor PUBLIC, which everybody is.
+# No role has this oid: neither a dropped role, nor PUBLIC, which has everybody as its member.
 NOBODY = (1 << 32) - 1
 
 
 class Identity:
-    """One session's role. login: the oid of the role that the client was let in as, under the name `user`.
+    """The role of one session.
 
-    current_image: whose roles and privileges count now: the newest, or what the session's transaction has made of it. Raises SqlError when
-    the client asked at startup to be what it may not.
+    Attributes:
+        login: the oid of the role that the client was let in as, under the name `user`.
+        current_image: the image whose roles and privileges count now: the newest, as the session's
+            transaction has changed it. Raises SqlError when the client asked at startup for a role
+            that it may not have.
     """
 
     def __init__(self, settings: Settings, login: int, user: str, current_image: Callable[[], CatalogImage]) -> None:
@@ -34,7 +38,8 @@ class Identity:
         # One object: other threads ask, too.
         self._known: tuple[SessionSettings, Roles, int] | None = None
         self._current_image = current_image
-        # What the names meant when role and session_authorization were set to them: names may be given to others meanwhile.
+        # The meaning of the names when role and session_authorization were set to them: names may
+        # be given to others meanwhile.
         self._became: dict[tuple[str, str], int] = {}
         self._looked_at: tuple[CatalogImage, int] | None = None
         self._allowed: set[str] = set()
@@ -45,7 +50,11 @@ class Identity:
         settings.let_in(current_image().roles.is_superuser(login))
 
     def look(self) -> None:
-        """Tell the settings which schemas the session may not use, and whether it is a superuser's, before each message and statement."""
+        """Tell the settings which schemas the session may not use, and whether it acts as a
+        superuser, before each statement.
+
+        The same is told before each message.
+        """
         image = self._current_image()
         role = self.current(image.roles)
         if self._looked_at is not None and self._looked_at[0] is image and self._looked_at[1] == role:
@@ -70,12 +79,15 @@ class Identity:
         return known[2]
 
     def bypasses(self) -> bool:
-        """Tell whether nothing is checked, since the session acts as a superuser."""
+        """Tell whether no right is checked, since the session acts as a superuser."""
         roles = self._current_image().roles
         return roles.is_superuser(self.current(roles))
 
     def require(self, image: CatalogImage, bound: Bound) -> None:
-        """Raise 42501 unless the session may run a tree that is bound to an image. Whoever runs one asks here first."""
+        """Raise 42501 unless the session may run a tree that is bound to an image.
+
+        Every caller that runs one asks here first.
+        """
         if not self.bypasses():
             self.checks(image).bound(bound)
 
@@ -90,7 +102,9 @@ class Identity:
             self.checks(image).owner(name)
 
     def told(self, error: SqlError) -> SqlError:
-        """Return an error as the session may hear it: without values of a relation that it may not read."""
+        """Return an error as the session may see it: without values of a relation that it may not
+        read.
+        """
         if error.read_oid and not self.may(error.read_oid, "r"):
             error.detail, error.read_oid = error.detail_without, 0
         return error
@@ -114,7 +128,7 @@ class Identity:
         return image.privileges.may(image.roles, self.current(image.roles), oid, letters)
 
     def checks(self, image: CatalogImage) -> Checks:
-        """Return the rights that the session has on what is in an image."""
+        """Return the rights of the session on the objects of an image."""
         under = self._current_image()
         return Checks(image, under.roles, under.privileges, self.current(under.roles), self._settings.captured())
 
@@ -132,14 +146,20 @@ class Identity:
         return NOBODY if roles.by_oid(found) is None else found
 
     def _meant(self, name: str, roles: Roles) -> int:
-        """Return the oid of the role that has a name now; whoever was let in under a name that is no role's may call itself by it."""
+        """Return the oid of the role that has a name now.
+
+        A session that was let in under a name that is no role's may call itself by that name.
+        """
         role = roles.by_name.get(name)
         if role is not None:
             return role.oid
         return self.login if name == self._user else NOBODY
 
     def _check_change(self, name: str, value: str) -> bool:
-        """Raise 22023 or 42501 when the session can't become `value`; return whether it is a superuser then."""
+        """Raise 22023 or 42501 when the session can't become `value`.
+
+        Return whether it is a superuser then.
+        """
         roles = self._current_image().roles
         session = self.session(roles)
         if name == "role" and value == "none":

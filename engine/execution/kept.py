@@ -1,6 +1,8 @@
-"""What a session keeps by name, and how much memory that is about: prepared statements, and portals with their rows.
+"""The values that a session keeps by name, and about how much memory they take: prepared
+statements, portals with rows.
 
-Enters: values with the bytes that they take. Leaves: the same, by name, and 53200 where they would be too many. Must not know messages.
+Enters: values with the bytes that they take. Leaves: the same values, by name, and 53200 where they
+would be too many. Must not know messages.
 """
 
 from __future__ import annotations
@@ -9,18 +11,22 @@ from typing import Protocol, TypeVar, overload
 
 from sql.errors import SqlError
 
-# Of an object without text or values.
+# Bytes of an object without text or values.
 OBJECT_BYTES = 2_048
-# Of a word or sign in a text: its nodes in a tree that is read, and in one that is bound. Measured: 300 to 750.
+# Bytes of a word or sign in a text: its nodes in a tree that is read, and in one that is bound.
+# Measured: 300 to 750.
 WORD_BYTES = 500
-# Of a parameter beside its bytes.
+# Bytes of a parameter beside its own.
 VALUE_BYTES = 256
 LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 BLANKS = b" \t\r\n"
 
 
 class Weighed(Protocol):
-    """A value that knows about how many bytes it takes; the number stays as long as the value has its name."""
+    """A value that knows about how many bytes it takes.
+
+    The number stays as long as the value has its name.
+    """
 
     kept_bytes: int
 
@@ -30,7 +36,11 @@ D = TypeVar("D")
 
 
 class Kept(dict[str, V]):
-    """Values by their names. bytes_count: what all of them take."""
+    """Values by their names.
+
+    Attributes:
+        bytes_count: the bytes of all values.
+    """
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,6 +1,7 @@
-"""What a session knows by name: its prepared statements, and its portals, among which SQL's cursors are.
+"""The names of a session: its prepared statements, and its portals, among which SQL's cursors are.
 
-Enters: names as messages and statements give them. Leaves: statements and portals. Which of them end with a transaction is decided here.
+Enters: names as messages and statements give them. Leaves: statements and portals. This file
+decides which of them end with a transaction.
 """
 
 from __future__ import annotations
@@ -13,7 +14,11 @@ from sql.errors import SqlError
 
 
 class Names:
-    """The names of one session. bytes_max: what all that they stand for may take, but for rows of portals."""
+    """The names of one session.
+
+    Attributes:
+        bytes_max: the bytes of all named values, but for rows of portals.
+    """
 
     def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max
@@ -39,14 +44,14 @@ class Names:
         return prepared
 
     def portal(self, name: str, word: str = "portal") -> Portal:
-        """Return a portal. Raises 34000, in which it is called `word`."""
+        """Return a portal. Raises 34000, whose text calls the portal `word`."""
         portal = self.portals.get(name)
         if portal is None:
             raise SqlError("34000", f'{word} "{name}" does not exist')
         return portal
 
     def keep_statement(self, name: str, prepared: Prepared) -> None:
-        """Give a statement its name. Raises 42P05 when it is another one's, and 53200."""
+        """Give a statement its name. Raises 42P05 when another statement has it, and 53200."""
         if name in self.statements:
             raise SqlError("42P05", f'prepared statement "{name}" already exists')
         if name:
@@ -55,19 +60,25 @@ class Names:
         self.statements[name] = prepared
 
     def keep_portal(self, name: str, portal: Portal) -> None:
-        """Give a portal its name, which is free. Raises 08P01 for formats of columns that it does not have, and 53200."""
+        """Give a portal its name, which is free.
+
+        Raises 08P01 for formats of columns that the portal does not have, and 53200.
+        """
         portal.check_result_formats()
         if name:
             portal.message = portal.message.alone()
             portal.kept_bytes = portal_bytes(name, portal.message.payload, len(portal.values))
-            # Unless it is one that was prepared by its name.
+            # A portal of a statement that has a name of its own shares its text.
             if portal.prepared.kept_bytes == 0:
                 portal.kept_bytes += statement_bytes("", portal.prepared.shown_text)
             self._require_room(portal.kept_bytes)
         self.portals[name] = portal
 
     def note_rows(self, portal: Portal, bytes_count: int) -> bool:
-        """Count the rows that a portal has in memory, if it still has its name; False if there is no room for them."""
+        """Count the rows that a portal has in memory, if it still has its name.
+
+        False if there is no room for them.
+        """
         name, more = portal.message.portal, bytes_count - portal.rows_bytes
         if self.portals.get(name) is not portal:
             return True
@@ -82,19 +93,21 @@ class Names:
         require_room(self.statements.bytes_count + self.portals.bytes_count, more, self._bytes_max)
 
     def require_free_portal(self, name: str) -> None:
-        """Raise 42P03 when there is a portal of this name, which is not the unnamed one."""
+        """Raise 42P03 when a portal other than the unnamed one has this name."""
         if name and name in self.portals:
             raise SqlError("42P03", f'cursor "{name}" already exists')
 
     def deallocate(self, name: str | None) -> None:
-        """DEALLOCATE name, or ALL."""
+        """Do DEALLOCATE name, or ALL."""
         if name is None:
             self.statements.clear()
         elif self.statements.pop(name, None) is None:
             raise SqlError("26000", f'prepared statement "{name}" does not exist')
 
     def end_transaction(self, committed: bool) -> None:
-        """The transaction of the portals has ended: only cursors WITH HOLD stay, those of a transaction that has committed."""
+        """End the portals of a transaction: only cursors WITH HOLD of a transaction that has
+        committed stay.
+        """
         if not self.portals:
             return
         self._held = frozenset(
@@ -139,7 +152,7 @@ class Names:
         ]
 
     def close_portal(self, name: str | None) -> None:
-        """CLOSE name, or ALL. Raises 34000."""
+        """Do CLOSE name, or ALL. Raises 34000."""
         if name is None:
             self.portals.clear()
         else:

@@ -1,4 +1,4 @@
-"""What a finished statement yields: its tag, and its rows, whole or piece by piece."""
+"""The outcome of a finished statement: its tag, and its rows, whole or piece by piece."""
 
 from __future__ import annotations
 
@@ -20,14 +20,19 @@ from views.model.arrow_schema import encoded_family
 
 @dataclass
 class Outcome:
-    """A finished statement. tag: of CommandComplete; '#' in it stands for the rows sent.
+    """A finished statement.
 
-    schema None: no rows. sent: rows of `table` that the client has got already (a portal with a row limit).
-    more: returns the rows behind those of `table`, None at their end; the statement goes on until then.
-    copying: messages of COPY TO that are made while they are sent; `sent` counts their rows.
-    formats: of a simple Query's answer, as a binary cursor has it. passed: rows that were sent and are not in `table` any more.
-    is_in_file: the rows of `table` are in a file, and in memory only while they are read.
-    notices: what the client is told before the rest.
+    Attributes:
+        tag: of CommandComplete; '#' in it stands for the number of rows sent.
+        schema: None for a statement without rows.
+        sent: rows of `table` that the client has got already (a portal with a row limit).
+        more: returns the rows after those of `table`, None at their end; the statement goes on
+            until then.
+        copying: messages of COPY TO that are made while they are sent; `sent` counts their rows.
+        formats: of a simple Query's answer, as a binary cursor has it.
+        passed: rows that were sent and are not in `table` any more.
+        is_in_file: the rows of `table` are in a file, and in memory only while they are read.
+        notices: for the client, before the rest.
     """
 
     tag: str
@@ -43,7 +48,7 @@ class Outcome:
 
     @property
     def position(self) -> int:
-        """How many rows the client has got or gone past."""
+        """The number of rows that the client has got or passed."""
         return self.passed + self.sent
 
     @property
@@ -76,7 +81,7 @@ class Outcome:
 
 
 def text_outcome(tag: str, names: Sequence[str], rows: Sequence[Sequence[str | None]], kind: SqlType = TEXT) -> Outcome:
-    """Return an outcome of columns of text, or of what looks like it, as SHOW and EXPLAIN give them."""
+    """Return an outcome of columns of text, or of a type like it, as SHOW and EXPLAIN give them."""
     schema = tuple(OutputColumn(name, kind) for name in names)
     columns = [pa.array([row[index] for row in rows], pa.string()) for index in range(len(names))]
     return Outcome(tag, schema, pa.Table.from_arrays(columns, names=list(names)))

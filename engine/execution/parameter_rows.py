@@ -1,7 +1,9 @@
-"""A prepared one-row INSERT whose values are parameters and constants: decoded from Bind's bytes in one kernel call.
+"""A prepared one-row INSERT whose values are parameters and constants: decoded from Bind's bytes in
+one kernel call.
 
-Enters: a bound INSERT, then Bind payloads. Leaves: whole rows. Constants of the row are kept like defaults; a parameter of a smaller
-integer type is widened by column. Anything else (an expression, a conversion that can fail) is the general way's.
+Enters: a bound INSERT, then Bind payloads. Leaves: whole rows. Constants of the row are kept like
+defaults; a parameter of a smaller integer type is widened by column. Every other value (an
+expression, a conversion that can fail) is left to the general way.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from sql.tree.relations import Values
 from sql.types.datatypes import FAMILIES
 
 TEXT_FAMILIES = frozenset({"text", "varchar"})
-# What numpy converts exactly as PostgreSQL's assignment does, without a way to fail.
+# Conversions that numpy does exactly as PostgreSQL's assignment does, without a way to fail.
 WIDENINGS = frozenset(
     {("int2", "int4"), ("int2", "int8"), ("int4", "int8"), ("int2", "float8"), ("int4", "float8"), ("float4", "float8")}
 )
@@ -36,9 +38,13 @@ WIDENINGS = frozenset(
 
 @dataclass(frozen=True, eq=False)
 class ParameterRow:
-    """The shape of the row. layout: of the parameters as they arrive, by number; target: their columns, constants as defaults.
+    """The shape of a row.
 
-    packets: what its session knows of packets with the statement, by the bytes before the values; forgotten with the shape.
+    Attributes:
+        target: the columns of the parameters, constants as defaults.
+        layout: of the parameters as they arrive, by number.
+        packets: the session's known packets with the statement, by the bytes before the values;
+            forgotten with the shape.
     """
 
     target: InsertTarget
@@ -48,7 +54,10 @@ class ParameterRow:
     packets: dict[bytes, Any] = field(default_factory=dict)
 
     def decode(self, payload: bytes, start: int, formats: Sequence[int], time_zone: str) -> Morsel:
-        """Return the target's columns of one Bind. start: offset of its first length word. Raises RowError."""
+        """Return the target's columns of one Bind. start: offset of its first length word.
+
+        Raises RowError.
+        """
         self.starts[0] = start
         given = decode_parameters(payload, self.starts, _format_codes(tuple(formats)), self.layout, time_zone)
         if self.layout is not self.target.layout:
@@ -58,7 +67,10 @@ class ParameterRow:
 
 
 def parameter_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> ParameterRow | None:
-    """Return the shape of a prepared INSERT, or None when it takes the general way; kept while the catalog stays the same."""
+    """Return the shape of a prepared INSERT, or None when it takes the general way.
+
+    Kept while the catalog stays the same.
+    """
     if prepared.insert_image is not image:
         prepared.insert_image = image
         prepared.insert_row = _make_row(prepared, image, engine)
@@ -99,7 +111,9 @@ def _make_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> P
 
 
 def _arrival_layout(parameter: Expression, column: ColumnDescription, layout: ColumnLayout) -> ColumnLayout | None:
-    """Return how the parameter's bytes are stored before they are widened to the column's form; None when they can't be."""
+    """Return the form in which the parameter's bytes are stored before they are widened to the
+    column's; None if there is none.
+    """
     given, wanted = parameter.type.family, column.type.family
     if given == wanted or {given, wanted} <= TEXT_FAMILIES:
         return layout

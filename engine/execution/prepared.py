@@ -1,7 +1,8 @@
 """Prepared statements and portals of the extended protocol.
 
-Enters: Parse and Bind messages. Leaves: bound statements with known parameter and result types, and literals for their parameters. A
-prepared statement is bound anew when the catalog has changed under it; if its result type changed, that is 0A000, as in PostgreSQL.
+Enters: Parse and Bind messages. Leaves: bound statements with known parameter and result types, and
+literals for their parameters. A prepared statement is bound anew when the catalog has changed under
+it; if its result type changed, that is 0A000, as in PostgreSQL.
 """
 
 from __future__ import annotations
@@ -52,11 +53,14 @@ SHOW_ALL_COLUMNS = ("name", "setting", "description")
 
 @dataclass
 class Prepared:
-    """A parsed and bound statement. declared: parameter types as the client gave them (None: to be inferred). from_sql: by PREPARE.
-    shown_text, made_us: the text and the time that pg_prepared_statements and pg_cursors show.
-    kept_bytes: about what it takes under a name.
+    """A parsed and bound statement.
 
-    system_catalog: answers queries on the catalog, of which nothing is bound.
+    Attributes:
+        declared: parameter types as the client gave them (None: to be inferred).
+        system_catalog: answers queries on the catalog, of which nothing is bound.
+        from_sql: made by PREPARE.
+        shown_text, made_us: the text and the time that pg_prepared_statements and pg_cursors show.
+        kept_bytes: about how many bytes the statement takes under a name.
     """
 
     statement: Statement
@@ -79,10 +83,10 @@ class Prepared:
         return self.statement.text
 
     def is_bound_to(self, catalog: Catalog, settings: Settings) -> bool:
-        """Tell whether what is bound is still right for this catalog and these settings."""
+        """Tell whether the bound tree is still right for this catalog and these settings."""
         if self.bound_to is None or self.bound_to[0] is not catalog:
             return False
-        # The same object as long as no setting changes; comparing two costs a microsecond.
+        # The same object as long as no setting changes; to compare two takes a microsecond.
         captured = settings.captured()
         return self.bound_to[1] is captured or self.bound_to[1] == captured
 
@@ -148,9 +152,15 @@ class Prepared:
 class Portal:
     """A prepared statement with its parameter values, and, once it ran, its outcome.
 
-    row, given: the decoded parameters, where they are one row of an INSERT; values: otherwise. is_spent: it ran and has no rows to give.
-    As a cursor: is_at_end: it is behind its last row; is_broken: a FETCH failed; scroll: False where it may only go forward; holds: it
-    outlives its transaction. rows_bytes: those of `kept_bytes` that are rows.
+    Attributes:
+        row, given: the decoded parameters, where they are one row of an INSERT.
+        values: the parameters otherwise.
+        is_spent: the portal ran and has no rows to give.
+        is_at_end: the cursor is after its last row.
+        is_broken: a FETCH failed.
+        scroll: False where the cursor may only go forward.
+        holds: the cursor outlives its transaction.
+        rows_bytes: the bytes of `kept_bytes` that are rows.
     """
 
     prepared: Prepared
@@ -169,13 +179,13 @@ class Portal:
 
     @property
     def result_formats(self) -> Sequence[int]:
-        """Format codes of the result columns, in Bind's short form."""
+        """The format codes of the result columns, in Bind's short form."""
         return self.message.result_formats
 
     def decode_parameters(self, settings: Settings) -> None:
         """Read the parameter values, whose texts are read as `settings` say, as literals.
 
-        Raises 22P02, 22P03 and the like for a bad one, with its number in CONTEXT.
+        Raises 22P02, 22P03 and the like for a bad value, with its number in CONTEXT.
         """
         types = self.prepared.parameter_types
         formats = expand(self.message.parameter_formats, len(types))
@@ -186,14 +196,17 @@ class Portal:
             except SqlError as error:
                 name = f'portal "{self.message.portal}"' if self.message.portal else "unnamed portal"
                 error.context = f"{name} parameter ${len(found) + 1}"
-                # PostgreSQL has room for the value, and does not show it either unless it is told to.
+                # PostgreSQL has room for the value, and does not show it either unless it is told
+                # to.
                 if code == 0 and error.sqlstate not in ENCODING_ERRORS:
                     error.context += " = '...'"
                 raise
         self.values = tuple(found)
 
     def check_result_formats(self) -> None:
-        """Raise 08P01 when there are neither none, nor one, nor as many formats as the result has columns."""
+        """Raise 08P01 when there are neither none, nor one, nor as many formats as the result has
+        columns.
+        """
         formats, schema = self.message.result_formats, self.prepared.schema
         if schema is not None and len(formats) > 1 and len(formats) != len(schema):
             raise SqlError(
@@ -202,7 +215,12 @@ class Portal:
 
 
 def prepare(text: str, oids: Sequence[int], system_catalog: CatalogEngine, image: CatalogImage) -> Prepared:
-    """Return one statement, parsed and not yet bound. image: has own types. Raises SqlError for anything that makes it unusable."""
+    """Return one statement, parsed and not yet bound.
+
+    Raises SqlError for every error that makes it unusable.
+
+    image: has own types.
+    """
     statements = [statement for statement in parse(text) if not isinstance(statement, Empty)]
     if len(statements) > 1:
         raise SqlError("42601", "cannot insert multiple commands into a prepared statement")
@@ -211,7 +229,10 @@ def prepare(text: str, oids: Sequence[int], system_catalog: CatalogEngine, image
 
 
 def make_portal(prepared: Prepared, message: Bind) -> Portal:
-    """Return the portal of a Bind. Raises 08P01 when there are not as many parameters as the statement has."""
+    """Return the portal of a Bind.
+
+    Raises 08P01 when there are not as many parameters as the statement has.
+    """
     expected = len(prepared.parameter_types)
     formats_count = len(message.parameter_formats)
     if formats_count > 1 and formats_count != message.parameters_count:

@@ -1,8 +1,10 @@
-"""Answering a SELECT: cut the views it reads, run it on their stored versions and on tables, and keep small unchanged answers.
+"""The answer to a SELECT: cut the views it reads, run it on their stored versions and on tables,
+keep small unchanged answers.
 
-Enters: a bound query. Leaves: an `Outcome`. In a transaction block the first read fixes what all reads see: tables and views as they were
-then, on one boundary between two commits. An answer is reused only while every version it was made from is still the newest and nothing
-in the query depends on time. Must not know the protocol.
+Enters: a bound query. Leaves: an `Outcome`. In a transaction block the first read fixes what all
+reads see: tables and views as they were then, on one boundary between two commits. An answer is
+reused only while every version it was made from is still the newest and nothing in the query
+depends on time. Must not know the protocol.
 """
 
 from __future__ import annotations
@@ -45,12 +47,17 @@ if TYPE_CHECKING:
 
 
 def answer_key(text: str, formats: tuple[int, ...], settings: Settings, described: bool) -> object:
-    """Return what an encoded answer depends on besides the data; described: RowDescription was sent already."""
+    """Return the key of an encoded answer: all that it depends on besides the data.
+
+    described: RowDescription was sent already.
+    """
     return (text, formats, settings.captured(), described)
 
 
 def keep(answers: KeptAnswers, text: str, image: CatalogImage, reading: Reading, settings: Settings) -> None:
-    """Keep the answer of a SELECT for both protocols, in texts, unless it is large or depends on the time."""
+    """Keep the answer of a SELECT for both protocols, in texts, unless it is large or depends on
+    the time.
+    """
     table, schema, forms = reading.outcome.table, reading.outcome.schema, Forms(*settings.shown)
     if not reading.reusable or table is None or schema is None or table.nbytes > KEPT_ANSWER_BYTES_MAX:
         return
@@ -70,7 +77,11 @@ def keep(answers: KeptAnswers, text: str, image: CatalogImage, reading: Reading,
 
 @dataclass
 class Reading:
-    """The outcome of a SELECT and the versions that it read. reusable: a new run in another transaction would give the same."""
+    """The outcome of a SELECT and the versions that it read.
+
+    Attributes:
+        reusable: a new run in another transaction would give the same.
+    """
 
     outcome: Outcome
     versions: ViewVersions
@@ -79,7 +90,7 @@ class Reading:
 
 
 class LockedReads(Protocol):
-    """What reads rows and locks them, as SELECT ... FOR UPDATE does."""
+    """The function that reads rows and locks them, as SELECT ... FOR UPDATE does."""
 
     def __call__(
         self,
@@ -91,12 +102,12 @@ class LockedReads(Protocol):
         """Return the rows of each read by the name of its scan. Raises SqlError."""
 
 
-# The one function of the dialect that does it.
+# The one function of the dialect that reads and locks.
 _locked_reads: list[LockedReads] = []
 
 
 def locks_rows(function: LockedReads) -> LockedReads:
-    """Let a function do the reads that lock."""
+    """Register a function for the reads that lock."""
     _locked_reads.append(function)
     return function
 
@@ -111,7 +122,8 @@ def read_locked(
 
 @dataclass(frozen=True, eq=False)
 class StatementReader:
-    """The reading of one statement: what runs its queries, what they see, and how streams are scanned.
+    """The reading of one statement: the engines for its queries, the data that they see, and how
+    streams are scanned.
 
     Attributes:
         image: the catalog to which the queries are bound.
@@ -127,8 +139,9 @@ class StatementReader:
     def read(self, bound: BoundQuery, parameters: tuple[Literal, ...], given: Mapping[str, pa.Table]) -> Reading | None:
         """Run a bound query; blocks, so call it on a worker thread. Raises SqlError.
 
-        given: rows that are there, by the names of their scans.
-        None: the first table of the transaction was touched, and the catalog of its snapshot is not the one that the query was bound to.
+        given: existing rows, by the names of their scans. None is returned when the first table of
+        the transaction was touched, and the catalog of its snapshot is not the one that the query
+        was bound to.
         """
         image, transaction, reader = self.image, self.transaction, self.reader
         entries = [entry for name in sorted(bound.relations) if (entry := image.entries.get(name)) is not None]
@@ -144,7 +157,7 @@ class StatementReader:
         (root, *reads), inputs = self.scan_inputs(bound.relations, [root, *(one.root for one in locked)])
         inputs |= given
         if transaction.tables is None and any(part.kind == "table" for one in (root, *reads) for part in scans(one)):
-            # What a version has left to its readers joins its rows with tables.
+            # Work that a version has left to its readers joins its rows with tables.
             tables = self.transactions.begin_tables(transaction, views_among(bound.relations, image))
             if image is not (transaction.image or transaction.snapshot):
                 return None
@@ -160,7 +173,8 @@ class StatementReader:
             except SqlError as failure:
                 if not failure.sqlstate.startswith(DATA_ERRORS):
                     raise
-                # One row of it can't be evaluated: the query reads what it asks for of it.
+                # One row of the version can't be evaluated: the query reads only the columns that
+                # it asks for.
                 above = with_deferred(whole_query(whole).root, transaction, bound.relations)
                 root = in_place_of(name, above, root)
         table = self._run(root, root, inputs)
@@ -174,7 +188,10 @@ class StatementReader:
         return Reading(Outcome("SELECT #", with_origins(bound, image), table), views, versions, reusable)
 
     def _run(self, query: Relation, seen: Relation, inputs: Mapping[str, pa.Table]) -> pa.Table:
-        """Run a query where that is done; seen: as Spark would take it."""
+        """Run a query in its engine.
+
+        seen: the query as Spark would take it.
+        """
         engines, tables, token = self.engines, self.transaction.tables, self.reader.token
         groups_min = self.scanning.spark_groups_min
         above = rows_above(engines.running_upper, self.transaction, seen, inputs, groups_min, token)
@@ -183,7 +200,9 @@ class StatementReader:
         return engines.tables.run(query, inputs, token) if tables is None else tables.query(query, inputs)
 
     def _whole_version(self, whole: QueryViewEntry, inputs: Mapping[str, pa.Table]) -> pa.Table:
-        """Return the rows of a view of parts at the statement's versions of these, shared with all who read the same ones."""
+        """Return the rows of a view of parts at the statement's versions of these, shared with all
+        readers of the same versions.
+        """
 
         def make() -> pa.Table:
             query = with_deferred(whole_query(whole).root, self.transaction, whole_query(whole).relations)
@@ -197,9 +216,11 @@ class StatementReader:
     def scan_inputs(
         self, relations: frozenset[str], roots: Sequence[Relation]
     ) -> tuple[list[Relation], dict[str, pa.Table]]:
-        """Return a statement's queries, and what their scans of all that is no table read: streams, continuous views, sequences.
+        """Return a statement's queries, and the inputs of their scans of streams, continuous views
+        and sequences.
 
-        roots: without open parameters; what comes back may read the groups of a stream where they read its rows.
+        roots: without open parameters; a returned query may read the groups of a stream where the
+        root reads its rows.
         """
         streams = streams_among(relations, self.image)
         inputs: dict[str, pa.Table] = {}
@@ -217,7 +238,10 @@ class StatementReader:
         return [with_deferred(query, self.transaction, relations) for query in queries], inputs
 
     def _view_inputs(self, relations: frozenset[str]) -> dict[str, pa.Table]:
-        """Return what the scans of continuous views and sequences among `relations` read. The first read fixes what is seen."""
+        """Return the inputs of the scans of continuous views and sequences in `relations`.
+
+        The first read fixes what is seen.
+        """
         transaction, image = self.transaction, self.image
         inputs: dict[str, pa.Table] = {}
         unread: list[ContinuousView] = []
@@ -267,7 +291,9 @@ def settled_query(bound: BoundQuery, parameters: tuple[Literal, ...], now_us: in
 
 
 def with_deferred(root: Relation, transaction: Transaction, relations: frozenset[str]) -> Relation:
-    """Return a query with what versions have left to their readers in the place of the scans of these views."""
+    """Return a query with the work that versions have left to their readers in the place of the
+    scans of these views.
+    """
     for name in sorted(relations & transaction.versions.keys()):
         _, version = transaction.versions[name]
         if version.above is not None:

@@ -1,7 +1,10 @@
-"""Which function does a statement. A function says so where it stands: `@handles(DropIndex)`.
+"""The registry of the functions that do statements.
 
-Enters: statements whose names are found and whose rights are checked, and the work. Leaves: outcomes. All modules of the rooms that
-`load` is called with are imported, so that a new statement is found by the file that it is in.
+A function names its statements itself: `@handles(DropIndex)`.
+
+Enters: statements whose names are found and whose rights are checked, and the work. Leaves:
+outcomes. All modules of the rooms that `load` is called with are imported, so that a new statement
+is found by the file that it is in.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ SURROUNDINGS: dict[type[Statement], Surrounding] = {}
 
 
 def handles(*kinds: type[Statement]) -> Callable[[Handler], Handler]:
-    """Let a function do the statements of these kinds."""
+    """Register a function for the statements of these kinds."""
 
     def register(handler: Handler) -> Handler:
         for kind in kinds:
@@ -40,7 +43,11 @@ def handles(*kinds: type[Statement]) -> Callable[[Handler], Handler]:
 
 
 def surrounds(kind: type[Statement]) -> Callable[[Surrounding], Surrounding]:
-    """Let a function do all of a statement of this kind that defines, by calling its last argument, as often as it has to."""
+    """Register a function that does all of a defining statement of this kind, by calling its last
+    argument.
+
+    The function calls it as often as it has to.
+    """
 
     def register(surrounding: Surrounding) -> Surrounding:
         SURROUNDINGS[kind] = surrounding

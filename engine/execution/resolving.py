@@ -1,8 +1,10 @@
-"""The names in statements other than queries, found along the session's search_path before anything is done.
+"""The names in statements other than queries, found along the session's search_path before anything
+is done.
 
-Enters: a parsed statement, the image that it sees. Leaves: the same statement with keys of relations (`sql.names.relation_keys`) in the
-place of names. What is not there gets a key that nothing has, so that whoever does the statement says so in its own words. Raises 3F000 for
-schemas that are not there. Queries, INSERT, UPDATE and DELETE are left to bind.
+Enters: a parsed statement, the image that it sees. Leaves: the same statement with keys of
+relations (`sql.names.relation_keys`) in the place of names. An unknown name gets a key that nothing
+has, so that the function for the statement raises the error in its own words. Raises 3F000 for
+unknown schemas. Queries, INSERT, UPDATE and DELETE are left to bind.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ def resolved(statement: Statement, image: CatalogImage, settings: SessionSetting
 
 
 def names_many(statement: Statement) -> bool:
-    """Tell whether looking for the names of a statement takes so long that other clients would notice."""
+    """Tell whether the search for the names of a statement takes so long that other clients would
+    notice.
+    """
     return any(
         len(getattr(statement, field)) > NAMES_AT_ONCE_MAX for field, naming in statement.named if naming in MANY
     )
@@ -51,7 +55,7 @@ class Names:
         self._indexes: set[str] | None = None
 
     def known(self, written: str, if_exists: bool = False) -> str:
-        """Return the key of a relation or index that is to be there. Raises 3F000."""
+        """Return the key of a relation or index that must exist. Raises 3F000."""
         if not if_exists:
             self._require_schema(written)
         return self._found(written, unknown(name_of(written) if if_exists else dotted(written)))
@@ -61,7 +65,10 @@ class Names:
         return tuple((self.known(name), position) for name, position in names)
 
     def dropped(self, names: tuple[tuple[str, int], ...], if_exists: bool) -> list[tuple[str, int]]:
-        """Return the keys of what is to be dropped; a schema that need not be there stays in the name. Raises 3F000."""
+        """Return the keys of relations that are to be dropped.
+
+        An unknown schema stays in the name with IF EXISTS. Raises 3F000.
+        """
         found = []
         for written, position in names:
             schema = written_schema(written)
@@ -74,7 +81,10 @@ class Names:
         return found
 
     def new(self, written: str, position: int | None = None) -> str:
-        """Return the key of a relation that is made; the schema of temporary ones is made with the first. Raises 3F000."""
+        """Return the key of a new relation; the schema of temporary ones is made with the first.
+
+        Raises 3F000.
+        """
         schema = written_schema(written)
         if schema is None:
             return relation_key(creation_schema(self.image, self.settings, position), written)
@@ -83,12 +93,15 @@ class Names:
         return relation_key(meant_schema(schema, self.settings), name_of(written))
 
     def known_type(self, written: str) -> str:
-        """Return the key of a type that is to be there. Raises 3F000."""
+        """Return the key of a type that must exist. Raises 3F000."""
         self._require_schema(written)
         return found_key(written, self.settings, self.image.types.get)
 
     def dropped_type(self, written: str, if_exists: bool) -> str:
-        """Return the key of a type that is to be dropped; a schema that need not be there stays in the name. Raises 3F000."""
+        """Return the key of a type that is to be dropped.
+
+        An unknown schema stays in the name with IF EXISTS. Raises 3F000.
+        """
         schema = written_schema(written)
         if if_exists and schema is not None and schema not in self.image.schemas:
             return written
@@ -106,7 +119,7 @@ class Names:
         return find_type(written, self.image, self.settings)
 
     def likes(self, likes: tuple[LikeRelation, ...]) -> tuple[LikeRelation, ...]:
-        """Return the relations that a new table is to be like with their keys. Raises 3F000."""
+        """Return the relations after LIKE of a new table with their keys. Raises 3F000."""
         return tuple(replace(one, name=self.known(one.name)) for one in likes)
 
     def _found(self, written: str, otherwise: str) -> str:
@@ -140,7 +153,8 @@ def may_be_missing(statement: Any) -> bool:
     return getattr(statement, "if_exists", False)
 
 
-# How the names in a field are found, from the session's names, the field's value, and the statement with the keys found so far.
+# The way to find the names in a field, from the session's names, the field's value, and the
+# statement with the keys found so far.
 FOUND: dict[Naming, Callable[[Names, Any, Any], Any]] = {
     Naming.NEW: lambda names, name, _: names.new(name),
     Naming.NEW_AT_POSITION: lambda names, name, statement: names.new(name, statement.name_position),
@@ -159,12 +173,15 @@ FOUND: dict[Naming, Callable[[Names, Any, Any], Any]] = {
     Naming.TYPES: lambda names, parts, _: tuple(with_type(part, names.own_type) for part in parts),
     Naming.STATEMENT: lambda names, statement, _: resolved(statement, names.image, names.settings),
 }
-# Those that may be thousands.
+# Fields with names that may be thousands.
 MANY = frozenset({Naming.ALL_KNOWN, Naming.DROPPED, Naming.DROPPED_TYPES})
 
 
 def creation_schema(image: CatalogImage, settings: SessionSettings, position: int | None = None) -> str:
-    """Return the schema in which a relation with a bare name is made. Raises 3F000 when the search_path has none."""
+    """Return the schema in which a relation with a bare name is made.
+
+    Raises 3F000 when the search_path has none.
+    """
     for name in settings.named_path:
         if name == TEMPORARY or name in image.schemas:
             return meant_schema(name, settings)

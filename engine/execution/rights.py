@@ -1,7 +1,9 @@
-"""What a statement needs to be allowed to do, and the error when it is not: 42501 in PostgreSQL's words.
+"""The rights that a statement needs, and the error when one is missing: 42501 in PostgreSQL's
+words.
 
-Enters: bound trees as they are about to run, statements that have none, the image that they see, who says them. What a query reads is
-only ever told from the tree that runs, never from names. Must not run anything. Superusers never come here.
+Enters: bound trees as they are about to run, statements that have none, the image that they see,
+the role that says them. The relations that a query reads are only ever told from the tree that
+runs, never from names. Must not run anything. Superusers never come here.
 """
 
 from __future__ import annotations
@@ -37,9 +39,12 @@ Check = Callable[["Checks", Any, Any], object]
 
 @dataclass(frozen=True)
 class Checks:
-    """The rights of one role on what is in one image. roles, privileges: those of this moment, whatever snapshot the statement sees.
+    """The rights of one role on the objects of one image.
 
-    of_owner: of what a view reads, which its owner has named already: no schema is in the way.
+    Attributes:
+        roles, privileges: those of this moment, whatever snapshot the statement sees.
+        of_owner: for the relations that a view reads, which its owner has named already: no right
+            on a schema is needed.
     """
 
     image: CatalogImage
@@ -50,7 +55,10 @@ class Checks:
     of_owner: bool = False
 
     def check(self, statement: Statement) -> None:
-        """Raise 42501 unless the role may do the statement. What it reads is checked with its bound tree, see `bound`."""
+        """Raise 42501 unless the role may do the statement.
+
+        Its reads are checked with its bound tree, see `bound`.
+        """
         for field, right in statement.rights:
             CHECKS[right](self, getattr(statement, field), statement)
 
@@ -77,7 +85,9 @@ class Checks:
             self.owner(name)
 
     def bound(self, bound: Bound) -> None:
-        """Raise 42501 unless the role may run a bound tree: read what its text named, lock it, and write what it is about."""
+        """Raise 42501 unless the role may run a bound tree: read the relations in its text, lock
+        them, and write its target.
+        """
         if not isinstance(bound, BoundQuery):
             for letter in bound.needed:
                 self.require(bound.relation.name, letter)
@@ -87,13 +97,18 @@ class Checks:
             self.require(name, "w")
 
     def _schemas(self, query: Query) -> None:
-        """Raise 42501 for the schemas that a definition names and the role may not use; bound, it is bound for everybody."""
+        """Raise 42501 for schemas that a definition names and the role may not use.
+
+        The bound definition is for every role.
+        """
         for node in nodes(query):
             if isinstance(node, Table) and len(node.name) > 1 and node.name[-2] in self.settings.unusable:
                 raise SqlError("42501", f"permission denied for schema {node.name[-2]}", node.position)
 
     def read(self, name: str) -> None:
-        """Raise 42501 unless the role may read a relation, and the owner of an ordinary view what is below it."""
+        """Raise 42501 unless the role may read a relation, and the owner of an ordinary view the
+        relations below it.
+        """
         entry = self.image.entries.get(name)
         if entry is None:
             return
@@ -106,7 +121,10 @@ class Checks:
                     owner.read(below.description.name)
 
     def require(self, name: str, letter: str) -> None:
-        """Raise 42501 unless the role has a privilege on a relation. What is not there is refused by others."""
+        """Raise 42501 unless the role has a privilege on a relation.
+
+        The error of an unknown relation is raised elsewhere.
+        """
         entry = self.image.entries.get(name)
         if entry is None:
             return
@@ -115,7 +133,10 @@ class Checks:
             raise denied(f"permission denied for {shown(entry)}")
 
     def owner(self, name: str, is_whole: bool = True) -> None:
-        """Raise 42501 unless the role owns a relation. is_whole: the statement is about all of it, and not about a column or the like."""
+        """Raise 42501 unless the role owns a relation.
+
+        is_whole: the statement is about all of it, and not about a column or the like.
+        """
         entry = self.image.entries.get(name)
         if entry is None:
             return
@@ -124,7 +145,9 @@ class Checks:
             raise denied(f"must be owner of {shown(entry) if is_whole else f'relation {entry.description.name}'}")
 
     def _lock(self, name: str, mode: str) -> None:
-        """Raise 42501 unless the role may lock a table: who reads it in the weakest mode alone, who inserts in that of writers."""
+        """Raise 42501 unless the role may lock a table: with SELECT in the weakest mode alone, with
+        INSERT in that of writers.
+        """
         entry = self.image.entries.get(name)
         allowed = {"ACCESS SHARE": "r", "ROW EXCLUSIVE": "awdD"}.get(mode, "wdD")
         if entry is not None and not any(self._may(entry.description.oid, letter) for letter in allowed):
@@ -178,7 +201,10 @@ class Checks:
 
 
 def constraints_of(parts: Iterable[Constraint | TableColumn | TableChange | None]) -> Iterator[Constraint]:
-    """Yield the constraints that a statement makes. parts: they, or columns and changes that may have some."""
+    """Yield the constraints that a statement makes.
+
+    parts: constraints, or columns and changes that may have some.
+    """
     for part in parts:
         if isinstance(part, Constraint):
             yield part
@@ -215,7 +241,7 @@ def for_each(check: Callable[[Checks, str, Any], None]) -> Check:
     return check_all
 
 
-# What is asked of the role for a right, from the value of the field that it is about and the statement.
+# The check of a right, from the value of the field that it is about and the statement.
 CHECKS: dict[Right, Check] = {
     Right.CREATE: lambda checks, name, _: checks._schema(name),
     Right.CREATE_AT_POSITION: lambda checks, name, statement: checks._schema(name, statement.name_position),

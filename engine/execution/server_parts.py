@@ -1,4 +1,7 @@
-"""The parts of a server that its statements use. What a statement calls gets the part that it needs, and not all of them."""
+"""The parts of a server that its statements use.
+
+A function gets the part that it needs, and not all of them.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ class ServerParts:
     """The parts of one server.
 
     Attributes:
-        stream_options: of streams that do not say.
+        stream_options: of streams that have none of their own.
         prepare_compilers: begins to start the processes that compile, and returns at once.
     """
 

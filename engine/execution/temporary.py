@@ -1,7 +1,9 @@
-"""The temporary relations of a session: relations of a schema of its own, which goes when the session ends.
+"""The temporary relations of a session: relations of a schema of its own, which is dropped when the
+session ends.
 
-Enters: statements that make them, commits. Leaves: the schema made and dropped, what ON COMMIT asks for done. They are relations like all
-others, in tables, log and checkpoints, too; what a crash leaves behind the next start drops (`engine.database.Database.open`).
+Enters: statements that make them, commits. Leaves: the schema made and dropped, ON COMMIT done.
+They are relations like all others, in tables, log and checkpoints, too; the next start drops those
+that a crash has left (`engine.database.Database.open`).
 """
 
 from __future__ import annotations
@@ -22,11 +24,16 @@ if TYPE_CHECKING:
 
 
 class TemporaryRelations:
-    """Those of the session with a process id. schema: its own, whether it is there or not."""
+    """The temporary relations of the session with a process id.
+
+    Attributes:
+        schema: the session's own, whether it exists or not.
+    """
 
     def __init__(self, process_id: int) -> None:
         self.schema = temporary_schema(process_id)
-        # What is done with a table of the schema at COMMIT, by its oid, which after ROLLBACK something else may get.
+        # What is done with a table of the schema at COMMIT, by its oid, which another relation may
+        # get after ROLLBACK.
         self._on_commit: dict[int, str] = {}
 
     def make_schema(self, statement: Statement, work: Work) -> None:
@@ -40,7 +47,7 @@ class TemporaryRelations:
             work.settings.note_temporary()
 
     def note_made(self, statement: Statement, work: Work) -> None:
-        """Note what is to be done at COMMIT with the table that was made."""
+        """Note what is done at COMMIT with a new table."""
         if isinstance(statement, CreateTable) and schema_of(statement.name) == self.schema:
             self._on_commit[work.image.entries[statement.name].description.oid] = statement.on_commit
 
@@ -52,7 +59,7 @@ class TemporaryRelations:
         return found
 
     def emptied_at_commit(self, transaction: Transaction, committed: CatalogImage) -> list[TableEntry]:
-        """Return the tables whose rows COMMIT deletes: those that have been written to."""
+        """Return the tables whose rows COMMIT deletes, if they have been written to."""
         tables = transaction.tables
         if tables is None or not self._on_commit:
             return []

@@ -1,4 +1,6 @@
-"""What one statement is done with: the transaction, who says it, the engines, threads, and where notices go."""
+"""The work of one statement: the transaction, the role that says it, the engines, threads, and the
+place for notices.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ LiveRows = Mapping[str, list[dict[str, Any]]]
 
 
 class Run(Protocol):
-    """Does a statement from its beginning, in the same transaction."""
+    """The function that does a statement from its beginning, in the same transaction."""
 
     def __call__(
         self,
@@ -40,12 +42,12 @@ class Run(Protocol):
         parameters: tuple[Literal, ...],
         prepared: Prepared | None,
     ) -> Awaitable[Outcome]:
-        """Return what it yields. Raises SqlError."""
+        """Return the outcome. Raises SqlError."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """What one statement of one session is done with."""
+    """The work of one statement of one session."""
 
     server: ServerParts
     """What all sessions share."""
@@ -81,7 +83,10 @@ class Work:
     """What the client is told before the outcome or the error."""
 
     def reader(self, image: CatalogImage, staleness_us: int = 0) -> StatementReader:
-        """Return what reads for the statement. image: to which its queries are bound."""
+        """Return the reader of the statement's queries.
+
+        image: the image to which the queries are bound.
+        """
         transaction, settings = self.transaction, self.settings
         reader = Reader(transaction.now_us, self.threads.check_cancelled, self.client, staleness_us)
         scanning = scan_settings(settings, transaction)
@@ -89,21 +94,23 @@ class Work:
 
     @property
     def image(self) -> CatalogImage:
-        """The catalog that the statement sees: what its transaction has made, or the one of its snapshot, or the newest."""
+        """The catalog that the statement sees: its transaction's own, or that of its snapshot, or
+        the newest.
+        """
         return self.transaction.image or self.transaction.snapshot or self.server.catalog.image
 
     def notice(
         self, sqlstate: str, text: str, severity: str = "NOTICE", hint: str | None = None, detail: str | None = None
     ) -> None:
-        """Tell the client something. From any thread."""
+        """Give the client a notice. From any thread."""
         self.notices.append(SqlError(sqlstate, text, severity=severity, hint=hint, detail=detail))
 
     def require_alone(self, what: str) -> None:
-        """Raise 25001 for what has to be a transaction of its own."""
+        """Raise 25001 for a statement that has to be a transaction of its own."""
         if self.in_block:
             raise SqlError("25001", f"{what} cannot run inside a transaction block")
 
     def require_writable(self, what: str) -> None:
-        """Raise 25006 for what writes in a read-only transaction."""
+        """Raise 25006 for a statement that writes in a read-only transaction."""
         if self.settings.value("transaction_read_only") == "on":
             raise SqlError("25006", f"cannot execute {what} in a read-only transaction")

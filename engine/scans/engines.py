@@ -42,7 +42,7 @@ class QueryEngines:
 
     @property
     def running_upper(self) -> SparkUpperExecutor | None:
-        """What runs pipelines in Spark, None where Spark would be waited for."""
+        """The executor of pipelines in Spark, None where Spark would be waited for."""
         return self.upper if self.upper.is_ready else None
 
     def versions(self, transaction: Transaction, views: Sequence[ContinuousView], reader: Reader) -> dict[str, Version]:

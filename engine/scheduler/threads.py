@@ -20,7 +20,7 @@ TEXT_AT_ONCE_MAX = 1024
 
 
 class Waits(Protocol):
-    """What a session shows others of its waits."""
+    """The waits of a session, as others see them."""
 
     waits_for_turn: bool
     waits_for_definitions: bool

@@ -92,7 +92,7 @@ class SparkUpperExecutor:
 
     @property
     def is_ready(self) -> bool:
-        """Whether Spark answers without being waited for."""
+        """True when Spark answers without being waited for."""
         return self._runtime.is_ready
 
     def run(

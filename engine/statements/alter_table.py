@@ -1,4 +1,4 @@
-"""ALTER TABLE and ALTER FOREIGN TABLE, the first of which may rename and move other relations, too."""
+"""ALTER TABLE and ALTER FOREIGN TABLE; the first may rename and move other relations, too."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sql.tree.expressions import Expression
 
 @handles(AlterTable)
 async def alter_table(statement: AlterTable, work: Work) -> Outcome:
-    """Alter a table or a stream. Raises 42P01, 42809, and what the changes do."""
+    """Alter a table or a stream. Raises 42P01, 42809, and the errors of the changes."""
     if statement.new_schema:
         return await set_schema(statement, work)
     if not statement.foreign and statement.changes and statement.changes[0].action in ("rename", "rename column"):
@@ -57,7 +57,10 @@ async def set_schema(statement: AlterTable, work: Work) -> Outcome:
 
 
 def table_or_stream(statement: AlterTable, work: Work) -> TableEntry | StreamEntry | None:
-    """Return the relation to alter; None: it is not there, and need not be. Raises 42P01 and 42809."""
+    """Return the relation to alter; None: it does not exist, and IF EXISTS was said.
+
+    Raises 42P01 and 42809.
+    """
     entry = altered(statement.name, statement.name_position, statement.if_exists, work)
     if entry is None or isinstance(entry, StreamEntry):
         return entry
@@ -67,7 +70,7 @@ def table_or_stream(statement: AlterTable, work: Work) -> TableEntry | StreamEnt
 
 
 def alteration_tools(work: Work) -> AlterationTools:
-    """Return what altering a stream takes of its statement."""
+    """Return the parts that an alteration of a stream needs of its statement."""
 
     def evaluate(stream: Stream, values: Sequence[Expression | None]) -> Morsel:
         return default_row(stream, values, work.server.engines.tables, work.transaction.now_us, work.settings.time_zone)

@@ -23,7 +23,10 @@ from sql.types.datatypes import VOID
 
 @handles(AlterView)
 async def alter_view(statement: AlterView, work: Work) -> Outcome:
-    """Rename a view or a column of it, or move the view into another schema. Raises 42P01 and 42809."""
+    """Rename a view or a column of it, or move the view into another schema.
+
+    Raises 42P01 and 42809.
+    """
     entry = altered(statement.name, None, statement.if_exists, work)
     if entry is None:
         return Outcome(statement.tag)
@@ -36,7 +39,10 @@ async def alter_view(statement: AlterView, work: Work) -> Outcome:
 
 
 def change_views(image: CatalogImage, said: str | None, work: Work) -> None:
-    """Let the transaction go on with changed views. said: what the client is told."""
+    """Let the transaction go on with changed views.
+
+    said: the notices for the client.
+    """
     if said is not None:
         work.notice("00000", said)
     note_built(image, work)
@@ -70,7 +76,7 @@ async def call_view_change(statement: Select, work: Work) -> Outcome:
 
 
 def called_alone(statement: Select) -> str:
-    """Return the function that is all of a SELECT, or an empty text."""
+    """Return the function that is the whole SELECT, or an empty text."""
     query, body = statement.query, statement.query.body
     if not isinstance(body, SelectBody) or len(body.targets) != 1 or body.from_items or body.where or body.distinct:
         return ""

@@ -1,4 +1,4 @@
-"""CHECKPOINT."""
+"""The statement CHECKPOINT."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from sql.parse.statements.checkpoint import Checkpoint
 
 @handles(Checkpoint)
 async def checkpoint(statement: Checkpoint, work: Work) -> Outcome:
-    """Make a checkpoint. In a transaction too, as in PostgreSQL: what is uncommitted has no part in it."""
+    """Make a checkpoint.
+
+    In a transaction too, as in PostgreSQL: uncommitted changes have no part in it.
+    """
     await work.threads.in_worker(work.server.checkpoints.make, work.threads.check_cancelled)
     return Outcome(statement.tag)

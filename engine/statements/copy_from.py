@@ -1,7 +1,7 @@
-"""COPY ... FROM a file of the server, and what takes the data of one from the client.
+"""COPY ... FROM a file of the server, and the COPY that takes data from the client.
 
-Enters: the statement, and the work. Leaves: an outcome, or the COPY that takes data; its rows are in the transaction's part on tables, or
-staged.
+Enters: the statement, and the work. Leaves: an outcome, or the COPY that takes data; its rows are
+in the transaction's part on tables, or staged.
 """
 
 from __future__ import annotations
@@ -30,12 +30,15 @@ from sql.parse.statements.copy import CopyFrom
 async def copy_file(statement: CopyFrom, work: Work) -> Outcome:
     """Do COPY FROM a file of the server."""
     copy = open_copy(statement, work, autocommit=not (work.in_block or work.transaction.operations))
-    # It may wait for room in a stream.
+    # The COPY may wait for room in a stream.
     return await work.threads.in_thread(read_file, statement, copy, work)
 
 
 def open_copy(statement: CopyFrom, work: Work, autocommit: bool) -> CopyIn | CopyIntoTable:
-    """Return the COPY that takes the data. Raises what the statement has wrong. autocommit: it is a transaction of its own."""
+    """Return the COPY that takes the data. Raises the errors of the statement.
+
+    autocommit: the COPY is a transaction of its own.
+    """
     work.require_writable(statement.tag)
     entry = copied_entry(statement, work)
     if isinstance(entry, TableEntry):
@@ -75,7 +78,7 @@ def read_file(statement: CopyFrom, copy: CopyIn | CopyIntoTable, work: Work) -> 
 
 
 def decode(copy: CopyIn | CopyIntoTable, work: Work) -> None:
-    """Decode what has been taken, and wait for room where the stream has none."""
+    """Decode the data that has been taken, and wait for room where the stream has none."""
     copy.decode()
     while isinstance(copy, CopyIn) and copy.needs_room:
         time.sleep(ROOM_WAIT_S)
@@ -84,7 +87,10 @@ def decode(copy: CopyIn | CopyIntoTable, work: Work) -> None:
 
 
 def copied_entry(statement: CopyFrom, work: Work) -> StreamEntry | TableEntry:
-    """Return what the rows of a COPY go into. Raises 42P01, or 42809 as PostgreSQL does for what takes no rows."""
+    """Return the relation that the rows of a COPY go into.
+
+    Raises 42P01, or 42809 as PostgreSQL does for a relation that takes no rows.
+    """
     name, image = statement.name, work.image
     entry = image.entries.get(name)
     if isinstance(entry, StreamEntry | TableEntry):

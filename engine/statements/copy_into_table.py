@@ -1,7 +1,8 @@
 """COPY table FROM STDIN: bytes of any size in, checked rows in the transaction out.
 
-Enters: CopyData payloads. Columns whose types have kernels are decoded by them; the others arrive as texts and are read by column. Nothing
-is published before the transaction commits. Must not write to the socket.
+Enters: CopyData payloads. Kernels decode the columns whose types have kernels; the others arrive as
+texts and are read by column. Nothing is published before the transaction commits. Must not write to
+the socket.
 """
 
 from __future__ import annotations
@@ -47,9 +48,12 @@ INSERTED_ROWS_MIN = 122_880
 
 @dataclass(frozen=True)
 class CopyTarget:
-    """A table and the columns that the lines give. layout: what the decoder makes of them: text where there is no kernel.
+    """A table and the columns that the lines give.
 
-    whole: whole rows of the table over the given columns; None where the lines give just that. kept: whether a whole row is for the table.
+    Attributes:
+        layout: the columns that the decoder makes: texts where there is no kernel.
+        whole: whole rows of the table over the given columns; None where the lines give just that.
+        kept: tells whether a whole row is for the table.
     """
 
     entry: TableEntry
@@ -67,7 +71,10 @@ class CopyTarget:
 def copy_target(
     entry: TableEntry, names: Sequence[tuple[str, int]] | None, where: Expression | None = None
 ) -> CopyTarget:
-    """Return the target of a column list and WHERE. Raises 42703 and 42701 with the name's position."""
+    """Return the target of a column list and WHERE.
+
+    Raises 42703 and 42701 with the name's position.
+    """
     relation = entry.description
     if not relation.columns:
         raise not_supported("COPY into a table without columns")
@@ -78,7 +85,12 @@ def copy_target(
 
 
 class CopyIntoTable:
-    """One COPY into a table under way. rows_count: rows decoded so far. open_writer: gives the writer, on a worker thread."""
+    """One COPY into a table under way.
+
+    Attributes:
+        rows_count: rows decoded so far.
+        open_writer: gives the writer, on a worker thread.
+    """
 
     def __init__(
         self,
@@ -112,7 +124,7 @@ class CopyIntoTable:
 
     @property
     def place(self) -> str:
-        """Where the reading is, as CONTEXT says it."""
+        """The present place of the reading, as CONTEXT has it."""
         return self._place(self._decoder.lines_count + 1)
 
     def take(self, data: bytes | memoryview) -> bool:
@@ -122,7 +134,7 @@ class CopyIntoTable:
         return self._pieces_bytes >= self._block_bytes
 
     def decode(self) -> None:
-        """Decode, check and insert what was collected. Runs on a worker thread. Raises SqlError."""
+        """Decode, check and insert the collected rows. Runs on a worker thread. Raises SqlError."""
         self._decode(is_end=False)
 
     def finish(self) -> None:
@@ -141,7 +153,7 @@ class CopyIntoTable:
         return []
 
     def drop(self) -> None:
-        """Forget what was not inserted; the transaction takes back the rest."""
+        """Forget rows that were not inserted; the transaction takes back the rest."""
         self._dropped.set()
 
     def with_published(self, error: SqlError) -> SqlError:
@@ -157,7 +169,8 @@ class CopyIntoTable:
             self._pieces, self._pieces_bytes = [data], len(data)
             return
         decoder = self._decoder
-        # Nothing can be wrong with bytes that are only kept; of a long row they would be copied again and again.
+        # Bytes that are only kept have no error yet; those of a long row would be copied again and
+        # again.
         carried = memoryview(b"") if not is_end and decoder.keeps(len(data)) else decoder.pending_bytes
         lines_before = decoder.lines_count
         start = 0
@@ -177,7 +190,7 @@ class CopyIntoTable:
             start += morsel.rows_count
 
     def _morsels(self, data: bytes, is_end: bool) -> Iterator[Morsel]:
-        """Yield the rows of `data`. Raises SqlError at the first that is none."""
+        """Yield the rows of `data`. Raises SqlError at the first line that is no row."""
         try:
             yield from self._decoder.feed(data)
             if is_end:
@@ -187,7 +200,7 @@ class CopyIntoTable:
             raise copy_error(error, self._target.columns, relation.name, self._time_zone, self._styles) from None
 
     def _add(self, given: pa.Table) -> None:
-        """Check rows and keep them until they are worth inserting."""
+        """Check rows and keep them until they are enough to be inserted."""
         arrays = []
         for column, layout, values in zip(self._target.columns, self._target.layout, given.columns, strict=True):
             array = values.combine_chunks()
@@ -211,7 +224,7 @@ class CopyIntoTable:
             self._insert()
 
     def _checked(self, table: TableWriter, rows: pa.Table) -> pa.Table:
-        """Return the rows that WHERE keeps. Raises what is wrong with the first bad one among them."""
+        """Return the rows that WHERE keeps. Raises the error of the first bad row among them."""
         if self._target.kept is None:
             table.check(rows, self._target.targets)
             return rows
@@ -245,7 +258,9 @@ class CopyIntoTable:
         return f"COPY {self._target.entry.description.name}, line {line}"
 
     def _line(self, data: bytes, lines_before: int, row: int) -> tuple[int, str]:
-        """Return number and text of the line of a row of `data`, which is decoded again line by line: only errors come here."""
+        """Return number and text of the line of a row of `data`, which is decoded again line by
+        line: only errors come here.
+        """
         if self._is_binary:
             return lines_before + row + 1, ""
         header = self._options.header and lines_before == 0
@@ -258,7 +273,7 @@ class CopyIntoTable:
 
 
 class _ColumnError(Exception):
-    """A text that is no value of the column called `name`."""
+    """A text is no value of the column called `name`."""
 
     def __init__(self, name: str, found: FieldError) -> None:
         super().__init__(name, found)
@@ -267,14 +282,20 @@ class _ColumnError(Exception):
 
 
 def _has_kernel(column: ColumnDescription) -> bool:
-    """Tell whether the decoder's kernels read the column's type; a plain numeric has no scale that they could use."""
+    """Tell whether the decoder's kernels read the column's type.
+
+    A plain numeric has no scale for them.
+    """
     kind = column.type
     has_digits = kind.family != "numeric" and kind.precision is not None
     return kind.row.kernel != "" and not kind.is_variable_numeric and not has_digits
 
 
 def _field_layout(column: ColumnDescription) -> ColumnLayout:
-    """Return how the decoder gives a field. NULLs are refused later, with the whole row in DETAIL."""
+    """Return the form in which the decoder gives a field.
+
+    NULLs are refused later, with the whole row in DETAIL.
+    """
     if not _has_kernel(column):
         column = replace(column, type=TEXT)
     return column_layout(replace(column, not_null=False))
@@ -296,7 +317,7 @@ def _received(column: ColumnDescription, data: pa.Array) -> pa.Array:
 
 
 def _whole_rows(relation: RelationDescription, targets: Sequence[int]) -> Relation | None:
-    """Return all columns of the table over the rows that are given, with defaults for the rest."""
+    """Return all columns of the table over the given rows, with defaults for the rest."""
     if list(targets) == list(range(len(relation.columns))):
         return None
     schema = tuple(OutputColumn(relation.columns[index].name, relation.columns[index].type) for index in targets)

@@ -1,7 +1,8 @@
-"""COPY TO: what a relation's name stands for as a query, and its rows in text or CSV for the client or a file of the server.
+"""COPY TO: the query for a relation's name, and its rows in text or CSV for the client or a file of
+the server.
 
-Enters: the statement and its bound query's rows. Leaves: an outcome whose bytes are CopyData messages, or a written file. Must not read
-relations itself.
+Enters: the statement and its bound query's rows. Leaves: an outcome whose bytes are CopyData
+messages, or a written file. Must not read relations itself.
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ MESSAGE_HEAD_BYTES = 5
 
 
 def bind_copied(statement: CopyTo, image: CatalogImage, settings: SessionSettings) -> BoundQuery:
-    """Return what is copied as a query. Raises PostgreSQL's errors for a name that can't be copied from."""
+    """Return the copied relation or query as a query.
+
+    Raises PostgreSQL's errors for a name that can't be copied from.
+    """
     if statement.query is not None:
         return bind_query(statement.query, image, settings)
     entry = image.entries.get(statement.name)
@@ -57,7 +61,10 @@ def bind_copied(statement: CopyTo, image: CatalogImage, settings: SessionSetting
 
 
 def copied_catalog(statement: CopyTo, image: CatalogImage, settings: SessionSettings) -> syntax.Query | None:
-    """Return the query on the catalog that is copied, None where it is another one. Raises 0A000 for one that reads more."""
+    """Return the copied query if it is on the catalog, else None.
+
+    Raises 0A000 for a query that reads more.
+    """
     query = statement.query
     if query is None or not asks_catalog(statement.text, query):
         return None
@@ -75,7 +82,10 @@ def copy_outcome(
     copy_directory: Path | None,
     run: Callable[..., Awaitable[bytes | None]],
 ) -> Outcome:
-    """Return the rows for the client, which `run` makes piece by piece; with a file's name they are written there instead."""
+    """Return the rows for the client, which `run` makes piece by piece.
+
+    With a file's name they are written there instead.
+    """
     tag = f"COPY {table.num_rows}"
     if statement.file is None:
         require_columns(statement, schema)
@@ -93,7 +103,9 @@ def copy_outcome(
 async def messages_of(
     head: bytes, pieces: Iterator[bytes], run: Callable[..., Awaitable[bytes | None]]
 ) -> AsyncIterator[bytes]:
-    """Yield the messages of a COPY, each piece made by `run` once the client has taken the one before."""
+    """Yield the messages of a COPY, each piece made by `run` once the client has taken the one
+    before.
+    """
     yield head
     while (data := await run(next, pieces, None)) is not None:
         yield data
@@ -107,13 +119,17 @@ def passing_outcome(
     forms: Forms,
     encoding: ClientEncoding,
 ) -> Outcome:
-    """Return rows for the client that are made while they are sent. more: returns the next ones, None at their end."""
+    """Return rows for the client that are made while they are sent.
+
+    more: returns the next rows, None at their end.
+    """
     require_columns(statement, schema)
     outcome, empty = Outcome("COPY #"), arrow_schema(schema).empty_table()
 
     async def messages() -> AsyncIterator[bytes]:
         yield response(statement, schema)
-        # A header goes out before any row is there, but that of the binary format with the first row.
+        # A header goes out before any row is there, but the header of the binary format with the
+        # first row.
         begins = statement.options.format == "binary"
         for data in encoded(statement, schema, empty, forms, encoding, ends=False):
             yield data
@@ -152,9 +168,10 @@ def encoded(
     begins: bool = True,
     ends: bool = True,
 ) -> Iterator[bytes]:
-    """Yield the rows as CopyData messages, many in one piece. begins: a header comes first, if one is asked for; ends: a marker last.
+    """Yield the rows as CopyData messages, many in one piece.
 
-    encoding: the client's, for a COPY that does not name another one.
+    begins: a header comes first, if one is asked for; ends: a marker comes last. encoding: the
+    client's, for a COPY that does not name another one.
     """
     require_columns(statement, schema)
     options = statement.options
@@ -187,7 +204,7 @@ def encoded(
 
 
 def payloads(messages: bytes) -> Iterator[memoryview]:
-    """Yield what the messages carry."""
+    """Yield the contents of messages."""
     view, start = memoryview(messages), 0
     while start < len(view):
         (length,) = struct.unpack_from("!i", view, start + 1)
@@ -196,7 +213,10 @@ def payloads(messages: bytes) -> Iterator[memoryview]:
 
 
 def _not_copied(statement: CopyTo, image: CatalogImage) -> SqlError:
-    """Return why a relation can't be copied by its name: it is not there, it is a view (as in PostgreSQL), or a stream."""
+    """Return the error of a relation that can't be copied by its name.
+
+    It does not exist, it is a view (as in PostgreSQL), or a stream.
+    """
     entry = image.entries.get(statement.name)
     if entry is None:
         hint = did_you_mean(statement.name, image.relation_names())

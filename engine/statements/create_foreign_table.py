@@ -12,7 +12,7 @@ from sql.parse.statements.create_foreign_table import CreateStream
 
 @handles(CreateStream)
 def create_stream(statement: CreateStream, work: Work) -> Outcome:
-    """Make a stream. Raises what `build_stream` does."""
+    """Make a stream. Raises the errors of `build_stream`."""
     image = work.image
     if is_there(statement.name, statement.if_not_exists, work):
         return Outcome(statement.tag)

@@ -35,7 +35,7 @@ async def create_table(statement: CreateTable, work: Work) -> Outcome:
 
 
 def fill(statement: CreateTable, changed: TableWork, work: Work) -> int:
-    """Make the table of a query and give it the query's rows; return how many these are."""
+    """Make the table of a query and give it the query's rows; return their number."""
     assert statement.query is not None
     bound = bind_query(statement.query, changed.image, changed.settings)
     work.identity.require(changed.image, bound)

@@ -1,7 +1,8 @@
-"""CREATE VIEW: a continuous view if there is a stream below it, else an ordinary one; what it compiles and runs holds up nobody else.
+"""CREATE VIEW: a continuous view if there is a stream below it, else an ordinary one.
 
-Enters: the statement with its transaction. Leaves: an outcome; the transaction has a catalog of its own. Kernels are compiled and
-pipelines run while others define: the statement then begins anew, with the catalog of that time. Must not know messages.
+Enters: the statement with its transaction. Leaves: an outcome; the transaction has a catalog of its
+own. Kernels are compiled and pipelines run while others define: the statement then begins anew,
+with the catalog of that time, so that it holds up nobody else. Must not know messages.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ from sql.tree.relations import BoundQuery
 
 @surrounds(CreateView)
 async def awaiting_engines(statement: CreateView, work: Work, define: Define) -> Outcome:
-    """Do all of CREATE VIEW by `define`, anew with the catalog of that time whenever it had to wait for something."""
+    """Do all of CREATE VIEW by `define`, anew with the catalog of that time whenever it had to
+    wait.
+    """
     transaction, threads = work.transaction, work.threads
     pipelines = AwaitedPipelines(work.server.engines.upper, work.client)
     kernels = work.server.engines.kernels.checked_by(threads.check_cancelled)
@@ -71,7 +74,10 @@ def compile_kernel(
 
 @handles(CreateView)
 async def create_view(statement: CreateView, work: Work) -> Outcome:
-    """Make a continuous view if there is a stream below it, else an ordinary one. In `define_view`, it may have to begin anew."""
+    """Make a continuous view if there is a stream below it, else an ordinary one.
+
+    In `define_view`, it may have to begin anew.
+    """
     image = work.image
     before = replaced_view(statement, image)
     if before is not None:
@@ -84,7 +90,8 @@ async def create_view(statement: CreateView, work: Work) -> Outcome:
         entry = define_query_view(statement, bound, image, captured, image.next_oid)
         work.transaction.change_catalog(image.with_entry(entry))
     else:
-        # It has its contents from now on; what an ordinary view reads is asked when it is read.
+        # The view has its contents from now on; the rights of an ordinary view are checked when it
+        # is read.
         work.identity.require(image, bound)
         await work.threads.in_worker(interrupted, build, statement, captured, bound, work)
     if statement.name != named.name:
@@ -93,7 +100,10 @@ async def create_view(statement: CreateView, work: Work) -> Outcome:
 
 
 def bound_definition(statement: CreateView, work: Work) -> tuple[CreateView, SessionSettings, BoundQuery]:
-    """Return the statement, what its query is bound with, and the bound query: a view that reads what is temporary is temporary itself."""
+    """Return the statement, the settings of its query, and the bound query.
+
+    A view that reads temporary relations is temporary itself.
+    """
     settings, image = work.settings.captured(), work.image
     goes = in_temporary_schema(statement.name)
     captured = creating_settings(statement, settings.shared(is_temporary=goes or settings.has_temporary))
@@ -103,19 +113,25 @@ def bound_definition(statement: CreateView, work: Work) -> tuple[CreateView, Ses
             own = temporary_schema(settings.process_id)
             statement = replace(statement, name=relation_key(own, name_of(statement.name)))
         else:
-            # Nothing that it names is temporary, so that its names mean the same without the temporary schema.
+            # No name in the query is temporary, so that the names mean the same without the
+            # temporary schema.
             captured = creating_settings(statement, settings.shared())
     return statement, captured, bound
 
 
 def interrupted(make: Callable[..., None], *arguments: Any) -> None:
-    """Do what takes seconds for a long query, such as to write its kernel; cancel and timeouts end it. The last argument is the work."""
+    """Do work that takes seconds for a long query, such as to write its kernel.
+
+    Cancel and timeouts end the work.
+
+    The last argument is the work of the statement.
+    """
     with interrupted_by(arguments[-1].threads.check_cancelled):
         make(*arguments)
 
 
 def build(statement: CreateView, captured: SessionSettings, bound: BoundQuery, work: Work) -> None:
-    """Build a continuous view, or its parts and what reads them."""
+    """Build a continuous view, or its parts and the view that reads them."""
     image = work.image
     for entry in build_views(statement, bound, image, captured, engines_of(work)):
         if isinstance(entry, ViewEntry):
@@ -127,7 +143,7 @@ def build(statement: CreateView, captured: SessionSettings, bound: BoundQuery, w
 
 
 def replace_before(statement: CreateView, before: ViewEntry | QueryViewEntry, work: Work) -> None:
-    """Put a view in the place of one that is there."""
+    """Put a view in the place of an existing one."""
     captured = creating_settings(statement, work.settings.captured().shared())
     image, built, notices = replace_view(
         statement, before, work.image, captured, engines_of(work), work.identity.require
@@ -139,6 +155,6 @@ def replace_before(statement: CreateView, before: ViewEntry | QueryViewEntry, wo
 
 
 def engines_of(work: Work) -> ViewEngines:
-    """Return what a view is built with."""
+    """Return the engines with which a view is built."""
     tables = TransactionTables(work.server.transactions.begin_tables(work.transaction))
     return ViewEngines(work.kernels, work.pipelines, tables)

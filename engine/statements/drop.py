@@ -13,7 +13,7 @@ from sql.parse.statements.drop import DropRelation
 
 @handles(DropRelation)
 async def drop_relation(statement: DropRelation, work: Work) -> Outcome:
-    """Drop relations, with CASCADE what depends on them."""
+    """Drop relations, with CASCADE their dependents."""
     changed = await table_work(work)
     await work.threads.in_worker(drop, statement, changed)
     finish(changed, work)
@@ -21,7 +21,7 @@ async def drop_relation(statement: DropRelation, work: Work) -> Outcome:
 
 
 async def drop_temporary(work: Work) -> None:
-    """Drop the session's temporary relations, without a word."""
+    """Drop the session's temporary relations, without a notice."""
     schema = work.temporary.schema
     if schema in (work.transaction.image or work.server.catalog.image).schemas:
         changed = await table_work(work)

@@ -42,7 +42,7 @@ async def explain_statement(statement: Explain, work: Work) -> Outcome:
 
 
 async def measured(statement: Explain, work: Work) -> Measured:
-    """Run the SELECT, and return what that took."""
+    """Run the SELECT, and return its measurements."""
     select = statement.statement
     if not isinstance(select, Select):
         hint = "Create it; EXPLAIN ANALYZE of a SELECT from it runs its pipelines."
@@ -67,7 +67,10 @@ async def measured(statement: Explain, work: Work) -> Measured:
 
 
 async def explain_catalog(statement: Explain, select: Select, work: Work) -> Outcome:
-    """Do EXPLAIN of a query on the catalog: what it reads, and the embedded engine's text; with ANALYZE rows and time, too."""
+    """Do EXPLAIN of a query on the catalog: its relations, and the embedded engine's text.
+
+    With ANALYZE rows and time, too.
+    """
     engine, clock = work.server.system_catalog, work.server.clock
     context = session_context(engine, work.image, work.settings, work)
     measured: Measured | None = None

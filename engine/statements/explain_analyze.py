@@ -1,7 +1,9 @@
-"""What EXPLAIN ANALYZE measures of continuous views: the refresh that the query caused, by phase, and the speed of stream pipelines.
+"""The measurements of EXPLAIN ANALYZE on continuous views: the refresh of the query, by phase, and
+stream pipelines' speed.
 
-Enters: views before and after the query has run. Leaves: facts by pipeline. The time of a stream pipeline is not taken while rows come,
-which would cost each of them: its kernel goes over what is in the ring once more, into a table of its own.
+Enters: views before and after the query has run. Leaves: facts by pipeline. The time of a stream
+pipeline is not taken while rows come, which would cost each of them: its kernel goes over the rows
+in the ring once more, into a table of its own.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ Facts = dict[str, dict[str, object]]
 
 
 def facts_now(view: ContinuousView, image: CatalogImage) -> Facts:
-    """Return how large a view's state is, and which others take the rows that it takes."""
+    """Return the size of a view's state, and the views that take the same rows."""
     counts = view.counts
     others = shared_with(view, image.together)
     return {
@@ -39,7 +41,10 @@ def facts_now(view: ContinuousView, image: CatalogImage) -> Facts:
 def facts_measured(
     entry: ViewEntry, image: CatalogImage, versions_before: int, now_us: int, check_cancelled: Callable[[], None]
 ) -> Facts:
-    """Return what is known once the query has run. versions_before: that the view had had. Raises 57014."""
+    """Return the facts that are known once the query has run. Raises 57014.
+
+    versions_before: the versions that the view had had.
+    """
     view = entry.view
     counts, refreshed = view.counts, view.upkeep.refreshed
     facts = facts_now(view, image)
@@ -66,7 +71,7 @@ def facts_measured(
 def ring_facts(
     entry: ViewEntry, image: CatalogImage, now_us: int, check_cancelled: Callable[[], None]
 ) -> dict[str, object]:
-    """Return how long the stream pipeline takes for what is in the ring now."""
+    """Return how long the stream pipeline takes for the rows that are in the ring now."""
     stream = image.entries.get(entry.stream_name)
     assert isinstance(stream, StreamEntry)
     state, ring = entry.view.state, stream.stream.ring
@@ -78,7 +83,7 @@ def ring_facts(
         try:
             state.fold(morsel, table, now_us)
         except RowError:
-            # What was right when it came, and isn't now: a time has passed since.
+            # A row was right when it came, and isn't now: a time has passed since.
             return {}
         passed_s += perf_counter() - began_s
         count += morsel.rows_count
@@ -94,5 +99,5 @@ def ring_facts(
 
 
 def ms(seconds: float) -> str:
-    """Return seconds as people read them."""
+    """Return a number of seconds as people read it."""
     return f"{seconds * 1000:.3f} ms"

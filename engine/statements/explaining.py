@@ -1,6 +1,9 @@
-"""EXPLAIN: the pipelines of a continuous view, or how a SELECT over views and tables is answered. Runs nothing and changes nothing.
+"""EXPLAIN: the pipelines of a continuous view, or how a SELECT over views and tables is answered.
 
-Enters: a parsed EXPLAIN and the catalog, what EXPLAIN ANALYZE has measured. Leaves: lines of text, JSON, or a drawing as DOT.
+Runs nothing and changes nothing.
+
+Enters: a parsed EXPLAIN and the catalog, what EXPLAIN ANALYZE has measured. Leaves: lines of text,
+JSON, or a drawing as DOT.
 """
 
 from __future__ import annotations
@@ -51,7 +54,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measured:
-    """What EXPLAIN ANALYZE has found. facts: of each view's pipelines."""
+    """The measurements of EXPLAIN ANALYZE.
+
+    Attributes:
+        facts: of each view's pipelines.
+    """
 
     rows_count: int
     passed_s: float
@@ -59,12 +66,14 @@ class Measured:
 
     @property
     def summary(self) -> dict[str, object]:
-        """What is known of the whole query, for people."""
+        """The facts about the whole query, for people."""
         return {"Actual Rows": self.rows_count, "Execution Time": ms(self.passed_s)}
 
     @property
     def counted(self) -> dict[str, object]:
-        """The same for programs, with PostgreSQL's names and units: milliseconds."""
+        """The facts about the whole query for programs, with PostgreSQL's names and units:
+        milliseconds.
+        """
         return {"Actual Total Time": round(self.passed_s * 1000, 3), "Actual Rows": self.rows_count, "Actual Loops": 1}
 
 
@@ -82,11 +91,10 @@ def explain(
     identity: Identity,
     measured: Measured | None = None,
 ) -> list[str]:
-    """Return the plan of a SELECT or a CREATE VIEW, one string per line. Raises what the statement itself would raise.
+    """Return the plan of a SELECT or a CREATE VIEW, one string per line. Raises its errors.
 
-    identity: says what may be read. measured: of the same SELECT, which has run.
-
-    The form JSON is a single string, in which a line break is one.
+    identity: checks what may be read. measured: of the same SELECT, which has run. The form JSON is
+    a single string, in which a line break is one.
     """
     explained = statement.statement
     if isinstance(explained, CreateView):
@@ -163,7 +171,7 @@ def labelled(root: Relation, image: CatalogImage) -> Relation:
 
 
 def upper_sql(root: Relation, scanning: ScanSettings, engines: QueryEngines) -> tuple[str, str]:
-    """Return which engine runs what is above the parts of a view, and its text."""
+    """Return the engine for the work above the parts of a view, and its text."""
     root = substitute_now(root, scanning.now_us)
     seen = over_groups(root)
     if scanning.spark_groups_min >= 0 and is_for_spark(seen):
@@ -172,7 +180,7 @@ def upper_sql(root: Relation, scanning: ScanSettings, engines: QueryEngines) -> 
 
 
 def upper_lines(root: Relation, scanning: ScanSettings, engines: QueryEngines) -> list[str]:
-    """Return what is above the parts of a view, and what runs it."""
+    """Return the lines on the work above the parts of a view, and its engine."""
     engine, sql = upper_sql(root, scanning, engines)
     return [
         "  " + line for line in [*relation_lines(root), f"{engine} SQL:", *("  " + line for line in sql.splitlines())]
@@ -180,7 +188,7 @@ def upper_lines(root: Relation, scanning: ScanSettings, engines: QueryEngines) -
 
 
 def whole_lines(whole: QueryViewEntry, image: CatalogImage, scanning: ScanSettings, engines: QueryEngines) -> list[str]:
-    """Return what is above the parts of a view that is made of several."""
+    """Return the lines on the work above the parts of a view of several."""
     root = labelled(whole_query(whole).root, image)
     name = identifier(whole.description.name)
     made = engines.wholes.made(whole)
@@ -192,7 +200,7 @@ def whole_lines(whole: QueryViewEntry, image: CatalogImage, scanning: ScanSettin
 
 
 def count_text(made: tuple[int, float]) -> str:
-    """Return how large the last version was, and how long it took."""
+    """Return the size of the last version, and the time that it took."""
     rows_count, passed_s = made
     return f"The last version has {rows_count} row{'' if rows_count == 1 else 's'}, and was made in {ms(passed_s)}"
 
@@ -204,7 +212,10 @@ def shown_whole(
     scanning: ScanSettings,
     engines: QueryEngines,
 ) -> Shown:
-    """Return the pipelines of a view that is made of several. left: the views that nothing has been made of yet."""
+    """Return the pipelines of a view of several parts.
+
+    left: the views of which nothing has been made yet.
+    """
     parts = [entry.view for oid in whole.parts if isinstance(entry := image.by_oid(oid), ViewEntry)]
     below = [shown_running(view, engines, left.pop(view)) for view in parts if view in left]
     root = labelled(whole_query(whole).root, image)
@@ -241,14 +252,16 @@ def in_form(form: str, shown: Shown, measured: Measured | None) -> list[str]:
 
 
 def shown_running(view: ContinuousView, engines: QueryEngines, facts: Facts) -> Shown:
-    """Return the pipelines of a view that is there."""
+    """Return the pipelines of an existing view."""
     kernel = f"{engines.kernels.folder.name}/{view.state.kernel_paths[0].name}"
     choice = view.definition.joins.stream_join
     return shown_view(view.definition.label, view.plan, kernel, engines.upper, choice, facts)
 
 
 def planned_draft(draft: ViewDraft, engines: QueryEngines) -> tuple[PlannedView, Path, str]:
-    """Return the plan of a view that is not made, its kernel, and the names of the views that it would share its stream pipeline with."""
+    """Return the plan of a view that is not made, its kernel, and the views with which it would
+    share its stream pipeline.
+    """
     planned, twin = draft.plan()
     if twin is None:
         return planned, engines.kernels.folder / kernel_file_name(planned.plan.stream), ""
@@ -276,7 +289,9 @@ def plan_lines(draft: ViewDraft, engines: QueryEngines) -> list[str]:
 
 
 def rest_of(bound: BoundQuery, parts: list[ViewDraft]) -> tuple[Relation, Sequence[str]]:
-    """Return what reads the groupings of a view over several, and what eager grouping has done."""
+    """Return the query that reads the groupings of a view over several, and the notes of eager
+    grouping.
+    """
     names = [part.definition.label for part in parts]
     found = prepared_parts(bound.root, parts[0].definition.joins)
     rest = without_parts(found.root, found.parts, names)
@@ -291,7 +306,9 @@ def split_lines(
     scanning: ScanSettings,
     engines: QueryEngines,
 ) -> list[str]:
-    """Return the plan of a view over several groupings of streams: what reads them, and the continuous view of each."""
+    """Return the plan of a view over several groupings of streams: the query above, and the
+    continuous view of each.
+    """
     rest, eager = rest_of(bound, parts)
     count = "a grouping" if len(parts) == 1 else f"{len(parts)} groupings"
     lines = [
@@ -306,7 +323,7 @@ def split_lines(
 
 
 def retroactive_lines(parts: list[ViewDraft]) -> list[str]:
-    """Return what the choice of stream_join makes of the tables, if they are joined above the groupings."""
+    """Return the lines on stream_join and the tables, if these are joined above the groupings."""
     if parts[0].definition.joins.stream_join != "retroactive":
         return []
     return ["Tables are joined with the groups, so that a change counts for all rows (stream_join = retroactive)"]
@@ -320,7 +337,10 @@ def select_lines(
     scanning: ScanSettings,
     engines: QueryEngines,
 ) -> list[str]:
-    """Return how a SELECT is answered, and what becomes of the rows of its streams. over: the query over whole versions."""
+    """Return how a SELECT is answered, and what happens to the rows of its streams.
+
+    over: the query over whole versions.
+    """
     folded = frozenset(stream.name for stream in streams if is_folded(stream, scanning))
     (rest,), groupings = cut_groupings([over], folded) if folded else ([over], [])
     _, collected = cut_groupings([rest], frozenset(stream.name for stream in streams))
@@ -337,13 +357,13 @@ def select_lines(
 
 
 def grouping_lines(head: str, groupings: Sequence[StreamGrouping]) -> list[str]:
-    """Return groupings over streams below a line that says what becomes of their rows."""
+    """Return groupings over streams below a line that says what happens to their rows."""
     lines = ["  " + line for grouping in groupings for line in stream_lines(grouping.plan.stream)]
     return [head, *lines] if lines else []
 
 
 def stream_line(stream: Stream, needed: frozenset[int]) -> str:
-    """Return what a scan of a stream copies, and from where."""
+    """Return the columns that a scan of a stream copies, and the begin of the scan."""
     first, end = stream.ring.kept
     names = ", ".join(identifier(stream.row[index].name) for index in sorted(needed)) or "none"
     return f"Stream {identifier(stream.name)}: tuples {first} to {end - 1} are in the ring; columns copied: {names}"

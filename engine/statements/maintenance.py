@@ -1,4 +1,6 @@
-"""VACUUM and ANALYZE: DuckDB keeps its statistics with every write, and gives room free at its checkpoints."""
+"""VACUUM and ANALYZE: DuckDB keeps its statistics with every write, and gives room free at its
+checkpoints.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ from sql.parse.statements.maintenance import Maintenance
 
 @handles(Maintenance)
 def maintain(statement: Maintenance, work: Work) -> Outcome:
-    """Look whether the tables are there. Raises 42P01, and 25001 for VACUUM in a transaction block."""
+    """Look up whether the tables exist.
+
+    Raises 42P01, and 25001 for VACUUM in a transaction block.
+    """
     if statement.verb == "VACUUM":
         work.require_alone(statement.tag)
     image, roles = work.image, work.image.roles

@@ -1,6 +1,8 @@
-"""PREPARE and EXECUTE: prepared statements of SQL, which share their names with those of the extended protocol.
+"""PREPARE and EXECUTE: prepared statements of SQL, which share their names with those of the
+extended protocol.
 
-Enters: statements, and the work. Leaves: prepared statements; for EXECUTE the statement to run and the values of its parameters.
+Enters: statements, and the work. Leaves: prepared statements; for EXECUTE the statement to run and
+the values of its parameters.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from views.model.arrow_schema import encoded_family
 
 @handles(Prepare)
 def prepare(statement: Prepare, work: Work) -> Outcome:
-    """Keep a statement under a name. Raises 42P05, and what the statement has wrong."""
+    """Keep a statement under a name. Raises 42P05, and the errors of the statement."""
     own = partial(find_type, catalog=work.image, settings=work.settings.captured())
     declared = tuple(None if kind.name == "unknown" else resolve_type(kind, own) for kind in statement.types)
     prepared = Prepared(statement.statement, declared, work.server.system_catalog, from_sql=True)
@@ -45,7 +47,7 @@ def prepare(statement: Prepare, work: Work) -> Outcome:
 
 
 async def executed(statement: Execute, work: Work) -> tuple[Prepared, tuple[Literal, ...]]:
-    """Return what EXECUTE runs. Raises 26000, and what the arguments have wrong."""
+    """Return the statement that EXECUTE runs. Raises 26000, and the errors of the arguments."""
     prepared = work.names.statement(statement.name)
     if not isinstance(prepared.statement, Select | Insert | Update | Delete | Show | Explain):
         raise not_supported("EXECUTE of this kind of statement")

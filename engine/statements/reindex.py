@@ -1,6 +1,7 @@
 """REINDEX: tables are built anew with their indexes, as DuckDB has no other way to do that.
 
-Enters: the statement, and the work. Leaves: an outcome; the tables' rows lie in new places from COMMIT on.
+Enters: the statement, and the work. Leaves: an outcome; the tables' rows lie in new places from
+COMMIT on.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ from sql.parse.statements.reindex import Reindex
 
 @handles(Reindex)
 async def reindex(statement: Reindex, work: Work) -> Outcome:
-    """Build the indexes anew that the statement means. Raises 25001, 42P01, 42809, 3F000, 0A000 and 42501."""
+    """Build the indexes of the statement anew.
+
+    Raises 25001, 42P01, 42809, 3F000, 0A000 and 42501.
+    """
     if statement.concurrently:
         work.require_alone("REINDEX CONCURRENTLY")
     if statement.kind not in ("index", "table"):
@@ -36,7 +40,7 @@ async def reindex(statement: Reindex, work: Work) -> Outcome:
 
 
 def meant(statement: Reindex, work: Work) -> list[TableEntry]:
-    """Return the tables that have the indexes which the statement means."""
+    """Return the tables that have the indexes of the statement."""
     match statement.kind:
         case "index":
             return [table_of_index(statement, work.image)]
@@ -68,7 +72,7 @@ def table_of_index(statement: Reindex, image: CatalogImage) -> TableEntry:
 
 
 def indexed_table(statement: Reindex, work: Work) -> list[TableEntry]:
-    """Return the table, if it has indexes; else the client is told."""
+    """Return the table, if it has indexes; else give the client a notice."""
     name = statement.name
     entry = work.image.entries.get(name)
     if entry is None and name not in index_names(work.image):

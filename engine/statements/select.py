@@ -1,4 +1,5 @@
-"""SELECT and VALUES, and how all statements that read a query go about it: bind, check, scan or read, keep.
+"""SELECT and VALUES, and the steps of all statements that read a query: bind, check, scan or read,
+keep.
 
 Enters: statements, and the work. Leaves: outcomes; a transaction remembers what it has read.
 """
@@ -33,12 +34,14 @@ from sql.tree.relations import BoundQuery, Relation, Schema
 from views.model.arrow_schema import arrow_schema
 
 NOTHING_GIVEN: Mapping[str, pa.Table] = MappingProxyType({})
-# Binds one query to an image, once for each.
+# Binds one query to an image, once for each image.
 BindTo = Callable[[CatalogImage], BoundQuery]
 
 
 def once(bind: BindTo) -> BindTo:
-    """Return what binds one statement, for who asks for it several times: anew only to another image."""
+    """Return the function that binds one statement, and that may be called several times: it binds
+    anew only to another image.
+    """
     known: list[tuple[CatalogImage, BoundQuery]] = []
 
     def bound_to(image: CatalogImage) -> BoundQuery:
@@ -51,7 +54,7 @@ def once(bind: BindTo) -> BindTo:
 
 @handles(Select)
 async def select_or_change(statement: Select, work: Work) -> Outcome:
-    """Do SELECT or VALUES, or change a view where it calls a function that does."""
+    """Do SELECT or VALUES, or change a view where the SELECT calls a function that does."""
     return await (call_view_change if called_alone(statement) in VIEW_CHANGES else select)(statement, work)
 
 
@@ -80,7 +83,9 @@ async def select(statement: Select, work: Work) -> Outcome:
 
 
 async def select_from_catalog(statement: Select, work: Work) -> Outcome:
-    """Do a SELECT on the catalog, and perhaps on relations of users: what it asks of the catalog first."""
+    """Do a SELECT on the catalog, and perhaps on relations of users: its parts on the catalog
+    first.
+    """
     text, prepared, threads = statement.text, work.prepared, work.threads
     if prepared is not None:
         prepared.refresh(work.image, work.settings)
@@ -101,9 +106,11 @@ async def select_from_catalog(statement: Select, work: Work) -> Outcome:
 async def passing_rows(
     text: str, bound_to: BindTo, work: Work
 ) -> tuple[Schema, Callable[[], Awaitable[pa.Table | None]]] | None:
-    """Return the columns of a query whose rows go to the client while its stream is scanned, and what makes them; else None.
+    """Return the columns of a query whose rows go to the client while its stream is scanned, and
+    the function that makes the rows.
 
-    Among the statements of one Query a row that fails has to undo those before it, so that none of their answers may be out.
+    None is returned for other queries. Among the statements of one Query a row that fails has to
+    undo those before it, so that none of their answers may be out.
     """
     if work.in_sequence:
         return None
@@ -134,9 +141,11 @@ async def passing_rows(
 async def read_query(
     text: str, bound_to: BindTo, work: Work, given: Mapping[str, pa.Table] = NOTHING_GIVEN
 ) -> tuple[CatalogImage, BoundQuery, Reading]:
-    """Bind and run a query; once more if the snapshot of the transaction's tables turns out to have another catalog.
+    """Bind and run a query.
 
-    given: rows that are there already, by the names of their scans.
+    Once more if the snapshot of the transaction's tables turns out to have another catalog.
+
+    given: existing rows, by the names of their scans.
     """
     threads, transaction, settings = work.threads, work.transaction, work.settings
     while True:
@@ -147,7 +156,8 @@ async def read_query(
         reader = work.reader(image, settings.view_staleness_ms * 1000)
         reading = await run(reader.read, bound, work.parameters, given)
         if begins and not bound.relations and not transaction.is_durable:
-            # It has read nothing: what comes after a wait for a lock is to see what those before have done.
+            # The transaction has read nothing: a read after a wait for a lock is to see what the
+            # transactions before have done.
             transaction.end_tables()
         if reading is not None:
             return image, bound, reading

@@ -1,4 +1,4 @@
-"""DEALLOCATE and DISCARD: what a session gives up."""
+"""DEALLOCATE and DISCARD: a session gives up prepared statements and other state."""
 
 from __future__ import annotations
 

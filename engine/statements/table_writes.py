@@ -1,7 +1,9 @@
-"""INSERT, UPDATE, DELETE and TRUNCATE of durable tables: new rows are computed as one Arrow table, checked, then applied as a set.
+"""INSERT, UPDATE, DELETE and TRUNCATE of durable tables: new rows are computed as one Arrow table,
+checked, then applied.
 
-Enters: bound statements without open parameters, inside a `TableTransaction`. Leaves: outcomes with the rows of RETURNING. All that a row
-can have wrong is raised before the table is touched, but for unique keys, which the table itself guards. Must not know sessions.
+Enters: bound statements without open parameters, inside a `TableTransaction`. Leaves: outcomes with
+the rows of RETURNING. All errors of a row are raised before the table is touched, but for those of
+unique keys, which the table itself guards. Must not know sessions.
 """
 
 from __future__ import annotations
@@ -34,7 +36,11 @@ BoundWrite = BoundInsert | BoundUpdate | BoundDelete
 
 @dataclass(frozen=True)
 class TableWriter:
-    """Writes one table for one statement. inputs: what the statement reads besides tables: stored versions by name."""
+    """The writer of one table for one statement.
+
+    Attributes:
+        inputs: the inputs of the statement besides tables: stored versions by name.
+    """
 
     transaction: TableTransaction
     entry: TableEntry
@@ -76,7 +82,10 @@ class TableWriter:
         self.transaction.insert(self.entry, rows)
 
     def update(self, bound: BoundUpdate) -> Outcome:
-        """Change the rows of the source; where several new rows are for one old row, the first is taken."""
+        """Change the rows of the source.
+
+        Where several new rows are for one old row, the first is taken.
+        """
         found = once_each(self.transaction.query(bound.source, self.inputs))
         rows = found.select(range(1, found.num_columns))
         width = len(self.entry.description.columns)
@@ -96,12 +105,15 @@ class TableWriter:
         return outcome
 
     def check(self, rows: pa.Table, given: Iterable[int]) -> None:
-        """Raise 23502 or 23514 for the first row that the table can't have. given: indexes of the columns that the statement names."""
+        """Raise 23502 or 23514 for the first row that the table can't have.
+
+        given: indexes of the columns that the statement names.
+        """
         check_rows(self.transaction, self.entry.description, rows, self.now_us, self.time_zone, given)
 
     def _apply(self, resolution: Resolution, conflict: BoundConflict) -> None:
         changed = conflict.changed
-        # Identities hold until the next write, so the rows that are there come first.
+        # Identities hold until the next write, so the existing rows come first.
         if resolution.changed is not None and resolution.identities is not None:
             columns = [resolution.identities, *(resolution.changed.column(index) for index in changed)]
             rows = pa.Table.from_arrays(columns, names=[str(place) for place in range(len(columns))])
@@ -146,7 +158,9 @@ def once_each(found: pa.Table) -> pa.Table:
 
 
 def queries_of(bound: BoundWrite) -> list[Relation]:
-    """Return all that a statement reads by: its source, RETURNING, and the assignments of ON CONFLICT, as far as there are any."""
+    """Return all queries of a statement: its source, RETURNING, and the assignments of ON CONFLICT,
+    as far as there are any.
+    """
     updates = bound.conflict.updates if isinstance(bound, BoundInsert) and bound.conflict is not None else None
     return [
         root

@@ -1,4 +1,4 @@
-"""TRUNCATE."""
+"""The statement TRUNCATE."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sql.parse.statements.delete import Truncate
 
 @handles(Truncate)
 async def truncate(statement: Truncate, work: Work) -> Outcome:
-    """Empty tables, and begin their sequences anew where that is said."""
+    """Empty tables, and begin their sequences anew with RESTART IDENTITY."""
     if statement.restart_identity:
         changed = await table_work(work)
         for entry in truncated(statement, changed.image):

@@ -13,7 +13,10 @@ from sql.settings.table import canonical_name
 
 @handles(SetVariable)
 def set_variable(statement: SetVariable, work: Work) -> Outcome:
-    """Set a variable, with LOCAL until the transaction ends. Raises 25001, and what the setting refuses."""
+    """Set a variable, with LOCAL until the transaction ends.
+
+    Raises 25001, and the errors of the setting.
+    """
     transaction = work.transaction
     begun = transaction.pins is not None or transaction.tables is not None or bool(transaction.operations)
     if begun and statement.name == "transaction" and "isolation level" in (statement.value or ""):

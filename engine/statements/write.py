@@ -1,6 +1,7 @@
 """INSERT, UPDATE and DELETE.
 
-Enters: statements, and the work. Leaves: outcomes; the effects are in the transaction's part on tables, or staged.
+Enters: statements, and the work. Leaves: outcomes; the effects are in the transaction's part on
+tables, or staged.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Write = Insert | Update | Delete
 
 
 def target_of(statement: Insert, image: CatalogImage, settings: SessionSettings) -> Entry | None:
-    """Return what an INSERT goes into, if it is there."""
+    """Return the relation that an INSERT goes into, if it exists."""
     return image.entries.get(found_key(statement.name, settings, image.entries.get))
 
 
@@ -63,10 +64,10 @@ async def insert(statement: Insert, work: Work) -> Outcome:
 
 @handles(Update, Delete)
 async def write(statement: Write, work: Work) -> Outcome:
-    """Write rows which a query yields."""
+    """Write the rows of a query."""
     image = work.image
     bound = await work.threads.with_text(statement.text, bound_write, statement, image, work)
-    # It may wait: for room in a stream, or for those who have locks.
+    # The statement may wait: for room in a stream, or for sessions that have locks.
     return await work.threads.in_thread(write_bound, statement, image, bound, work)
 
 
@@ -86,7 +87,10 @@ def bound_write(statement: Write, image: CatalogImage, work: Work) -> BoundWrite
 
 
 def write_bound(statement: Write, image: CatalogImage, bound: BoundWrite, work: Work) -> Outcome:
-    """Read what a statement writes, and write it. image: to which it is bound."""
+    """Read the rows of a statement, and write them.
+
+    image: the image to which the statement is bound.
+    """
     transaction, now_us = work.transaction, work.transaction.now_us
     tables = work.server.transactions.begin_tables(transaction, views_among(bound.relations, image))
     # The snapshot of the rows has a catalog of its own.
@@ -134,6 +138,6 @@ def staged(entry: StreamEntry, bound: BoundInsert, rows: pa.Table, image: Catalo
 
 
 def insert_target(entry: StreamEntry, bound: BoundInsert, work: Work) -> InsertTarget:
-    """Return what makes whole rows of a stream of those that are inserted."""
+    """Return the target that makes whole rows of a stream of the inserted ones."""
     names = [(entry.stream.row[index].name, 0) for index in bound.targets]
     return make_target(entry, names, work.server.engines.tables, work.transaction.now_us, work.settings.time_zone)

@@ -1,4 +1,5 @@
-"""The rights on the data folder: for its owner, who runs the server, and at most readers of its group.
+"""The rights on the data folder: for its owner, who runs the server, and at most readers of its
+group.
 
 PostgreSQL has the same rule. Enters: the path of the folder. Leaves: the folder, with the right
 permissions. Raises StorageError with PostgreSQL's words. Must not look at the contents beyond
@@ -16,7 +17,7 @@ from engine.storage.storage import FOLDER_MODE, LOCK_FILE_NAME, StorageError
 
 log = logging.getLogger(__name__)
 
-# No file of the server is anybody else's, whoever writes it: DuckDB, numba, Spark's JVM.
+# Every file of the server is its own, also a file of DuckDB, numba or Spark's JVM.
 UMASK = 0o077
 NOT_THEIRS = stat.S_IWGRP | stat.S_IRWXO
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -28,14 +29,16 @@ def take_only_ours() -> None:
 
 
 def require_private(folder: Path) -> None:
-    """Refuse a folder of another user, or one where others may have written; remove rights of others in ours.
+    """Refuse a folder of another user, or one where others may have written.
+
+    Remove rights of others in ours.
 
     A folder that does not exist is made later.
     """
     try:
         status = folder.stat()
     except (FileNotFoundError, NotADirectoryError):
-        # Whoever makes it says why it can't be made.
+        # The call that makes the folder says why it can't be made.
         return
     except OSError as error:
         raise StorageError(f'could not read permissions of directory "{folder}": {error.strerror}') from error

@@ -1,4 +1,6 @@
-"""Writes to an open file that go past the page cache; for the file of `engine/storage/storage.py` alone.
+"""Writes to an open file that go past the page cache.
+
+For the file of `engine/storage/storage.py` alone.
 
 Enters: positions and bytes. Leaves: whole pages on the disk, or the answer that the caller has to
 write in another way. Must not know what bytes mean.
@@ -38,7 +40,8 @@ class DirectWrites:
         self._descriptor = NOT_YET
         self._size = 0
         self._blank_from = blank_from
-        # Memory at an address that direct writes take, which begins with the page that was written last: of the file at `_page`, -1: none.
+        # Memory at an address that direct writes take, which begins with the page that was written
+        # last: of the file at `_page`, -1: none.
         self._pages = self._first = memoryview(b"")
         self._page = -1
 

@@ -1,4 +1,5 @@
-"""The folder of generated kernels: its files are whole after a power loss, and belong to existing views.
+"""The folder of generated kernels: its files are whole after a power loss, and belong to existing
+views.
 
 Enters: the generated files of views; beside each lies its machine code. Leaves: a folder without
 the files of other views. The loader writes the files itself, so that they are real whatever
@@ -42,7 +43,10 @@ class KernelNeededError(Exception):
 
 
 class KernelFiles:
-    """The kernels of one data folder. Files found at the beginning were made durable by an earlier server."""
+    """The kernels of one data folder.
+
+    Files found at the beginning were made durable by an earlier server.
+    """
 
     def __init__(self, folder: Path, storage: Storage, compilers: CompileProcesses) -> None:
         self.folder = folder
@@ -50,7 +54,8 @@ class KernelFiles:
         self._compilers = compilers
         self._check: Callable[[], None] = lambda: None
         self._is_compiling_later = False
-        # By name, those that statements have compiled for views that are not there yet; all copies of this have one.
+        # By name, those that statements have compiled for views that are not there yet; all copies
+        # of this have one.
         self._awaited: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._durable = {path: signature(path) for path in self._all_files()}
@@ -65,7 +70,9 @@ class KernelFiles:
         return files
 
     def compiling_later(self) -> KernelFiles:
-        """Return the same files for a caller that holds a lock: a missing kernel raises KernelNeededError."""
+        """Return the same files for a caller that holds a lock: a missing kernel raises
+        KernelNeededError.
+        """
         files = copy.copy(self)
         files._is_compiling_later = True
         return files

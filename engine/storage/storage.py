@@ -1,4 +1,5 @@
-"""The seam to the disk: files and folders that outlive a crash, the COMMIT of the table engine, the lock.
+"""The seam to the disk: files and folders that outlive a crash, the COMMIT of the table engine, the
+lock.
 
 Enters: paths, positions and bytes; a connection whose transaction is to stay. Leaves: open files
 that write, read and sync at positions. No other file of the four packages commits or calls fsync,
@@ -65,7 +66,10 @@ class StoredFile(Protocol):
         """Return `size` bytes from `position` on, fewer only at the end of the file."""
 
     def sync(self) -> None:
-        """Return after contents and size are durable (fdatasync); `sync_folder` makes the name durable."""
+        """Return after contents and size are durable (fdatasync).
+
+        `sync_folder` makes the name durable.
+        """
 
     def truncate(self, size: int) -> None:
         """Cut or extend the file with zeros to `size`, without a sync."""
@@ -75,7 +79,10 @@ class StoredFile(Protocol):
 
 
 class Storage(Protocol):
-    """The file system that the engine needs. Every method but commit_tables raises OSError with its errno."""
+    """The file system that the engine needs.
+
+    Every method but commit_tables raises OSError with its errno.
+    """
 
     def commit_tables(self, connection: TableConnection) -> None:
         """Commit the open transaction of a connection to the table engine; it is durable on return.
@@ -94,19 +101,24 @@ class Storage(Protocol):
         """Return an existing file, for reading and writing."""
 
     def temporary(self, folder: Path) -> StoredFile:
-        """Return an empty file without a name, which is gone when it is closed or the process ends."""
+        """Return an empty file without a name, which is gone when it is closed or the process ends.
+        """
 
     def list(self, folder: Path) -> Names:
         """Return the names in a folder, sorted; none if the folder does not exist."""
 
     def make_folder(self, path: Path) -> None:
-        """Make a folder that only our user may enter, and those above it, each synced into its parent.
+        """Make a folder that only our user may enter, and those above it, each synced into its
+        parent.
 
         A folder that exists is kept.
         """
 
     def rename(self, old: Path, new: Path) -> None:
-        """Rename a file in its folder, in one step and without a sync; a file of the new name is replaced."""
+        """Rename a file in its folder, in one step and without a sync.
+
+        A file of the new name is replaced.
+        """
 
     def remove(self, path: Path) -> None:
         """Remove the name of a file, without a sync."""
@@ -241,7 +253,8 @@ class DiskStorage:
             if size:
                 reserve(file._descriptor, size)
                 file.go_direct(blank_from=None)
-            # Written, not only reserved: what is reserved still costs a sync of metadata at its first write, which is much for little.
+            # Written, not only reserved: what is reserved still costs a sync of metadata at its
+            # first write, which is much for little.
             for position in range(0, size if for_little else 0, PIECE_BYTES):
                 file.write(position, ZEROS[: size - position])
         except OSError:
@@ -305,7 +318,8 @@ class DiskStorage:
 def make_folder(path: Path) -> None:
     """Make a folder and those above it, each synced into its parent. Raises OSError."""
     if path.is_dir():
-        # Whoever made it may have been killed before its sync. Somebody else's parent may be closed to us: then it is theirs to sync.
+        # The process that made it may have been killed before its sync. Somebody else's parent may
+        # be closed to us: then it is theirs to sync.
         with suppress(PermissionError):
             sync_folder(path.parent)
         return
@@ -326,7 +340,8 @@ def sync_folder(path: Path) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        # A file system without a sync of folders says so with EINVAL; its names are durable by themselves, or by nothing.
+        # A file system without a sync of folders says so with EINVAL; its names are durable by
+        # themselves, or by nothing.
         if error.errno != errno.EINVAL:
             raise
     finally:
@@ -341,7 +356,10 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 
 def reserve(descriptor: int, size: int) -> None:
-    """Reserve the first `size` bytes of a file, where its file system can do that. Raises OSError."""
+    """Reserve the first `size` bytes of a file, where its file system can do that.
+
+    Raises OSError.
+    """
     try:
         os.posix_fallocate(descriptor, 0, size)
     except OSError as error:
@@ -350,7 +368,10 @@ def reserve(descriptor: int, size: int) -> None:
 
 
 class FolderLock:
-    """The lock of the data folder, for one server at a time; it ends with the process, however that ends."""
+    """The lock of the data folder, for one server at a time.
+
+    It ends with the process, however that ends.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

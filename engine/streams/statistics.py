@@ -1,4 +1,4 @@
-"""pg_stat_streams: the contents of each stream's ring, the rate of its rows, and its scans.
+"""Rows of pg_stat_streams: the contents of each stream's ring, the rate of its rows, and its scans.
 
 Enters: streams. Leaves: an Arrow table with a row for each, made anew for each statement that reads
 it. Must not scan a stream.

@@ -1,4 +1,4 @@
-"""pg_stat_continuous_views: what each continuous view has taken and keeps, and its refreshes.
+"""Rows of pg_stat_continuous_views: the rows and memory of each continuous view, and its refreshes.
 
 Enters: views. Leaves: an Arrow table with a row for each, made anew for each statement that reads
 it. Must not refresh a view.

@@ -93,7 +93,7 @@ def bound_default(column: ColumnDescription, source: SourceText | None, image: C
     def nowhere(node: Expression) -> Expression | None:
         return replace(node, position=None) if isinstance(node, Call) and node.function == "nextval" else None
 
-    # It stands in no text: whoever inserts a row needs no privilege on the sequence.
+    # It stands in no text: a role that inserts a row needs no privilege on the sequence.
     return map_expression(bound, nowhere) if column.identity else bound
 
 

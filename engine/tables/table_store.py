@@ -88,7 +88,7 @@ class TableStore:
             schemas = {name for (name,) in self._log.execute("SELECT schema_name FROM duckdb_schemas()").fetchall()}
         except duckdb.Error as error:
             raise SqlError(DAMAGED, f"{self.path} is damaged: {str(error).splitlines()[0]}") from None
-        # Whoever made the files may have been killed before this.
+        # The process that made the files may have been killed before this.
         self._sync_names()
         if "catalog" not in schemas:
             statements = (*SCHEMA, f"INSERT INTO catalog.definitions VALUES ({FORMAT_VERSION}, '')")
