@@ -1,4 +1,7 @@
-"""The command `antumbra`: reads the command line and hands over. Imports nothing heavy, so that --help is there at once."""
+"""The command `antumbra`: reads the command line and hands over.
+
+Imports nothing heavy, so that --help is there at once.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +91,10 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `antumbra serve`. Options left out come from the settings file, so they have no defaults here."""
+    """Add `antumbra serve`.
+
+    Options left out come from the settings file, so they have no defaults here.
+    """
     serve = commands.add_parser(
         "serve",
         help="run the server",

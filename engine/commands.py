@@ -1,7 +1,9 @@
-"""`antumbra serve` and `antumbra recover`: from the command line to what they do, and back to an exit status.
+"""`antumbra serve` and `antumbra recover`: from the command line to what they do, and back to an
+exit status.
 
-What keeps them from doing it is one line on stderr. Holds no behaviour of its own: settings are in `engine.settings.config`, the
-listening in `engine.server.server`, everything that the sessions share in `engine.database`, what a log holds in `engine.log.inspection`.
+What keeps them from doing it is one line on stderr. Holds no behaviour of its own: settings are in
+`engine.settings.config`, the listening in `engine.server.server`, everything that the sessions
+share in `engine.database`, what a log holds in `engine.log.inspection`.
 """
 
 from __future__ import annotations
@@ -43,7 +45,10 @@ class StartError(Exception):
 
 
 def serve(given: Mapping[str, str], config_file: Path | None) -> int:
-    """Run a server with the settings of the command line until a signal stops it. Returns the exit status."""
+    """Run a server with the settings of the command line until a signal stops it.
+
+    Returns the exit status.
+    """
     begin_log()
     logging.getLogger("py4j").setLevel(logging.ERROR)
     # How far a replay is, which may take minutes.
@@ -69,7 +74,10 @@ def serve(given: Mapping[str, str], config_file: Path | None) -> int:
 
 
 def recover(data_dir: Path, skip_segment: str | None, confirmed: bool) -> int:
-    """Say what the log holds, or give up a damaged part of it, once that is confirmed. Returns the exit status."""
+    """Say what the log holds, or give up a damaged part of it, once that is confirmed.
+
+    Returns the exit status.
+    """
     begin_log("antumbra: %(message)s")
     if not (data_dir / "log").is_dir():
         return refuse(f"there is no log in {data_dir}", EXIT_FAILED)
@@ -119,7 +127,9 @@ def look_at_log(data_dir: Path, skip_segment: str | None, confirmed: bool) -> in
 
 
 def known_of_tables(data_dir: Path) -> tuple[dict[int, str], frozenset[int]]:
-    """Return the names of relations by oid, and which prepared transactions were committed, as far as the tables' file can be read."""
+    """Return the names of relations by oid, and which prepared transactions were committed, as far
+    as the tables' file can be read.
+    """
     from engine.catalog.stored_form import read_plain
     from engine.tables.table_store import FILE_NAME, read_closed
     from sql.errors import SqlError
@@ -173,7 +183,8 @@ async def listen(config: ServerConfig, tls: ssl.SSLContext | None) -> None:
             end_by_signals(stop.set, config.shutdown_wait_s_max, database.process_ids)
             database.open()
             tell_password(database)
-            # Modules and compiled code stay to the end: a collection that went through them would hold up every client.
+            # Modules and compiled code stay to the end: a collection that went through them would
+            # hold up every client.
             gc.collect()
             gc.freeze()
         except SqlError as error:
@@ -229,7 +240,10 @@ def door(database: Database, tls: ssl.SSLContext | None) -> Door:
 
 
 def check_address(config: ServerConfig) -> None:
-    """Raise StartError when the address can't be had; asked before Spark and the definitions cost their seconds."""
+    """Raise StartError when the address can't be had.
+
+    Asked before Spark and the definitions cost their seconds.
+    """
     try:
         found = socket.getaddrinfo(config.host, config.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         for family, kind, protocol, _, address in found:

@@ -1,7 +1,8 @@
-"""The composition root: the catalog, the commit point, the log and the engines of one server process.
+"""The composition root: the catalog, the commit point, the log and the engines of one server
+process.
 
-Enters: the configuration, the clock, the disk. Leaves: what the sessions share (`Shared`), with the definitions and rows of the data
-folder.
+Enters: the configuration, the clock, the disk. Leaves: what the sessions share (`Shared`), with the
+definitions and rows of the data folder.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ COMPILE_PROCESSES_MAX = 2
 class Database:
     """Everything that the sessions of one server share. open() before use, close() at the end.
 
-    Only who starts a server has the whole; sessions get `shared`, and everything below the parts that it uses.
+    Only who starts a server has the whole; sessions get `shared`, and everything below the parts
+    that it uses.
     """
 
     def __init__(
@@ -74,7 +76,9 @@ class Database:
         compilers: CompileProcesses | None = None,
         spark: SparkRuntime | None = None,
     ) -> None:
-        """Compose it. compilers: what compiles its kernels; spark: its JVM, of which a process has one at most; None: its own."""
+        """Compose it. compilers: what compiles its kernels; spark: its JVM, of which a process has
+        one at most; None: its own.
+        """
         self.config = config
         self.clock = clock
         self.storage = storage
@@ -148,7 +152,10 @@ class Database:
         return self._spark.process_ids
 
     def open(self) -> None:
-        """Start Spark in the background, if it is wanted, and restore the definitions. Raises SqlError or OSError with what is wrong."""
+        """Start Spark in the background, if it is wanted, and restore the definitions.
+
+        Raises SqlError or OSError with what is wrong.
+        """
         if self.config.spark_preload:
             self._spark.start()
         warm_up()
@@ -163,7 +170,9 @@ class Database:
         self.checkpoints.start(last_position)
 
     def recover(self) -> int:
-        """Restore the definitions, and what checkpoint and log have of the streams' rows; return the checkpoint's position.
+        """Restore the definitions, and what checkpoint and log have of the streams' rows.
+
+        Return the checkpoint's position.
 
         Raises SqlError or OSError with what is wrong.
         """
@@ -174,7 +183,10 @@ class Database:
         return position
 
     def restore_definitions(self) -> None:
-        """Publish the catalog that the file of the tables has, if it has one. Raises SqlError or OSError with what is wrong."""
+        """Publish the catalog that the file of the tables has, if it has one.
+
+        Raises SqlError or OSError with what is wrong.
+        """
         text = self.store.load()
         if text is not None:
             image = self.catalog.image = restore_catalog(self.builders, text)
@@ -193,7 +205,11 @@ class Database:
             self.committer.commit(transaction)
 
     def close(self) -> None:
-        """Make a last checkpoint, and stop the threads, and Spark and what compiles unless they were given. No session goes on."""
+        """Make a last checkpoint, and stop the threads, and Spark and what compiles unless they
+        were given.
+
+        No session goes on.
+        """
         # What waits for a Spark that does not answer ends with it.
         killing = threading.Timer(SPARK_WAIT_S_MAX, self._spark.kill)
         killing.start()

@@ -1,4 +1,5 @@
-"""Views that could not be built at the start: they are in the catalog, and their readers get an error.
+"""Views that could not be built at the start: they are in the catalog, and their readers get an
+error.
 
 The contents of such a view lie in the newest checkpoint and in the log after it, and stay there: no
 checkpoint is made, no row comes into its stream, and the relations that its text names stay as they
@@ -98,7 +99,9 @@ def refuse_table(name: str, entries: Iterable[Entry]) -> None:
 
 
 def refuse_definitions(before: CatalogImage, after: CatalogImage) -> None:
-    """Raise 55000 if a relation that a disabled view reads is another one in `after` than in `before`."""
+    """Raise 55000 if a relation that a disabled view reads is another one in `after` than in
+    `before`.
+    """
     for entry in after.disabled:
         by_oid = {one.description.oid: one for one in before.entries.values()}
         for one in _below(entry, by_oid):

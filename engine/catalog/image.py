@@ -1,8 +1,10 @@
-"""The relations of the database as one immutable image: names, descriptions, and the objects that run.
+"""The relations of the database as one immutable image: names, descriptions, and the objects that
+run.
 
 Enters: entries made by DDL. Leaves: images (a new one per change) that bind reads;
 `engine.catalog.stored_form` gives them their stored form. A transaction with DDL works on an image
-of its own; committing the image is one assignment in `engine.commit.committer`. Must not lock or write.
+of its own; committing the image is one assignment in `engine.commit.committer`. Must not lock or
+write.
 """
 
 from __future__ import annotations
@@ -245,7 +247,9 @@ class CatalogImage:
         return name in self.schemas
 
     def type(self, key: str) -> EnumType | None:
-        """Return the type with this key, or None (the Protocol `sql.catalog.catalog.KnowsTypes`)."""
+        """Return the type with this key, or None (the Protocol
+        `sql.catalog.catalog.KnowsTypes`).
+        """
         return self.types.get(key)
 
     @cached_property
@@ -265,7 +269,9 @@ class CatalogImage:
         return [*own, *(entry.description.oid for entry in self.entries.values())]
 
     def relation(self, name: str) -> RelationDescription | None:
-        """Return the description of `name`, or None (the Protocol `sql.catalog.catalog.Catalog`)."""
+        """Return the description of `name`, or None (the Protocol
+        `sql.catalog.catalog.Catalog`).
+        """
         entry = self.entries.get(name)
         return SYSTEM_RELATIONS.get(name) if entry is None else entry.description
 
@@ -334,7 +340,9 @@ class CatalogImage:
 
     @cached_property
     def together(self) -> tuple[tuple[ContinuousView, ...], ...]:
-        """The continuous views that take rows, in sets that take rows together (`views.upkeep.twins`)."""
+        """The continuous views that take rows, in sets that take rows together
+        (`views.upkeep.twins`).
+        """
         active = (entry for entry in self.entries.values() if isinstance(entry, ViewEntry) and entry.active)
         return together(entry.view for entry in active)
 
@@ -353,7 +361,10 @@ class CatalogImage:
         return replace(self, entries=MappingProxyType(entries), version=self.version + 1, next_oid=next_oid)
 
     def with_replaced(self, name: str, entry: Entry) -> CatalogImage:
-        """Return an image with `entry` in the place of the relation called `name`; it may have another name."""
+        """Return an image with `entry` in the place of the relation called `name`.
+
+        It may have another name.
+        """
         entries = {
             entry.description.name if known == name else known: entry if known == name else other
             for known, other in self.entries.items()
@@ -369,7 +380,9 @@ class CatalogImage:
         return replace(left, comments={place: text for place, text in self.comments.items() if place[0] in oids})
 
     def with_comment(self, oid: int, number: int, text: str | None) -> CatalogImage:
-        """Return an image with another comment on a relation or column; None removes the comment."""
+        """Return an image with another comment on a relation or column; None removes the
+        comment.
+        """
         comments = {place: known for place, known in self.comments.items() if place != (oid, number)}
         if text is not None:
             comments[oid, number] = text
@@ -383,7 +396,9 @@ class CatalogImage:
 
 
 def maker_of(entries: Iterable[Entry], entry: Entry) -> Entry:
-    """Return the view among `entries` with which a continuous view was made, or the relation itself."""
+    """Return the view among `entries` with which a continuous view was made, or the relation
+    itself.
+    """
     oid = entry.description.oid
     makers = (one for one in entries if isinstance(one, QueryViewEntry | DisabledViewEntry) and oid in one.parts)
     return next(makers, entry)

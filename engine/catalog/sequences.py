@@ -43,7 +43,10 @@ class SequenceDefinition:
 
 
 def resolve(options: SequenceOptions, default_type: SqlType = INT8) -> SequenceDefinition:
-    """Return the definition of CREATE SEQUENCE. Raises 22023 as PostgreSQL for contradicting options."""
+    """Return the definition of CREATE SEQUENCE.
+
+    Raises 22023 as PostgreSQL for contradicting options.
+    """
     kind = options.type or default_type
     increment = 1 if options.increment is None else options.increment
     limit = LIMITS.get(kind.family, 0)

@@ -140,7 +140,10 @@ def plain_type(kind: SqlType) -> dict[str, object]:
 
 
 def type_of(plain: Mapping[str, Any], image: CatalogImage) -> SqlType:
-    """Return the type that `plain_type` wrote. Raises SqlError for an own type that does not exist."""
+    """Return the type that `plain_type` wrote.
+
+    Raises SqlError for an own type that does not exist.
+    """
     if plain["family"] in FAMILIES:
         return SqlType(**plain)
     for kind in image.types_by_oid.values():

@@ -1,4 +1,5 @@
-"""Tables that change under views WITH (stream_join = arrival), which join rows with the tables of their arrival.
+"""Tables that change under views WITH (stream_join = arrival), which join rows with the tables of
+their arrival.
 
 Enters: a transaction that commits. Leaves: the new join tables of such views, and their records for
 the log, so that a replay joins each commit of the stream with the very rows that it has met. Must
@@ -25,14 +26,19 @@ PIECE_BYTES = 1 << 20
 
 @dataclass
 class JoinChange:
-    """The join tables with which views that take rows together join their stream from a commit on."""
+    """The join tables with which views that take rows together join their stream from a commit
+    on.
+    """
 
     views: list[ContinuousView]
     tables: tuple[JoinTable, ...]
     rows: tuple[pa.Table, ...]
 
     def exchange(self) -> None:
-        """Exchange the join tables of the views and those here. No thread may apply rows meanwhile."""
+        """Exchange the join tables of the views and those here.
+
+        No thread may apply rows meanwhile.
+        """
         joins = self.views[0].state.joins
         tables, rows = joins.tables, joins.rows
         joins.set(self.tables, self.rows)
@@ -40,7 +46,8 @@ class JoinChange:
 
 
 def changed_joins(image: CatalogImage, tables: TableTransaction) -> list[JoinChange]:
-    """Return the new join tables of the views of `image` for the changes of tables by a transaction.
+    """Return the new join tables of the views of `image` for the changes of tables by a
+    transaction.
 
     Raises SqlError for what fails on the rows of the tables, as at CREATE VIEW.
     """

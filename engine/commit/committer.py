@@ -1,4 +1,4 @@
-"""The commit point: a transaction gets into the log and the file of the tables, and becomes visible.
+"""The commit point: a transaction is written to the log and the tables, and becomes visible.
 
 Enters: transactions. Leaves: applied rows, published catalogs, answers. The last record in the log
 decides a transaction that has rows of streams alone. The COMMIT of the table engine decides a
@@ -110,7 +110,7 @@ class RowCommit(Commit):
         self.folds = [view.state.row_fold(self.row) for view in views]
 
     def arrive(self, now_us: int, newest_us: int) -> int:
-        """Set and return the time of arrival in microseconds: now, or that of the newest row if it was later."""
+        """Set and return the time of arrival in us: now, or the newest row's if that is later."""
         self.arrival[0] = self.now_us = now_us = max(now_us, newest_us)
         return now_us
 
@@ -159,7 +159,9 @@ class Committer:
         self._sharing = sharing
 
     def commit(self, transaction: Transaction) -> None:
-        """Commit, and return after the commit. Raises SqlError, and applies nothing of the transaction then.
+        """Commit, and return after the commit.
+
+        Raises SqlError, and applies nothing of the transaction then.
 
         After FullBufferError a transaction of streams alone can be tried again.
         """
@@ -186,7 +188,9 @@ class Committer:
         end(transaction)
 
     def require_room(self, transaction: Transaction) -> None:
-        """Raise FullBufferError if the string buffers have no room for the transaction's rows now."""
+        """Raise FullBufferError if the string buffers have no room for the transaction's rows
+        now.
+        """
         with self.log.lock:
             admissible(stages_of(transaction))
 
@@ -216,7 +220,7 @@ class Committer:
     def commit_row(
         self, commit: RowCommit, views: Views, image: CatalogImage, waits: bool, answer: Answer
     ) -> bool | None:
-        """Commit one whole row of a stream as a transaction of its own. Returns as `commit_soon`."""
+        """Commit one whole row of a stream as a transaction of its own, as `commit_soon` does."""
         log = self.log
         now_us = commit.arrive(self._clock.now_us(), log.newest_us)
         if commit.views is not views:
@@ -353,7 +357,9 @@ class Committer:
     def _add(
         self, kind: int, flags: int, number: int, payload: Sequence[Bytes], time_us: int = 0, waits: bool = False
     ) -> None:
-        """Append a record, and wait as long as that takes. Raises SqlError. time_us: see `CommitLog.add`.
+        """Append a record, and wait as long as that takes.
+
+        Raises SqlError. time_us: see `CommitLog.add`.
 
         waits: also for the end of an exclusive transaction, or of a change of segments. Only the
         exclusive transaction itself does not wait for these.
@@ -374,7 +380,7 @@ class Committer:
     # With tables or definitions.
 
     def _commit_tables(self, transaction: Transaction, stages: Sequence[StatementStage]) -> None:
-        """Commit in the file of the tables, which decides; then publish catalog, rows and table versions."""
+        """Commit in the tables' file, which decides; publish catalog, rows and table versions."""
         catalog, store = self._catalog, self._store
         reshapings = reshapings_of(transaction)
         with self._logged_ahead(stages) as (records, number), store.lock:
@@ -393,7 +399,8 @@ class Committer:
                 store.commit(tables)
                 return
             with self.log.exclusive(), self._joining(joins):
-                # Of what is committed, so that nothing can be wrong with it once this transaction is, too.
+                # Of what is committed, so that nothing can be wrong with it once this transaction
+                # is, too.
                 for reshaping in reshapings:
                     reshaping.carry_over(ignore_cancel)
                 before = admit(admissible(stages))
@@ -447,7 +454,8 @@ class Committer:
             raise
         finally:
             with self._catalog.lock:
-                # Another object is another image to every transaction that has prepared a commit for the one before.
+                # Another object is another image to every transaction that has prepared a commit
+                # for the one before.
                 self._catalog.image = replace(self._catalog.image)
 
     def _note_committed(self, number: int) -> None:
@@ -463,7 +471,7 @@ class Committer:
     def _prepare_in_log(
         self, transaction: Transaction, stages: Sequence[StatementStage], records: Records, number: int, joined: Views
     ) -> int:
-        """Make the transaction durable in the log, but undecided; return its number. Raises SqlError."""
+        """Make it durable in the log, but undecided; return its number. Raises SqlError."""
         image = self._catalog.image
         attached = prepare(transaction, image)
         with self.log.lock:

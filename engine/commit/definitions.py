@@ -44,7 +44,9 @@ class Definitions:
         self._forgets = forgets
 
     def end(self, transaction: Transaction) -> None:
-        """Let the next transaction define; what this one has built and not committed is given up."""
+        """Let the next transaction define; what this one has built and not committed is given
+        up.
+        """
         if transaction.holds_ddl_lock:
             transaction.holds_ddl_lock = False
             self.follow(transaction.built)
@@ -52,7 +54,9 @@ class Definitions:
             transaction.built.clear()
 
     def follow(self, built: Sequence[ContinuousView] = ()) -> None:
-        """Move views on in their lives after a change of the catalog, and delete the kernels that no view needs."""
+        """Move views on in their lives after a change of the catalog, and delete the kernels that
+        no view needs.
+        """
         image = self._catalog.image
         views = frozenset(entry.view for entry in image.entries.values() if isinstance(entry, ViewEntry))
         for view in views - self.attached:

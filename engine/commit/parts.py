@@ -1,4 +1,5 @@
-"""The parts of a transaction that commits: statements, records, relations that are made and dropped.
+"""The parts of a transaction that commits: statements, records, relations that are made and
+dropped.
 
 Enters: transactions. Leaves: their parts, and statements that are ready for COMMIT. Nothing here is
 shared or locked; `committer` puts the parts together.
@@ -105,7 +106,9 @@ def prepare(transaction: Transaction, image: CatalogImage) -> list[tuple[Catalog
 
 
 def small_records(stages: Sequence[StatementStage]) -> Records | None:
-    """Return flags and payload of the records of a transaction's rows; None if the rows are many."""
+    """Return flags and payload of the records of a transaction's rows; None if the rows are
+    many.
+    """
     if sum(stage.rows_count for stage in stages) > AT_ONCE_ROWS_MAX:
         return None
     records = [

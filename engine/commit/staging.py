@@ -106,7 +106,10 @@ class StatementStage:
 
     @property
     def string_sizes(self) -> list[StringSizes]:
-        """The sizes of the long strings of each morsel; empty for a stream without columns of strings."""
+        """The sizes of the long strings of each morsel.
+
+        Empty for a stream without columns of strings.
+        """
         return self._sizes
 
     def prepare(self, views: tuple[ContinuousView, ...]) -> None:
@@ -157,7 +160,8 @@ class StatementStage:
         return any(is_large(table) for table in (self._tables or {}).values())
 
     def make_room(self) -> None:
-        """Make room for the groups in the queues of the views: tables that wait are merged if they are too many.
+        """Make room for the groups in the queues of the views: tables that wait are merged if they
+        are too many.
 
         The caller holds no lock.
         """
@@ -235,7 +239,9 @@ class StatementStage:
             self._evaluate(view, morsel)
 
     def _awaits_arrival(self, view: ContinuousView) -> bool:
-        """Tell whether the view looks at the time of arrival, and the rows have none before COMMIT."""
+        """Tell whether the view looks at the time of arrival, and the rows have none before
+        COMMIT.
+        """
         return view.uses_arrival and not self._arrival_given
 
     def _seen(self, view: ContinuousView, morsel: Morsel) -> Morsel:

@@ -33,7 +33,10 @@ class FullBufferError(SqlError):
 
 
 def admissible(stages: Iterable[StatementStage]) -> Admitted:
-    """Return the places of the rows, which `admit` takes. Changes nothing. Raises FullBufferError."""
+    """Return the places of the rows, which `admit` takes.
+
+    Changes nothing. Raises FullBufferError.
+    """
     by_ring: dict[Ring, list[StatementStage]] = {}
     for stage in stages:
         if stage.stream.ring.texts:

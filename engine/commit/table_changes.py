@@ -1,4 +1,5 @@
-"""The changes of durable tables that a transaction may not commit, although each statement was right.
+"""The changes of durable tables that a transaction may not commit, although each statement was
+right.
 
 Enters: the transaction and the catalog that is committed now. Raises 40001 when another transaction
 came first, and 55006 when a table changes under a continuous view that has built its rows in. Must
@@ -16,7 +17,10 @@ from sql.errors import SqlError
 
 
 def check_changes(transaction: Transaction, committed: CatalogImage) -> None:
-    """Raise 40001 or 55006 if the transaction can't commit now. The caller holds the store's lock."""
+    """Raise 40001 or 55006 if the transaction can't commit now.
+
+    The caller holds the store's lock.
+    """
     tables, snapshot = transaction.tables, transaction.snapshot
     assert tables is not None and snapshot is not None
     final = transaction.image or committed

@@ -1,4 +1,5 @@
-"""A client's transaction: staged statements and catalog changes, in order, until COMMIT or ROLLBACK.
+"""A client's transaction: staged statements and catalog changes, in order, until COMMIT or
+ROLLBACK.
 
 Nothing here takes a lock. `image` is the catalog of the transaction after it has done DDL, `tables`
 its part on durable tables after it has touched one.
@@ -159,7 +160,8 @@ class Transaction:
         return self.image is not None or self.tables.changed or (self.serializable and bool(self.operations))
 
     def note_again(self, step: Step | None, is_first: bool) -> None:
-        """Note how the statement that was done last can be done again; None: the statement can't be.
+        """Note how the statement that was done last can be done again; None: the statement can't
+        be.
 
         is_first: the transaction had done nothing before the statement.
         """
@@ -174,7 +176,9 @@ class Transaction:
 
     @property
     def is_untouched(self) -> bool:
-        """True if the transaction has done nothing so far that a new one would have to do as well."""
+        """True if the transaction has done nothing so far that a new one would have to do as
+        well.
+        """
         done = self.was_seen or self.writes or self.image is not None or self.holds_ddl_lock
         return not (done or self.notices or self.listening or self.savepoints)
 
@@ -199,7 +203,9 @@ class Transaction:
             self.tables.image = image
 
     def start_over(self, operations_count: int) -> None:
-        """Forget the operations of a statement that runs again. operations_count: those before it."""
+        """Forget the operations of a statement that runs again. operations_count: those before
+        it.
+        """
         for operation in self.operations[operations_count:]:
             if isinstance(operation, StatementStage):
                 operation.close()
@@ -245,7 +251,9 @@ class Transaction:
 
 
 def refuse_unseen(views: Iterable[ContinuousView], transaction: Transaction) -> None:
-    """Raise 40001 for a continuous view that another transaction has made since this one's snapshot."""
+    """Raise 40001 for a continuous view that another transaction has made since this one's
+    snapshot.
+    """
     for view in views:
         if view not in transaction.built:
             detail = f'View "{view.definition.name}" was made in between.'

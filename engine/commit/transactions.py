@@ -1,4 +1,5 @@
-"""The beginnings of transactions, and of what they read and write: snapshots of tables, positions of views, stages of streams.
+"""The beginnings of transactions, and of what they read and write: snapshots of tables, positions
+of views, stages of streams.
 
 Enters: transactions. Leaves: their parts, which the first statement that needs one takes. The
 snapshot of the tables, the catalog that belongs to it, and the positions of the views are of one
@@ -67,10 +68,12 @@ class Transactions:
         return StatementStage(entry.stream, views, now_us, self._stage_bytes_max, self._new_spill)
 
     def begin_tables(self, transaction: Transaction, read_views: Iterable[ContinuousView] = ()) -> TableTransaction:
-        """Return the transaction's part on durable tables; the first call takes its snapshot. May wait.
+        """Return the transaction's part on durable tables; the first call takes its snapshot.
 
-        The same moment fixes the views: all of them in a transaction block, else `read_views`, those
-        that the only statement reads.
+        May wait.
+
+        The same moment fixes the views: all of them in a transaction block, else `read_views`,
+        those that the only statement reads.
         """
         if transaction.tables is None:
             with self._store.lock:
@@ -86,7 +89,9 @@ class Transactions:
         return transaction.tables
 
     def hold(self, tables: TableTransaction) -> None:
-        """Keep the snapshot of a transaction's tables for a savepoint, and a journal of what it writes."""
+        """Keep the snapshot of a transaction's tables for a savepoint, and a journal of what it
+        writes.
+        """
         if tables.journal is None:
             tables.journal = WriteJournal(self._stage_bytes_max)
         if not tables.journal.holds:
@@ -94,7 +99,9 @@ class Transactions:
                 self._store.hold(tables, tables.journal)
 
     def number_of(self, transaction: Transaction, assign: bool) -> int | None:
-        """Return the number of a transaction, one of its own for each; assign: also to one that has only read."""
+        """Return the number of a transaction, one of its own for each; assign: also to one that has
+        only read.
+        """
         if transaction.number is None and (assign or transaction.writes):
             transaction.number = next(self._numbers)
         return transaction.number

@@ -344,7 +344,9 @@ def alike(image: CatalogImage, own: UsedRelation | None) -> list[ContinuousView]
 
 
 def require_free(image: CatalogImage, name: str, position: int | None) -> None:
-    """Raise 42P07 when a relation or the index of a key has the name, and 42710 when a type has it."""
+    """Raise 42P07 when a relation or the index of a key has the name, and 42710 when a type has
+    it.
+    """
     if name in relation_names(image):
         raise SqlError("42P07", f'relation "{name}" already exists', position=position)
     if name in image.types:

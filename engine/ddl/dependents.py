@@ -70,7 +70,9 @@ def shown(entry: Entry) -> str:
 
 
 def dependents_of(image: CatalogImage, gone: Iterable[Entry]) -> list[Dependent]:
-    """Return all dependents of the objects in `gone`, and their dependents, in order of discovery."""
+    """Return all dependents of the objects in `gone`, and their dependents, in order of
+    discovery.
+    """
     roots = list(gone)
     leaving = {entry.description.oid for entry in roots}
     found: list[Dependent] = []

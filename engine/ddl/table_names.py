@@ -31,7 +31,9 @@ def relation_names(image: CatalogImage) -> set[str]:
 
 
 def index_names(image: CatalogImage) -> set[str]:
-    """Return the keys of indexes, those of keys among them: an index is in the schema of its table."""
+    """Return the keys of indexes, those of keys among them: an index is in the schema of its
+    table.
+    """
     return {
         in_schema_of(entry.description.name, constraint.name)
         for entry in image.entries.values()

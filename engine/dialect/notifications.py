@@ -1,5 +1,5 @@
-"""LISTEN, UNLISTEN and NOTIFY, which happen at COMMIT: who listens to which channel, and the way of a
-committed notification to all listeners.
+"""LISTEN, UNLISTEN and NOTIFY, which happen at COMMIT: who listens to which channel, and the way of
+a committed notification to all listeners.
 
 Enters: statements, and what transactions have committed. Leaves: calls of the listening sessions.
 For the one event loop; nothing is kept for sessions that do not listen.
@@ -57,7 +57,10 @@ class Notifications:
 
 
 def checked_notice(channel: str | None, payload: str | None) -> tuple[str, str]:
-    """Return channel and payload of a notification. Raises 22023 for what PostgreSQL does not take."""
+    """Return channel and payload of a notification.
+
+    Raises 22023 for what PostgreSQL does not take.
+    """
     if not channel:
         raise SqlError("22023", "channel name cannot be empty")
     if len(channel.encode()) > CHANNEL_BYTES_MAX:

@@ -1,7 +1,11 @@
-"""The reads of SELECT ... FOR UPDATE and the like: rows are found in the transaction's snapshot, locked, and given to the statement.
+"""The reads of SELECT ...
 
-Enters: `LockedRead`s without open parameters, inside of a transaction. Leaves: Arrow tables by the names of the scans that stand for them.
-May wait for others, so it needs a thread that nobody else does.
+FOR UPDATE and the like: rows are found in the transaction's snapshot, locked, and given to the
+statement.
+
+Enters: `LockedRead`s without open parameters, inside of a transaction. Leaves: Arrow tables by the
+names of the scans that stand for them. May wait for others, so it needs a thread that nobody else
+does.
 """
 
 from __future__ import annotations
@@ -25,7 +29,10 @@ from sql.types.datatypes import INT8
 def read_locked(
     transaction: TableTransaction, reads: Sequence[LockedRead], inputs: Mapping[str, pa.Table], read_only: bool
 ) -> dict[str, pa.Table]:
-    """Return the rows of each read, all of them locked. Raises 25006, 40001, 40P01, 55P03, 57014."""
+    """Return the rows of each read, all of them locked.
+
+    Raises 25006, 40001, 40P01, 55P03, 57014.
+    """
     found: dict[str, pa.Table] = {}
     for one in reads:
         if read_only and one.locks:
@@ -99,7 +106,10 @@ def count_of(value: object) -> int | None:
 
 
 def take(locks: SessionLocks, lock: RowLock, entry: TableEntry, rowids: Sequence[int]) -> bool:
-    """Lock rows of a table; False: others have locks of them, and they are to be skipped. Raises 55P03 for NOWAIT."""
+    """Lock rows of a table; False: others have locks of them, and they are to be skipped.
+
+    Raises 55P03 for NOWAIT.
+    """
     if locks.take_rows(entry.description.oid, rowids, lock.strength, waits=lock.wait == "wait"):
         return True
     if lock.wait == "nowait":

@@ -112,7 +112,9 @@ def absolute(value: Numeric) -> Numeric:
 
 
 def rounded(value: Numeric, digits: int) -> Numeric:
-    """Return round(value, digits): negative digits round before the point and leave none after it."""
+    """Return round(value, digits): negative digits round before the point and leave none after
+    it.
+    """
     if digits >= 0:
         return checked(rescaled(value, digits), digits)
     return checked(rescaled(value, digits) * 10**-digits, 0)
@@ -202,7 +204,9 @@ def from_decimal(value: Decimal, scale: int | None = None) -> Numeric:
 
 
 def from_text(text: str) -> Numeric:
-    """Return the numeric that a text spells; its own scale is the number of digits after the point."""
+    """Return the numeric that a text spells; its own scale is the number of digits after the
+    point.
+    """
     return from_decimal(decimal_value(text))
 
 

@@ -1,4 +1,5 @@
-"""COPY stream FROM STDIN: bytes of any size in, staged morsels out, published at intervals if asked for.
+"""COPY stream FROM STDIN: bytes of any size in, staged morsels out, published at intervals if asked
+for.
 
 Enters: CopyData payloads. They are collected to blocks, decoded in nogil kernels on a worker
 thread, and staged. Must not write to the socket; the session does.
@@ -102,7 +103,8 @@ class CopyIn:
         self._published_at_s = server.clock.monotonic_s()
         self._pieces: list[bytes | memoryview] = []
         self._pieces_bytes = 0
-        # A timer's publish may meet the client's data: `_taking` guards the pieces, `_decoding` the decoder and the stage.
+        # A timer's publish may meet the client's data: `_taking` guards the pieces, `_decoding` the
+        # decoder and the stage.
         self._taking = threading.Lock()
         self._decoding = threading.Lock()
         self._dropped = threading.Event()
@@ -148,7 +150,10 @@ class CopyIn:
             self._is_finished = True
 
     def publish_wait_s(self) -> float | None:
-        """Return how long the rows of an idle client may wait to be published; None without such rows."""
+        """Return how long the rows of an idle client may wait to be published.
+
+        None without such rows.
+        """
         if self._publishing.interval_ms is None or not (self._pieces or self._stage.rows_count):
             return None
         passed_s = self._server.clock.monotonic_s() - self._published_at_s
@@ -188,7 +193,8 @@ class CopyIn:
                 self._pieces_bytes += len(data)
             return
         decoder = self._decoder
-        # Nothing can be wrong with bytes that are only kept; of a long row they would be copied again and again.
+        # Nothing can be wrong with bytes that are only kept; of a long row they would be copied
+        # again and again.
         carried = memoryview(b"") if not is_end and decoder.keeps(len(data)) else decoder.pending_bytes
         lines_before = decoder.lines_count
         try:

@@ -1,4 +1,5 @@
-"""The place of a row in a COPY: its data is decoded again line by line after a row of it has failed.
+"""The place of a row in a COPY: its data is decoded again line by line after a row of it has
+failed.
 
 Enters: a decoder that has read nothing, and bytes. Leaves: lines with their rows or errors. Only
 errors take this way.
@@ -13,7 +14,9 @@ from ringbuffer.memory.columns import Morsel
 
 
 def read_by_line(decoder: CopyDecoder, data: bytes, header: bool) -> Iterator[tuple[int, str, list[Morsel]]]:
-    """Yield for each row the number of its last line, from 1, its text, and the row. Raises RowError.
+    """Yield for each row the number of its last line, from 1, its text, and the row.
+
+    Raises RowError.
 
     header: the first line is skipped.
     """

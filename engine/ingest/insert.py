@@ -112,7 +112,9 @@ def now_columns(entry: StreamEntry, targets: Sequence[int]) -> tuple[int, ...] |
 
 
 def head_target(head: str, image: CatalogImage, settings: SessionSettings, engine: QueryEngine) -> InsertTarget | None:
-    """Return the target of an INSERT's text up to its rows, a match of HEAD; None: the text needs the parser."""
+    """Return the target of an INSERT's text up to its rows, a match of HEAD; None: the text needs
+    the parser.
+    """
     match = HEAD.match(head)
     assert match is not None, head
     *names, listed = match.groups()
@@ -143,7 +145,8 @@ def _is_stable(expression: Expression) -> bool:
 def default_row(
     stream: Stream, values: Sequence[Expression | None], engine: QueryEngine, now_us: int, time_zone: str
 ) -> Morsel:
-    """Return one row of `values`, an expression or None, for NULL, per column that the stream stores.
+    """Return one row of `values`, an expression or None, for NULL, per column that the stream
+    stores.
 
     time_zone: the session's, in which defaults are computed.
     """

@@ -1,4 +1,5 @@
-"""Files of the server that a client may name in COPY: those below the setting `copy_directory` alone.
+"""Files of the server that a client may name in COPY: those below the setting `copy_directory`
+alone.
 
 Enters: the name in the statement. Leaves: open files. Every step of the path is opened by itself
 and no step may be a symbolic link, so that no change of the path meanwhile leads out of the folder.
@@ -18,7 +19,8 @@ from sql.errors import SqlError
 
 READ = os.O_RDONLY
 WRITE = os.O_WRONLY | os.O_CREAT
-# Of a new file, whatever the server's other files have: it is made for the client, as in PostgreSQL.
+# Of a new file, whatever the server's other files have: it is made for the client, as in
+# PostgreSQL.
 COPIED_MODE = 0o644
 HINT = (
     "Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone. "
@@ -78,7 +80,10 @@ def _step(folder: int, part: str, flags: int) -> int:
 
 
 def _parts(folder: Path | None, name: str) -> tuple[str, ...]:
-    """Return the steps from the folder to the file. Raises 42501 if they do not stay below the folder."""
+    """Return the steps from the folder to the file.
+
+    Raises 42501 if they do not stay below the folder.
+    """
     path = PurePosixPath(name)
     if folder is None:
         raise SqlError("42501", "COPY to or from a file of the server is not allowed", hint=HINT)

@@ -202,7 +202,9 @@ class CommitLog:
         self._note_growth()
 
     def begin_undecided(self) -> int:
-        """Return the number of a transaction whose first records come before it decides to commit."""
+        """Return the number of a transaction whose first records come before it decides to
+        commit.
+        """
         number = self.number()
         self._undecided[number] = self.place
         return number
@@ -348,7 +350,9 @@ class CommitLog:
 
     @contextmanager
     def standstill(self) -> Iterator[Mark]:
-        """Let no commit become visible, nor be appended, in the block, which is a checkpoint's cut."""
+        """Let no commit become visible, nor be appended, in the block, which is a checkpoint's
+        cut.
+        """
         with self._flush_lock, self.lock, self._commit_lock:
             decided = Place(*self._commits[0].last) if self._commits else self.place
             begun = (*self._undecided.values(), *(commit.first for commit in self._commits))

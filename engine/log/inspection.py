@@ -209,7 +209,9 @@ def inspect_segment(
 
 
 def read_on(report: FileReport, segment: Segment, data: memoryview, traces: dict[int, Trace]) -> int:
-    """Note the records from the end of the report on; return the offset of the first damaged one."""
+    """Note the records from the end of the report on; return the offset of the first damaged
+    one.
+    """
     offset = segment.offset(report.end)
     while (record := record_at(data, offset, report.end)) is not None and record.sequence == report.next_first:
         note(record, report.content, traces)

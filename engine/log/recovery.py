@@ -77,7 +77,9 @@ def recover(
 
 
 def replay_log(commit_log: CommitLog, clock: Clock, replay: Replay, checkpoint: Checkpoint | None) -> None:
-    """Let `replay` take the records after the checkpoint, and log the progress from time to time."""
+    """Let `replay` take the records after the checkpoint, and log the progress from time to
+    time.
+    """
     place = (0, FIRST_SEQUENCE) if checkpoint is None else (checkpoint.read_position, checkpoint.read_sequence)
     began_s = said_s = clock.monotonic_s()
     for record in commit_log.read(*place):

@@ -44,7 +44,9 @@ class KeptAnswer:
 
     @cached_property
     def data(self) -> bytes:
-        """The encoded answer, encoded when it is first asked for again: most texts come only once."""
+        """The encoded answer, encoded when it is first asked for again: most texts come only
+        once.
+        """
         return self.encode()
 
     def holds(self, image: CatalogImage) -> bool:

@@ -1,4 +1,6 @@
-"""The engines that answer queries on streams, views and tables, with what they keep between two queries."""
+"""The engines that answer queries on streams, views and tables, with what they keep between two
+queries.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ class QueryEngines:
         return self.upper if self.upper.is_ready else None
 
     def versions(self, transaction: Transaction, views: Sequence[ContinuousView], reader: Reader) -> dict[str, Version]:
-        """Return a version of each view: as the transaction has fixed it, or at the last commit, the same one for all others."""
+        """Return a version of each view: as the transaction has fixed it, or at the last commit,
+        the same one for all others.
+        """
         engines = Engines(self.upper, self.clock, self.committed_tables)
         pins = transaction.pins
         fixed = [] if pins is None else [view for view in views if view in pins]

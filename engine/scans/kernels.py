@@ -52,7 +52,8 @@ class StreamKernels:
             return found
         files = self._files.checked_by(check_cancelled)
         try:
-            # Two that ask for the same at the same time compile it twice: who waited for the other's would wait for its cancellation, too.
+            # Two that ask for the same at the same time compile it twice: who waited for the
+            # other's would wait for its cancellation, too.
             state = ViewState(NAME, plan, files.folder, compile_text=files.compile_text)
         except KernelFileError as error:
             raise disk_error(error.error, "write a kernel") from error
@@ -85,7 +86,10 @@ class GroupingTable:
         return self.grouping.plan.stream.stream
 
     def fold(self, morsel: Morsel, now_us: int) -> None:
-        """Fold rows of the stream, with all its columns. Raises SqlError for a row that can't be evaluated."""
+        """Fold rows of the stream, with all its columns.
+
+        Raises SqlError for a row that can't be evaluated.
+        """
         try:
             self.state.fold(morsel, self.table, now_us)
         except RowError as error:
@@ -102,7 +106,9 @@ def new_tables(
     kernels: StreamKernels,
     check_cancelled: Callable[[], None],
 ) -> list[GroupingTable]:
-    """Return an empty table for each grouping, with compiled kernels. Raises as `StreamKernels.state`.
+    """Return an empty table for each grouping, with compiled kernels.
+
+    Raises as `StreamKernels.state`.
 
     join_tables: those of each grouping, by its name.
     """

@@ -30,7 +30,8 @@ from views.upkeep.refresh import CANCEL_POLL_S, DATA_ERRORS
 if TYPE_CHECKING:
     from engine.commit.transaction import Transaction
 
-# So many versions of a view are kept: the newest one, and one that a transaction block may still read.
+# So many versions of a view are kept: the newest one, and one that a transaction block may still
+# read.
 KEPT_MAX = 2
 
 # What a version is made from: versions of parts and of tables.
@@ -65,7 +66,9 @@ class WholeVersions:
             self._made.pop(oid, None)
 
     def made(self, entry: QueryViewEntry) -> tuple[int, float] | None:
-        """Return how many rows the last version of a view has, and how long it took in seconds, or None."""
+        """Return how many rows the last version of a view has, and how long it took in seconds, or
+        None.
+        """
         made = self._made.get(entry.description.oid)
         if made is None or not made.tables:
             return None
@@ -111,7 +114,9 @@ class WholeVersions:
 
 
 def rows_or_raise(made: pa.Table | SqlError) -> pa.Table:
-    """Return rows, or raise a copy of the error in their place, since several threads may raise it."""
+    """Return rows, or raise a copy of the error in their place, since several threads may raise
+    it.
+    """
     if isinstance(made, SqlError):
         raise replace(made)
     return made

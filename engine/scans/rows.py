@@ -35,7 +35,10 @@ def passes_rows(root: Relation, stream: Stream, settings: ScanSettings) -> bool:
 
 
 def count_of(limit: Limit) -> int | None:
-    """Return how many rows a LIMIT lets through; None for other than a plain number, or with OFFSET."""
+    """Return how many rows a LIMIT lets through.
+
+    None for other than a plain number, or with OFFSET.
+    """
     bound = limit.limit
     while isinstance(bound, Cast) and bound.type.family in INTEGERS:
         bound = bound.operand
@@ -78,7 +81,9 @@ class PassingRows:
         self._check_cancelled = check_cancelled
 
     def next(self) -> pa.Table | None:
-        """Return the next rows, after waiting for them; None after the last ones. For one thread at a time.
+        """Return the next rows, after waiting for them; None after the last ones.
+
+        For one thread at a time.
 
         Raises SqlError: 54000 when writers have overtaken the scan, 57014, the errors of rows, and
         what check_cancelled raises.

@@ -1,4 +1,5 @@
-"""Streams in FROM: the rows of a stream that a statement sees, as Arrow tables that its query reads.
+"""Streams in FROM: the rows of a stream that a statement sees, as Arrow tables that its query
+reads.
 
 Enters: streams, the statement's queries, and how the session wants streams scanned. Leaves: the
 rows of each stream, scanned once however often the statement names it, in order of tids, or the
@@ -32,7 +33,8 @@ from views.model.arrow_schema import arrow_schema, arrow_type
 from views.upkeep.stream_grouping import StreamGrouping, cut_groupings
 from views.upkeep.to_arrow import to_arrow
 
-# How long a scan that waits for more sleeps before it looks again: a part of its timeout, but no longer than this.
+# How long a scan that waits for more sleeps before it looks again: a part of its timeout, but no
+# longer than this.
 LOOK_AGAIN_S = 0.005
 # Pieces with fewer rows than this on average become one.
 PIECE_ROWS_MIN = 1024
@@ -121,7 +123,9 @@ def scan_streams(
     run_on_tables: Callable[[Relation], pa.Table],
     check_cancelled: Callable[[], None],
 ) -> tuple[list[Relation], dict[str, pa.Table]]:
-    """Return the queries of a statement, and the rows or groups that they read of the streams. Waits.
+    """Return the queries of a statement, and the rows or groups that they read of the streams.
+
+    Waits.
 
     run_on_tables: answers the queries with which a stream is joined below a grouping. Raises
     SqlError: 54000 for a scan that writers have overtaken, 53200 for more than settings.bytes_max,
@@ -174,7 +178,9 @@ def run_to_end(
 
 
 def timeout_of(stream: Stream, settings: ScanSettings) -> float:
-    """Return how many seconds a scan waits for rows: the stream's option, else the session's setting."""
+    """Return how many seconds a scan waits for rows: the stream's option, else the session's
+    setting.
+    """
     return settings.timeout_s if stream.timeout_ms is None else stream.timeout_ms / 1000
 
 
@@ -219,7 +225,10 @@ def add(morsel: Morsel, scan: StreamScan, now_us: int) -> None:
 
 
 def as_whole(morsel: Morsel, scan: StreamScan) -> Morsel:
-    """Return a scan's rows with all columns of the stream, as kernels take them; unneeded ones are empty."""
+    """Return a scan's rows with all columns of the stream, as kernels take them.
+
+    Unneeded ones are empty.
+    """
     data: list[npt.NDArray[np.generic]] = [NO_VALUES] * len(scan.stream.row)
     nulls: list[npt.NDArray[np.uint8]] = [NO_VALUES] * len(scan.stream.row)
     for place, index in enumerate(scan.columns):
@@ -228,7 +237,9 @@ def as_whole(morsel: Morsel, scan: StreamScan) -> Morsel:
 
 
 def as_table(morsel: Morsel, scan: StreamScan) -> pa.Table:
-    """Return a scan's rows with all columns of the stream; unneeded ones share one column of NULLs."""
+    """Return a scan's rows with all columns of the stream; unneeded ones share one column of
+    NULLs.
+    """
     whole = stream_schema(scan.stream)
     columns: list[pa.Array | pa.ChunkedArray] = [absent(column).slice(0, morsel.rows_count) for column in whole]
     if scan.columns:

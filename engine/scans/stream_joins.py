@@ -1,4 +1,5 @@
-"""The join tables with which one statement's groupings over streams join, made of the statement's tables.
+"""The join tables with which one statement's groupings over streams join, made of the statement's
+tables.
 
 Enters: groupings. Leaves: a join table for each of their probes, made once, before the first row is
 folded. Must not scan streams.

@@ -1,7 +1,9 @@
-"""Python's search for garbage, while a long text is worked on: that goes through all that there is, and holds up every client meanwhile.
+"""Python's search for garbage, while a long text is worked on: that goes through all that there is,
+and holds up every client meanwhile.
 
-The tokens and trees of a text of megabytes are millions of objects, of which none is garbage before its statement ends, and all are gone
-with it. So the oldest generation is left alone meanwhile; the younger ones, of some thousand objects, are searched as ever.
+The tokens and trees of a text of megabytes are millions of objects, of which none is garbage before
+its statement ends, and all are gone with it. So the oldest generation is left alone meanwhile; the
+younger ones, of some thousand objects, are searched as ever.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ PAUSE_S_MAX = 60.0
 
 
 class _Pause:
-    """How many long texts are worked on, of the process. began_s: since when there was no search."""
+    """How many long texts are worked on, of the process. began_s: since when there was no
+    search.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()

@@ -20,7 +20,9 @@ class Turns:
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def take(self, table: str, wait_s_max: float) -> asyncio.Lock | None:
-        """Return the turn on a table, which the caller releases; None after `wait_s_max` seconds."""
+        """Return the turn on a table, which the caller releases; None after `wait_s_max`
+        seconds.
+        """
         turn = self._turns.setdefault(table, asyncio.Lock())
         try:
             async with asyncio.timeout(wait_s_max):

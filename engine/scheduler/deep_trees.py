@@ -1,4 +1,5 @@
-"""Room for deep trees: Python's recursion limit, and stacks of threads that are large enough for it.
+"""Room for deep trees: Python's recursion limit, and stacks of threads that are large enough for
+it.
 
 A statement nests as far as `sql.parse.grammar.cursor` says, and every pass over its tree recurses.
 A function that is called through C takes up to half a kilobyte of C's stack beside Python's own
@@ -20,14 +21,17 @@ STACK_BYTES = 64 * 1024 * 1024
 
 
 def make_room() -> None:
-    """Make room in this process, for this thread, which runs the event loop, and for later threads."""
+    """Make room in this process, for this thread, which runs the event loop, and for later
+    threads.
+    """
     sys.setrecursionlimit(RECURSION_MAX)
     threading.stack_size(STACK_BYTES)
     soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
     if soft != resource.RLIM_INFINITY and soft < STACK_BYTES:
         wanted = STACK_BYTES if hard == resource.RLIM_INFINITY else min(STACK_BYTES, hard)
         resource.setrlimit(resource.RLIMIT_STACK, (wanted, hard))
-    # The embedded engine's threads evaluate deep expressions by recursion, too; they have the C library's default.
+    # The embedded engine's threads evaluate deep expressions by recursion, too; they have the C
+    # library's default.
     library = ctypes.CDLL(None)
     if hasattr(library, "pthread_setattr_default_np"):
         attributes = ctypes.create_string_buffer(256)

@@ -1,4 +1,5 @@
-"""Where a session's statements compute: on threads, in their turn, so that the event loop serves the other connections meanwhile.
+"""Where a session's statements compute: on threads, in their turn, so that the event loop serves
+the other connections meanwhile.
 
 Enters: functions with their arguments. Leaves: what they return. Must not know statements.
 """
@@ -37,7 +38,9 @@ class Cancelling(Protocol):
 
 
 class Threads:
-    """The threads of the statements of one session. check_cancelled: raises 57014; cancellable: awaits what may never come."""
+    """The threads of the statements of one session. check_cancelled: raises 57014; cancellable:
+    awaits what may never come.
+    """
 
     def __init__(self, workers: Workers, shown: Waits, cancelling: Cancelling) -> None:
         self._workers = workers
@@ -57,11 +60,16 @@ class Threads:
             return await self.in_thread(work, *arguments)
 
     async def in_thread(self, work: Callable[..., Result], *arguments: Any) -> Result:
-        """Run at once, on a thread, what may wait as long as it likes, and what nobody may be kept from."""
+        """Run at once, on a thread, what may wait as long as it likes, and what nobody may be kept
+        from.
+        """
         return await self._loop.run_in_executor(self._workers.threads, work, *arguments)
 
     async def in_pieces(self, work: Callable[..., Result], *arguments: Any) -> Result:
-        """Run what works through a long text on a thread; cancel and timeouts end it between two steps. Raises 57014."""
+        """Run what works through a long text on a thread.
+
+        Cancel and timeouts end it between two steps. Raises 57014.
+        """
 
         def run() -> Result:
             with interrupted_by(self.check_cancelled), collecting_later():
@@ -70,7 +78,9 @@ class Threads:
         return await self.in_worker(run)
 
     async def with_text(self, text: str, work: Callable[..., Result], *arguments: Any) -> Result:
-        """Run what parses or binds `text`: on a thread if that takes so long that other clients would notice."""
+        """Run what parses or binds `text`: on a thread if that takes so long that other clients
+        would notice.
+        """
         return await self.in_pieces(work, *arguments) if len(text) > TEXT_AT_ONCE_MAX else work(*arguments)
 
     async def for_definitions(self, waiting: Awaitable[None]) -> None:

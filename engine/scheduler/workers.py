@@ -31,7 +31,9 @@ class Workers:
         self._waiting: deque[Turn] = deque()
 
     def turn(self) -> Turn:
-        """Return a turn, which is asked for at the beginning of its context and given back at the end or before."""
+        """Return a turn, which is asked for at the beginning of its context and given back at the
+        end or before.
+        """
         return Turn(self)
 
     def submit(self, work: Callable[[], object]) -> None:

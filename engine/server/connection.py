@@ -242,7 +242,9 @@ class Connection(asyncio.Protocol):
                 transport.abort()
 
     async def shut_down(self) -> None:
-        """Stop with the server: cancel the running statement, wait for it a while, say why, close."""
+        """Stop with the server: cancel the running statement, wait for it a while, say why,
+        close.
+        """
         end_s = self._loop.time() + self._limits.shutdown_wait_s_max
         await self._pump.stop(end_s)
         if self._transport is None:

@@ -39,7 +39,9 @@ MESSAGES_PER_TURN_MAX = 1000
 
 
 class Pump:
-    """The messages of one connection, which is busy while it has a task, or while a packet waits for the log."""
+    """The messages of one connection, which is busy while it has a task, or while a packet waits
+    for the log.
+    """
 
     def __init__(self, connection: Connection, server: Server) -> None:
         self.session: SessionProtocol | None = None
@@ -67,7 +69,9 @@ class Pump:
 
     @property
     def is_idle(self) -> bool:
-        """True while nothing is handled, waits to be handled, or is partly received: a message may go out on its own."""
+        """True while nothing is handled, waits to be handled, or is partly received: a message may
+        go out on its own.
+        """
         return self._task is None and not self._packet_waits and not self._queue and self._current is None
 
     def take(self, data: bytes) -> None:
@@ -114,7 +118,9 @@ class Pump:
             self._close_session()
 
     async def stop(self, end_s: float) -> None:
-        """Take no more messages, cancel what runs, and wait for it. end_s: by the loop's clock, when the wait is over."""
+        """Take no more messages, cancel what runs, and wait for it. end_s: by the loop's clock,
+        when the wait is over.
+        """
         self._takes_messages = False
         if self._packet_waits:
             self._queue.clear()

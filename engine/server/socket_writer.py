@@ -27,7 +27,9 @@ class SocketWriter:
         self._descriptor: int = raw.fileno() if is_plain else NO_DESCRIPTOR
 
     def send(self, data: bytes) -> None:
-        """Send `data` after all data before; bytes that the socket does not take now go out later."""
+        """Send `data` after all data before; bytes that the socket does not take now go out
+        later.
+        """
         transport = self._transport
         sent = 0
         # The descriptor of a closed socket may be another client's by now.

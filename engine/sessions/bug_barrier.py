@@ -17,7 +17,9 @@ class Answering(Protocol):
     """The connection that tells a client about a bug."""
 
     def answer_bug(self, error: Exception) -> None:
-        """Tell the client, and the log, which exception was raised while its message was handled."""
+        """Tell the client, and the log, which exception was raised while its message was
+        handled.
+        """
 
 
 class BugBarrier:

@@ -1,6 +1,7 @@
 """Repeated reads that are answered at once on the event loop, from encoded answers that still hold.
 
-Enters: the text of a Query, or a portal. Leaves: the reply, or None when the general way has to take it.
+Enters: the text of a Query, or a portal. Leaves: the reply, or None when the general way has to
+take it.
 """
 
 from __future__ import annotations

@@ -206,7 +206,10 @@ class RowInserts:
         return True
 
     def stage_portal(self, portal: Portal, image: CatalogImage) -> int | None:
-        """Stage the decoded row of a portal; return 1. Raises SqlError when a view refuses the row."""
+        """Stage the decoded row of a portal; return 1.
+
+        Raises SqlError when a view refuses the row.
+        """
         session, row = self._session, portal.row
         if (
             row is None

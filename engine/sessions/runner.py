@@ -52,7 +52,9 @@ load(engine.statements, engine.dialect)
 
 
 class StatementRunner:
-    """The runner of one session's statements, each inside the transaction that the session gives."""
+    """The runner of one session's statements, each inside the transaction that the session
+    gives.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -178,7 +180,9 @@ class StatementRunner:
             self._session.tell(notice)
 
     def describe(self, prepared: Prepared) -> None:
-        """Set the columns of statements that give the rows of another one, as EXECUTE and FETCH do."""
+        """Set the columns of statements that give the rows of another one, as EXECUTE and FETCH
+        do.
+        """
         statement, names = prepared.statement, self._session.names
         if isinstance(statement, Execute):
             known = names.statements.get(statement.name)

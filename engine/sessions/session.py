@@ -226,7 +226,9 @@ class Session:
         return bool(self._remaining)
 
     async def run_remaining(self) -> None:
-        """Run the rest of a Query; stops at a COPY FROM STDIN, whose end calls this method again."""
+        """Run the rest of a Query; stops at a COPY FROM STDIN, whose end calls this method
+        again.
+        """
         turn_began_s = monotonic()
         try:
             while self._remaining:

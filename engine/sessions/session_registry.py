@@ -48,7 +48,9 @@ class SessionProtocol(Protocol):
         """The object that answers whole reads of the socket."""
 
     def startup_reports(self) -> Mapping[str, str]:
-        """Return the settings that the client is told of by ParameterStatus before its first query."""
+        """Return the settings that the client is told of by ParameterStatus before its first
+        query.
+        """
 
     def handle(self, message: FrontendMessage) -> Awaitable[None] | None:
         """Act on one message and write the replies to the connection.

@@ -136,7 +136,10 @@ class TransactionBlock:
             await self.commit()
 
     def end_implicit_now(self) -> Awaitable[None] | None:
-        """Commit the implicit transaction, if there is one, as far as that needs no waiting; return the rest."""
+        """Commit the implicit transaction, if there is one, as far as that needs no waiting.
+
+        Return the rest.
+        """
         return None if self.open is None or self.open.explicit else self.commit_now()
 
     async def commit(self) -> None:

@@ -25,7 +25,8 @@ from sql.errors import SqlError
 
 MEMORY_MB = 1024
 DUMP_S_MAX = 120.0
-# A table of every kind of column, and what upper and static pipelines are made of: together they load most of what a server will.
+# A table of every kind of column, and what upper and static pipelines are made of: together they
+# load most of what a server will.
 ROWS = pa.table(
     {"k": [1, 2, 2], "n": pa.array([1, 2, 3], pa.decimal128(38, 2)), "t": ["a", "b", None], "x": [0.5, 1.5, None]}
 )
@@ -51,7 +52,10 @@ def main() -> None:
 
 
 def make_archive(folder: Path) -> None:
-    """Make the jar and the archive in `folder`. Raises OSError, and what Spark raises when it does not start or answer."""
+    """Make the jar and the archive in `folder`.
+
+    Raises OSError, and what Spark raises when it does not start or answer.
+    """
     remove_others(folder)
     classes = archived_classes(folder)
     classes.configuration.mkdir(parents=True, exist_ok=True)

@@ -41,12 +41,17 @@ class SparkClasses:
 
 
 def shared_folder() -> Path:
-    """Return the folder that set-up makes for all servers of this installation; its name has our digest."""
+    """Return the folder that set-up makes for all servers of this installation.
+
+    Its name has our digest.
+    """
     return Path(sys.prefix).resolve() / "share" / "antumbra" / f"spark-{sources_digest()}"
 
 
 def spark_classes(own: Path) -> SparkClasses:
-    """Return what set-up has made, or else the folder below `own`, where the functions are compiled at the first start."""
+    """Return what set-up has made, or else the folder below `own`, where the functions are compiled
+    at the first start.
+    """
     shared = shared_folder()
     if (shared / ARCHIVE_NAME).exists():
         return archived_classes(shared)
@@ -73,7 +78,9 @@ def archived_classes(folder: Path) -> SparkClasses:
 
 
 def compile_classes(gateway: JavaGateway, classes: SparkClasses) -> None:
-    """Compile our Java with Spark's own compiler, unless a jar has it or these texts were compiled there."""
+    """Compile our Java with Spark's own compiler, unless a jar has it or these texts were compiled
+    there.
+    """
     if classes.are_packed:
         return
     stamp = classes.functions / f"{sources_digest()}.compiled"
@@ -89,7 +96,8 @@ def compiled(gateway: JavaGateway) -> dict[str, bytes]:
         compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
         compiler.cook(source.read_text())
         classes = compiler.getBytecodes()
-        # An array, since the end of a Java iterator is an exception that PySpark would convert before there is a session.
+        # An array, since the end of a Java iterator is an exception that PySpark would convert
+        # before there is a session.
         names = classes.keySet().toArray()
         for name in (names[index] for index in range(len(names))):
             found[name.replace(".", "/") + ".class"] = bytes(classes[name])

@@ -54,7 +54,10 @@ def sql_error(error: Exception) -> Exception:
 
 
 def _integer_message(text: str) -> str:
-    """Return PostgreSQL's wording; Spark shows an integer's type by the suffix of a value, if at all."""
+    """Return PostgreSQL's wording.
+
+    Spark shows an integer's type by the suffix of a value, if at all.
+    """
     if re.search(r"\d+S [-+*]", text):
         return "smallint out of range"
     return "bigint out of range" if "long overflow" in text else "integer out of range"

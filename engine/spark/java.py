@@ -1,6 +1,9 @@
-"""Finding the Java that Spark runs on: JAVA_HOME first, then `java` on the PATH; version 17 or newer.
+"""Finding the Java that Spark runs on: JAVA_HOME first, then `java` on the PATH.
 
-Leaves: the JAVA_HOME to run Spark with. Raises JavaError with one line for a person. Must not start Spark.
+Version 17 or newer.
+
+Leaves: the JAVA_HOME to run Spark with. Raises JavaError with one line for a person. Must not start
+Spark.
 """
 
 from __future__ import annotations
@@ -57,7 +60,9 @@ def java_major(program: Path) -> int | None:
 
 
 def parse_version(text: str) -> int | None:
-    """Return the major version in what `java -version` prints: 17 for "17.0.15", 8 for "1.8.0_402"."""
+    """Return the major version in what `java -version` prints: 17 for "17.0.15", 8 for
+    "1.8.0_402".
+    """
     match = VERSION.search(text)
     if match is None:
         return None

@@ -63,12 +63,17 @@ class SparkPipelines:
                 file.unlink(missing_ok=True)
 
     def cancel(self, job: str) -> None:
-        """Stop `run` of `job`, from another thread; it raises then, unless Spark has done its part."""
+        """Stop `run` of `job`, from another thread; it raises then, unless Spark has done its
+        part.
+        """
         self._cancel(self._session, job)
 
 
 def write_rows(file: Path, rows: pa.Table) -> str:
-    """Write rows as an Arrow stream, in the types that Spark reads; return its schema for them as JSON."""
+    """Write rows as an Arrow stream, in the types that Spark reads.
+
+    Return its schema for them as JSON.
+    """
     schema, types = spark_schema(rows.schema)
     if rows.schema != types:
         rows = rows.cast(types)
@@ -79,6 +84,8 @@ def write_rows(file: Path, rows: pa.Table) -> str:
 
 @lru_cache(maxsize=256)
 def spark_schema(schema: pa.Schema) -> tuple[str, pa.Schema]:
-    """Return Spark's schema for Arrow rows, as JSON, and the Arrow schema in which it reads them."""
+    """Return Spark's schema for Arrow rows, as JSON, and the Arrow schema in which it reads
+    them.
+    """
     known = from_arrow_schema(schema, prefer_timestamp_ntz=True)
     return known.json(), to_arrow_schema(known, timezone="UTC")

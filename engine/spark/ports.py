@@ -14,7 +14,8 @@ from typing import Any
 
 from pyspark import SparkContext
 
-# A secret of this start, which Spark makes for itself in local mode and shows nobody; the kilobytes and megabytes are its maxima.
+# A secret of this start, which Spark makes for itself in local mode and shows nobody; the kilobytes
+# and megabytes are its maxima.
 SETTINGS = {
     "spark.authenticate": "true",
     "spark.network.crypto.enabled": "true",
@@ -23,8 +24,9 @@ SETTINGS = {
     "spark.task.maxDirectResultSize": "2047m",
     "spark.rpc.message.maxSize": "2047",
 }
-# Where Spark's two servers are kept, from its environment on: classes and their private fields, which nobody else is meant to reach. By
-# name, since py4j can't look at the methods of all of these classes.
+# Where Spark's two servers are kept, from its environment on: classes and their private fields,
+# which nobody else is meant to reach. By name, since py4j can't look at the methods of all of these
+# classes.
 SERVERS = (
     (
         ("org.apache.spark.SparkEnv", "rpcEnv"),
@@ -42,7 +44,10 @@ SERVERS = (
 
 
 def close_ports(context: SparkContext, gateway: Any) -> None:
-    """Close all ports of a Spark that has started. Raises Py4JError when Spark has them elsewhere."""
+    """Close all ports of a Spark that has started.
+
+    Raises Py4JError when Spark has them elsewhere.
+    """
     for path in SERVERS:
         found = context._jsc.sc().env()
         for owner, name in path:
@@ -51,5 +56,6 @@ def close_ports(context: SparkContext, gateway: Any) -> None:
             found = field.get(found)
         # It stays where it is, since it is asked for its address.
         found.close()
-    # In a thread, since it waits for half a second. Spark's end does so once more, which does no harm.
+    # In a thread, since it waits for half a second. Spark's end does so once more, which does no
+    # harm.
     threading.Thread(target=context._accumulatorServer.shutdown, name="spark-ports", daemon=True).start()

@@ -77,7 +77,8 @@ SETTINGS = {
     # A common part of AND's right side must not be computed for rows that its left side decides.
     "spark.sql.subexpressionElimination.skipForShortcutExpression": "true",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    # Larger inputs stay Arrow until they are read: as rows they take ten times the room, and longer from a hundred thousand on.
+    # Larger inputs stay Arrow until they are read: as rows they take ten times the room, and longer
+    # from a hundred thousand on.
     "spark.sql.execution.arrow.localRelationThreshold": "1m",
     "spark.sql.execution.pythonUDF.arrow.enabled": "false",
     "spark.sql.adaptive.enabled": "false",
@@ -145,7 +146,8 @@ class SparkRuntime:
             self._thread.start()
 
     def session(self, check_cancelled: Callable[[], None] = lambda: None, until_s: float | None = None) -> Any:
-        """Return the SparkSession after its start, or after the next start when its JVM dies before.
+        """Return the SparkSession after its start, or after the next start when its JVM dies
+        before.
 
         check_cancelled: called now and then; what it raises ends the waiting. until_s: by the
         monotonic clock, else `wait_s_max` from now. Raises SqlError 57P03 after that time, 58000
@@ -184,7 +186,9 @@ class SparkRuntime:
                 return pipelines
 
     def exit_status(self, pipelines: SparkPipelines) -> int | None:
-        """Return how the JVM of pipelines has ended, whose connections have failed; None: it lives."""
+        """Return how the JVM of pipelines has ended, whose connections have failed; None: it
+        lives.
+        """
         with self._lock:
             if pipelines is not self._pipelines:
                 return self._last_status
@@ -200,7 +204,9 @@ class SparkRuntime:
         return self._ready.is_set() and self._failure is None and not self._stopped and not self._has_died
 
     def death(self, status: int) -> SqlError:
-        """Return the client's error of a JVM that has ended: 53200 when its heap was too small, else 58000."""
+        """Return the client's error of a JVM that has ended: 53200 when its heap was too small,
+        else 58000.
+        """
         if status == OUT_OF_MEMORY_STATUS:
             hint = f"Raise spark_memory_mb, which is {self._memory_mb_max}, or group more coarsely below."
             return SqlError("53200", "out of memory", detail="Spark's heap is too small for this query.", hint=hint)
@@ -218,7 +224,9 @@ class SparkRuntime:
         return int(self._gateway.proc.pid)
 
     def kill(self) -> None:
-        """End the JVM at once, if there is one, from any thread; calls that wait for its answers fail.
+        """End the JVM at once, if there is one, from any thread.
+
+        Calls that wait for its answers fail.
 
         No other JVM is started.
         """
@@ -229,7 +237,10 @@ class SparkRuntime:
             gateway.proc.kill()
 
     def stop(self, wait_s_max: float = STOP_WAIT_S_MAX) -> None:
-        """Stop Spark and end the JVM; also while it still starts. Kills a JVM that has not ended after `wait_s_max` seconds."""
+        """Stop Spark and end the JVM; also while it still starts.
+
+        Kills a JVM that has not ended after `wait_s_max` seconds.
+        """
         with self._lock:
             self._stopped = True
             thread = self._thread
@@ -305,7 +316,8 @@ def spark_configuration(folder: Path, classes: SparkClasses, memory_mb_max: int,
     ]
     own = {
         "spark.app.name": "antumbra",
-        # More places for tasks than pipelines run: who begins and when is said by `engine.spark.turns`.
+        # More places for tasks than pipelines run: who begins and when is said by
+        # `engine.spark.turns`.
         "spark.master": f"local[{TASKS_MAX}]",
         "spark.default.parallelism": str(threads_count),
         "spark.driver.memory": f"{memory_mb_max}m",
@@ -322,7 +334,10 @@ def spark_configuration(folder: Path, classes: SparkClasses, memory_mb_max: int,
 
 
 def launch_java(folder: Path, classes: SparkClasses, configuration: SparkConf) -> Any:
-    """Start the JVM with its output in `folder`; return PySpark's gateway to it. Raises OSError and RuntimeError."""
+    """Start the JVM with its output in `folder`; return PySpark's gateway to it.
+
+    Raises OSError and RuntimeError.
+    """
     quiet_python_logs()
     shutil.rmtree(folder / EXCHANGE_NAME, ignore_errors=True)
     for needed in (folder / "local", folder / "warehouse", folder / EXCHANGE_NAME, classes.configuration):
@@ -380,12 +395,17 @@ def quiet_python_logs() -> None:
 
 
 def _is_not_py4j(record: logging.LogRecord) -> bool:
-    """Drop Py4J's records in the root logger: it logs whenever the JVM does not answer, and raises as well."""
+    """Drop Py4J's records in the root logger: it logs whenever the JVM does not answer, and raises
+    as well.
+    """
     return record.module != "java_gateway"
 
 
 def end_java(gateway: Any, wait_s_max: float = STOP_WAIT_S_MAX) -> None:
-    """Close the gateway and wait for the JVM, which ends when its input closes; kill it when it does not."""
+    """Close the gateway and wait for the JVM, which ends when its input closes.
+
+    Kill it when it does not.
+    """
     process = getattr(gateway, "proc", None)
     gateway.shutdown()
     if process is not None:

@@ -1,4 +1,5 @@
-"""Durable tables in Spark: one temporary view per version, made once and used until the table changes.
+"""Durable tables in Spark: one temporary view per version, made once and used until the table
+changes.
 
 Enters: exports of tables. Leaves: the names of temporary views. Must not know pipelines, nor where
 exports come from.

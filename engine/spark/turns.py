@@ -1,4 +1,5 @@
-"""The turns in which Spark's pipelines begin: those that take long go on beside the ones that begin.
+"""The turns in which Spark's pipelines begin: those that take long go on beside the ones that
+begin.
 
 Enters: a pipeline that begins, on its thread. Leaves: its turn, once fewer than so many others are
 in theirs. Spark itself gives a pipeline that began the place that it keeps until its end, however
@@ -28,7 +29,10 @@ class PipelineTurns:
 
     @contextmanager
     def turn(self, check_cancelled: Callable[[], None]) -> Iterator[None]:
-        """Wait for a turn, and have it for `TURN_S` or until the end. Raises what `check_cancelled` does."""
+        """Wait for a turn, and have it for `TURN_S` or until the end.
+
+        Raises what `check_cancelled` does.
+        """
         one = object()
         with self._changed:
             while self._count_in_turn() >= self._begin_at_once:

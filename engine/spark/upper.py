@@ -43,7 +43,8 @@ RUNS_MAX = 2
 KILLED = frozenset({-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP, 129, 130, 143})
 # A cancelled statement waits so long for a JVM that may be busy with everything else.
 CANCEL_WAIT_S_MAX = 0.5
-# With the pipelines of cancelled statements that the JVM has not ended yet; a thread has its own connection to the JVM.
+# With the pipelines of cancelled statements that the JVM has not ended yet; a thread has its own
+# connection to the JVM.
 THREADS_MAX = 512
 # Of the heap, for tables that no pipeline reads just now.
 TABLES_SHARE = 1 / 4
@@ -68,7 +69,10 @@ class Job:
             raise SqlError("57014", "canceling statement due to user request")
 
     def rows_of(self, running: Future[pa.Table]) -> pa.Table:
-        """Return what is computed. Raises its error, and 57014 soon after a cancel, whether or not the JVM has heard of that."""
+        """Return what is computed.
+
+        Raises its error, and 57014 soon after a cancel, whether or not the JVM has heard of that.
+        """
         wait((running, self.cancelled), return_when=FIRST_COMPLETED)
         if not running.done():
             wait((running,), CANCEL_WAIT_S_MAX)
@@ -181,7 +185,9 @@ class SparkUpperExecutor:
             threading.Thread(target=tell_to_cancel, args=(told,), name="antumbra-cancel", daemon=True).start()
 
     def explain(self, relation: Relation) -> str:
-        """Return the SQL text that `run` executes, its inputs under their own names, now() being that of the call."""
+        """Return the SQL text that `run` executes, its inputs under their own names, now() being
+        that of the call.
+        """
         relation = substitute_now(relation, SystemClock().now_us())
         return laid_out(emit_spark(relation, {scan.name: scan.name for scan in scans(relation)}))
 

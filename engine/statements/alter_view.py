@@ -1,4 +1,6 @@
-"""ALTER VIEW, and SELECT truncate_continuous_view('v') and the like, which change a view as well."""
+"""ALTER VIEW, and SELECT truncate_continuous_view('v') and the like, which change a view as
+well.
+"""
 
 from __future__ import annotations
 

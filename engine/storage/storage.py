@@ -101,7 +101,8 @@ class Storage(Protocol):
         """Return an existing file, for reading and writing."""
 
     def temporary(self, folder: Path) -> StoredFile:
-        """Return an empty file without a name, which is gone when it is closed or the process ends.
+        """Return an empty file without a name, which is gone when it is closed or the process
+        ends.
         """
 
     def list(self, folder: Path) -> Names:

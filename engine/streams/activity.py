@@ -54,7 +54,9 @@ class StreamActivity:
             self.aborted += 1
 
     def tuples_per_second(self, tuples_count: int) -> float:
-        """Return the rate of tuples since the call about RATE_S ago, or the first one, and note this call."""
+        """Return the rate of tuples since the call about RATE_S ago, or the first one, and note
+        this call.
+        """
         now_s = time.monotonic()
         with self._lock:
             looks = self._looks

@@ -1,4 +1,5 @@
-"""From the error code of a kernel to PostgreSQL's error: message with type and value, DETAIL, CONTEXT.
+"""From the error code of a kernel to PostgreSQL's error: message with type and value, DETAIL,
+CONTEXT.
 
 The exact words come from the text input function in `sql.values.literals`, which reads the one bad
 field again.
@@ -75,7 +76,9 @@ SHOWN_BYTES_MAX = 100
 def value_error(
     error: RowError, columns: tuple[ColumnDescription, ...], relation: str, time_zone: str, styles: InputStyles = USUAL
 ) -> SqlError:
-    """Return the client's error for a bad value of `columns[error.column]`, or for a line without one."""
+    """Return the client's error for a bad value of `columns[error.column]`, or for a line without
+    one.
+    """
     if error.column < 0 or error.column >= len(columns):
         return line_error(error)
     column = columns[error.column]
@@ -150,7 +153,9 @@ def binary_error(error: RowError, columns: tuple[ColumnDescription, ...], relati
 
 
 def broken_tuple(error: RowError, result: SqlError, columns: tuple[ColumnDescription, ...], place: str) -> SqlError:
-    """Return the error of a tuple that breaks off: that of the first bad field before the end, or `result`."""
+    """Return the error of a tuple that breaks off: that of the first bad field before the end, or
+    `result`.
+    """
     at, raw = 0, error.raw or b""
     for column in columns[: error.column]:
         size = int.from_bytes(raw[at : at + 4], "big", signed=True)

@@ -49,8 +49,9 @@ class Stream:
     timeout_ms: int | None = None
     string_capacity: int = STRING_CAPACITY_MAX
     activity: StreamActivity = field(default_factory=StreamActivity)
-    # What follows from these: the columns that are seen; the same with the arrival, and their places; the layout without and with the
-    # arrival; the places of all columns but that one, and of those that take no NULL; the bytes of a row without its long strings.
+    # What follows from these: the columns that are seen; the same with the arrival, and their
+    # places; the layout without and with the arrival; the places of all columns but that one, and
+    # of those that take no NULL; the bytes of a row without its long strings.
     columns: tuple[ColumnDescription, ...] = field(init=False)
     row: tuple[ColumnDescription, ...] = field(init=False)
     places: tuple[int, ...] = field(init=False)
@@ -112,7 +113,9 @@ def row_of_nulls(layout: Layout) -> Morsel:
 
 
 def with_missing(stream: Stream, rows: Morsel) -> Morsel:
-    """Return rows with all columns that the stream stores; they may be of a time when it had fewer."""
+    """Return rows with all columns that the stream stores; they may be of a time when it had
+    fewer.
+    """
     count = len(rows.data)
     return rows if count == len(stream.layout) else with_defaults(stream.layout, rows, range(count), stream.missing)
 
@@ -140,7 +143,8 @@ def arrived(morsel: Morsel, times_us: npt.ArrayLike) -> Morsel:
 
 
 def whole_rows(stream: Stream, given: Morsel, targets: tuple[int, ...], defaults: Morsel, time_zone: str) -> Morsel:
-    """Return `given`, whose column i lies at targets[i] in the ring, with the defaults of other columns.
+    """Return `given`, whose column i lies at targets[i] in the ring, with the defaults of other
+    columns.
 
     defaults: one row of all columns of the stream but the arrival, which is absent unless it is
     given. Raises 23502 for a NULL in a NOT NULL column, and shows the first such row in
@@ -193,7 +197,9 @@ def _with_given_arrival(
 
 
 def _one_row_with_defaults(layout: Layout, given: Morsel, targets: Sequence[int], defaults: Morsel) -> Morsel:
-    """Return one row as `with_defaults` does; the arrays of the default row are used as they are."""
+    """Return one row as `with_defaults` does; the arrays of the default row are used as they
+    are.
+    """
     if len(defaults.heap):
         return with_defaults(layout, given, targets, defaults)
     data, nulls = list(defaults.data), list(defaults.nulls)
@@ -204,7 +210,8 @@ def _one_row_with_defaults(layout: Layout, given: Morsel, targets: Sequence[int]
 
 
 def with_defaults(layout: Layout, given: Morsel, targets: Sequence[int], defaults: Morsel) -> Morsel:
-    """Return `given`, whose column i lies at targets[i] of `layout`, with the other columns of `defaults`.
+    """Return `given`, whose column i lies at targets[i] of `layout`, with the other columns of
+    `defaults`.
 
     defaults: one row.
     """

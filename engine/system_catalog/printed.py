@@ -1,6 +1,6 @@
 """A piece of SQL printed for the embedded engine, with its PostgreSQL type.
 
-And the forms of types there and in Arrow.
+The file also has the forms of types there and in Arrow.
 
 Numerics, intervals and times of day have the forms that they have in every query
 (`views.model.arrow_schema`): numerics with their own scale. Types are PostgreSQL's internal names

@@ -37,7 +37,9 @@ def zone_rows(now_us: int) -> list[dict[str, Any]]:
 
 
 def abbreviation_rows() -> list[dict[str, Any]]:
-    """Return the rows of pg_timezone_abbrevs: abbreviations that always mean one distance from UTC."""
+    """Return the rows of pg_timezone_abbrevs: abbreviations that always mean one distance from
+    UTC.
+    """
     rows = []
     for distance, words in FIXED.items():
         hours, minutes = distance[1:].split(":")

@@ -1,7 +1,8 @@
 """Python values as Arrow columns, and columns of text read by PostgreSQL's input functions.
 
-Enters: `LiteralValue`s, or texts, and a type. Leaves: arrays in the forms of `views.model.arrow_schema`. Texts that occur several times
-are read once. Must not know where the values come from.
+Enters: `LiteralValue`s, or texts, and a type. Leaves: arrays in the forms of
+`views.model.arrow_schema`. Texts that occur several times are read once. Must not know where the
+values come from.
 """
 
 from __future__ import annotations
@@ -84,7 +85,10 @@ def text_array(texts: pa.Array, kind: SqlType, time_zone: str, styles: InputStyl
 
 
 def _plain_form(texts: pa.Array, kind: SqlType) -> pa.Array | None:
-    """Return texts that are values except for padding blanks; None if some have to be read one by one."""
+    """Return texts that are values except for padding blanks.
+
+    None if some have to be read one by one.
+    """
     if kind.family == "uuid" and pc.all(pc.match_substring_regex(texts, UUID_TEXT)).as_py() is not False:
         return texts
     if kind.family == "bpchar":

@@ -21,7 +21,9 @@ WAITING = frozenset({"pg_sleep", "pg_cancel_backend", "pg_terminate_backend"}) |
 
 
 class Backend(Protocol):
-    """A session's access to the time and to other sessions, on the thread that runs the statement."""
+    """A session's access to the time and to other sessions, on the thread that runs the
+    statement.
+    """
 
     def sleep(self, seconds: float) -> None:
         """Wait. Raises SqlError 57014 when the statement is cancelled meanwhile."""
@@ -45,7 +47,10 @@ class Backend(Protocol):
         """
 
     def unlock(self, key: Key | None, shared: bool) -> bool:
-        """Release an advisory lock of the session, None: all of them. False, with a WARNING: it has no such lock."""
+        """Release an advisory lock of the session, None: all of them.
+
+        False, with a WARNING: it has no such lock.
+        """
 
 
 def sleep_rows(backend: Backend, seconds: pa.ChunkedArray) -> pa.Array:

@@ -1,4 +1,5 @@
-"""Columns of values in binary form, as COPY BINARY brings them, read by PostgreSQL's receive functions.
+"""Columns of values in binary form, as COPY BINARY brings them, read by PostgreSQL's receive
+functions.
 
 Enters: the bytes of values, a type that has no kernel. Leaves: arrays in the forms of
 `views.model.arrow_schema`. Types of a fixed size are read as whole columns, the others value by
@@ -34,7 +35,10 @@ UUID_PLACES = [place for place in range(36) if place not in (8, 13, 18, 23)]
 
 
 def received_array(data: pa.Array, kind: SqlType) -> pa.Array:
-    """Return binary forms (binary[n]) as values of `kind`. Raises FieldError for the first bad one."""
+    """Return binary forms (binary[n]) as values of `kind`.
+
+    Raises FieldError for the first bad one.
+    """
     quick = _fixed_form(data, kind)
     if quick is not None:
         return quick
@@ -52,7 +56,9 @@ def received_array(data: pa.Array, kind: SqlType) -> pa.Array:
 
 
 def _fixed_form(data: pa.Array, kind: SqlType) -> pa.Array | None:
-    """Return values of a fixed size; None where the type or some value has another size or range."""
+    """Return values of a fixed size; None where the type or some value has another size or
+    range.
+    """
     form = FIXED_FORMS.get(kind.family)
     if form is None or kind.fields or kind.precision is not None:
         return None

@@ -90,7 +90,9 @@ def drop_repeated(
     given: Mapping[str, pa.Table],
     is_new: npt.NDArray[np.bool_],
 ) -> None:
-    """Drop new rows that have a key of a kept row before them, whichever constraint the key is of."""
+    """Drop new rows that have a key of a kept row before them, whichever constraint the key is
+    of.
+    """
     groups_of: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
     for index, arbiter in enumerate(arbiters):
         repeated = transaction.query(arbiter.repeated, given)

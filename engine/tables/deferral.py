@@ -39,7 +39,9 @@ class Deferral(Generic[Check]):
         return self.named.get((table_oid, constraint.name), default)
 
     def with_mode(self, keys: Collection[Key] | None, deferred: bool) -> Deferral[Check]:
-        """Return the deferral after SET CONSTRAINTS. keys: of the named constraints, None for ALL."""
+        """Return the deferral after SET CONSTRAINTS. keys: of the named constraints, None for
+        ALL.
+        """
         if keys is None:
             return replace(self, everything=deferred, named={})
         return replace(self, named=self.named | dict.fromkeys(keys, deferred))

@@ -1,4 +1,5 @@
-"""Foreign keys while rows are written: ON DELETE, ON UPDATE, and the checks at the end and at COMMIT.
+"""Foreign keys while rows are written: ON DELETE, ON UPDATE, and the checks at the end and at
+COMMIT.
 
 Enters: rows that a statement inserts, changes and deletes. Leaves: changes of the rows that refer
 to them, and 23503 for a row that refers to nothing, at the end of the statement, or at COMMIT where
@@ -157,7 +158,9 @@ class References:
         self._look_at(due)
 
     def refuse_waiting(self, table: TableEntry, statement: str) -> None:
-        """Raise 55006 if checks of rows of this table wait: the statement would change their meaning."""
+        """Raise 55006 if checks of rows of this table wait: the statement would change their
+        meaning.
+        """
         name, oid = table.description.name, table.description.oid
         for check in self.deferral.waiting:
             written = check.link.child if isinstance(check, Addition) else check.link.parent
@@ -201,7 +204,8 @@ class References:
         elif action == "no action" and self._waits(removal.link):
             self.deferral = self.deferral.with_check(removal)
         else:
-            # A key that was deleted may not be there again in another row either, where it is RESTRICT.
+            # A key that was deleted may not be there again in another row either, where it is
+            # RESTRICT.
             self._require_no_children(removal, strict=action == "restrict" and removal.rows is None)
 
     def require_all(self, link: Link) -> None:
@@ -212,7 +216,9 @@ class References:
     def _require_parents(
         self, link: Link, rows: pa.Table | None, source: str = ROWS, still_there: bool = False
     ) -> None:
-        """Raise 23503 if one of the rows refers to nothing; still_there: ignore rows that were deleted."""
+        """Raise 23503 if one of the rows refers to nothing; still_there: ignore rows that were
+        deleted.
+        """
         self.needed.add(link.parent.description.oid)
         numbers = link.constraint.columns
         filled = " AND ".join(f"r.v{number} IS NOT NULL" for number in numbers)

@@ -1,4 +1,5 @@
-"""Rows of constants as an Arrow table, without the engine: the VALUES of an INSERT with its parameters.
+"""Rows of constants as an Arrow table, without the engine: the VALUES of an INSERT with its
+parameters.
 
 Enters: the source of a bound INSERT. Leaves: whole rows of the table, or None where something has
 to be computed. The conversions that assignment puts around a constant are done here where they only

@@ -23,7 +23,8 @@ TABLE_MODES = (
 )  # fmt: skip
 _ALL = frozenset(TABLE_MODES)
 _FROM_SHARE = frozenset(TABLE_MODES[4:])
-# Mode -> those that others may not have meanwhile. Advisory locks are of EXCLUSIVE and SHARE ADVISORY mode.
+# Mode -> those that others may not have meanwhile. Advisory locks are of EXCLUSIVE and SHARE
+# ADVISORY mode.
 CONFLICTS: dict[str, frozenset[str]] = {
     "ACCESS SHARE": frozenset({"ACCESS EXCLUSIVE"}),
     "ROW SHARE": frozenset({"EXCLUSIVE", "ACCESS EXCLUSIVE"}),
@@ -49,7 +50,8 @@ ADVISORY_MAX = 20_000
 # How often a waiting session looks whether its statement was cancelled.
 LOOK_S = 0.05
 
-# ("table", oid), ("row", oid, rowid or -1 for all rows of the table), ("advisory", number) or ("advisory", high, low).
+# ("table", oid), ("row", oid, rowid or -1 for all rows of the table), ("advisory", number) or
+# ("advisory", high, low).
 Key = tuple[str | int, ...]
 
 

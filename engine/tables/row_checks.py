@@ -1,4 +1,5 @@
-"""NOT NULL and CHECK of rows before they are written, with PostgreSQL's error for the first bad row.
+"""NOT NULL and CHECK of rows before they are written, with PostgreSQL's error for the first bad
+row.
 
 Enters: whole rows of a table. Leaves: nothing, or 23502 or 23514 with the failing row in DETAIL.
 Must not write.
@@ -33,7 +34,8 @@ def check_rows(
     time_zone: str,
     given: Iterable[int],
 ) -> None:
-    """Raise the error of the first bad row, in PostgreSQL's order: NULLs by column, then checks by name.
+    """Raise the error of the first bad row, in PostgreSQL's order: NULLs by column, then checks by
+    name.
 
     given: indexes of the columns whose values the statement has given; a client that may not read
     the table is told no other values.

@@ -34,7 +34,8 @@ from sql.tree.relations import Relation
 from sql.tree.walks import all_relations, map_relation, operator_expressions, walk
 from sql.types.datatypes import INT8
 
-# Before the name of a sequence that an identity column takes its value of; nothing that a client writes has it.
+# Before the name of a sequence that an identity column takes its value of; nothing that a client
+# writes has it.
 IMPLICIT = MARK
 # Calls whose first argument is the name of a sequence.
 NAMED = frozenset({"nextval", "currval", "setval"})
@@ -71,7 +72,10 @@ class SequenceSession:
         SESSIONS[self.number] = self
 
     def next_values(self, name: str, count: int) -> pa.Array:
-        """Return the next `count` values of a sequence, in order. Raises 42P01, 42809, 2200H, 25006."""
+        """Return the next `count` values of a sequence, in order.
+
+        Raises 42P01, 42809, 2200H, 25006.
+        """
         if self.read_only:
             raise SqlError("25006", "cannot execute nextval() in a read-only transaction")
         implicit = name.startswith(IMPLICIT)
@@ -82,7 +86,10 @@ class SequenceSession:
         return pa.array(values, pa.int64())
 
     def current_value(self, name: str) -> int:
-        """Return the value that the session took last of a sequence. Raises 55000 before the first one."""
+        """Return the value that the session took last of a sequence.
+
+        Raises 55000 before the first one.
+        """
         entry = self._allowed(name, "Ur")
         value = self.current.get(entry.description.oid)
         if value is None:
@@ -92,7 +99,10 @@ class SequenceSession:
         return value
 
     def last_value(self) -> int:
-        """Return the value that the session took last of any sequence. Raises 55000 before the first one."""
+        """Return the value that the session took last of any sequence.
+
+        Raises 55000 before the first one.
+        """
         entry = None if self.latest is None else self.image.by_oid(self.latest[1])
         if entry is None:
             raise SqlError("55000", "lastval is not yet defined in this session")
@@ -291,7 +301,9 @@ def advisory_functions() -> Iterator[tuple[str, Callable[..., Any], list[str], s
 
 
 def advisory_function(name: str) -> tuple[Callable[..., pa.Array], list[str]]:
-    """Return a function that takes or releases locks per row, as its name says, and its argument types."""
+    """Return a function that takes or releases locks per row, as its name says, and its argument
+    types.
+    """
 
     def of_all(sessions: pa.ChunkedArray) -> pa.Array:
         return _checked(advisory_rows, name, _backend(sessions), len(sessions), ())

@@ -32,7 +32,10 @@ SEQUENCE_COLUMNS = (
 
 
 def bound_description(entry: TableEntry, image: CatalogImage) -> TableEntry:
-    """Return the entry with defaults and checks bound. Raises SqlError when a text can't be bound any more."""
+    """Return the entry with defaults and checks bound.
+
+    Raises SqlError when a text can't be bound any more.
+    """
     description = entry.description
     columns = tuple(
         replace(column, default=bound_default(column, entry.defaults.get(column.number), image))

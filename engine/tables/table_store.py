@@ -37,8 +37,8 @@ FILE_NAME = "tables.duckdb"
 WRITE_AHEAD_SUFFIX = ".wal"
 FORMAT_VERSION = 3
 DAMAGED = "XX001"
-# One row, with older ones after COMMITs of transactions that had begun before the catalog's last change: they can't replace what they don't
-# see. New rows get greater numbers.
+# One row, with older ones after COMMITs of transactions that had begun before the catalog's last
+# change: they can't replace what they don't see. New rows get greater numbers.
 NEWEST_FIRST = "ORDER BY rowid DESC"
 SCHEMA = (
     "CREATE SCHEMA stored",
@@ -61,7 +61,10 @@ class TableStore:
     def __init__(
         self, folder: Path, memory_bytes_max: int, disk_bytes_max: int, results: ResultLimits, storage: Storage
     ) -> None:
-        """Open or make the file. Raises SqlError XX001, 53100 and 58030, and OSError when the folder can't be made."""
+        """Open or make the file.
+
+        Raises SqlError XX001, 53100 and 58030, and OSError when the folder can't be made.
+        """
         self.path = folder / FILE_NAME
         self.lock = threading.Lock()
         # The number of the last serializable one among them.
@@ -72,7 +75,8 @@ class TableStore:
         self._holding: weakref.WeakSet[TableTransaction] = weakref.WeakSet()
         self._storage = storage
         self._exports: dict[str, TableExport] = {}
-        # Held for every commit, so that nobody else's is answered before the name of DuckDB's log is durable.
+        # Held for every commit, so that nobody else's is answered before the name of DuckDB's log
+        # is durable.
         self._log_lock = threading.Lock()
         self._write_ahead = folder / (FILE_NAME + WRITE_AHEAD_SUFFIX)
         self._failed_sync: OSError | None = None
@@ -95,7 +99,10 @@ class TableStore:
             self._commit_own(*((statement, ()) for statement in statements))
 
     def load(self) -> str | None:
-        """Return the stored catalog, None in a new file. Raises SqlError XX001 for a damaged file or one of another format."""
+        """Return the stored catalog, None in a new file.
+
+        Raises SqlError XX001 for a damaged file or one of another format.
+        """
         try:
             rows = self._log.execute(f"SELECT format, text FROM catalog.definitions {NEWEST_FIRST}").fetchall()
         except duckdb.Error as error:
@@ -134,7 +141,8 @@ class TableStore:
         return transaction
 
     def hold(self, transaction: TableTransaction, journal: WriteJournal) -> None:
-        """Keep the snapshot of a transaction block, so that it can go back to a savepoint after other commits.
+        """Keep the snapshot of a transaction block, so that it can go back to a savepoint after
+        other commits.
 
         The caller holds `lock`.
         """
@@ -154,7 +162,10 @@ class TableStore:
         return cursor
 
     def _reopened(self, transaction: TableTransaction) -> Cursor:
-        """Return a cursor with a fresh transaction of the same snapshot. Raises 40001 without a spare one."""
+        """Return a cursor with a fresh transaction of the same snapshot.
+
+        Raises 40001 without a spare one.
+        """
         with self.lock:
             if transaction.snapshot == self.commits_count:
                 return self._open_snapshot()
@@ -162,7 +173,9 @@ class TableStore:
         return transaction.journal.take_spare()
 
     def _open_spares(self, committing: TableTransaction) -> None:
-        """Open spare transactions for other blocks with savepoints, while their snapshot can be had."""
+        """Open spare transactions for other blocks with savepoints, while their snapshot can be
+        had.
+        """
         for transaction in list(self._holding):
             journal = transaction.journal
             if journal is None:
@@ -187,7 +200,8 @@ class TableStore:
             )
         with self._log_lock, self._snapshots.none_open():
             if not self._write_ahead.exists():
-                # DuckDB begins a log after each of its checkpoints. Were its name not durable, that would be known only after the COMMIT.
+                # DuckDB begins a log after each of its checkpoints. Were its name not durable, that
+                # would be known only after the COMMIT.
                 self._commit_own(("INSERT INTO catalog.transactions VALUES (0)", ()))
             self._require_synced()
             self._open_spares(transaction)
@@ -204,7 +218,10 @@ class TableStore:
                 table.data.removed = self.commits_count
 
     def save_catalog(self, transaction: TableTransaction, text: str, sequences: Mapping[int, tuple[int, bool]]) -> None:
-        """Write the catalog's text and the records of new sequences as part of `transaction`. The caller holds `lock`."""
+        """Write the catalog's text and the records of new sequences as part of `transaction`.
+
+        The caller holds `lock`.
+        """
         values = [FORMAT_VERSION, text]
         if transaction.snapshot < self._catalog_saved:
             transaction.execute_ddl("INSERT INTO catalog.definitions VALUES (?, ?)", values)
@@ -220,11 +237,15 @@ class TableStore:
     # Transactions that the log has prepared
 
     def note_transaction(self, transaction: TableTransaction, number: int) -> None:
-        """Let the COMMIT of `transaction` also decide the log's prepared transaction with a number."""
+        """Let the COMMIT of `transaction` also decide the log's prepared transaction with a
+        number.
+        """
         transaction.execute_ddl("INSERT INTO catalog.transactions VALUES (?)", [number])
 
     def decided_transactions(self) -> frozenset[int]:
-        """Return the numbers of the prepared transactions that were committed and not forgotten yet."""
+        """Return the numbers of the prepared transactions that were committed and not forgotten
+        yet.
+        """
         return frozenset(
             number for (number,) in self._log.execute("SELECT number FROM catalog.transactions").fetchall()
         )
@@ -263,7 +284,10 @@ class TableStore:
     # What views read
 
     def read_all(self, current: Callable[[], CatalogImage], names: Iterable[str]) -> dict[str, TableExport]:
-        """Return committed tables as one read transaction sees them; an unchanged table is the same object."""
+        """Return committed tables as one read transaction sees them.
+
+        An unchanged table is the same object.
+        """
         found: dict[str, TableExport] = {}
         with self.lock:
             image = current()
@@ -314,7 +338,9 @@ class TableStore:
             self._require_synced()
 
     def _require_synced(self) -> None:
-        """Raise 58030 after the folder could not be synced: a later success says nothing of the names."""
+        """Raise 58030 after the folder could not be synced: a later success says nothing of the
+        names.
+        """
         if self._failed_sync is not None:
             hint = "Restart the server: what was committed is kept."
             raise disk_error(self._failed_sync, "make the file of the tables durable", hint)
@@ -335,7 +361,8 @@ def export(transaction: TableTransaction, entry: TableEntry) -> pa.Table:
 
 
 def read_closed(folder: Path) -> tuple[str, frozenset[int]]:
-    """Return the catalog's text, and the committed prepared transactions, of a file that no server has open.
+    """Return the catalog's text, and the committed prepared transactions, of a file that no server
+    has open.
 
     Nothing on the disk is changed. Raises SqlError XX001 when the file can't be read.
     """

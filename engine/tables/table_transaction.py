@@ -1,4 +1,4 @@
-"""A session's transaction on durable tables: one DuckDB transaction with one snapshot, on its cursor.
+"""A session's transaction on durable tables: a DuckDB transaction with one snapshot, on a cursor.
 
 Enters: bound relations to read, rows to write as Arrow tables, and the catalog image that belongs
 to the snapshot. Leaves: Arrow tables. `engine.commit` begins the transaction, and commits it
@@ -38,7 +38,8 @@ from sql.types.datatypes import INT8, SqlType
 if TYPE_CHECKING:
     from engine.storage.storage import Storage
 
-# The pseudo column of a table's scan that says which row it is, for UPDATE and DELETE of the same transaction; never shown to a client.
+# The pseudo column of a table's scan that says which row it is, for UPDATE and DELETE of the same
+# transaction; never shown to a client.
 ROWID = OutputColumn("?rowid?", INT8)
 # A column of every physical table beside the client's: how often a row was written.
 TOUCHED = "touched"
@@ -126,7 +127,8 @@ class TableTransaction:
         return found
 
     def insert(self, table: TableEntry, rows: pa.Table) -> None:
-        """Append rows: one column per column of the table, in order, in the forms of `views.model.arrow_schema`.
+        """Append rows: one column per column of the table, in order, in the forms of
+        `views.model.arrow_schema`.
 
         NOT NULL and CHECK were checked before. Raises 23505 with constraint, DETAIL and table, and
         40001.
@@ -208,7 +210,9 @@ class TableTransaction:
         self._write(table, f"DELETE FROM stored.{table.physical}", None)
 
     def insert_from(self, table: TableEntry, root: Relation, source: TableEntry) -> None:
-        """Fill a new table with the rows of a relation over another table, which may have its name."""
+        """Fill a new table with the rows of a relation over another table, which may have its
+        name.
+        """
         scan = next(scan for scan in scans(root))
         root = self._in_session(root)
         text = self._engine.explain(root, {scan.name: table_source(source, scan)})
@@ -228,7 +232,7 @@ class TableTransaction:
                 raise sql_error(error) from error
 
     def keys_of(self, table: TableEntry, numbers: Sequence[int], rowids: pa.ChunkedArray) -> pa.Table:
-        """Return columns of these rows, called k<number>, in order of `rowids`, and the place of each (bigint)."""
+        """Return columns k<number> of these rows, in order of `rowids`, and each place (bigint)."""
         items = ", ".join((*(f"p.c{number}" for number in numbers), "r.place"))
         text = f'SELECT {items} FROM "{ROWS}" AS r JOIN stored.{table.physical} AS p ON p.rowid = r.number ORDER BY r.place'
         by_number = {column.number: column for column in table.description.columns}
@@ -237,7 +241,7 @@ class TableTransaction:
         return self.fetch(text, (*columns, OutputColumn("place", INT8)), pa.table({"number": rowids, "place": places}))
 
     def execute_ddl(self, text: str, values: Sequence[object] = ()) -> None:
-        """Run one statement of DuckDB's SQL that changes definitions or the catalog's own tables."""
+        """Run one statement of DuckDB that changes definitions or the catalog's own tables."""
         self._execute(Step(text, tuple(values)))
 
     def mark(self) -> TableMark:
@@ -248,7 +252,10 @@ class TableTransaction:
         return TableMark(steps_count, self.changed, written, unguarded, decisive, deferral)
 
     def roll_back_to(self, mark: TableMark, image: CatalogImage) -> None:
-        """Undo what was done since the mark; `image` is the catalog that it had. Raises 40001, 0A000, and 57014 when interrupted."""
+        """Undo what was done since the mark; `image` is the catalog that it had.
+
+        Raises 40001, 0A000, and 57014 when interrupted.
+        """
         self.image = image
         self.references.forget(mark.deferral)
         assert self.journal is not None, "savepoints are of transaction blocks"
@@ -313,7 +320,7 @@ class TableTransaction:
         return key_text(columns, values_text(found.columns, columns, self.time_zone)) if found.num_rows else None
 
     def _as_conflict(self, error: SqlError) -> SqlError:
-        """Return a key that exists already as a conflict of transactions, if ON CONFLICT has not seen it."""
+        """Return an existing key as a conflict of transactions, if ON CONFLICT has not seen it."""
         if (error.table_name, error.constraint_name) not in self._decisive:
             return error
         return SqlError("40001", CONFLICT, detail=error.detail, read_oid=error.read_oid)
@@ -358,11 +365,12 @@ class TableTransaction:
             self._require_distinct(table)
 
     def _touch(self, table: TableEntry, rowids: pa.ChunkedArray, mode: str = "FOR UPDATE") -> None:
-        """Lock rows, and write to each, so that of two transactions with the same row the second gets 40001.
+        """Lock rows, and write to each, so that of two transactions with the same row the second
+        gets 40001.
 
         DuckDB alone lets a DELETE pass an UPDATE, an UPDATE another one of other columns or to
-        NULL, and a change of a key all of them (tests/engine/tables/test_conflicting_writes.py); two
-        updates of one column to new values always conflict.
+        NULL, and a change of a key all of them (tests/engine/tables/test_conflicting_writes.py);
+        two updates of one column to new values always conflict.
         """
         if self.locks is not None:
             self.locks.take_rows(table.description.oid, rowids.to_pylist(), mode)
@@ -370,7 +378,7 @@ class TableTransaction:
         self._write_by_number(table, text, rowids)
 
     def _write_by_number(self, table: TableEntry, text: str, rowids: pa.ChunkedArray) -> None:
-        """Run `text` for the rows of these rowids. DuckDB goes straight to a few that it finds in the text."""
+        """Run `text` for these rowids. DuckDB goes straight to a few that are in the text."""
         if 0 < len(rowids) <= ROWIDS_IN_TEXT_MAX:
             few = ", ".join(map(str, rowids.to_pylist()))
             self._write(table, f"{text} WHERE rowid IN ({few})", None)
@@ -466,12 +474,12 @@ def key_columns(table: TableEntry, constraint: ConstraintDescription) -> list[Co
 
 
 def physical_type(kind: SqlType) -> str:
-    """Return the DuckDB type that holds a column's values: the form in which `sql.emit.duckdb` computes."""
+    """Return the DuckDB type of a column's values: the form in which `sql.emit.duckdb` computes."""
     return DuckDbExpressions(()).type_name(kind)
 
 
 def with_keys_of(table: TableEntry, rows: pa.Table | None) -> TableEntry:
-    """Return the table with only those constraints that read a column of `rows`, whose columns are called v<number>."""
+    """Return the table with those constraints that read a column of `rows`, called v<number>."""
     given = set() if rows is None else set(rows.column_names)
     description = table.description
     constraints = tuple(one for one in description.constraints if any(f"v{number}" in given for number in one.columns))
@@ -479,7 +487,7 @@ def with_keys_of(table: TableEntry, rows: pa.Table | None) -> TableEntry:
 
 
 def table_source(table: TableEntry, scan: Scan) -> PrintedQuery:
-    """Return the text in DuckDB's FROM for a scan of `table`, with the names that the printer uses."""
+    """Return the text in DuckDB's FROM for a scan of `table`, with the names of the printer."""
     columns = table.description.columns
     schema = (*(OutputColumn(column.name, column.type) for column in columns), ROWID)
     assert scan.schema in (schema, schema[:-1]), f"{scan} is no scan of {table.description}"

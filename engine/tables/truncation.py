@@ -36,7 +36,10 @@ def truncate_tables(
 
 
 def truncated(statement: Truncate, image: CatalogImage) -> list[TableEntry]:
-    """Return the tables that the statement names, each once. Raises 42P01, 42809, and 0A000 for a stream."""
+    """Return the tables that the statement names, each once.
+
+    Raises 42P01, 42809, and 0A000 for a stream.
+    """
     entries: list[TableEntry] = []
     for name, position in statement.names:
         entry = image.entries.get(name)

@@ -124,7 +124,9 @@ def _looked_up(
 
 
 def duplicate_key(table: TableEntry, constraint: ConstraintDescription, key: str | None) -> SqlError:
-    """Return the error for a key that exists already. key: columns and values, if they are known."""
+    """Return the error for a key that exists already. key: columns and values, if they are
+    known.
+    """
     return SqlError(
         "23505",
         f'duplicate key value violates unique constraint "{constraint.name}"',

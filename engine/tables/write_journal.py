@@ -1,4 +1,5 @@
-"""The writes of a transaction block to tables, so that ROLLBACK TO SAVEPOINT can repeat the first of them.
+"""The writes of a transaction block to tables, so that ROLLBACK TO SAVEPOINT can repeat the first
+of them.
 
 DuckDB has no savepoints, and an error ends its transaction. A block that goes back gets a fresh
 DuckDB transaction with the same snapshot, in which the steps before the savepoint are repeated:
@@ -111,7 +112,10 @@ class WriteJournal:
             self.steps.append(step)
 
     def back_to(self, steps_count: int) -> Sequence[Step]:
-        """Forget the steps after a mark, and return those before it. Raises 0A000 if they were too many to keep."""
+        """Forget the steps after a mark, and return those before it.
+
+        Raises 0A000 if they were too many to keep.
+        """
         if self._bytes_left < 0:
             raise SqlError(
                 "0A000",

@@ -1,4 +1,5 @@
-"""Machine code on the disk, as numba keeps it, with a checksum: a file that has changed is not loaded.
+"""Machine code on the disk, as numba keeps it, with a checksum: a file that has changed is not
+loaded.
 
 numba's files are pickles and object code, and numba loads what it finds. Here each file ends in a
 digest of its name, of the sources from which it was made, and of its contents. A file or folder
@@ -35,7 +36,11 @@ Untyped: Any = IndexDataCacheFile
 
 
 class CheckedCacheFile(Untyped):  # type: ignore[misc]  # its base has no type
-    """The index and the files of one function. stamp: of the sources."""
+    """The index and the files of one function.
+
+    Attributes:
+        stamp: of the sources.
+    """
 
     def __init__(self, folder: str, name: str, stamp: str) -> None:
         place = safe_place(Path(folder))

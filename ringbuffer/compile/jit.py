@@ -22,8 +22,9 @@ from ringbuffer.compile.code_cache import CheckedCacheFile
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
-# Python and other kernels call a kernel, so it needs no entry for C. Its caller keeps the arrays alive, and it makes none, so nothing needs
-# to be counted: with numba's runtime, references are counted atomically wherever an array is passed on.
+# Python and other kernels call a kernel, so it needs no entry for C. Its caller keeps the arrays
+# alive, and it makes none, so nothing needs to be counted: with numba's runtime, references are
+# counted atomically wherever an array is passed on.
 OPTIONS: dict[str, Any] = {
     "nogil": True,
     "cache": True,
@@ -37,7 +38,9 @@ IMPORT = re.compile(r"^from ringbuffer\.([\w.]+) import (\([^)]*\)|.*)", re.MULT
 
 
 def kernel(function: Function) -> Function:
-    """Compile `function` at its first call with given types; it runs without the interpreter lock."""
+    """Compile `function` at its first call with given types; it runs without the interpreter
+    lock.
+    """
     compiled: Any = _compiled(function, inlined=False)
     compiled.get_call_template = _typing_without_constants(compiled.get_call_template)
     result: Function = compiled
@@ -114,12 +117,16 @@ def _typing_without_constants(template: Callable[..., Any]) -> Callable[..., Any
 
 @cache
 def sources_stamp(path: Path) -> str:
-    """Return a digest of the file at `path` and of every file of ringbuffer that it imports, directly or not."""
+    """Return a digest of the file at `path` and of every file of ringbuffer that it imports,
+    directly or not.
+    """
     return stamp_of_text(path.read_text()) if path.is_file() else ""
 
 
 def stamp_of_text(text: str) -> str:
-    """Return a digest of the text of a module and of every file of ringbuffer that it imports, directly or not."""
+    """Return a digest of the text of a module and of every file of ringbuffer that it imports,
+    directly or not.
+    """
     reached: set[Path] = set()
     waiting = _imported(text)
     while waiting:
@@ -145,5 +152,7 @@ def _imported(text: str) -> list[Path]:
 
 @cache
 def _source(path: Path) -> bytes:
-    """Return a file of ringbuffer as it was when it was first read here, since that was imported."""
+    """Return a file of ringbuffer as it was when it was first read here, since that was
+    imported.
+    """
     return path.read_bytes()

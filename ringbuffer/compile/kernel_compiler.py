@@ -48,7 +48,8 @@ def _compiled(path: Path, program: CodeType, function: str, types: Sequence[str]
         options = {key: value for key, value in OPTIONS.items() if key != "cache"}
         compiled: Any = numba.njit(**options)(getattr(module, function).py_func)
         arguments, result = signature(types)
-        # The attributes are private, but numba has no other way to an object file; test_kernel_compiler fails when they go away.
+        # The attributes are private, but numba has no other way to an object file;
+        # test_kernel_compiler fails when they go away.
         found = compiled._compiler.compile(arguments, result)
         assert not found.environment.consts, "a kernel has no objects of Python"
         object_file = found.library._get_compiled_object()

@@ -1,4 +1,5 @@
-"""The check of the text of a generated kernel: it may hold what kernels are made of, and nothing else.
+"""The check of the text of a generated kernel: it may hold what kernels are made of, and nothing
+else.
 
 Enters: the text of a module. Leaves: its syntax tree. The code that writes kernels puts no text of
 clients into them; this is the second lock on that door. Must not run anything.
@@ -20,7 +21,8 @@ NODES: tuple[type[ast.AST], ...] = (
     *(ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop),
 )
 
-# Python 3.11 counts how deep a tree is in one place for all threads: two that parse at once end with a SystemError.
+# Python 3.11 counts how deep a tree is in one place for all threads: two that parse at once end
+# with a SystemError.
 PARSING = threading.Lock()
 
 

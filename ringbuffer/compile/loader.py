@@ -31,7 +31,8 @@ from ringbuffer.compile.kernel_code import KernelCode, from_bytes, signature, st
 from ringbuffer.compile.kernel_compiler import compile_kernel
 from ringbuffer.compile.kernel_text import kernel_tree
 
-# Takes the name and the text of a generated module, its function and its types, as `compile_kernel` does, which is that of tests and tools.
+# Takes the name and the text of a generated module, its function and its types, as `compile_kernel`
+# does, which is that of tests and tools.
 Compile = Callable[[str, str, str, Sequence[str]], KernelCode]
 
 # numba is without types, or says that it has none of these.
@@ -44,7 +45,11 @@ CODE_SUFFIX = ".code"
 
 
 class KernelFileError(Exception):
-    """A generated file, or the machine code beside it, can't be written or read. error: of the system."""
+    """A generated file, or the machine code beside it, can't be written or read.
+
+    Attributes:
+        error: of the system.
+    """
 
     def __init__(self, path: Path, error: OSError) -> None:
         super().__init__(f"{path}: {error.strerror}")
@@ -67,7 +72,8 @@ class Kernel(DISPATCHER):  # type: ignore[misc]
 
     def __init__(self, function: str, types: tuple[Any, ...], entry: Callable[..., int]) -> None:
         names = tuple(f"argument_{number}" for number in range(len(types)))
-        # numba's own tables look up the types: as fast as a call of a function that it has compiled. test_loader fails when they go away.
+        # numba's own tables look up the types: as fast as a call of a function that it has
+        # compiled. test_loader fails when they go away.
         super().__init__(TYPES.get_pointer(), len(types), True, names, (), False, False, True)
         self.function = function
         self.types = types
@@ -103,7 +109,9 @@ _loading = threading.Lock()
 def load_kernel(
     folder: Path, name: str, text: str, function: str, types: Sequence[str], compile_text: Compile = compile_kernel
 ) -> tuple[Kernel, Path]:
-    """Write `text` to folder/name.py unless it is there; return its kernel for `types`, and the path.
+    """Write `text` to folder/name.py unless it is there.
+
+    Return its kernel for `types`, and the path.
 
     name: an identifier that contains the fingerprint of the text. Raises KernelFileError,
     KernelTextError, and what `compile_text` raises.
@@ -129,7 +137,9 @@ def load_kernel(
 
 
 def _known_code(path: Path, stamp: bytes) -> KernelCode | None:
-    """Return the code beside a file; None: it is missing, damaged, of something else, or not ours."""
+    """Return the code beside a file; None: it is missing, damaged, of something else, or not
+    ours.
+    """
     beside = path.with_suffix(CODE_SUFFIX)
     if not beside.is_file():
         return None
@@ -187,5 +197,6 @@ def _register_symbols() -> None:
 
 def _target_machine() -> Any:
     target = binding.Target.from_triple(binding.get_process_triple())
-    # As numba's own: code of an object file refers to its data by addresses of 32 bits, relative ones.
+    # As numba's own: code of an object file refers to its data by addresses of 32 bits, relative
+    # ones.
     return target.create_target_machine(reloc="static", codemodel="jitdefault", jit=True)

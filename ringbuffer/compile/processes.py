@@ -33,7 +33,9 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 class CompileError(Exception):
-    """A kernel that can't be compiled: for want of memory (`is_out_of_memory`), or not in `seconds`."""
+    """A kernel that can't be compiled: for want of memory (`is_out_of_memory`), or not in
+    `seconds`.
+    """
 
     def __init__(self, text: str, is_out_of_memory: bool = False, seconds: float = 0.0) -> None:
         super().__init__(text)
@@ -42,7 +44,11 @@ class CompileError(Exception):
 
 
 class ProcessEndedError(Exception):
-    """A process that ended instead of answering. code: its exit code."""
+    """A process that ended instead of answering.
+
+    Attributes:
+        code: its exit code.
+    """
 
     def __init__(self, code: int) -> None:
         super().__init__(f"a process that compiles ended with {code}")
@@ -75,7 +81,10 @@ class CompileProcess:
         return (int(fields[USER_TIME]) + int(fields[SYSTEM_TIME])) / TICKS_PER_S
 
     def compile(self, request: bytes, check: Callable[[], None]) -> tuple[bytes, bytes]:
-        """Return kind and bytes of the answer. Raises ProcessEndedError, and what `check` raises to give up."""
+        """Return kind and bytes of the answer.
+
+        Raises ProcessEndedError, and what `check` raises to give up.
+        """
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(LENGTH.pack(len(request)) + request)
@@ -169,7 +178,8 @@ class CompileProcesses:
                 answer = process.compile(request, self._within_time(check, process.processor_s))
             except ProcessEndedError as error:
                 self._give_back(process, is_usable=False)
-                # One that was idle for long may have ended just now; else it was the request that ended it.
+                # One that was idle for long may have ended just now; else it was the request that
+                # ended it.
                 if was_used and not self._is_closed:
                     continue
                 text = "the server is shutting down" if self._is_closed else str(error)

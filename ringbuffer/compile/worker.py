@@ -1,4 +1,5 @@
-"""A process that compiles kernels for a server: `python -m ringbuffer.compile.worker BYTES_MAX IDLE_S`.
+"""A process that compiles kernels for a server: `python -m ringbuffer.compile.worker BYTES_MAX
+IDLE_S`.
 
 Enters by stdin: requests, which are lengths and JSON with name, text, function and types. Leaves by
 stdout: a length, a kind and bytes: the code, or JSON of an OSError. The process ends when stdin

@@ -42,7 +42,8 @@ WITH_OIDS = 1 << 16
 CRITICAL_FLAGS_SHIFT = 16
 END_MARKER = -1
 
-# How the walk over tuples ended: there is no more room, or no whole tuple; at the end marker; at a wrong count or size.
+# How the walk over tuples ended: there is no more room, or no whole tuple; at the end marker; at a
+# wrong count or size.
 FULL, CUT, ENDED, WRONG_COUNT, WRONG_SIZE = range(5)
 NO_SLOW_FIELDS = np.zeros((0, 4), dtype=np.int64)
 
@@ -164,7 +165,8 @@ class BinaryDecoder:
         if self._has_ended and start < end:
             raise RowError(codes.COPY_AFTER_END, self.rows_count, line=self.rows_count + 1)
         self._pending += memoryview(pending)[start:end]
-        # A tuple that is longer than all the bytes so far is not walked again at each feed, only when they have doubled.
+        # A tuple that is longer than all the bytes so far is not walked again at each feed, only
+        # when they have doubled.
         self._wait_bytes = 2 * len(self._pending) if len(self._pending) > CUT_BYTES_MIN else 0
 
     def _morsel(self, buffer: npt.NDArray[np.uint8], start: int, end: int, starts: npt.NDArray[np.int64]) -> Morsel:

@@ -76,7 +76,8 @@ NULL_BYTES_MAX = 8
 def field_at(
     address: int, end_at: int, null_bytes: int, null_word: int, quote: int, backslash: int
 ) -> tuple[int, int, bool, bool]:
-    """Return (start, end, is null, is plain) of the field whose end is stored at the address `end_at`.
+    """Return (start, end, is null, is plain) of the field whose end is stored at the address
+    `end_at`.
 
     Places count from `address`. All that a loop over fields needs is in words: an array would be
     read anew after each store.
@@ -99,7 +100,10 @@ def field_at(
 def store_integers(
     buffer: Bytes, start: int, ends: Array, form: Array, columns: Array, column: int, rows: int, target: int, nulls: int
 ) -> int:
-    """Store a column of integers from address `target` on, null bytes from `nulls` on; return the rows."""
+    """Store a column of integers from address `target` on, null bytes from `nulls` on.
+
+    Return the rows.
+    """
     width = columns[column, WIDTH]
     high = INT64_MAX if width == 8 else (1 << (8 * width - 1)) - 1
     low = INT64_MIN if width == 8 else -high - 1
@@ -193,7 +197,10 @@ def store_others(
     buffer: Bytes, start: int, ends: Array, form: Array, columns: Array, column: int, rows: int, target: int, nulls: int,
     zone: Zone,
 ) -> int:  # fmt: skip
-    """Store a column of floats, bools, enums or timestamps; return the rows stored. See store_integers."""
+    """Store a column of floats, bools, enums or timestamps; return the rows stored.
+
+    See store_integers.
+    """
     kind, width = columns[column, KIND], columns[column, WIDTH]
     address, end_at, step = buffer.ctypes.data + start, ends.ctypes.data + 4 * (column + 1), 4 * columns.shape[0]
     null_bytes, null_word, quote, backslash = form[NULL_BYTES], form[NULL_WORD], form[QUOTE], form[BACKSLASH]
@@ -296,7 +303,10 @@ def store_strings(
 def store_lines(
     buffer: Bytes, start: int, ends: Array, form: Array, block: RowBlock, rows: int, row: int, used: int, zone: Zone
 ) -> tuple[int, int]:
-    """Store `rows` lines with known `ends` of fields, from `row` on; return (rows, bytes of heap used then)."""
+    """Store `rows` lines with known `ends` of fields, from `row` on.
+
+    Return (rows, bytes of heap used then).
+    """
     columns = block.columns
     count = columns.shape[0]
     for column in range(count):

@@ -1,4 +1,7 @@
-"""COPY's CSV format: its options and its decoder. The work is in copy_decoder, copy_rows and copy_csv_line."""
+"""COPY's CSV format: its options and its decoder.
+
+The work is in copy_decoder, copy_rows and copy_csv_line.
+"""
 
 from __future__ import annotations
 

@@ -71,7 +71,8 @@ def marks(word: int, delimiters: int, quotes: int, escapes: int) -> int:
 def next_mark(
     address: int, base: int, end: int, found: int, delimiters: int, quotes: int, escapes: int
 ) -> tuple[int, int, int]:
-    """Return (place of the next byte that may be special, or `end`; place of its word; the word's other marks).
+    """Return (place of the next byte that may be special, or `end`; place of its word; the word's
+    other marks).
 
     base: the place of the word whose marks are left in `found`; all places count from `address`.
     """
@@ -96,7 +97,8 @@ def read_csv_line(
     following = end
     count, lines, marked = 0, 1, 0
     fields[0, START] = start
-    # As in PostgreSQL, an escape hides a quote only inside quotes, and not when it is itself hidden.
+    # As in PostgreSQL, an escape hides a quote only inside quotes, and not when it is itself
+    # hidden.
     quoted = hidden = check = False
     if start < end and buffer[start] == 92:
         following, error = csv_end_marker(buffer, start, end, final, state[EOL])

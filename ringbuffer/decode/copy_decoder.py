@@ -141,7 +141,8 @@ class CopyDecoder:
             # Nothing is copied of a row that is not complete yet.
             del pending[end:]
             self._pending = pending
-        # A row that is longer than all the bytes so far is not scanned again at each feed, only when they have doubled.
+        # A row that is longer than all the bytes so far is not scanned again at each feed, only
+        # when they have doubled.
         self._wait_bytes = 2 * len(self._pending) if len(self._pending) > CUT_BYTES_MIN else 0
         return morsels
 
@@ -204,9 +205,13 @@ class CopyDecoder:
 
 
 def plain_form(csv: bool, quote: int, null: bytes) -> npt.NDArray[np.int64]:
-    """Return the words that copy_columns needs of a format; NULL_BYTES is -1 if no line counts as plain."""
+    """Return the words that copy_columns needs of a format.
+
+    NULL_BYTES is -1 if no line counts as plain.
+    """
     form = np.full(FORM_WORDS, -1, dtype=np.int64)
-    # A backslash says more than itself in the text format; only this one's meaning is known without looking further.
+    # A backslash says more than itself in the text format; only this one's meaning is known without
+    # looking further.
     if len(null) <= NULL_BYTES_MAX and (csv or b"\\" not in null or null == b"\\N"):
         form[NULL_BYTES] = len(null)
         form[NULL_WORD] = int.from_bytes(null.ljust(NULL_BYTES_MAX, b"\0"), "little", signed=True)

@@ -37,7 +37,8 @@ def filled(bits: int) -> int:
 def field_ends(
     address: int, csv: bool, delimiter: int, quote: int, escape: int, after_end: int, quoted: int, after_quote: int
 ) -> tuple[int, int, int, int, int, int]:
-    """Return (ends of fields, newlines among them, what is not plain) of 64 bytes, and the next state.
+    """Return (ends of fields, newlines among them, what is not plain) of 64 bytes, and the next
+    state.
 
     The next state is the last three arguments for the next 64 bytes. after_end: 1 when a field
     ended just before; quoted: -1 within quotes, else 0; after_quote: 1 when a quote was closed just
@@ -65,7 +66,8 @@ def field_ends(
 def find_fields(
     buffer: Bytes, start: int, end: int, written: CopyFormat, columns_count: int, rows_max: int, ends: Array
 ) -> int:
-    """Return how many plain lines begin at `start`, at most `rows_max`, and write the ends of their fields.
+    """Return how many plain lines begin at `start`, at most `rows_max`, and write the ends of their
+    fields.
 
     ends: int32[>= rows_max * columns_count + 65]; places count from `start`. ends[0] is -1, and
     field i of all lies between ends[i] + 1 and ends[i + 1]. 64 bytes after `end` can be read.

@@ -23,8 +23,8 @@ LITERAL_NEWLINE = codes.LITERAL_NEWLINE
 END_MARKER_CORRUPT = codes.END_MARKER_CORRUPT
 END_MARKER_STYLE = codes.END_MARKER_STYLE
 
-# What a format's kernel keeps and tells, int64[16].
-# NUMBERED: the line has escapes that give a byte by its number, so that its fields' encoding must be checked once more.
+# What a format's kernel keeps and tells, int64[16]. NUMBERED: the line has escapes that give a byte
+# by its number, so that its fields' encoding must be checked once more.
 EOL, LINE, CONSUMED, HEAP_USED, FALLBACKS_USED, ENDED, NUMBERED = range(7)
 ERROR, ERROR_COLUMN, ERROR_IN_HEAP, ERROR_START, ERROR_END = range(7, 12)
 STATE_WORDS = 16
@@ -63,7 +63,7 @@ class CopyFormat(NamedTuple):
 
 
 class CopyProgress(NamedTuple):
-    """What the kernels of a COPY keep and tell.
+    """The progress of a COPY, which its kernels keep and report.
 
     Attributes:
         fields: int64[columns + 1, 3], see START.
@@ -104,7 +104,9 @@ def end_of_line(buffer: Bytes, at: int, end: int, final: bool, state: Array) -> 
 
 @kernel
 def end_marker(buffer: Bytes, at: int, end: int, final: bool, style: int) -> tuple[int, int]:
-    r"""Return (where the data after the marker \. at `at` starts, error), or -1 when more bytes are needed."""
+    r"""Return (where the data after the marker \. at `at` starts, error), or -1 when more bytes are
+    needed.
+    """
     at += 2
     if style == EOL_BOTH:
         if at >= end:
@@ -126,7 +128,10 @@ def end_marker(buffer: Bytes, at: int, end: int, final: bool, style: int) -> tup
 
 
 def byte_classes(**classes: int) -> npt.NDArray[np.uint8]:
-    """Return the class of each byte value, uint8[256]; the arguments name characters by their class, as delimiter=9."""
+    """Return the class of each byte value, uint8[256].
+
+    The arguments name characters by their class, as delimiter=9.
+    """
     table = np.zeros(256, dtype=np.uint8)
     table[0x80:] = HIGH
     table[0] = NUL

@@ -27,7 +27,8 @@ from ringbuffer.decode.slow_fields import FALLBACKS_MAX
 from ringbuffer.memory.row_block import Array, RowBlock
 from ringbuffer.scalar.numbers.fields import Bytes
 
-# So many plain lines are taken at once; with fewer than FEW_LINES at once twice as many others follow as before, up to OTHERS_MAX.
+# So many plain lines are taken at once; with fewer than FEW_LINES at once twice as many others
+# follow as before, up to OTHERS_MAX.
 PLAIN_LINES = 256
 FEW_LINES = 16
 OTHERS_MAX = 4096

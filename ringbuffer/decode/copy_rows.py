@@ -279,7 +279,9 @@ def hexadecimal(byte: int) -> int:
 
 @kernel
 def unquote(buffer: Bytes, start: int, end: int, quote: int, escape: int, heap: Bytes, at: int) -> int:
-    """Write a field of the CSV format without quotes and escapes to heap[at:], and return the end."""
+    """Write a field of the CSV format without quotes and escapes to heap[at:], and return the
+    end.
+    """
     quoted = False
     while start < end:
         byte = buffer[start]

@@ -1,4 +1,7 @@
-"""COPY's text format: its options and its decoder. The work is in copy_decoder, copy_rows and copy_text_line."""
+"""COPY's text format: its options and its decoder.
+
+The work is in copy_decoder, copy_rows and copy_text_line.
+"""
 
 from __future__ import annotations
 

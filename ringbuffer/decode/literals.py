@@ -1,4 +1,6 @@
-"""The rows of an INSERT ... VALUES of plain literals: from the text into a morsel, in one kernel call.
+"""The rows of an INSERT ...
+
+VALUES of plain literals: from the text into a morsel, in one kernel call.
 
 Enters: the bytes of the statement and where its rows start. Leaves: a morsel; None when anything
 but numbers, 'strings', NULL, TRUE and FALSE appears, or a value that its column does not take as it
@@ -64,7 +66,8 @@ NO_STRINGS = np.zeros(0, dtype=np.uint8)
 class LiteralDecoder:
     """A decoder of VALUES rows for one layout, for one thread at a time.
 
-    time_zone: None if it is not known.
+    Attributes:
+        time_zone: None if it is not known.
     """
 
     def __init__(self, layout: Layout, fallback: Fallback | None = None, time_zone: str | None = None) -> None:
@@ -79,12 +82,17 @@ class LiteralDecoder:
         self._decode_rows = entry_of(decode_literal_rows, self._buffer, 0, 0, rows, self._zone, self._slow, self._state)
 
     def in_zone(self, time_zone: str | None) -> Self:
-        """Read times without a zone as times of this zone from now on; None: the zone is not known."""
+        """Read times without a zone as times of this zone from now on; None: the zone is not
+        known.
+        """
         self._zone = NO_ZONE if time_zone is None else zone_table(time_zone)
         return self
 
     def decode(self, text: bytes, start: int) -> Morsel | None:
-        """Return the rows `(literal, ...), ...` at text[start:] up to an optional semicolon. RowError.position is in bytes."""
+        """Return the rows `(literal, ...), ...` at text[start:] up to an optional semicolon.
+
+        RowError.position is in bytes.
+        """
         size = len(text)
         if size + PADDING_BYTES > len(self._buffer):
             self._buffer = np.zeros(2 * size + PADDING_BYTES, dtype=np.uint8)
@@ -127,7 +135,9 @@ DECODERS = PerLayout(LiteralDecoder)
 
 
 def decode_literals(text: bytes, start: int, layout: Layout, time_zone: str | None = None) -> Morsel | None:
-    """Decode with a decoder that is kept for the layout, without fallback, on the event loop's thread."""
+    """Decode with a decoder that is kept for the layout, without fallback, on the event loop's
+    thread.
+    """
     return DECODERS.get(layout).in_zone(time_zone).decode(text, start)
 
 
@@ -300,7 +310,7 @@ def store_literal(
         if physical in (INT64, INT32, INT16):
             return store_rounded(rows, column, row, buffer, start, end)
         if (physical in (FLOAT64, FLOAT32)) and is_zero(buffer, start, end):
-            # An integer or numeric zero has no sign, so it stays behind.
+            # An integer or numeric zero has no sign, so it stays where it is.
             start = end - 1 if kind == INTEGER else start
             if kind == DECIMAL and buffer[start] == 45:
                 start += 1
@@ -319,7 +329,8 @@ def store_literal(
     if error != OK and (
         kind in (INTEGER, DECIMAL) or error in (VALUE_TOO_LONG, NUMERIC_FIELD_OVERFLOW, NUMERIC_SPECIAL)
     ):
-        # PostgreSQL casts numbers and limits lengths after it has read all strings, whose errors come first.
+        # PostgreSQL casts numbers and limits lengths after it has read all strings, whose errors
+        # come first.
         return UNSURE
     if error == NEEDS_FALLBACK:
         if kind != STRING:
@@ -332,7 +343,10 @@ def store_literal(
 
 @kernel
 def store_rounded(rows: RowBlock, column: int, row: int, buffer: Bytes, start: int, end: int) -> int:
-    """Assign a number to an integer column, rounded half away from zero; return the error, or UNSURE."""
+    """Assign a number to an integer column, rounded half away from zero.
+
+    Return the error, or UNSURE.
+    """
     lo, hi, error = parse_numeric_column(buffer, start, end, DIGITS_MAX, 0)
     if error != OK:
         return UNSURE

@@ -1,4 +1,5 @@
-"""One row of Bind parameters or literals, decoded into the same memory each time, without an object.
+"""One row of Bind parameters or literals, decoded into the same memory each time, without an
+object.
 
 Enters: the bytes of one parameter block (see decode_parameters) whose column types and formats are
 fixed, or the text of one row (see decode_literals). Leaves: one morsel, always the same, of whole
@@ -25,7 +26,8 @@ from ringbuffer.memory.widening import widen, widenings
 from ringbuffer.scalar.calendars.time_zones import Zone
 from ringbuffer.scalar.numbers.fields import Bytes
 
-# What is longer is left to the general decoders: buffers of this size are kept per prepared statement.
+# What is longer is left to the general decoders: buffers of this size are kept per prepared
+# statement.
 BLOCK_BYTES_MAX = 2048
 
 OK = codes.OK
@@ -113,7 +115,9 @@ def decode_block(
     state: Array,
     table: Array,
 ) -> bool:
-    """Decode one block into row 0 of a row block, and widen the values; return whether that was possible.
+    """Decode one block into row 0 of a row block, and widen the values.
+
+    Return whether that was possible.
 
     buffer[starts[0] : size] must be the parameter block. starts: int64[1]; table: int64[n, 4], see
     `widen`.

@@ -92,7 +92,8 @@ NUMERIC_HEAD_BYTES = 8
 SIGN_NEGATIVE = 0x4000
 SIGN_NAN, SIGN_INFINITE, SIGN_MINUS_INFINITE = 0xC000, 0xD000, 0xF000
 SCALE_MAX = 0x3FFF
-# A numeric's digits are written out as text in the heap: two bytes become four characters, and an exponent follows.
+# A numeric's digits are written out as text in the heap: two bytes become four characters, and an
+# exponent follows.
 HEAP_SPARE_BYTES = 64
 # Formats of a column: the two of Bind, and bytes that are kept as they are in a TEXT column.
 TEXT_VALUES, BINARY_VALUES, RAW_BYTES = range(3)
@@ -107,7 +108,8 @@ NO_STRINGS = np.zeros(0, dtype=np.uint8)
 class ParameterDecoder:
     """A decoder of the parameters of one layout, for one thread at a time.
 
-    time_zone: None if it is not known.
+    Attributes:
+        time_zone: None if it is not known.
     """
 
     def __init__(self, layout: Layout, fallback: Fallback | None = None, time_zone: str | None = None) -> None:
@@ -132,7 +134,9 @@ class ParameterDecoder:
         )
 
     def in_zone(self, time_zone: str | None) -> Self:
-        """Read times without a zone as times of this zone from now on; None: the zone is not known."""
+        """Read times without a zone as times of this zone from now on; None: the zone is not
+        known.
+        """
         self._zone = NO_ZONE if time_zone is None else zone_table(time_zone)
         return self
 
@@ -183,7 +187,9 @@ def decode_parameters(
     layout: Layout,
     time_zone: str | None = None,
 ) -> Morsel:
-    """Decode with a decoder that is kept for the layout, without fallback, on the event loop's thread."""
+    """Decode with a decoder that is kept for the layout, without fallback, on the event loop's
+    thread.
+    """
     return DECODERS.get(layout).in_zone(time_zone).decode(data, starts, formats)
 
 

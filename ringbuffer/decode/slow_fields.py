@@ -28,7 +28,8 @@ NEEDS_FALLBACK = codes.NEEDS_FALLBACK
 Fallback = Callable[[int, str], Any]
 
 FALLBACKS_MAX = 1024
-# A zone that is not known: timestamps with a zone, but without an offset in their text, go to the fallback.
+# A zone that is not known: timestamps with a zone, but without an offset in their text, go to the
+# fallback.
 NO_ZONE = Zone(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32))
 
 ROW, COLUMN, START, END = range(4)
@@ -60,7 +61,10 @@ def settle_slow_fields(
 
 
 def slow_value(physical: PhysicalType, column: int, text: str, fallback: Fallback | None, error: RowError) -> Any:
-    """Return the value of a field that a kernel left open. Raises `error`, with its code, for a bad text."""
+    """Return the value of a field that a kernel left open.
+
+    Raises `error`, with its code, for a bad text.
+    """
     if physical in (PhysicalType.FLOAT64, PhysicalType.FLOAT32):
         value, error.code = exact_float(text, physical == PhysicalType.FLOAT32)
         if error.code != OK:

@@ -65,7 +65,10 @@ INLINE_BYTES_MAX = 12
 def store_field(
     rows: RowBlock, column: int, row: int, buffer: Bytes, start: int, end: int, heap_used: int, zone: Zone
 ) -> tuple[int, int]:
-    """Parse a text that is not NULL as the column's type, and store it; return (error, heap bytes used)."""
+    """Parse a text that is not NULL as the column's type, and store it.
+
+    Return (error, heap bytes used).
+    """
     columns = rows.columns
     kind = columns[column, KIND]
     target = value_address(rows, column, row)
@@ -175,7 +178,9 @@ def store_text(
 
 @inlined_kernel
 def inline_words(source: int, length: int) -> tuple[int, int]:
-    """Return the two words of a string of at most 12 bytes; 16 bytes at `source` must be readable."""
+    """Return the two words of a string of at most 12 bytes; 16 bytes at `source` must be
+    readable.
+    """
     low = load_word(source)
     if length < 8:
         low &= (1 << (8 * length)) - 1
@@ -203,7 +208,9 @@ def limited_end(buffer: Bytes, start: int, end: int, length_max: int) -> tuple[i
 
 @kernel
 def check_encoding(buffer: Bytes, start: int, end: int) -> int:
-    """Return NUL_CHARACTER or INVALID_ENCODING for bytes that PostgreSQL's UTF8 does not allow, else 0."""
+    """Return NUL_CHARACTER or INVALID_ENCODING for bytes that PostgreSQL's UTF8 does not allow,
+    else 0.
+    """
     at = start
     while at < end:
         byte = buffer[at]

@@ -1,6 +1,8 @@
-"""Columns of one-dimensional arrays as text and as PostgreSQL's binary form, from the encoded column of their elements.
+"""Columns of one-dimensional arrays as text and as PostgreSQL's binary form, from the encoded
+column of their elements.
 
-Enters: an Arrow list array, and its elements encoded as EncodedColumn. Leaves: EncodedColumn. Lower bounds are 1.
+Enters: an Arrow list array, and its elements encoded as EncodedColumn. Leaves: EncodedColumn. Lower
+bounds are 1.
 """
 
 from __future__ import annotations
@@ -14,21 +16,25 @@ from ringbuffer.encode.binary import put_int16
 from ringbuffer.encode.encoded_column import Bytes, EncodedColumn, Offsets, frozen, valid_bytes
 from ringbuffer.encode.text import is_valid
 
-# Dimensions, whether there are NULLs, the element's type; then the one dimension: how many elements, and its lower bound.
+# Dimensions, whether there are NULLs, the element's type; then the one dimension: how many
+# elements, and its lower bound.
 HEAD_BYTES = 12
 DIMENSION_BYTES = 8
 LENGTH_BYTES = 4
 
-# What makes an element need quotes: its own quote and escape, braces, the delimiter, and white space.
+# What makes an element need quotes: its own quote and escape, braces, the delimiter, and white
+# space.
 SPECIAL = np.zeros(256, dtype=np.uint8)
 SPECIAL[list(b'"\\{}, \t\n\r\v\f')] = 1
-# Behind a backslash in quotes.
+# Bytes that stand after a backslash in quotes.
 ESCAPED = np.zeros(256, dtype=np.uint8)
 ESCAPED[list(b'"\\')] = 1
 
 
 def list_offsets(array: pa.Array) -> npt.NDArray[np.int64]:
-    """Return where the elements of each row begin and end, counted in the list's values. int64[n + 1]."""
+    """Return where the elements of each row begin and end, counted in the list's values. int64[n +
+    1].
+    """
     return np.asarray(array.offsets.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
@@ -56,7 +62,9 @@ def binary_lists(array: pa.Array, elements: EncodedColumn, element_oid: int) -> 
 
 @kernel
 def needs_quotes(data: Bytes, start: int, end: int, special: Bytes) -> bool:
-    """Tell whether an element must stand in quotes: it is empty, looks like NULL, or has a special byte."""
+    """Tell whether an element must stand in quotes: it is empty, looks like NULL, or has a special
+    byte.
+    """
     if start == end:
         return True
     for index in range(start, end):
@@ -102,7 +110,10 @@ def put_text_lists(
     out: Bytes,
     ends: Offsets,
 ) -> None:
-    """Write {a,b,NULL}. sources: int64[m + 1], the elements; present: uint8[m] or empty; offsets, ends: int64[n + 1]."""
+    """Write {a,b,NULL}. sources: int64[m + 1], the elements; present: uint8[m] or empty.
+
+    Offsets, ends: int64[n + 1].
+    """
     at = 0
     ends[0] = 0
     for row in range(len(ends) - 1):
@@ -140,7 +151,10 @@ def put_binary_lists(
     out: Bytes,
     ends: Offsets,
 ) -> None:
-    """Write arrays in binary. sources: int64[m + 1], the elements; present: uint8[m] or empty; offsets, ends: int64[n + 1]."""
+    """Write arrays in binary. sources: int64[m + 1], the elements; present: uint8[m] or empty.
+
+    Offsets, ends: int64[n + 1].
+    """
     at = 0
     ends[0] = 0
     for row in range(len(ends) - 1):

@@ -1,7 +1,7 @@
 """Columns in PostgreSQL's binary output, for DataRow.
 
-Enters: Arrow arrays in the forms of views, the family of their SQL type. Leaves: EncodedColumn, big-endian, dates and times counted from
-2000-01-01. Must not know message formats.
+Enters: Arrow arrays in the forms of views, the family of their SQL type. Leaves: EncodedColumn,
+big-endian, dates and times counted from 2000-01-01. Must not know message formats.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ from ringbuffer.scalar.texts.put_values import WORD_DIGITS, split_words
 EPOCH_DAYS = 10_957
 EPOCH_US = EPOCH_DAYS * 86_400_000_000
 
-# A numeric is digits of base 10,000 behind a head of four int16: their count, weight of the first, sign, display scale.
+# A numeric is digits of base 10,000 after a head of four int16: their count, weight of the first,
+# sign, display scale.
 GROUP_DIGITS = 4
 HEAD_BYTES = 8
 SIGN_NEGATIVE = 0x4000
@@ -111,7 +112,9 @@ def encode_numerics(
     out: Bytes,
     ends: Offsets,
 ) -> None:
-    """Write exact decimals. words: int64[2n]; scales: int16[n] or [1]; digits: uint8[44], scratch; ends: int64[n + 1]."""
+    """Write exact decimals. words: int64[2n]; scales: int16[n] or [1]; digits: uint8[44], scratch;
+    ends: int64[n + 1].
+    """
     at = 0
     ends[0] = 0
     for row in range(len(ends) - 1):
@@ -133,7 +136,8 @@ def put_numeric(out: Bytes, at: int, lo: int, hi: int, scale: int, digits: Bytes
     if negative:
         lo, hi = int128_negate(lo, hi)
     head, tail = split_words(lo, hi)
-    # Group 0 is the last one: its digits are padded with zeros so that a group border falls on the decimal point.
+    # Group 0 is the last one: its digits are padded with zeros so that a group border falls on the
+    # decimal point.
     padding = -scale % GROUP_DIGITS
     for index in range(len(digits)):
         digits[index] = 0

@@ -1,6 +1,7 @@
 """A column of any type in PostgreSQL's text or binary output: which encoder does it.
 
-Enters: Arrow arrays in the forms of views, the family of their SQL type, the forms of text that the reader asks for. Leaves: EncodedColumn.
+Enters: Arrow arrays in the forms of views, the family of their SQL type, the forms of text that the
+reader asks for. Leaves: EncodedColumn.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from ringbuffer.memory.labels import LabelFamily
 
 STRINGS = frozenset({"bpchar", "uuid", "json", "jsonb", "inet", "cidr", "name"})
 
-# Types of oids that stand for names. Where they are to be shown by name, the caller gives structs of oid (int64) and name (string).
+# Types of oids that stand for names. Where they are to be shown by name, the caller gives structs
+# of oid (int64) and name (string).
 REGISTERED = frozenset({"regproc", "regclass", "regtype", "regnamespace", "regrole"})
 
 # The object identifier that an array in binary form gives for its elements.
@@ -32,7 +34,9 @@ ELEMENT_OIDS = {
 
 
 def text_column(column: pa.Array | pa.ChunkedArray, family: str, forms: Forms) -> EncodedColumn:
-    """Return the text of each value. family: a key of the type table, with '[]' for arrays, or with labels; forms: the session's."""
+    """Return the text of each value. family: a key of the type table, with '[]' for arrays, or with
+    labels; forms: the session's.
+    """
     array, zone = one_array(column), forms.zone
     if isinstance(family, LabelFamily):
         scalar = array.values if family.endswith("[]") else array
@@ -68,7 +72,9 @@ def text_column(column: pa.Array | pa.ChunkedArray, family: str, forms: Forms) -
 
 
 def binary_column(column: pa.Array | pa.ChunkedArray, family: str) -> EncodedColumn:
-    """Return the binary form of each value. family: a key of the type table, with '[]' for arrays."""
+    """Return the binary form of each value. family: a key of the type table, with '[]' for
+    arrays.
+    """
     array = one_array(column)
     if isinstance(family, LabelFamily):
         scalar = array.values if family.endswith("[]") else array

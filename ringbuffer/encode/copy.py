@@ -1,7 +1,8 @@
-"""Rows for COPY TO STDOUT in text and CSV format: one CopyData message per row, as PostgreSQL sends them (clients rely on it).
+"""Rows for COPY TO STDOUT in text and CSV format: one CopyData message per row, as PostgreSQL sends
+them (clients rely on it).
 
-Enters: Arrow columns, the families of their types, the options. Leaves: the messages as one piece of bytes. Two passes per column: sizes,
-then bytes at one cursor per row; no Python per row.
+Enters: Arrow columns, the families of their types, the options. Leaves: the messages as one piece
+of bytes. Two passes per column: sizes, then bytes at one cursor per row; no Python per row.
 """
 
 from __future__ import annotations
@@ -24,13 +25,18 @@ COPY_DATA = ord("d")
 HEAD_BYTES = 5
 NEWLINE = 10
 
-# The letters behind the backslash in text format; every other control character stands for itself.
+# The letters after the backslash in text format; every other control character stands for itself.
 LETTERS = {8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r"}
 
 
 @dataclass(frozen=True, slots=True)
 class CopyFormat:
-    """PostgreSQL's COPY TO options. format: 'text' or 'csv'; force_quote: names of columns, None for all of them (csv only)."""
+    """PostgreSQL's COPY TO options.
+
+    Attributes:
+        format: 'text' or 'csv'.
+        force_quote: names of columns, None for all of them (csv only).
+    """
 
     format: str = "text"
     delimiter: str = "\t"
@@ -50,7 +56,9 @@ def encode_copy_rows(
     header: bool,
     rows_count: int,
 ) -> bytes:
-    """Return the rows as framed CopyData messages, each one line. header: these are the first rows, so the header goes before them."""
+    """Return the rows as framed CopyData messages, each one line. header: these are the first rows,
+    so the header goes before them.
+    """
     encoded = [text_column(column, family, forms) for column, family in zip(columns, families, strict=True)]
     first = encode_header(names, form) if header and form.header else b""
     if rows_count == 0:
@@ -121,19 +129,23 @@ def _quoted(column: EncodedColumn, name: str, form: CopyFormat, null: Bytes, spe
 
 
 def _messages(sizes: npt.NDArray[np.int64]) -> tuple[Bytes, npt.NDArray[np.int64]]:
-    """Return the buffer of messages of `sizes` bytes, their heads written, and where their lines start."""
+    """Return the buffer of messages of `sizes` bytes, their heads written, and where their lines
+    start.
+    """
     ends = np.cumsum(sizes)
     out = np.empty(int(ends[-1]), dtype=np.uint8)
     cursors = ends - sizes
     put_message_heads(sizes, out, cursors)
-    # A line ends behind its last column, or where there is none.
+    # A line ends after its last column, or at once where there is none.
     out[ends - 1] = NEWLINE
     return out, cursors
 
 
 @kernel
 def put_message_heads(sizes: npt.NDArray[np.int64], out: Bytes, cursors: npt.NDArray[np.int64]) -> None:
-    """Write type and length of each message at its cursor, and move the cursor behind them. sizes, cursors: int64[n]."""
+    """Write type and length of each message at its cursor, and move the cursor after them. sizes,
+    cursors: int64[n].
+    """
     for row in range(len(sizes)):
         at = cursors[row]
         out[at] = COPY_DATA
@@ -144,7 +156,9 @@ def put_message_heads(sizes: npt.NDArray[np.int64], out: Bytes, cursors: npt.NDA
 def add_text_sizes(
     data: Bytes, ends: Offsets, valid: Bytes, letters: Bytes, null_bytes: int, sizes: npt.NDArray[np.int64]
 ) -> None:
-    """Add the escaped bytes of each value to the size of its row. letters: uint8[256], 0 for bytes that stand for themselves."""
+    """Add the escaped bytes of each value to the size of its row. letters: uint8[256], 0 for bytes
+    that stand for themselves.
+    """
     for row in range(len(sizes)):
         if is_valid(valid, row):
             size = ends[row + 1] - ends[row]
@@ -166,7 +180,9 @@ def put_text_fields(
     out: Bytes,
     cursors: npt.NDArray[np.int64],
 ) -> None:
-    """Write one column in text format, each value and the separator at its row's cursor. ends: int64[n + 1]; cursors: int64[n]."""
+    """Write one column in text format, each value and the separator at its row's cursor. ends:
+    int64[n + 1]; cursors: int64[n].
+    """
     for row in range(len(cursors)):
         at = cursors[row]
         if is_valid(valid, row):
@@ -206,7 +222,9 @@ def equals(data: Bytes, start: int, end: int, other: Bytes) -> bool:
 
 @kernel
 def mark_quoted(data: Bytes, ends: Offsets, special: Bytes, null: Bytes, end_of_data: Bytes, flags: Bytes) -> None:
-    """Set flags[row] where the value has a special byte or reads as `null` or `end_of_data`. special: uint8[256]; flags: uint8[n]."""
+    """Set flags[row] where the value has a special byte or reads as `null` or `end_of_data`.
+    special: uint8[256]; flags: uint8[n].
+    """
     for row in range(len(flags)):
         start, end = ends[row], ends[row + 1]
         for index in range(start, end):
@@ -252,7 +270,9 @@ def put_csv_fields(
     out: Bytes,
     cursors: npt.NDArray[np.int64],
 ) -> None:
-    """Write one column in CSV format, each value and the separator at its row's cursor. quoted: uint8[n]; cursors: int64[n]."""
+    """Write one column in CSV format, each value and the separator at its row's cursor. quoted:
+    uint8[n]; cursors: int64[n].
+    """
     for row in range(len(cursors)):
         at = cursors[row]
         if not is_valid(valid, row):

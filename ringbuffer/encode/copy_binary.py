@@ -1,7 +1,8 @@
-"""Rows for COPY TO STDOUT in binary format: one CopyData message per row, the header in the first one and the end marker in one of its own.
+"""Rows for COPY TO STDOUT in binary format: one CopyData message per row, the header in the first
+one and the end marker in one of its own.
 
-Enters: Arrow columns, the families of their types. Leaves: the messages as one piece of bytes. A tuple is what a DataRow holds, so rows are
-made as such and change their type byte.
+Enters: Arrow columns, the families of their types. Leaves: the messages as one piece of bytes. A
+tuple is what a DataRow holds, so rows are made as such and change their type byte.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import pyarrow as pa
 from ringbuffer.encode.output_forms import Forms
 from ringbuffer.encode.rows import BINARY_FORMAT, encode_data_rows
 
-# Signature, no flags, nothing behind them.
+# Signature, no flags, nothing after them.
 HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 END_MARKER = b"\xff\xff"
 COPY_DATA = ord("d")
@@ -25,7 +26,9 @@ HEAD_BYTES = 5
 def encode_binary_rows(
     columns: Sequence[pa.Array | pa.ChunkedArray], families: Sequence[str], begins: bool, ends: bool, rows_count: int
 ) -> bytes:
-    """Return the rows as framed CopyData messages. begins, ends: the header goes before them, the end marker behind them."""
+    """Return the rows as framed CopyData messages. begins, ends: the header goes before them, the
+    end marker after them.
+    """
     data = b""
     if rows_count:
         rows, row_ends = encode_data_rows(columns, families, [BINARY_FORMAT] * len(columns), Forms("UTC"), rows_count)

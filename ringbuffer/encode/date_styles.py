@@ -1,8 +1,9 @@
-"""Dates and timestamps as text in the styles that a session may ask for beside ISO: SQL, Postgres and German.
+"""Dates and timestamps as text in the styles that a session may ask for beside ISO: SQL, Postgres
+and German.
 
-Enters: Arrow arrays in the forms of views. Leaves: EncodedColumn. A style is the parts of the ISO text in another order, with the day of
-the week, and the abbreviation of the zone instead of its distance. Few sessions ask for them, so each different value is made in Python,
-once.
+Enters: Arrow arrays in the forms of views. Leaves: EncodedColumn. A style is the parts of the ISO
+text in another order, with the day of the week, and the abbreviation of the zone instead of its
+distance. Few sessions ask for them, so each different value is made in Python, once.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 
 
 def styled_dates(array: pa.Array, family: str, zone: str, date_style: str) -> EncodedColumn:
-    """Return the text of dates, timestamps or timestamps of a zone; date_style: 'SQL, DMY' and the like."""
+    """Return the text of dates, timestamps or timestamps of a zone; date_style: 'SQL, DMY' and the
+    like.
+    """
     style, order = date_style.split(", ")
     encoded = pc.dictionary_encode(array)
     column = encode_text.text_column(encoded.dictionary, family, zone)

@@ -1,10 +1,13 @@
-"""A column on its way out: its values as bytes, one after the other; and the buffers of Arrow arrays that encoders read.
+"""An encoded column, its values as bytes one after the other, and the buffers of Arrow arrays.
 
-Enters: Arrow arrays in the forms of views (bool, int16/32/64, float, decimal128, struct of unscaled and scale, string, date32,
-timestamp[us]). Leaves: numpy views of their buffers, without a copy where the form allows. Must not know output formats.
+Encoders read these buffers.
 
-A kernel is compiled anew for each combination of writable and read-only arrays, so that is fixed here: values, data and scales are
-read-only, ends and valid are writable.
+Enters: Arrow arrays in the forms of views (bool, int16/32/64, float, decimal128, struct of unscaled
+and scale, string, date32, timestamp[us]). Leaves: numpy views of their buffers, without a copy
+where the form allows. Must not know output formats.
+
+A kernel is compiled anew for each combination of writable and read-only arrays, so that is fixed
+here: values, data and scales are read-only, ends and valid are writable.
 """
 
 from __future__ import annotations
@@ -30,7 +33,11 @@ def frozen(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 @dataclass(frozen=True, slots=True)
 class EncodedColumn:
-    """Value i is data[ends[i]:ends[i + 1]]. valid: uint8[n], 0 where NULL; empty when there is no NULL."""
+    """Value i is data[ends[i]:ends[i + 1]].
+
+    Attributes:
+        valid: uint8[n], 0 where NULL; empty when there is no NULL.
+    """
 
     data: Bytes
     ends: Offsets
@@ -63,7 +70,10 @@ def unpack_bits(bits: pa.Buffer, offset: int, count: int) -> Bytes:
 
 
 def fixed_values(array: pa.Array, dtype: str, words: int = 1) -> npt.NDArray[Any]:
-    """Return the values of a fixed-size form, `words` of `dtype` each; those of NULLs are arbitrary."""
+    """Return the values of a fixed-size form, `words` of `dtype` each.
+
+    Those of NULLs are arbitrary.
+    """
     count = len(array) * words
     if count == 0:
         return frozen(np.empty(0, dtype=dtype))
@@ -93,7 +103,9 @@ def string_column(array: pa.Array) -> EncodedColumn:
 
 
 def numeric_words(array: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int16], Bytes]:
-    """Return (unscaled values int64[2n] as low and high words, scales int16[n], or int16[1] for all, valid) of a numeric column."""
+    """Return (unscaled values int64[2n] as low and high words, scales int16[n], or int16[1] for
+    all, valid) of a numeric column.
+    """
     if pa.types.is_struct(array.type):
         unscaled, scale = array.field("unscaled"), array.field("scale")
         valid = valid_bytes(array)

@@ -1,4 +1,5 @@
-"""Fields one after the other, each with its length, as DataRow and the binary form of rows have them: one column at a time.
+"""Fields one after the other, each with its length, as DataRow and the binary form of rows have
+them: one column at a time.
 
 Enters: the bytes of an encoded column, a cursor per row. Leaves: bytes at the cursors.
 """
@@ -15,7 +16,9 @@ from ringbuffer.encode.text import is_valid
 
 @kernel
 def add_sizes(ends: Offsets, valid: Bytes, sizes: npt.NDArray[np.int64]) -> None:
-    """Add the bytes of each value to the size of its row. ends: int64[n + 1]; valid: uint8[n] or empty; sizes: int64[n]."""
+    """Add the bytes of each value to the size of its row. ends: int64[n + 1]; valid: uint8[n] or
+    empty; sizes: int64[n].
+    """
     for row in range(len(sizes)):
         if is_valid(valid, row):
             sizes[row] += ends[row + 1] - ends[row]
@@ -33,7 +36,9 @@ def put_int32(out: Bytes, at: int, value: int) -> int:
 
 @kernel
 def put_fields(data: Bytes, ends: Offsets, valid: Bytes, out: Bytes, cursors: npt.NDArray[np.int64]) -> None:
-    """Write one column: length and bytes of each value, -1 for NULL, at its row's cursor. ends: int64[n + 1]; cursors: int64[n]."""
+    """Write one column: length and bytes of each value, -1 for NULL, at its row's cursor. ends:
+    int64[n + 1]; cursors: int64[n].
+    """
     for row in range(len(cursors)):
         at = cursors[row]
         if is_valid(valid, row):

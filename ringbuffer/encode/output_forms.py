@@ -1,4 +1,5 @@
-"""Text output in the forms that a session may ask for beside the usual ones: IntervalStyle, bytea_output, extra_float_digits, DateStyle.
+"""Text output in the forms that a session may ask for beside the usual ones: IntervalStyle,
+bytea_output, extra_float_digits, DateStyle.
 
 Enters: Arrow arrays in the forms of views. Leaves: EncodedColumn. Few sessions ask for them,
 so each different value is made in Python, once.
@@ -24,7 +25,12 @@ BACKSLASH = 0x5C
 
 
 class Forms(NamedTuple):
-    """How a session wants values as text. zone: its TimeZone; float_digits: extra_float_digits, above 0 the shortest exact form."""
+    """How a session wants values as text.
+
+    Attributes:
+        zone: its TimeZone.
+        float_digits: extra_float_digits, above 0 the shortest exact form.
+    """
 
     zone: str
     interval_style: str = "postgres"
@@ -34,7 +40,9 @@ class Forms(NamedTuple):
 
 
 def other_text(array: pa.Array, family: str, forms: Forms) -> EncodedColumn | None:
-    """Return the text of each value where the session wants another form than the usual one, else None."""
+    """Return the text of each value where the session wants another form than the usual one, else
+    None.
+    """
     match family:
         case "interval" if forms.interval_style != "postgres":
             return _texts(array, INTERVAL_FORMS[forms.interval_style])
@@ -78,7 +86,10 @@ def short_float(value: float, digits: int) -> str:
 
 
 def fields_of(value: dict[str, int]) -> tuple[int, int, int, int, int, int]:
-    """Return years, months, days, hours, minutes and microseconds of the minute; those of one part have one sign."""
+    """Return years, months, days, hours, minutes and microseconds of the minute.
+
+    Those of one part have one sign.
+    """
     months, micros = value["months"], value["micros"]
     sign, size = (-1 if micros < 0 else 1), abs(micros)
     years = abs(months) // MONTHS_OF_YEAR * (-1 if months < 0 else 1)
@@ -94,7 +105,9 @@ def seconds_text(micros: int) -> str:
 
 
 def verbose_interval(value: dict[str, int]) -> str:
-    """Return an interval in IntervalStyle postgres_verbose: the first part that is not 0 decides whether all of it was ago."""
+    """Return an interval in IntervalStyle postgres_verbose: the first part that is not 0 decides
+    whether all of it was ago.
+    """
     parts = fields_of(value)
     ago = next((part < 0 for part in parts if part), False)
     words = ["@"]
@@ -126,7 +139,10 @@ def iso_interval(value: dict[str, int]) -> str:
 
 
 def sql_interval(value: dict[str, int]) -> str:
-    """Return an interval in IntervalStyle sql_standard; one that the standard has no form for, with a sign before each part."""
+    """Return an interval in IntervalStyle sql_standard.
+
+    One that the standard has no form for, with a sign before each part.
+    """
     parts = fields_of(value)
     years, months, days, hours, minutes, micros = (abs(part) for part in parts)
     clock = f"{hours}:{minutes:02d}:{'0' if micros < 10 * SECOND_US else ''}{seconds_text(micros)}"

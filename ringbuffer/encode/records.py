@@ -1,4 +1,5 @@
-"""Columns of rows as values, as text and as PostgreSQL's binary form, from the encoded columns of their fields.
+"""Columns of rows as values, as text and as PostgreSQL's binary form, from the encoded columns of
+their fields.
 
 Enters: an Arrow struct array, and its fields encoded as EncodedColumn. Leaves: EncodedColumn.
 """
@@ -29,9 +30,11 @@ DOUBLED[list(b'"\\')] = 1
 
 
 class RecordFamily(str):
-    """The family of rows as values, or of arrays of them, for encoders: 'record' or 'record[]', with families and oids of the fields.
+    """The family of rows as values, or of arrays of them, for encoders: 'record' or 'record[]',
+    with families and oids of the fields.
 
-    oid: of the type, which arrays in binary form give for their elements.
+    Attributes:
+        oid: of the type, which arrays in binary form give for their elements.
     """
 
     oid: int
@@ -62,7 +65,10 @@ def text_records(array: pa.Array, fields: Sequence[EncodedColumn]) -> EncodedCol
 
 
 def binary_records(array: pa.Array, fields: Sequence[EncodedColumn], oids: Sequence[int]) -> EncodedColumn:
-    """Return rows in binary form; `fields` are those of all rows in binary, of types with these oids."""
+    """Return rows in binary form.
+
+    `fields` are those of all rows in binary, of types with these oids.
+    """
     sizes = np.full(len(array), HEAD_BYTES + FIELD_HEAD_BYTES * len(fields), dtype=np.int64)
     for field in fields:
         add_sizes(field.ends, field.valid, sizes)
@@ -110,7 +116,10 @@ def is_quoted(data: Bytes, start: int, end: int, special: Bytes) -> bool:
 def add_text_sizes(
     data: Bytes, ends: Offsets, valid: Bytes, special: Bytes, doubled: Bytes, sizes: npt.NDArray[np.int64]
 ) -> None:
-    """Add the bytes of each field to the size of its row; a NULL has none. ends: int64[n + 1]; sizes: int64[n]."""
+    """Add the bytes of each field to the size of its row.
+
+    A NULL has none. ends: int64[n + 1]; sizes: int64[n].
+    """
     for row in range(len(sizes)):
         if not is_valid(valid, row):
             continue
@@ -132,7 +141,9 @@ def put_text_fields(
     out: Bytes,
     cursors: npt.NDArray[np.int64],
 ) -> None:
-    """Write one field of each row at its cursor, in quotes where it needs them. ends: int64[n + 1]; cursors: int64[n]."""
+    """Write one field of each row at its cursor, in quotes where it needs them. ends: int64[n + 1];
+    cursors: int64[n].
+    """
     for row in range(len(cursors)):
         if not is_valid(valid, row):
             continue

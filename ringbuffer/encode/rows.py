@@ -1,8 +1,8 @@
 """Results as DataRow messages, all rows of a batch at once.
 
-Enters: Arrow columns, the families of their types, a format for each (0 text, 1 binary), the forms that the reader asks for.
-Leaves: the messages as one piece of bytes and where each ends.
-Two passes: sizes, then fields column by column at one cursor per row; no Python per row.
+Enters: Arrow columns, the families of their types, a format for each (0 text, 1 binary), the forms
+that the reader asks for. Leaves: the messages as one piece of bytes and where each ends. Two
+passes: sizes, then fields column by column at one cursor per row; no Python per row.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ def assemble_rows(encoded: Sequence[EncodedColumn], rows_count: int) -> tuple[by
 
 @kernel
 def put_heads(sizes: npt.NDArray[np.int64], columns_count: int, out: Bytes, cursors: npt.NDArray[np.int64]) -> None:
-    """Write type, length and count of each row at its cursor, and move the cursor behind them. sizes, cursors: int64[n]."""
+    """Write type, length and count of each row at its cursor, and move the cursor after them.
+    sizes, cursors: int64[n].
+    """
     for row in range(len(sizes)):
         at = cursors[row]
         out[at] = DATA_ROW

@@ -1,7 +1,8 @@
 """Columns in PostgreSQL's text output, one kernel per form, for DataRow and COPY.
 
-Enters: Arrow arrays in the forms of views, the family of their SQL type, the reader's time zone. Leaves: EncodedColumn. DateStyle is
-ISO, extra_float_digits 1, bytea and intervals do not exist. Must not know message formats.
+Enters: Arrow arrays in the forms of views, the family of their SQL type, the reader's time zone.
+Leaves: EncodedColumn. DateStyle is ISO, extra_float_digits 1, bytea and intervals do not exist.
+Must not know message formats.
 """
 
 from __future__ import annotations
@@ -134,7 +135,9 @@ def render_integers(values: npt.NDArray[np.int64], valid: Bytes, out: Bytes, end
 def render_numerics(
     words: npt.NDArray[np.int64], scales: npt.NDArray[np.int16], valid: Bytes, out: Bytes, ends: Offsets
 ) -> None:
-    """Write exact decimals with all digits of their scale. words: int64[2n]; scales: int16[n] or [1]; ends: int64[n + 1]."""
+    """Write exact decimals with all digits of their scale. words: int64[2n]; scales: int16[n] or
+    [1]; ends: int64[n + 1].
+    """
     at = 0
     ends[0] = 0
     for row in range(len(ends) - 1):
@@ -187,7 +190,9 @@ def render_dates(values: npt.NDArray[np.int32], valid: Bytes, out: Bytes, ends: 
 
 @kernel
 def render_timestamps(values: npt.NDArray[np.int64], valid: Bytes, out: Bytes, ends: Offsets) -> None:
-    """Write timestamps without time zone. values: int64[n], microseconds since 1970; out: uint8[40n]; ends: int64[n + 1]."""
+    """Write timestamps without time zone. values: int64[n], microseconds since 1970; out:
+    uint8[40n]; ends: int64[n + 1].
+    """
     at = 0
     ends[0] = 0
     for row in range(len(values)):
@@ -210,7 +215,9 @@ def render_zoned_timestamps(
     out: Bytes,
     ends: Offsets,
 ) -> None:
-    """Write timestamps with time zone: local time and its offset. values: int64[n], microseconds UTC; the zone as in time_zones."""
+    """Write timestamps with time zone: local time and its offset. values: int64[n], microseconds
+    UTC; the zone as in time_zones.
+    """
     at = 0
     ends[0] = 0
     for row in range(len(values)):

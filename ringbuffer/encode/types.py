@@ -1,7 +1,8 @@
-"""Columns of time, interval, bytea, uuid, oid and "char" as text and as PostgreSQL's binary form, one kernel per form.
+"""Columns of time, interval, bytea, uuid, oid and "char" as text and as PostgreSQL's binary form,
+one kernel per form.
 
-Enters: Arrow arrays in the forms of views. Leaves: EncodedColumn. IntervalStyle is postgres, bytea_output hex. Must not know message
-formats.
+Enters: Arrow arrays in the forms of views. Leaves: EncodedColumn. IntervalStyle is postgres,
+bytea_output hex. Must not know message formats.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ def bytea_text(array: pa.Array) -> EncodedColumn:
 
 def bytes_column(array: pa.Array) -> EncodedColumn:
     """Return bytes as they lie in Arrow, which is their binary form."""
-    # Under the type of strings, whose layout is the same; nobody decodes it.
+    # Under the type of strings, whose layout is the same; nothing decodes it.
     return string_column(
         pa.Array.from_buffers(pa.string(), len(array), array.buffers(), array.null_count, array.offset)
     )
@@ -126,7 +127,9 @@ def jsonb_binary(array: pa.Array) -> EncodedColumn:
 
 
 def address_binary(array: pa.Array, is_cidr: bool) -> EncodedColumn:
-    """Return family, bits of the network, whether it is a cidr, bytes of the address, and the address."""
+    """Return family, bits of the network, whether it is a cidr, bytes of the address, and the
+    address.
+    """
     return bytes_column(
         pa.array([None if text is None else _address(text, is_cidr) for text in array.to_pylist()], pa.binary())
     )
@@ -158,7 +161,10 @@ def char_binary(array: pa.Array) -> EncodedColumn:
 
 
 def interval_parts(array: pa.Array) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return months int32[n], days int32[n] and microseconds int64[n]; those of NULLs are arbitrary."""
+    """Return months int32[n], days int32[n] and microseconds int64[n].
+
+    Those of NULLs are arbitrary.
+    """
     months, days, micros = (array.field(index) for index in range(3))
     return fixed_values(months, "int32"), fixed_values(days, "int32"), fixed_values(micros, "int64")
 
@@ -178,7 +184,10 @@ def _fixed(array: pa.Array, data: Bytes, size: int) -> EncodedColumn:
 
 @kernel
 def put_clock(out: Bytes, at: int, micros: np.uint64) -> int:
-    """Write hh:mm:ss[.ffffff]; the least int64 has a counterpart only as an unsigned word. Return where it ends."""
+    """Write hh:mm:ss[.ffffff]; the least int64 has a counterpart only as an unsigned word.
+
+    Return where it ends.
+    """
     hours = signed_word(micros // HOUR)
     rest = signed_word(micros % HOUR)
     at = put_digits(out, at, hours, max(2, word_digits_count(unsigned_word(hours))))
@@ -197,7 +206,9 @@ def put_clock(out: Bytes, at: int, micros: np.uint64) -> int:
 
 @kernel
 def render_times(values: npt.NDArray[np.int64], valid: Bytes, out: Bytes, ends: Offsets) -> None:
-    """Write times of day. values: int64[n], microseconds since midnight; out: uint8[16n]; ends: int64[n + 1]."""
+    """Write times of day. values: int64[n], microseconds since midnight; out: uint8[16n]; ends:
+    int64[n + 1].
+    """
     at = 0
     ends[0] = 0
     for row in range(len(values)):
@@ -210,7 +221,9 @@ def render_times(values: npt.NDArray[np.int64], valid: Bytes, out: Bytes, ends: 
 def render_zoned_times(
     values: npt.NDArray[np.int64], west: npt.NDArray[np.int32], valid: Bytes, out: Bytes, ends: Offsets
 ) -> None:
-    """Write times of day and +hh[:mm[:ss]]. values: int64[n]; west: int32[n], seconds; out: uint8[26n]; ends: int64[n + 1]."""
+    """Write times of day and +hh[:mm[:ss]]. values: int64[n]; west: int32[n], seconds; out:
+    uint8[26n]; ends: int64[n + 1].
+    """
     at = 0
     ends[0] = 0
     for row in range(len(values)):
@@ -222,7 +235,10 @@ def render_zoned_times(
 
 @kernel
 def put_amount(out: Bytes, at: int, first: int, amount: int, word: Bytes, negative: bool) -> int:
-    """Write ' 2 days', with a plus behind a negative part; `first` is where the value begins. Return where it ends."""
+    """Write ' 2 days', with a plus after a negative part; `first` is where the value begins.
+
+    Return where it ends.
+    """
     if at > first:
         out[at] = 32
         at += 1
@@ -257,7 +273,9 @@ def render_intervals(
     out: Bytes,
     ends: Offsets,
 ) -> None:
-    """Write intervals. months, days: int32[n]; micros: int64[n]; out: uint8[80n]; ends: int64[n + 1]."""
+    """Write intervals. months, days: int32[n]; micros: int64[n]; out: uint8[80n]; ends: int64[n +
+    1].
+    """
     at = 0
     ends[0] = 0
     for row in range(len(micros)):
@@ -316,7 +334,9 @@ def render_hex(data: Bytes, sources: Offsets, valid: Bytes, out: Bytes, ends: Of
 
 @kernel
 def read_uuids(data: Bytes, sources: Offsets, valid: Bytes, out: Bytes) -> None:
-    """Read texts of 36 characters to 16 bytes each. sources: int64[n + 1]; out: uint8[16n], zeros."""
+    """Read texts of 36 characters to 16 bytes each. sources: int64[n + 1]; out: uint8[16n],
+    zeros.
+    """
     for row in range(len(sources) - 1):
         if is_valid(valid, row):
             half = 0

@@ -151,8 +151,8 @@ class DecimalVariances(NamedTuple):
         values: int64[count, 2].
         scales: int16[count].
         nulls: uint8[count].
-        wide: uint8[count], 1 for groups whose sums or products need more than 128 bits; nothing else
-            is written for these.
+        wide: uint8[count], 1 for groups whose sums or products need more than 128 bits; nothing
+            else is written for these.
     """
 
     values: Words

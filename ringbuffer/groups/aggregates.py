@@ -36,7 +36,8 @@ copy_memory: Any = copy_bytes
 
 # In the wraps word of a sum: it can't be represented whatever else is added.
 OUT_OF_RANGE = 1 << 62
-# From here on: NaN or infinities were added, in three bits which of -Infinity, Infinity and NaN; they outweigh what can't be represented.
+# From here on: NaN or infinities were added, in three bits which of -Infinity, Infinity and NaN;
+# they outweigh what can't be represented.
 SPECIAL_SUM = 1 << 61
 MINUS_BIT, PLUS_BIT, NAN_BIT = 1, 2, 4
 NAN_KEY = 0x7FF8000000000000
@@ -167,7 +168,10 @@ def special_sum_rank(wraps: int) -> int:
 
 @kernel
 def sum_float64(rows: Words, at: int, value: float) -> None:
-    """Add a float to a sum (bits, overflowed); finite summands whose sum is infinite are an overflow."""
+    """Add a float to a sum (bits, overflowed).
+
+    Finite summands whose sum is infinite are an overflow.
+    """
     old = from_bits(unsigned_word(rows[at]))
     new = old + value
     if np.isinf(new) and not np.isinf(old) and not np.isinf(value):
@@ -177,7 +181,8 @@ def sum_float64(rows: Words, at: int, value: float) -> None:
 
 @kernel
 def sum_float32(rows: Words, at: int, value: float) -> None:
-    """Add a float to a sum (bits of the float64, overflowed), rounded to single precision at each step.
+    """Add a float to a sum (bits of the float64, overflowed), rounded to single precision at each
+    step.
 
     PostgreSQL rounds its sums of real in this way.
     """
@@ -190,7 +195,8 @@ def sum_float32(rows: Words, at: int, value: float) -> None:
 
 @kernel
 def add_average(rows: Words, at: int, seen: int, value: float) -> None:
-    """Add a float to a state (sum, sum of squared deviations, overflowed) as PostgreSQL's float8_accum.
+    """Add a float to a state (sum, sum of squared deviations, overflowed) as PostgreSQL's
+    float8_accum.
 
     The avg of such a state fails when the squares overflow.
     """
@@ -213,7 +219,8 @@ def add_average(rows: Words, at: int, seen: int, value: float) -> None:
 
 @kernel
 def merge_average(rows: Words, at: int, seen: int, source: Words, start: int, count: int) -> None:
-    """Add another state (sum, squared deviations, overflowed) of `count` > 0 values: float8_combine.
+    """Add another state (sum, squared deviations, overflowed) of `count` > 0 values:
+    float8_combine.
 
     A state of one value is added as the value itself would be, so that single rows have the last
     digits of float8_accum.
@@ -275,7 +282,10 @@ def bit_xor(rows: Words, at: int, seen: int, value: int) -> None:
 
 @kernel
 def min_float(rows: Words, at: int, seen: int, value: float) -> None:
-    """Keep the smaller float. NaN is the largest; of 0 and -0 the later one stays, as in PostgreSQL."""
+    """Keep the smaller float.
+
+    NaN is the largest; of 0 and -0 the later one stays, as in PostgreSQL.
+    """
     if seen == 0 or compare_float64(from_bits(unsigned_word(rows[at])), value) >= 0:
         rows[at] = signed_word(bits(value))
 
@@ -358,7 +368,9 @@ def float_word(value: float) -> int:
 
 @kernel
 def float_key(value: float) -> int:
-    """Return bits that are equal for equal floats: -0 and 0 have the same bits, and so has every NaN."""
+    """Return bits that are equal for equal floats: -0 and 0 have the same bits, and so has every
+    NaN.
+    """
     if value == 0.0:
         return 0
     if np.isnan(value):

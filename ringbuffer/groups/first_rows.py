@@ -56,7 +56,8 @@ def compare_kept(
     start: int,
     heap: int,
 ) -> int:
-    """Return -1, 0 or 1: the kept value rows[at] comes before, with or after source[start] in the order.
+    """Return -1, 0 or 1: the kept value rows[at] comes before, with or after source[start] in the
+    order.
 
     The order is that of `form`.
     """

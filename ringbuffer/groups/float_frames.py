@@ -1,9 +1,12 @@
-"""Sums of floats over frames of rows by PostgreSQL's own steps (Youngs and Cramer), one row after the other: the digits are its digits.
+"""Sums of floats over frames of rows by PostgreSQL's own steps (Youngs and Cramer), one row after
+the other: the digits are its digits.
 
-ys, xs float64[rows]; known uint8[rows], 0 for rows that count nothing; lows, highs int64[frames], the first row of each frame and the one
-after its last; out_lows, out_highs the rows among them that it leaves out, but for its own if `keeps_own`: the row whose number is the
-frame's. sums float64[frames, 6] gets count, sum of x, of its squared deviations, of y, of its squared deviations, of the products of both.
-A frame that begins where the one before did goes on from there; any other is added anew, as in PostgreSQL. Must not know SQL.
+ys, xs float64[rows]; known uint8[rows], 0 for rows that count nothing; lows, highs int64[frames],
+the first row of each frame and the one after its last; out_lows, out_highs the rows among them that
+it leaves out, but for its own if `keeps_own`: the row whose number is the frame's. sums
+float64[frames, 6] gets count, sum of x, of its squared deviations, of y, of its squared deviations,
+of the products of both. A frame that begins where the one before did goes on from there; any other
+is added anew, as in PostgreSQL. Must not know SQL.
 """
 
 from __future__ import annotations
@@ -49,7 +52,10 @@ def float_frames(
     end: int,
     sums: Floats,
 ) -> int:
-    """Write the sums of the frames from `begin` to before `end`; the one before has its sums. Returns OK or FLOAT_OVERFLOW."""
+    """Write the sums of the frames from `begin` to before `end`; the one before has its sums.
+
+    Returns OK or FLOAT_OVERFLOW.
+    """
     lows, highs, out_lows, out_highs, keeps_own = frames
     for frame in range(begin, end):
         row, leaves_out = lows[frame], out_highs[frame] > out_lows[frame]
@@ -76,7 +82,8 @@ def add_floats(kind: int, y: float, x: float, sums: Floats, frame: int) -> int:
     if kind == REAL:
         sum_x = np.float64(np.float32(sum_x))
     if before == 0.0:
-        # PostgreSQL begins with the first value: -0 stays -0 in sums, and 0 + x is what the others have.
+        # PostgreSQL begins with the first value: -0 stays -0 in sums, and 0 + x is what the others
+        # have.
         sums[frame, X] = x if kind <= REAL else sum_x
         if kind > REAL:
             sums[frame, Y] = was_y + y
@@ -102,7 +109,10 @@ def add_floats(kind: int, y: float, x: float, sums: Floats, frame: int) -> int:
 
 @kernel
 def add_pair(off_x: float, fine_x: bool, y: float, x: float, sums: Floats, frame: int) -> int:
-    """Add what a pair adds to sums whose count and sum of x have it already. Returns OK or FLOAT_OVERFLOW."""
+    """Add what a pair adds to sums whose count and sum of x have it already.
+
+    Returns OK or FLOAT_OVERFLOW.
+    """
     count, was_y = sums[frame, COUNT], sums[frame, Y]
     sum_y = was_y + y
     fine_y = not np.isinf(was_y) and not np.isinf(y)

@@ -24,7 +24,8 @@ from ringbuffer.memory.columns import INLINE_BYTES_MAX
 
 Words = npt.NDArray[np.int64]
 
-# Words of a control block. A kernel that returns early has set ERROR, or HEAP_NEEDED, or needs more rows.
+# Words of a control block. A kernel that returns early has set ERROR, or HEAP_NEEDED, or needs more
+# rows.
 ROWS_COUNT = 0
 ROWS_MAX = 1
 HEAP_USED = 2
@@ -75,7 +76,10 @@ class TableLayout(NamedTuple):
 
 
 class GroupTable:
-    """The owner of the arrays of one table. The owner makes sure that the table has one writer at a time."""
+    """The owner of the arrays of one table.
+
+    The owner makes sure that the table has one writer at a time.
+    """
 
     __slots__ = ("control", "heap", "layout", "rows", "slots")
 
@@ -138,7 +142,9 @@ def find_group(
     row_words: int,
     text_mask: int,
 ) -> int:
-    """Return where the row begins in `rows` whose entry has the given key words; -1: grow rows first.
+    """Return where the row begins in `rows` whose entry has the given key words.
+
+    -1: grow rows first.
 
     The key words are source[start : start + key_words]; a row is made if there is none. The offsets
     of long texts in `source` count from the address `source_heap`. The caller has made room in the
@@ -195,7 +201,8 @@ def hash_entry(source: Words, start: int, source_heap: int, key_words: int, text
         mixed = mix(mixed, value)
         if text_mask != 0 and (text_mask >> word) & 1:
             previous_long = (value & LENGTH_MASK) > INLINE_BYTES_MAX
-    # Folding the halves once more would undo what `mix` did last: texts that differ in their last letters met in a few slots then.
+    # Folding the halves once more would undo what `mix` did last: texts that differ in their last
+    # letters met in a few slots then.
     result: int = signed_word(mixed)
     return result
 
@@ -259,7 +266,10 @@ def equal_bytes(a: int, b: int, length: int) -> bool:
 
 @kernel
 def store_text(control: Words, length: int, address: int) -> int:
-    """Copy `length` bytes to the heap of the table and return their offset; the caller has made room."""
+    """Copy `length` bytes to the heap of the table and return their offset.
+
+    The caller has made room.
+    """
     offset: int = control[HEAP_USED]
     copy_memory(control[HEAP_ADDRESS] + offset, address, length)
     control[HEAP_USED] = offset + length

@@ -1,4 +1,5 @@
-"""Join tables: the immutable build sides that stream kernels probe, from key words to matching rows.
+"""Join tables: the immutable build sides that stream kernels probe, from key words to matching
+rows.
 
 A table is two arrays. `index` is a header and slots; the first word of a slot is 0 or (first row <<
 32 | rows) of a key, because the rows of one key lie one after the other. `rows`, int64[(rows + 1) *
@@ -48,7 +49,8 @@ WORD_BITS = 64
 WORD_SHIFT = 6
 WORD_MASK = WORD_BITS - 1
 ROWS_MAX = 2**31 - 2
-# How many rows ahead a kernel prefetches: the misses of one row then pass while others are worked on.
+# How many rows ahead a kernel prefetches: the misses of one row then pass while others are worked
+# on.
 ROWS_AHEAD = 16
 COLUMNS_MAX = 63  # bits of the mask of NULLs
 SLOTS_MIN = 16
@@ -59,7 +61,9 @@ NAN_KEY = 0x7FF8000000000000
 
 
 class KeyForm(StrEnum):
-    """How a key is compared: as a word, a float's word, a text, a decimal of one scale, or of any scale."""
+    """How a key is compared: as a word, a float's word, a text, a decimal of one scale, or of any
+    scale.
+    """
 
     WORD = "word"
     FLOAT = "float"
@@ -289,7 +293,9 @@ def enter_words(index: Words, keys: Words, slots: Words) -> None:
 
 @kernel
 def enter_entries(index: Words, keys: Words, words_count: int, texts: int, slots: Words) -> None:
-    """Enter keys int64[n * words_count] into an empty index, as `enter_words` does for keys of one word."""
+    """Enter keys int64[n * words_count] into an empty index, as `enter_words` does for keys of one
+    word.
+    """
     mask = index[SIZE]
     heap = index[HEAP_ADDRESS]
     for row in range(len(slots)):

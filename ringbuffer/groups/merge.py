@@ -80,7 +80,8 @@ def merge_tables(target: GroupTable, source: GroupTable, program: Program) -> No
     The source is left as it is.
     """
     layout = target.layout
-    # Each string of the source is copied at most once, so with this much room the kernel needs no check.
+    # Each string of the source is copied at most once, so with this much room the kernel needs no
+    # check.
     target.grow_heap(int(source.control[HEAP_USED]))
     start, count = 0, source.groups_count
     while True:
@@ -103,7 +104,9 @@ def merge_tables(target: GroupTable, source: GroupTable, program: Program) -> No
 
 
 def warm_up_merging() -> None:
-    """Compile or load the kernels of a merge, since the first merge may happen while commits wait for a lock."""
+    """Compile or load the kernels of a merge, since the first merge may happen while commits wait
+    for a lock.
+    """
     layout = TableLayout(key_words=2, entry_words=2, row_words=4, text_mask=0)
     target, source = GroupTable(layout), GroupTable(layout)
     key = np.zeros(layout.entry_words, dtype=np.int64)
@@ -165,7 +168,9 @@ def merge_rows(
 def merge_state(
     kind: int, control: Words, rows: Words, at: int, seen: int, source: Words, start: int, added: int, heap: int
 ) -> None:
-    """Add the state at source[start], of `added` > 0 values, to the state at rows[at], of `seen` values."""
+    """Add the state at source[start], of `added` > 0 values, to the state at rows[at], of `seen`
+    values.
+    """
     if kind == COUNT:
         rows[at] += added
     elif kind in (SUM_INTEGER, SUM_SQUARES):

@@ -1,7 +1,8 @@
 """Raw memory for kernels: loads and stores at an address, copies, 128-bit products and atomics.
 
-A kernel that serves every schema can't name its columns' types, so it writes through addresses. The owner of the memory keeps it alive
-and large enough; nothing here checks. All are intrinsics: callable from compiled functions only. Must not know columns or rows.
+A kernel that serves every schema can't name its columns' types, so it writes through addresses. The
+owner of the memory keeps it alive and large enough; nothing here checks. All are intrinsics:
+callable from compiled functions only. Must not know columns or rows.
 """
 
 from __future__ import annotations
@@ -131,7 +132,9 @@ def _load_acquire(typing: Any, address: Any) -> Any:
 
 
 def _store_release(typing: Any, address: Any, value: Any) -> Any:
-    """store_release(address, value): earlier writes are seen by whoever reads the value with load_acquire."""
+    """store_release(address, value): a thread that reads the value with load_acquire sees the
+    earlier writes.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
         builder.store_atomic(words[1], builder.inttoptr(words[0], I64.as_pointer()), "release", 8)
@@ -141,7 +144,10 @@ def _store_release(typing: Any, address: Any, value: Any) -> Any:
 
 
 def _prefetch(typing: Any, address: Any) -> Any:
-    """prefetch(address): begin to bring its cache line near; nothing happens at an address that is not ours."""
+    """prefetch(address): begin to bring its cache line near.
+
+    Nothing happens at an address that is not ours.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
         byte = ir.IntType(8).as_pointer()

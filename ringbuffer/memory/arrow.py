@@ -143,7 +143,10 @@ def _string_bytes_count(array: pa.Array) -> int:
 
 
 def _string_buffers(array: pa.Array) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
-    """Return writable copies or views of (offsets, bytes); kernels are compiled for writable arrays only."""
+    """Return writable copies or views of (offsets, bytes).
+
+    Kernels are compiled for writable arrays only.
+    """
     if array.type != pa.string():
         array = array.cast(pa.string())
     buffers = array.buffers()

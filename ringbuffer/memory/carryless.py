@@ -45,7 +45,8 @@ def _moved(builder: Any, lane: Any, factors: tuple[int, int], onto: Any) -> Any:
 
 
 def _fold(typing: Any, address: Any, folds: Any, crc: Any) -> Any:
-    """fold(address, folds, crc) -> (low, high): 16 bytes with the remainder of 64 * `folds` bytes, at least 64.
+    """fold(address, folds, crc) -> (low, high): 16 bytes with the remainder of 64 * `folds` bytes,
+    at least 64.
 
     crc: the inverted checksum of what comes before; that of the 16 bytes begins with 0.
     """

@@ -111,7 +111,9 @@ def joined_crc32(first: int, second: int, second_length: int) -> int:
 
 
 def crc32(data: bytes | bytearray | memoryview, start: int = 0) -> int:
-    """Return zlib.crc32 of contiguous bytes, by the faster way; many bytes release the interpreter."""
+    """Return zlib.crc32 of contiguous bytes, by the faster way; many bytes release the
+    interpreter.
+    """
     if len(data) < MUCH_BYTES or not HAS_PRODUCT:
         return zlib.crc32(data, start)
     checksum: int = crc32_of(np.frombuffer(data, dtype=np.uint8).ctypes.data, len(data), start)

@@ -1,11 +1,13 @@
 """Morsels: the columns of k rows on their way from a client to the ring and through the kernels.
 
-Physical forms (n rows): BOOL uint8[n]; INT16 int16[n]; INT32 int32[n]; INT64 int64[n]; FLOAT32 float32[n]; FLOAT64 float64[n];
-DATE int32[n], days since 1970-01-01; TIMESTAMP int64[n], microseconds since then (UTC, or local for a type without zone);
-NUMERIC int64[n, 2], the unscaled value as (low word, high word) of a 128-bit two's complement integer, at the column's scale (the
-layout of Arrow's decimal128); TEXT int64[n, 2], the 16-byte string: word 0 holds the length in bytes in bits 0-31 and bytes 0-3
-in bits 32-63, word 1 holds bytes 4-11 when the length is at most 12, else the offset of all the bytes in the heap. Unused inline
-bytes are zero, so short strings are equal when their words are. Each column has nulls uint8[n], 1 where NULL (its words are 0 then).
+Physical forms (n rows): BOOL uint8[n]; INT16 int16[n]; INT32 int32[n]; INT64 int64[n]; FLOAT32
+float32[n]; FLOAT64 float64[n]; DATE int32[n], days since 1970-01-01; TIMESTAMP int64[n],
+microseconds since then (UTC, or local for a type without zone); NUMERIC int64[n, 2], the unscaled
+value as (low word, high word) of a 128-bit two's complement integer, at the column's scale (the
+layout of Arrow's decimal128); TEXT int64[n, 2], the 16-byte string: word 0 holds the length in
+bytes in bits 0-31 and bytes 0-3 in bits 32-63, word 1 holds bytes 4-11 when the length is at most
+12, else the offset of all the bytes in the heap. Unused inline bytes are zero, so short strings are
+equal when their words are. Each column has nulls uint8[n], 1 where NULL (its words are 0 then).
 Must not know SQL names or views.
 """
 
@@ -103,6 +105,9 @@ def empty_column(physical: PhysicalType, rows_count: int) -> npt.NDArray[np.gene
 
 
 def new_column(physical: PhysicalType, rows_count: int) -> npt.NDArray[np.generic]:
-    """Return an array for `rows_count` values in the form of `physical`; the values are not defined."""
+    """Return an array for `rows_count` values in the form of `physical`.
+
+    The values are not defined.
+    """
     shape = (rows_count, 2) if physical in WIDE else (rows_count,)
     return np.empty(shape, dtype=DTYPES[physical])

@@ -37,7 +37,8 @@ BINARY_FORMAT = 25
 NUMERIC_DIGITS = 26
 NUL_CHARACTER = 27
 ROW_MISMATCH = 28
-# 40-49: decoders. NEEDS_FALLBACK never leaves a decoder: the field's text goes to the caller's slow parser.
+# 40-49: decoders. NEEDS_FALLBACK never leaves a decoder: the field's text goes to the caller's slow
+# parser.
 NEEDS_FALLBACK = 40
 NUMERIC_SPECIAL = 41
 LITERAL_NEWLINE = 42

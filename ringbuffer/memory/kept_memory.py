@@ -24,7 +24,9 @@ KEPT_BYTES_MAX = 2 << 30
 
 
 class KeptMemory:
-    """A store of memory to be used again: at most `bytes_max`, in pieces of sizes that are powers of two."""
+    """A store of memory to be used again: at most `bytes_max`, in pieces of sizes that are powers
+    of two.
+    """
 
     def __init__(self, bytes_max: int) -> None:
         self.bytes_max = bytes_max

@@ -65,7 +65,9 @@ class Labels:
 
 
 class LabelFamily(str):
-    """The family of an enum, or of arrays of it, for encoders: 'enum' or 'enum[]', with the labels."""
+    """The family of an enum, or of arrays of it, for encoders: 'enum' or 'enum[]', with the
+    labels.
+    """
 
     labels: Labels
 

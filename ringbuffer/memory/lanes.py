@@ -21,7 +21,8 @@ LANES_COUNT = 16
 WORDS = ir.VectorType(I64, LANES_COUNT)
 EVEN = ir.Constant(ir.VectorType(ir.IntType(32), LANES_COUNT), [2 * lane for lane in range(LANES_COUNT)])
 ODD = ir.Constant(ir.VectorType(ir.IntType(32), LANES_COUNT), [2 * lane + 1 for lane in range(LANES_COUNT)])
-# What the values at an address are: int64 words, int32 numbers, the low words of pairs, or their lowest 32 bits without a sign.
+# What the values at an address are: int64 words, int32 numbers, the low words of pairs, or their
+# lowest 32 bits without a sign.
 WORD, HALF, WIDE, LENGTH = range(4)
 STEPS = {WORD: 8, HALF: 4, WIDE: 16, LENGTH: 16}
 
@@ -65,9 +66,11 @@ def _larger(builder: Any, one: Any, other: Any) -> Any:
 
 def _bounds(form: int) -> Any:
     def bounds(typing: Any, address: Any, count: Any) -> Any:
-        """bounds(address, count) -> (lowest, highest, more) of LANES_COUNT * `count` values, at least of LANES_COUNT.
+        """bounds(address, count) -> (lowest, highest, more) of LANES_COUNT * `count` values, at
+        least of LANES_COUNT.
 
-        more: of lengths their sum; of wide values not zero if the high words say more than the signs of the low ones.
+        more: of lengths their sum; of wide values not zero if the high words say more than the
+        signs of the low ones.
         """
         signature = types.UniTuple(types.int64, 3)(types.int64, types.int64)
 
@@ -102,7 +105,9 @@ def _bounds(form: int) -> Any:
 
 def _narrow(form: int, width: int) -> Any:
     def narrow(typing: Any, source: Any, base: Any, target: Any, count: Any) -> Any:
-        """narrow(source, base, target, count): store the lowest bytes of LANES_COUNT * `count` values less `base` at address `target`."""
+        """narrow(source, base, target, count): store the lowest bytes of LANES_COUNT * `count`
+        values less `base` at address `target`.
+        """
 
         def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
             start, base, to, count = words

@@ -27,7 +27,8 @@ ENUM = 10
 KINDS: dict[PhysicalType, int] = {physical: number for number, physical in enumerate(PhysicalType)}
 
 MORSEL_ROWS_MAX = 65_536
-# Kernels read strings in words of 8 bytes, so what they read from must go on for this long after its last byte.
+# Kernels read strings in words of 8 bytes, so what they read from must go on for this long after
+# its last byte.
 PADDING_BYTES = 16
 CAPACITY_STEP = 8
 
@@ -108,7 +109,9 @@ def rounded_capacity(rows_count: int) -> int:
 
 
 class PerLayout(Generic[Plan]):
-    """A cache by the identity of a layout: to hash ten columns would cost more than decoding a row."""
+    """A cache by the identity of a layout: to hash ten columns would cost more than decoding a
+    row.
+    """
 
     KEPT_MAX = 4096
 

@@ -15,7 +15,8 @@ from ringbuffer.compile.jit import kernel
 from ringbuffer.memory.addresses import copy_bytes, signed_word
 from ringbuffer.memory.columns import INLINE_BYTES_MAX
 
-# int64[n, 2] and uint8[n]; elements are Any, because in compiled code they are machine integers and no classes of numpy.
+# int64[n, 2] and uint8[n]; elements are Any, because in compiled code they are machine integers and
+# no classes of numpy.
 Words = npt.NDArray[Any]
 Heap = npt.NDArray[Any]
 
@@ -57,7 +58,9 @@ def copy_strings(words: Words, heap: Heap, target: Words, target_heap: Heap, at:
 
 @kernel
 def copy_shifted(words: Words, target: Words, distance: int) -> None:
-    """Copy strings to target int64[n, 2], whose long strings lie `distance` bytes further on in its heap."""
+    """Copy strings to target int64[n, 2], whose long strings lie `distance` bytes further on in its
+    heap.
+    """
     for row in range(words.shape[0]):
         word = words[row, 0]
         target[row, 0] = word

@@ -1,4 +1,5 @@
-"""The rows of one stream as bytes of the log, and the record of a one-row INSERT by one kernel call.
+"""The rows of one stream as bytes of the log, and the record of a one-row INSERT by one kernel
+call.
 
 Enters: morsels. Leaves: self-contained bytes, and morsels again. All numbers are little endian.
 Form 1 of the rows, without gaps: rows u64, heap bytes u64; the values of each column as columns.py
@@ -30,7 +31,8 @@ from ringbuffer.pages.packed_rows import PACKED, is_packed, unpack_rows
 
 Array = npt.NDArray[Any]
 
-# A record: magic, length without padding, CRC-32 of what stands behind this field, kind, flags, sequence, durable, transaction, time_us.
+# A record: magic, length without padding, CRC-32 of the bytes after this field, kind, flags,
+# sequence, durable, transaction, time_us.
 HEADER = struct.Struct("<IIIHHQQQq")
 MAGIC = int.from_bytes(b"ALR1", "little")
 KIND_ROWS = 1
@@ -48,7 +50,8 @@ ARRIVED_FORM = 2
 PACKED_FORM, PACKED_ARRIVED_FORM = 4, 5
 ROW_FORMS = (ROW_FORM, PACKED_FORM)
 ARRIVED_FORMS = (ARRIVED_FORM, PACKED_ARRIVED_FORM)
-# Of a record of what a view joins its stream with: rows of a table as an Arrow stream, or a piece of it.
+# Of a record of what a view joins its stream with: rows of a table as an Arrow stream, or a piece
+# of it.
 JOINED_FORM = 3
 NOW_OFFSET = HEADER.size + 8
 ROWS_OFFSET = HEADER.size + ROWS_HEAD.size
@@ -58,7 +61,8 @@ SINGLE = struct.pack("<Q", 1)
 HEAP_BYTES_OFFSET = ROWS_OFFSET + 8
 VALUES_OFFSET = ROWS_OFFSET + COUNTS.size
 
-# A row of the table that `check_rows` gets for each stored column; of that of `pack_row`: see RowRecord.
+# A row of the table that `check_rows` gets for each stored column; of that of `pack_row`: see
+# RowRecord.
 WIDTH, KIND = range(2)
 PLAIN, BOOL, TEXT = range(3)
 SOURCE, SOURCE_WIDTH, NULL_SOURCE, IS_TEXT, HEAP = range(5)
@@ -97,7 +101,8 @@ forms = PerLayout(RowForm)
 
 
 def encode_rows(morsel: Morsel, layout: Layout) -> list[bytes | memoryview]:
-    """Return the rows as pieces of bytes in order, which are the memory of the morsel where possible.
+    """Return the rows as pieces of bytes in order, which are the memory of the morsel where
+    possible.
 
     The heap is copied if it holds anything but the strings of these rows.
     """
@@ -114,7 +119,9 @@ def encode_rows(morsel: Morsel, layout: Layout) -> list[bytes | memoryview]:
 
 
 def decode_rows(data: bytes | memoryview, layout: Layout) -> Morsel:
-    """Return the rows of `encode_rows`, or of `pack_rows`, in memory of their own; NULLs have zero words.
+    """Return the rows of `encode_rows`, or of `pack_rows`, in memory of their own.
+
+    NULLs have zero words.
 
     Raises ValueError that says what is wrong.
     """
@@ -145,7 +152,10 @@ def is_single_row(data: bytes | memoryview) -> bool:
 
 
 def decode_single_rows(parts: Sequence[bytes], layout: Layout) -> Morsel:
-    """Return the rows of many parts, each the bytes of one row, as one morsel. Raises ValueError."""
+    """Return the rows of many parts, each the bytes of one row, as one morsel.
+
+    Raises ValueError.
+    """
     form = forms.get(layout)
     plain_size = COUNTS.size + form.row_bytes
     sizes = np.array([len(part) for part in parts], dtype=np.int64)
@@ -211,7 +221,8 @@ def _bytes_of(array: Array) -> memoryview:
 
 
 class RowRecord:
-    """A packer of the record of one row that lies in the same memory each time (see ring.RowWriter).
+    """A packer of the record of one row that lies in the same memory each time (see
+    ring.RowWriter).
 
     The row is a transaction of its own.
 
@@ -235,14 +246,15 @@ class RowRecord:
         head += ROWS_HEAD.pack(stream_oid, ROW_FORM, len(layout), 0) + COUNTS.pack(1, 0)
         self._head = np.frombuffer(head, dtype=np.uint8).copy()
         self.plain_bytes = VALUES_OFFSET + form.row_bytes
-        # What `pack_row` takes behind the position.
+        # The arguments of `pack_row` after the position.
         self.memory = (self._head, self._places)
         self._pack_row = entry_of(pack_row, self._head, 0, *self.memory, 0, 0, 0, 0, 0)
 
     def pack(
         self, buffer: Array, position: int, sequence: int, durable: int, transaction: int, time_us: int, now_us: int
     ) -> int:
-        """Write the record of the row as it is now, with its padding, to buffer uint8[n] at `position`.
+        """Write the record of the row as it is now, with its padding, to buffer uint8[n] at
+        `position`.
 
         Returns the bytes written, a multiple of 8; 0, and nothing is written, when they do not fit.
         """
@@ -254,7 +266,9 @@ class RowRecord:
 def pack_row(
     buffer: Array, position: int, head: Array, places: Array, sequence: int, durable: int, transaction: int, time_us: int, now_us: int
 ) -> int:  # fmt: skip
-    """Write a record to buffer uint8[n] at `position`; return its bytes with padding, 0: it does not fit.
+    """Write a record to buffer uint8[n] at `position`.
+
+    Return its bytes with padding, 0: it does not fit.
 
     head: uint8[VALUES_OFFSET], the record up to its values, with zeros for what changes. places:
     int64[columns, 5], see SOURCE to HEAP.
@@ -290,7 +304,9 @@ def pack_row(
 
 @kernel
 def pack_values(places: Array, target: int, null_target: int) -> None:
-    """Write the values of a row at address `target`, its null bytes at `null_target`, then long strings."""
+    """Write the values of a row at address `target`, its null bytes at `null_target`, then long
+    strings.
+    """
     columns_count = places.shape[0]
     heap = null_target + columns_count
     used = 0
@@ -314,7 +330,9 @@ def pack_values(places: Array, target: int, null_target: int) -> None:
 
 @kernel
 def check_rows(block: Array, table: Array, rows_count: int, heap_start: int) -> tuple[int, int, int]:
-    """Return (problem, stored column, row) of the first value that is not well formed; OK without any.
+    """Return (problem, stored column, row) of the first value that is not well formed.
+
+    OK without any.
 
     block: uint8[n], the rows after their counts. table: int64[columns, 2], WIDTH and KIND. The
     words of a NULL become zero.
@@ -340,7 +358,8 @@ def check_rows(block: Array, table: Array, rows_count: int, heap_start: int) -> 
             elif kind == TEXT:
                 taken = string_heap_bytes(load_word(value), load_word(value + 8), heap, heap_size)
                 used += taken
-                # Strings that share their bytes could ask for any amount of memory when they are copied apart.
+                # Strings that share their bytes could ask for any amount of memory when they are
+                # copied apart.
                 if taken < 0 or used > heap_size:
                     return BAD_STRING, column, row
         values += rows_count * width

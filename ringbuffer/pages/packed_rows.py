@@ -71,7 +71,7 @@ PLAIN, BOOL, NUMERIC, TEXT = range(4)
 KINDS = {PhysicalType.BOOL: BOOL, PhysicalType.NUMERIC: NUMERIC, PhysicalType.TEXT: TEXT}
 # Of one morsel: a damaged head can't ask for more memory.
 PACKED_ROWS_MAX = 1 << 20
-# Kernels may write or read so far behind the last byte.
+# Kernels may write or read so many bytes after the last one.
 SPARE_BYTES = BLOCK_BYTES
 LENGTH_MASK = 0xFFFFFFFF
 INT64_MAX, INT64_MIN = (1 << 63) - 1, -(1 << 63)
@@ -104,7 +104,10 @@ def pack_rows(morsel: Morsel, layout: Layout) -> memoryview:
 
 
 def unpack_rows(data: bytes | memoryview, layout: Layout) -> Morsel:
-    """Return the rows of `pack_rows` in memory of their own; NULLs have zero words. Raises ValueError."""
+    """Return the rows of `pack_rows` in memory of their own; NULLs have zero words.
+
+    Raises ValueError.
+    """
     rows_count, size = HEAD.unpack_from(data)
     rows_count -= PACKED
     if size != len(data) - HEAD.size or size < ENTRY_BYTES * len(layout) or rows_count > PACKED_ROWS_MAX:
@@ -136,7 +139,9 @@ forms = PerLayout(_form)
 
 
 def _places(layout: Layout, arrays: Sequence[Array]) -> Array:
-    """Return a table of the addresses of values, then of nulls; each array is one piece of memory."""
+    """Return a table of the addresses of values, then of nulls; each array is one piece of
+    memory.
+    """
     places = forms.get(layout).copy()
     addresses = [array.ctypes.data for array in arrays]
     places[:, VALUES], places[:, NULLS] = addresses[: len(layout)], addresses[len(layout) :]
@@ -145,7 +150,9 @@ def _places(layout: Layout, arrays: Sequence[Array]) -> Array:
 
 @inlined_kernel
 def load_value(address: int, width: int) -> int:
-    """Return the signed integer of 1 (without a sign), 2, 4 or 8 bytes; of 16 bytes the low word."""
+    """Return the signed integer of 1 (without a sign), 2, 4 or 8 bytes; of 16 bytes the low
+    word.
+    """
     value: int = 0
     if width >= 8:
         value = load_word(address)

@@ -1,4 +1,5 @@
-"""State as pages, its only serial form: named arrays with checksums, one after the other, as a stream.
+"""State as pages, its only serial form: named arrays with checksums, one after the other, as a
+stream.
 
 Enters: arrays of numbers. Leaves: the same arrays, or DamagedPagesError. Form 1, little endian:
 magic u32, form u32, CRC-32 of both u32; for each page its head (HEAD: magic, number from 0 on, name
@@ -35,7 +36,8 @@ CHECKSUM = struct.Struct("<I")
 
 DTYPES = {name.encode(): np.dtype(f"<{name}") for name in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
 NAME_BYTES_MAX = 0xFFFF
-# Small enough that the second to touch a chunk finds it in the cache, large enough that the calls do not count.
+# Small enough that the second to touch a chunk finds it in the cache, large enough that the calls
+# do not count.
 CHUNK_BYTES = 1 << 18
 
 
@@ -94,7 +96,9 @@ def _write_page(write: Write, page: Page, number: int) -> None:
 
 
 def _pieces(array: npt.NDArray[Any]) -> Iterator[memoryview]:
-    """Yield the bytes of an array in C order; an array in another order is copied piece by piece."""
+    """Yield the bytes of an array in C order; an array in another order is copied piece by
+    piece.
+    """
     if array.size == 0:
         return
     if array.flags.c_contiguous:
@@ -157,7 +161,11 @@ def _read_page(source: _Source, name: str, dtype: np.dtype[Any], shape: tuple[in
 
 
 class _Source:
-    """Bytes in order. offset: how many were taken."""
+    """Bytes in order.
+
+    Attributes:
+        offset: how many were taken.
+    """
 
     def __init__(self, read: Read) -> None:
         self.read = read

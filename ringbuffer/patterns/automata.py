@@ -1,9 +1,11 @@
-"""Automata of regular expressions, run over texts: deterministic ones, whose states (rows) are made when they are first reached.
+"""Automata of regular expressions, run over texts: deterministic ones, whose states (rows) are made
+when they are first reached.
 
-Enters: an automaton whose sets of states are words of 64 bits, as `engine.embedded.patterns.machines` lays it out, texts as symbols.
-Leaves: the row at each place, and where runs end. A row is made by one step of the automaton with all states at once, and found again by
-its hash. Where no room is left for a row a kernel stops, with what it has reached in `head`, and goes on when it is called again.
-Must not know which match PostgreSQL takes.
+Enters: an automaton whose sets of states are words of 64 bits, as
+`engine.embedded.patterns.machines` lays it out, texts as symbols. Leaves: the row at each place,
+and where runs end. A row is made by one step of the automaton with all states at once, and found
+again by its hash. Where no room is left for a row a kernel stops, with what it has reached in
+`head`, and goes on when it is called again. Must not know which match PostgreSQL takes.
 """
 
 from __future__ import annotations
@@ -21,13 +23,15 @@ ROW, PLACE, FOUND, BEGIN, LEAST, SPANS, ANY_FLAG = range(11, 18)
 # What a run is for.
 FIRST_ROW, WANTED, SHORTEST, AIM = range(18, 22)
 HEAD_COUNT = 22
-# Fields of a link. A shift has the states that move by `offset` as its mask; a product leads from any of one mask to all of another.
+# Fields of a link. A shift has the states that move by `offset` as its mask; a product leads from
+# any of one mask to all of another.
 CONDITIONS, IS_PRODUCT, OFFSET, LOW, HIGH, MASK, TARGET_LOW, TARGET_HIGH, TARGET_MASK = range(9)
 LINK_FIELDS, END_FIELDS, PART_FIELDS, ROW_EXTRA = 9, 4, 4, 2
-# Kinds of runs beside the number of a part that is run over: from the right to an end that may be anywhere or is where the run begins, and
-# over the only part from every place.
+# Kinds of runs beside the number of a part that is run over: from the right to an end that may be
+# anywhere or is where the run begins, and over the only part from every place.
 ANYWHERE, AT_STOP, EVERYWHERE = -1, -2, -3
-# What a run over a part is for: its end, the last of as many rounds as there are, all matches, or one.
+# What a run over a part is for: its end, the last of as many rounds as there are, all matches, or
+# one.
 ONCE, ROUNDS, MATCHES, MATCH = range(4)
 FULL, ENDED, GOES_ON = -1, -2, -3
 SHIFT, LOW_BITS, WORD_BITS = 6, 63, 64
@@ -41,13 +45,14 @@ class Tables(NamedTuple):
 
     Attributes:
         head: int64[HEAD_COUNT].
-        records: int64[], a list of LINK_FIELDS for each link, then of END_FIELDS for each end of the
-            text and of a part, then two for each part.
+        records: int64[], a list of LINK_FIELDS for each link, then of END_FIELDS for each end of
+            the text and of a part, then two for each part.
         masks: int64[], the words that records point to.
         meanings: int64[], the conditions and the class of each symbol.
-        sets: int64[], for each row its words, its kind and flag, its hash, and one row more to work in.
-        table: int32[], the row that follows each row with each symbol, -1 where it is not known, then
-            the slots of the hash table.
+        sets: int64[], for each row its words, its kind and flag, its hash, and one row more to work
+            in.
+        table: int32[], the row that follows each row with each symbol, -1 where it is not known,
+            then the slots of the hash table.
     """
 
     head: Words
@@ -60,7 +65,10 @@ class Tables(NamedTuple):
 
 @kernel
 def kept_row(head: Words, sets: Words, table: Words, kind: int, flag: int) -> int:
-    """Return the row of the words behind the last row, which is added if it is new. There is room for it."""
+    """Return the row of the words after the last row, which is added if it is new.
+
+    There is room for it.
+    """
     words, width, capacity, used = head[WORDS], head[WIDTH], head[CAPACITY], head[USED]
     stride = words + ROW_EXTRA
     base = used * stride
@@ -108,7 +116,9 @@ def find_slots(head: Words, sets: Words, table: Words) -> None:
 
 @kernel
 def next_row(tables: Tables, row: int, symbol: int, kind: int) -> int:
-    """Return the row behind another, or before it in a run from the right, FULL if there is no room for it."""
+    """Return the row after another, or before it in a run from the right, FULL if there is no room
+    for the row.
+    """
     head, records, masks, meanings, sets, table = tables
     words, used = head[WORDS], head[USED]
     if used == head[CAPACITY]:
@@ -159,7 +169,9 @@ def next_row(tables: Tables, row: int, symbol: int, kind: int) -> int:
 
 @kernel
 def forward(head: Words, records: Words, masks: Words, sets: Words, holding: int, source: int, base: int) -> None:
-    """Add the states behind those at `source` to those at `base`, in a gap in which conditions hold."""
+    """Add the states after those at `source` to those at `base`, in a gap in which conditions
+    hold.
+    """
     words = head[WORDS]
     for link in range(head[LINKS], head[LASTS], LINK_FIELDS):
         if records[link + CONDITIONS] & ~holding:
@@ -187,7 +199,9 @@ def forward(head: Words, records: Words, masks: Words, sets: Words, holding: int
 
 @kernel
 def backward(head: Words, records: Words, masks: Words, sets: Words, holding: int, source: int, base: int) -> None:
-    """Add the states before those at `source` to those at `base`, in a gap in which conditions hold."""
+    """Add the states before those at `source` to those at `base`, in a gap in which conditions
+    hold.
+    """
     words = head[WORDS]
     for link in range(head[LINKS], head[LASTS], LINK_FIELDS):
         if records[link + CONDITIONS] & ~holding:
@@ -224,9 +238,12 @@ def run_left(
     kind: int,
     until_flag: int,
 ) -> int:
-    """Write the row of each place from `stop`, whose row is there, down to `start`. Return the last place whose row was written.
+    """Write the row of each place from `stop`, whose row is there, down to `start`.
 
-    rows: int32[], of the places from `base` on. until_flag: whether to stop at the first row with a flag. head[ANY_FLAG]: there was one.
+    Return the last place whose row was written.
+
+    rows: int32[], of the places from `base` on. until_flag: whether to stop at the first row with a
+    flag. head[ANY_FLAG]: there was one.
     """
     head, sets, table = tables.head, tables.sets, tables.table
     width, words = head[WIDTH], head[WORDS]
@@ -260,12 +277,16 @@ def run_right(
     base: int,
     kind: int,
 ) -> int:
-    """Run over a part from head[PLACE], up to `stop`. Return ENDED, GOES_ON if the place is not among `rows`, or FULL.
+    """Run over a part from head[PLACE], up to `stop`.
 
-    right_sets, rows: those of a run from the right, by place from `base` on. last: the span's end. spans: int64[], gets matches.
-    head[FIRST_ROW]: at which the part begins; head[WANTED]: the state from which the rest must go on, -1: any; head[SHORTEST]: whether the
-    first end is taken; head[AIM]: ONCE, ROUNDS, or MATCHES, which fills `spans`. head[ROW]: the row before the place; head[BEGIN]: where
-    the part began, -1: a match is looked for; head[LEAST], head[FOUND]: where it may, and does end.
+    Return ENDED, GOES_ON if the place is not among `rows`, or FULL.
+
+    right_sets, rows: those of a run from the right, by place from `base` on. last: the span's end.
+    spans: int64[], gets matches. head[FIRST_ROW]: at which the part begins; head[WANTED]: the state
+    from which the rest must go on, -1: any; head[SHORTEST]: whether the first end is taken;
+    head[AIM]: ONCE, ROUNDS, or MATCHES, which fills `spans`. head[ROW]: the row before the place;
+    head[BEGIN]: where the part began, -1: a match is looked for; head[LEAST], head[FOUND]: where it
+    may, and does end.
     """
     head, sets, table = tables.head, tables.sets, tables.table
     first_row, wanted, shortest, aim = head[FIRST_ROW], head[WANTED], head[SHORTEST], head[AIM]
@@ -328,11 +349,14 @@ def find_texts(
     start: int,
     stop: int,
 ) -> int:
-    """Find the matches of short texts, from the one at `start` on. Return the one that is not done, for want of room or a row.
+    """Find the matches of short texts, from the one at `start` on.
 
-    head: as for `run_right`. right: the automaton of runs from the right.
-    offsets: int64[], where the symbols of each begin, and end. last_rows: int32[], the rows of runs from the right at the symbol of an end.
-    rows: int32[], for those of one text. spans: int64[], gets head[SPANS] matches; counts: int32[], how many each text has.
+    Return the one that is not done, for want of room or a row.
+
+    head: as for `run_right`. right: the automaton of runs from the right. offsets: int64[], where
+    the symbols of each begin, and end. last_rows: int32[], the rows of runs from the right at the
+    symbol of an end. rows: int32[], for those of one text. spans: int64[], gets head[SPANS]
+    matches; counts: int32[], how many each text has.
     """
     head, right_head, right_sets = tables.head, right.head, right.sets
     label = head[WORDS]
@@ -394,9 +418,12 @@ def run_over(
     bit: int,
     holds: int,
 ) -> int:
-    """Run over symbols from `start`, before which the row is head[ROW], up to `stop`. Return `stop`, or ENDED where nothing lives.
+    """Run over symbols from `start`, before which the row is head[ROW], up to `stop`.
 
-    holding: int32[], gets `bit` at places where the flag is `holds`, if it is not 0. FULL is returned at the place head[PLACE].
+    Return `stop`, or ENDED where nothing lives.
+
+    holding: int32[], gets `bit` at places where the flag is `holds`, if it is not 0. FULL is
+    returned at the place head[PLACE].
     """
     head, sets, table = tables.head, tables.sets, tables.table
     width, words = head[WIDTH], head[WORDS]

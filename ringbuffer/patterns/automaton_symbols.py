@@ -1,6 +1,8 @@
-"""Texts as the symbols that the automata of regular expressions read: classes of characters, together with what holds in the gap before.
+"""Texts as the symbols that the automata of regular expressions read: classes of characters,
+together with what holds in the gap before.
 
-Enters: code points. Leaves: uint16[], a symbol for each character and one for the end. Must not know the patterns.
+Enters: code points. Leaves: uint16[], a symbol for each character and one for the end. Must not
+know the patterns.
 """
 
 from __future__ import annotations
@@ -22,11 +24,12 @@ Words = Any
 
 
 class Characters(NamedTuple):
-    """What is known of characters.
+    """The classes of the characters of a pattern, as kernels read them.
 
     Attributes:
         ascii_classes: uint16[128], the class of each character of ASCII.
-        borders: int64[], numbers: uint16[], as of `CharacterClasses`, after them the class of the end.
+        borders: int64[], numbers: uint16[], as of `CharacterClasses`, after them the class of the
+            end.
         bits: int32[], those of CONDITION_KINDS.
     """
 
@@ -48,9 +51,11 @@ def read_symbols(
     holding: Words,
     target: int,
 ) -> None:
-    """Write the class of each character of codes[begin:stop] from `target` on, and what holds in the gap before.
+    """Write the class of each character of codes[begin:stop] from `target` on, and what holds in
+    the gap before.
 
-    is_first: the text begins with these; is_last: it ends before the last of them. codes: uint32[]. holding: int32[], or empty.
+    is_first: the text begins with these; is_last: it ends before the last of them. codes: uint32[].
+    holding: int32[], or empty.
     """
     ascii_classes, borders, numbers, bits = known
     for index in range(begin, stop):
@@ -111,9 +116,12 @@ def in_word(code: int) -> bool:
 def join_conditions(
     classes: Words, holding: Words, slots: Words, symbols: Words, start: int, stop: int, count: int
 ) -> int:
-    """Write the symbol of each place from `start` on: of conditions and class. Return the place at which it is not known yet, else `stop`.
+    """Write the symbol of each place from `start` on: of conditions and class.
 
-    slots: int64[], a hash table of conditions * count + class, then the symbol, -1 where nothing is. count: of the classes.
+    Return the place at which it is not known yet, else `stop`.
+
+    slots: int64[], a hash table of conditions * count + class, then the symbol, -1 where nothing
+    is. count: of the classes.
     """
     mask = (len(slots) >> 1) - 1
     for place in range(start, stop):

@@ -23,23 +23,28 @@ from ringbuffer.memory.kept_memory import kept_memory
 from ringbuffer.memory.strings import LENGTH_MASK, copy_shifted, copy_strings, heap_bytes
 from ringbuffer.ring.string_room import StringRoom
 
-# A morsel up to this size is written under the lock: handing the lock over would cost more than the copy.
+# A morsel up to this size is written under the lock: handing the lock over would cost more than the
+# copy.
 LOCKED_ROWS_MAX = 256
 STRING_BYTES_MIN = 4096
 STRING_CAPACITY_MAX = 1 << 40
-# A string buffer grows twofold, or more once it can be told from so many tuples how much its round will need.
+# A string buffer grows twofold, or more once it can be told from so many tuples how much its round
+# will need.
 GROWTH, GROWTH_MAX = 2, 64
 FORETELLING_ROWS_MIN = 1024
 NO_STRINGS = np.empty(0, dtype=np.uint8)
 # Rows of a tail are handed out in pieces of at most so many.
 TAIL_ROWS_MAX = 65_536
 
-# A row of a RowWriter's table says where a column's value and null byte come from and go to, by address, and how wide the value is.
+# A row of a RowWriter's table says where a column's value and null byte come from and go to, by
+# address, and how wide the value is.
 SOURCE, TARGET, WIDTH, IS_TEXT, NULL_SOURCE, NULL_TARGET = range(6)
 
 
 class OverwrittenError(Exception):
-    """Tuples that were asked for are no longer in the ring, or were overwritten while they were read."""
+    """Tuples that were asked for are no longer in the ring, or were overwritten while they were
+    read.
+    """
 
 
 class Ring:
@@ -95,7 +100,9 @@ class Ring:
         return self._texts
 
     def strings_place(self) -> tuple[int, int]:
-        """Return the next tid to be claimed, and the bytes of long strings that its round has so far."""
+        """Return the next tid to be claimed, and the bytes of long strings that its round has so
+        far.
+        """
         with self._lock:
             round_number = self.claimed // self.capacity
             parity = round_number % 2
@@ -113,7 +120,8 @@ class Ring:
 
         Both are of one moment, so that the first is never greater than the second.
         """
-        # With the lock, since one of the two read later than the other tells of an empty ring, or of more than it holds.
+        # With the lock, since one of the two read later than the other tells of an empty ring, or
+        # of more than it holds.
         with self._lock:
             end = self._published
             return min(end, max(self._restored_from, self.claimed - self.capacity)), end
@@ -134,7 +142,9 @@ class Ring:
 
     @property
     def is_retired(self) -> bool:
-        """True after another ring has taken the place of this one: tuples can be read, but none come."""
+        """True after another ring has taken the place of this one: tuples can be read, but none
+        come.
+        """
         return self._is_retired
 
     def keep_newest(self, count: int) -> None:
@@ -182,7 +192,8 @@ class Ring:
         return first
 
     def read(self, first_tid: int, rows_count: int, columns: Sequence[int] | None = None) -> Morsel:
-        """Return copies of tuples as a morsel of the columns with the given indexes, None: of all columns.
+        """Return copies of tuples as a morsel of the columns with the given indexes, None: of all
+        columns.
 
         Raises OverwrittenError when some of the tuples are gone, or go while they are copied.
         """
@@ -204,7 +215,8 @@ class Ring:
                 data[place][row : row + count] = self._data[index][slot : slot + count]
                 nulls[place][row : row + count] = self._nulls[index][slot : slot + count]
             row += count
-        # The words are whole only if nobody has claimed their slots again; only then may their offsets be followed.
+        # The words are whole only if nobody has claimed their slots again; only then may their
+        # offsets be followed.
         with self._changed:
             self._check_kept(first_tid)
         texts = [column for column, index in zip(data, chosen, strict=True) if index in self._texts]
@@ -212,7 +224,8 @@ class Ring:
         return Morsel(rows_count, tuple(data), tuple(nulls), heap)
 
     def tail(self, below_tid: int, rows_max: int = TAIL_ROWS_MAX) -> Iterator[tuple[int, Morsel]]:
-        """Yield pieces of the tuples below a published tid, the newest piece first, each with its first tid.
+        """Yield pieces of the tuples below a published tid, the newest piece first, each with its
+        first tid.
 
         The pieces adjoin one another, and have at most `rows_max` rows. Appends may go on. A tuple
         that is overwritten meanwhile is left out, and so are all tuples before it.
@@ -270,7 +283,9 @@ class Ring:
         first_tid: int,
         strings: tuple[npt.NDArray[np.uint8], ...],
     ) -> npt.NDArray[np.uint8]:
-        """Copy the long strings of some words, and let the words point into the copy, which is returned."""
+        """Copy the long strings of some words, and let the words point into the copy, which is
+        returned.
+        """
         heap = np.empty(sum(heap_bytes(words) for words in texts), dtype=np.uint8)
         used = 0
         for column in texts:
@@ -286,7 +301,10 @@ class Ring:
             raise OverwrittenError(f"tid {first_tid} is gone, the oldest is {oldest}")
 
     def _append_part(self, morsel: Morsel, done: int, tid: int, last_value: int, long_bytes: int | None) -> int:
-        """Write and publish the rows from `done` on that fit before the round ends; return how many."""
+        """Write and publish the rows from `done` on that fit before the round ends.
+
+        Return how many.
+        """
         count = min(morsel.rows_count - done, self.capacity - tid % self.capacity)
         if long_bytes is None or count < morsel.rows_count:
             long_bytes = self._long_bytes(morsel, done, count)
@@ -317,7 +335,10 @@ class Ring:
         return total
 
     def _reserve(self, round_number: int, size: int) -> int:
-        """Return where `size` bytes begin in the string buffer of a round. The caller holds the lock."""
+        """Return where `size` bytes begin in the string buffer of a round.
+
+        The caller holds the lock.
+        """
         parity = round_number % 2
         while True:
             if self._strings_round[parity] != round_number:
@@ -340,7 +361,8 @@ class Ring:
                 self._changed.wait()
 
     def _ample_bytes(self, round_number: int, used: int) -> int:
-        """Return the size to which the string buffer of a round should grow, of which `used` bytes are used.
+        """Return the size to which the string buffer of a round should grow, of which `used` bytes
+        are used.
 
         The rest of the round fits into that size if its strings are as long as those so far.
         """
@@ -379,7 +401,9 @@ class Ring:
 
 
 class RowWriter:
-    """A writer of one row that lies in the same memory each time: one kernel call copies its columns."""
+    """A writer of one row that lies in the same memory each time: one kernel call copies its
+    columns.
+    """
 
     def __init__(self, ring: Ring, row: Morsel) -> None:
         assert row.rows_count == 1
@@ -397,15 +421,21 @@ class RowWriter:
 
     @property
     def string_room(self) -> StringRoom | None:
-        """The `StringRoom` that has to admit the long strings of the row; None: the row can't have any."""
+        """The `StringRoom` that has to admit the long strings of the row; None: the row can't have
+        any.
+        """
         return self._ring.string_room if self._ring.texts else None
 
     def append(self) -> None:
-        """Write the row as it is now; the row is visible when this returns. The row's owner calls, on any thread."""
+        """Write the row as it is now; the row is visible when this returns.
+
+        The row's owner calls, on any thread.
+        """
         ring = self._ring
         with ring._lock:
             tid = ring.claimed
-            # Long strings need room in the round's buffer, and a morsel that is not published yet comes first.
+            # Long strings need room in the round's buffer, and a morsel that is not published yet
+            # comes first.
             if ring._published == tid and self._copy_row(self._places, tid & (ring.capacity - 1)):
                 ring.claimed = ring._published = tid + 1
                 return
@@ -421,7 +451,8 @@ def slots(physical: PhysicalType, capacity: int) -> npt.NDArray[Any]:
 
 @kernel
 def copy_row(places: npt.NDArray[Any], slot: int) -> bool:
-    """Copy a row to `slot`, and return whether that was done: a row with a long string is not copied.
+    """Copy a row to `slot`, and return whether that was done: a row with a long string is not
+    copied.
 
     places: int64[columns, 6], whose second index is one of SOURCE to NULL_TARGET.
     """

@@ -18,7 +18,8 @@ MORSEL_ROWS_MAX = 65_536
 
 
 class RingScan:
-    """A position in a ring, from which one thread takes tuples in order of tids while writers go on.
+    """A position in a ring, from which one thread takes tuples in order of tids while writers go
+    on.
 
     A scan begins after the newest published tuple if `from_newest` is true, otherwise at the oldest
     tuple of the ring. `columns` are the indexes of the columns of the morsels, in the order of the

@@ -49,7 +49,9 @@ class StringSizes:
         return 0 if self.sums is None else int(self.sums.sum())
 
     def between(self, first: int, end: int) -> int:
-        """Return the bytes of rows [first, end), in which a few rows more at both ends may be counted."""
+        """Return the bytes of rows [first, end), in which a few rows more at both ends may be
+        counted.
+        """
         if self.sums is None:
             return 0
         return int(self.sums[first // self.step : -(-end // self.step)].sum())
@@ -113,7 +115,9 @@ class NoRoomError(Exception):
 
 
 class StringRoom:
-    """The long strings that are admitted to a ring, whether their rows have been appended or not."""
+    """The long strings that are admitted to a ring, whether their rows have been appended or
+    not.
+    """
 
     __slots__ = ("_ring", "_round_mask", "_tid", "_used")
 

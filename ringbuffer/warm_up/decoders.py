@@ -1,4 +1,6 @@
-"""Compiling of decoders, ring and log rows before the first client waits: seconds once, then half a second."""
+"""Compiling of decoders, ring and log rows before the first client waits: seconds once, then half a
+second.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Compiling the encoders before the first client waits for them: from the cache on disk this is a matter of milliseconds each."""
+"""Compiling the encoders before the first client waits for them: from the cache on disk this is a
+matter of milliseconds each.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,10 @@ SAMPLES: tuple[tuple[str, pa.Array], ...] = (
 
 
 def warm_up_encoders() -> None:
-    """Compile or load every kernel of the encoders. Takes seconds in a new installation; may run on any thread."""
+    """Compile or load every kernel of the encoders.
+
+    Takes seconds in a new installation; may run on any thread.
+    """
     families = [family for family, _ in SAMPLES]
     columns = [column for _, column in SAMPLES]
     for code in (TEXT_FORMAT, BINARY_FORMAT):

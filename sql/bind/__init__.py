@@ -1,7 +1,8 @@
-"""From syntax to typed trees: names, types, overloads and casts resolved as PostgreSQL resolves them.
+"""From syntax to typed trees: names, types, overloads and casts resolved as PostgreSQL resolves
+them.
 
-queries: SELECT and VALUES | writes: INSERT, UPDATE, DELETE, defaults and constraints of columns | expressions | substitute: values for
-parameters and now().
+queries: SELECT and VALUES | writes: INSERT, UPDATE, DELETE, defaults and constraints of columns |
+expressions | substitute: values for parameters and now().
 """
 
 from sql.bind.queries.query import bind_query

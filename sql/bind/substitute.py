@@ -1,4 +1,6 @@
-"""Known values for what a bound tree leaves open: arguments of EXECUTE, parameters at execution, now() at the start of the transaction."""
+"""Known values for what a bound tree leaves open: arguments of EXECUTE, parameters at execution,
+now() at the start of the transaction.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,10 @@ from sql.types.datatypes import TIMESTAMPTZ, SqlType
 
 
 def substitute_parameters(root: Relation, values: Sequence[Literal]) -> Relation:
-    """Return the tree with parameter n replaced by values[n - 1]. Raises 2201W and 2201X for a negative LIMIT or OFFSET."""
+    """Return the tree with parameter n replaced by values[n - 1].
+
+    Raises 2201W and 2201X for a negative LIMIT or OFFSET.
+    """
 
     def change(node: Expression) -> Expression | None:
         if not isinstance(node, Parameter):
@@ -33,7 +38,9 @@ def substitute_parameters(root: Relation, values: Sequence[Literal]) -> Relation
 
 
 def substitute_now(root: Relation, now_us: int) -> Relation:
-    """Return the tree with now() replaced by the instant `now_us`, microseconds since 1970 in UTC."""
+    """Return the tree with now() replaced by the instant `now_us`, microseconds since 1970 in
+    UTC.
+    """
 
     def change(node: Expression) -> Expression | None:
         if isinstance(node, Call) and node.function == "now":
@@ -58,7 +65,10 @@ CLAUSE = "EXECUTE parameters"
 def bind_arguments(
     statement: Execute, kinds: Sequence[SqlType], catalog: Catalog, settings: SessionSettings
 ) -> tuple[Expression, ...]:
-    """Return one expression per parameter. Raises 42601 when there are not as many, 42804 for one that can't become the type."""
+    """Return one expression per parameter.
+
+    Raises 42601 when there are not as many, 42804 for one that can't become the type.
+    """
     given = statement.arguments
     if len(given) != len(kinds):
         raise SqlError(

@@ -173,7 +173,9 @@ class ExpressionPrinter(ABC):
 
     @abstractmethod
     def shifted(self, text: str, unit: str, amount: int) -> str:
-        """Return a timestamp moved by months, days or microseconds (`unit`); months clamp the day."""
+        """Return a timestamp moved by months, days or microseconds (`unit`); months clamp the
+        day.
+        """
 
     @abstractmethod
     def date_epoch(self, text: str) -> str:
@@ -258,7 +260,9 @@ class ExpressionPrinter(ABC):
         """Return the constant offset of a RANGE frame."""
 
     def chosen(self, text: str, kind: SqlType) -> str:
-        """Return the value of a CASE or the like in a form that the engine's optimizer gets right."""
+        """Return the value of a CASE or the like in a form that the engine's optimizer gets
+        right.
+        """
         return text
 
     def conjunct(self, text: str, node: Expression) -> str:
@@ -275,7 +279,9 @@ class ExpressionPrinter(ABC):
         return texts
 
     def few_conditions(self, texts: Sequence[str], word: str) -> Sequence[str]:
-        """Return as few conditions between AND or OR (`word`) as the engine's optimizer can take."""
+        """Return as few conditions between AND or OR (`word`) as the engine's optimizer can
+        take.
+        """
         return texts
 
     def text(self, node: Expression) -> str:

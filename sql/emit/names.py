@@ -20,7 +20,9 @@ class PrintedQuery(str):
 
 
 def column_names(schema: Schema) -> tuple[str, ...]:
-    """Return a unique name for each column of `schema`; a repeated name gets the suffix _2, _3, ..."""
+    """Return a unique name for each column of `schema`; a repeated name gets the suffix _2, _3,
+    ...
+    """
     taken = {column.name.lower() for column in schema}
     seen: set[str] = set()
     numbers: dict[str, int] = {}

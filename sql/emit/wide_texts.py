@@ -122,7 +122,9 @@ def measured(text: str, node: Expression, constants: Constants, may_join: bool) 
 
 
 def is_of_several(node: Call, columns: Sequence[str]) -> bool:
-    """Tell whether a call reads columns of several FROM items, so that no engine could join by it."""
+    """Tell whether a call reads columns of several FROM items, so that no engine could join by
+    it.
+    """
     items = {columns[column.index].partition(".")[0] for column in islice(columns_of(node), COLUMNS_SEEN)}
     return len(items) > 1
 

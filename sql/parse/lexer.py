@@ -227,7 +227,9 @@ def line_end(text: str, place: int) -> int:
 
 
 def comment_end(text: str, start: int) -> int:
-    """Return the place after the comment that starts at `start`, nested comments included, or -1."""
+    """Return the place after the comment that starts at `start`, nested comments included, or
+    -1.
+    """
     if text.startswith("--", start):
         return line_end(text, start)
     depth, place = 1, start + 2
@@ -394,7 +396,9 @@ def quoted_token(text: str, kind: str, start: int, end: int) -> Token:
 
 
 def escape_character(text: str, place: int) -> tuple[str, int]:
-    """Return what begins the Unicode escapes of what ends at `place`, and the place after UESCAPE where that says it."""
+    """Return what begins the Unicode escapes of what ends at `place`, and the place after UESCAPE
+    where that says it.
+    """
     match = UESCAPE.match(text, place)
     if match is None:
         return "\\", place

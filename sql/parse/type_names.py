@@ -89,7 +89,9 @@ class OpenFamily(str):
 
 
 def open_type(written: TypeName) -> SqlType:
-    """Return the type of a statement that is only read: a type that is not built in is left open."""
+    """Return the type of a statement that is only read: a type that is not built in is left
+    open.
+    """
     if written.schema in ("", SYSTEM) and (is_built_in(written.name) or written.schema):
         return resolve_type(written)
     family = OpenFamily(written.text)

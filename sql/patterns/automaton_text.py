@@ -18,7 +18,9 @@ KINDS = (
 
 
 def automaton_text(pattern: Pattern) -> str | None:
-    """Return what tells whether a text matches a pattern, or None if that looks around or is large."""
+    """Return what tells whether a text matches a pattern, or None if that looks around or is
+    large.
+    """
     if any(condition.part is not None for condition in pattern.conditions):
         return None
     automaton = chain_automaton([pattern.root.plain])

@@ -62,7 +62,9 @@ def parsed(pattern: str, letters: str = "") -> Pattern:
 
 
 def without_prefix(pattern: str, options: Options) -> tuple[str, Options]:
-    """Return a pattern without its director (***:) and embedded options, and the meaning of these."""
+    """Return a pattern without its director (***:) and embedded options, and the meaning of
+    these.
+    """
     if pattern.startswith("***") and len(pattern) > 3:
         if pattern[3] == "=":
             return pattern[4:], literal_options(options)

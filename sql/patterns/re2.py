@@ -16,7 +16,9 @@ CONDITIONS = {"text_start": r"\A", "text_end": r"\z", "line_start": "(?m:^)", "l
 
 
 def re2_text(pattern: Pattern) -> str | None:
-    """Return a pattern as RE2 reads it, or None if it asks for what RE2 does not know, or is large."""
+    """Return a pattern as RE2 reads it, or None if it asks for what RE2 does not know, or is
+    large.
+    """
     if any(condition.kind not in CONDITIONS for condition in pattern.conditions):
         return None
     plain = pattern.root.plain

@@ -262,7 +262,7 @@ class Settings:
 
     @property
     def scans_from_latest(self) -> bool:
-        """The setting stream_scan_start: a scan of a stream begins after the rows that are there."""
+        """The setting stream_scan_start: a scan of a stream begins after the present rows."""
         return self.value("stream_scan_start") == "latest"
 
     @property
@@ -420,7 +420,7 @@ class Settings:
         return found
 
     def changed_reports(self) -> list[tuple[str, str]]:
-        """Return the reported settings that differ from the values that the client has been told."""
+        """Return the reported settings that differ from those that the client was told."""
         if self._captured is not None and self._told_at is self._captured:
             return []
         changed = [

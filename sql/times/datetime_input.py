@@ -335,7 +335,9 @@ def read_month(found: Fields, word: str) -> None:
 
 
 def place_number(found: Fields, digits: str) -> None:
-    """Give a number of a date its meaning by the fields that are known (PostgreSQL's DecodeNumber)."""
+    """Give a number of a date its meaning by the fields that are known (PostgreSQL's
+    DecodeNumber).
+    """
     value = int(digits) if len(digits) < 10 else 1_000_000_000
     wide = len(digits) >= 3
     have_year, have_month, have_day = found.year is not None, found.month is not None, found.day is not None

@@ -368,7 +368,9 @@ def is_known(relation: Relation, known: set[str]) -> bool:
 
 
 def all_relations(relation: Relation, known: set[str] | None = None) -> Iterator[Relation]:
-    """Yield every operator of the tree, the top first, a `Shared` once, also inside of subqueries."""
+    """Yield every operator of the tree, the top first, a `Shared` once, also inside of
+    subqueries.
+    """
     known = set() if known is None else known
     waiting = [relation]
     while waiting:

@@ -134,7 +134,9 @@ def unknown_label(text: str, shown: str, position: int | None = None) -> SqlErro
 
 
 def repeated(oid: int, text: str) -> SqlError:
-    """Return the error of a label that is written twice; in PostgreSQL a key of pg_enum finds it."""
+    """Return the error of a label that is written twice; in PostgreSQL a key of pg_enum finds
+    it.
+    """
     message = 'duplicate key value violates unique constraint "pg_enum_typid_label_index"'
     return SqlError("23505", message, detail=f"Key (enumtypid, enumlabel)=({oid}, {text}) already exists.")
 

@@ -18,7 +18,9 @@ HOURS_BYTES = len("+00")
 
 
 def json_number(text: str) -> str:
-    """Return the text of a number; NaN and the infinities, which JSON does not have, are strings."""
+    """Return the text of a number; NaN and the infinities, which JSON does not have, are
+    strings.
+    """
     return text if NUMBER.fullmatch(text) else string_text(text)
 
 

@@ -68,7 +68,9 @@ class Address:
         return str(ipaddress.IPv6Address(self.number))
 
     def text(self, is_cidr: bool) -> str:
-        """Return the text of the value; an inet whose network has all bits is printed without them."""
+        """Return the text of the value; an inet whose network has all bits is printed without
+        them.
+        """
         return f"{self.host}/{self.bits}" if is_cidr or self.bits < self.width else self.host
 
     @property

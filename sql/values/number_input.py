@@ -112,7 +112,9 @@ def round_float4(value: float, text: str = "") -> float:
 
 
 def decimal_value(text: str, position: int | None = None) -> Decimal:
-    """Return the numeric with the digits of `text`: '1e3' has none after the point, '1.50' has two."""
+    """Return the numeric with the digits of `text`: '1e3' has none after the point, '1.50' has
+    two.
+    """
     return check_digits(unlimited_decimal(text, position), position)
 
 

@@ -83,7 +83,9 @@ def make_verifier(password: str, salt: bytes | None = None, iterations: int = IT
 
 
 def read_verifier(text: str) -> Verifier | None:
-    """Return the verifier that `text` is, None when the text is something else, such as a password."""
+    """Return the verifier that `text` is, None when the text is something else, such as a
+    password.
+    """
     match = VERIFIER.fullmatch(text)
     if match is None or int(match[1]) < 1:
         return None

@@ -40,7 +40,8 @@ class InputColumns:
 
     schema: Schema
     heap: str = "input_heap"
-    used: dict[int, str] = field(default_factory=dict)  # column -> the stem of its names, in the order of first use
+    # column -> the stem of its names, in the order of first use
+    used: dict[int, str] = field(default_factory=dict)
 
     def load(self, writer: KernelWriter, index: int) -> Value:
         """Write the lines that load column `index` of the row at hand."""

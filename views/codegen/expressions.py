@@ -1,4 +1,5 @@
-"""From a typed expression to lines of a kernel: the driver, and helpers for the families of functions.
+"""From a typed expression to lines of a kernel: the driver, and helpers for the families of
+functions.
 
 Enters: an expression over the columns that a `ColumnSource` loads. Leaves: a `Value`; the lines
 that compute it are in the writer. What SQL does not evaluate (a CASE branch not taken, the rest of
@@ -33,7 +34,8 @@ class ColumnSource(Protocol):
 class ExpressionWriter:
     """A writer of the expressions of one kernel.
 
-    long_texts: room for parameters, and the bytes of literals that are not inline.
+    Attributes:
+        long_texts: room for parameters, and the bytes of literals that are not inline.
     """
 
     def __init__(
@@ -115,7 +117,10 @@ class ExpressionWriter:
         return self._functions["case"](self, expression)
 
     def declare(self, stem: str, kind: SqlType, null: str = ALWAYS) -> Value:
-        """Write variables for a value of `kind`, NULL at first, that branches will set; return the value."""
+        """Write variables for a value of `kind`, NULL at first, that branches will set.
+
+        Return the value.
+        """
         names = [self.writer.name(stem + suffix) for suffix in word_suffixes(kind)]
         zeros = zero_words(kind)
         if kind.family == "numeric" and kind.display_scale is not None:

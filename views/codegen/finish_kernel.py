@@ -1,9 +1,12 @@
-"""The kernel of a finish step: columns in, the rows that all predicates keep out, as the columns of the step's items.
+"""The kernel of a finish step: columns in, the rows that all predicates keep out, as the columns of
+the step's items.
 
-    finish(start, end, now_us, constants, control, [scratch], [heap], columns..., results...) -> rows done
+    finish(start, end, now_us, constants, control, [scratch], [heap], columns..., results...) ->
+    rows done
 
-control[ROWS_COUNT] counts the rows put out, control[HEAP_*] is the arena of their texts. Like a stream kernel it returns `end`, or the row
-at which it stopped: control[ERROR] is set, or control[HEAP_NEEDED].
+control[ROWS_COUNT] counts the rows put out, control[HEAP_*] is the arena of their texts. Like a
+stream kernel it returns `end`, or the row at which it stopped: control[ERROR] is set, or
+control[HEAP_NEEDED].
 """
 
 from __future__ import annotations
@@ -30,7 +33,9 @@ ARGUMENTS = (
 
 
 def generate_finish_kernel(step: FinishStep) -> GeneratedModule:
-    """Return the module of a step. Raises SqlError 0A000, and 54001 for a step that is too large."""
+    """Return the module of a step. Raises SqlError 0A000, and 54001 for a step that is too
+    large.
+    """
     return smallest(lambda is_flat: FinishKernelWriter(step, is_flat).generate())
 
 

@@ -136,7 +136,10 @@ class Grouping:
 
 
 def make_grouping(pipeline: StreamPipeline) -> Grouping:
-    """Return the layout of a pipeline's groups. Raises SqlError 0A000 for an aggregate without a mergeable state."""
+    """Return the layout of a pipeline's groups.
+
+    Raises SqlError 0A000 for an aggregate without a mergeable state.
+    """
     if len(pipeline.keys) > KEYS_MAX:
         raise not_supported(f"a GROUP BY with more than {KEYS_MAX} keys")
     keys, key_words, entry_words, text_mask = place_keys(tuple(key for _, key in pipeline.keys))
@@ -199,7 +202,10 @@ def kind_of(kind: SqlType) -> Kind:
 
 
 def place_keys(expressions: tuple[Expression, ...]) -> tuple[tuple[KeySlot, ...], int, int, int]:
-    """Return (slots, key words, entry words, text mask). Shown words come after all compared ones."""
+    """Return (slots, key words, entry words, text mask).
+
+    Shown words come after all compared ones.
+    """
     compared = 1
     words = []
     text_mask = 0
@@ -273,7 +279,9 @@ def place_aggregates(
 
 
 def first_row(slots: Sequence[AggregateSlot]) -> FirstRow:
-    """Return the values to keep for aggregates over the first row, keys of their one order first."""
+    """Return the values to keep for aggregates over the first row, keys of their one order
+    first.
+    """
     order = slots[0].call.order_by
     assert all(slot.call.order_by == order for slot in slots), "one first row has one order"
     values = [first_value(number, key.expression, key) for number, key in enumerate(order)]

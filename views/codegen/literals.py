@@ -1,6 +1,7 @@
 """Constants of expressions as source text.
 
-Enters: a `Literal`. Leaves: its words. The bytes of a long text go to the kernel's constants; its address is an offset from there.
+Enters: a `Literal`. Leaves: its words. The bytes of a long text go to the kernel's constants; its
+address is an offset from there.
 """
 
 from __future__ import annotations

@@ -17,7 +17,8 @@ from views.codegen.writer import FLAT_LINES, KernelWriter
 
 # Nobody can look for two kernels with one fingerprint: 128 bits.
 FINGERPRINT_CHARACTERS = 32
-# Of a generated file. 1,000 lines take 3 seconds to compile, and it is linear: 3,000 operators, 1,000 branches of a CASE.
+# Of a generated file. 1,000 lines take 3 seconds to compile, and it is linear: 3,000 operators,
+# 1,000 branches of a CASE.
 LINES_MAX = 10_000
 
 

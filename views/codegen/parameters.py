@@ -22,7 +22,11 @@ PARAMETER_BYTES = 16
 
 @dataclass(slots=True)
 class ParameterLoads:
-    """The parameters that a kernel uses. lines: of its prologue."""
+    """The parameters that a kernel uses.
+
+    Attributes:
+        lines: of its prologue.
+    """
 
     lines: list[str] = field(default_factory=list)
     _values: dict[int, Value] = field(default_factory=dict)

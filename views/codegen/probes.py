@@ -1,10 +1,12 @@
-"""Joins in a stream kernel: a probe of a join table (ringbuffer/groups/join_table.py), and the loop over the rows that match.
+"""Joins in a stream kernel: a probe of a join table (ringbuffer/groups/join_table.py), and the loop
+over the rows that match.
 
     join0_first, join0_end = probe_word(join0_index, c1_value)
     for join0_row in range(max(join0_first, join0_resume), join0_end):
 
-Enters: the probes of a pipeline. Leaves: lines, and the values of the build sides' columns. All that follows a probe is in its loop; a
-kernel that stops inside of it notes the row in control[RESUME + number] and goes on there. Must not know how a join table is built.
+Enters: the probes of a pipeline. Leaves: lines, and the values of the build sides' columns. All
+that follows a probe is in its loop; a kernel that stops inside of it notes the row in
+control[RESUME + number] and goes on there. Must not know how a join table is built.
 """
 
 from __future__ import annotations
@@ -85,7 +87,8 @@ class ProbeWriter:
     writer: KernelWriter
     width: int
     sides: list[BuildSide] = field(default_factory=list)
-    # Lines that belong before the line of that number, if the kernel has a scratch heap: what a match leaves there goes with it.
+    # Lines that belong before the line of that number, if the kernel has a scratch heap: what a
+    # match leaves there goes with it.
     scratch_lines: list[tuple[int, str]] = field(default_factory=list)
 
     def declare(self, probes: Sequence[Probe]) -> None:
@@ -97,7 +100,9 @@ class ProbeWriter:
             start += len(probe.build.schema)
 
     def write_prefetches(self, probes: Sequence[Probe], columns: InputColumns) -> None:
-        """Write the prefetch of a later row for each probe whose only key is an integer of the stream."""
+        """Write the prefetch of a later row for each probe whose only key is an integer of the
+        stream.
+        """
         found = [
             (side, column)
             for side, probe in zip(self.sides, probes, strict=True)

@@ -32,7 +32,8 @@ def kept_lines(stream: StreamPipeline) -> list[str]:
 
 
 def kept_columns(stream: StreamPipeline) -> list[tuple[str, int]]:
-    """Return the contents of a group and their bytes: one item per key and per input of the aggregates.
+    """Return the contents of a group and their bytes: one item per key and per input of the
+    aggregates.
 
     Raises SqlError 0A000.
     """

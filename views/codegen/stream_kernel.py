@@ -1,10 +1,12 @@
 """The kernel of a stream pipeline: rows of a morsel in, groups of a table out.
 
-    stream_pipeline(start, end, folding, now_us, constants, control, slots, rows, [join tables], [scratch], [heap], columns...) -> rows done
+    stream_pipeline(start, end, folding, now_us, constants, control, slots, rows, [join tables],
+    [scratch], [heap], columns...) -> rows done
 
-It returns `end`, or the row at which it stopped: control[ERROR] is set and control[EXPRESSION] says where, or control[HEAP_NEEDED] is set,
-or else the table needs more rows; the caller makes room and goes on from there. A row (with joins: each of its matches) is evaluated
-completely before the table is touched, so one that fails leaves nothing behind. Without `folding` rows are only evaluated.
+It returns `end`, or the row at which it stopped: control[ERROR] is set and control[EXPRESSION] says
+where, or control[HEAP_NEEDED] is set, or else the table needs more rows; the caller makes room and
+goes on from there. A row (with joins: each of its matches) is evaluated completely before the table
+is touched, so a row that fails leaves no trace. Without `folding` rows are only evaluated.
 """
 
 from __future__ import annotations
@@ -40,7 +42,10 @@ ARGUMENTS = (
 
 
 def generate_stream_kernel(pipeline: StreamPipeline, grouping: Grouping) -> GeneratedModule:
-    """Return the module of a view's stream pipeline. Raises SqlError: 0A000 for what a kernel can't evaluate, 54001 for too much."""
+    """Return the module of a view's stream pipeline.
+
+    Raises SqlError: 0A000 for what a kernel can't evaluate, 54001 for too much.
+    """
     return smallest(lambda is_flat: StreamKernelWriter(pipeline, grouping, is_flat).generate())
 
 
@@ -58,7 +63,9 @@ class StreamKernelWriter:
         self.expressions = ExpressionWriter(self.writer, self, FUNCTIONS, len(pipeline.parameters))
 
     def load(self, writer: KernelWriter, index: int) -> Value:
-        """Write the lines that load a column of the stream or of a build side, as a `ColumnSource`."""
+        """Write the lines that load a column of the stream or of a build side, as a
+        `ColumnSource`.
+        """
         source = self.columns if index < len(self.pipeline.input) else self.probes
         return source.load(writer, index)
 

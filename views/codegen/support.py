@@ -1,4 +1,6 @@
-"""Whether our kernels can evaluate an expression; above the first grouping Spark evaluates the others.
+"""The test whether our kernels can evaluate an expression.
+
+Above the first grouping Spark evaluates the others.
 
 Enters: an expression and the schema that it addresses. Leaves: yes or no, by writing the lines and
 dropping them.

@@ -1,4 +1,5 @@
-"""The values of expressions in generated code: source text of their words, and of whether they are NULL.
+"""The values of expressions in generated code: source text of their words, and of whether they are
+NULL.
 
 Words by form: bool True or False; integers, dates and timestamps one int64; float4 a float32,
 float8 a float64; numeric (lo, hi, scale); text (w0, w1, address from which the offset of a long one

@@ -32,8 +32,9 @@ FLAT_LINES = 400
 class KernelWriter:
     """The body of a function under construction.
 
-    failure: returns the lines that leave the row at hand, for the source text of the error code and
-    of the number of the expression.
+    Attributes:
+        failure: returns the lines that leave the row at hand, for the source text of the error code
+            and of the number of the expression.
     """
 
     def __init__(self, depth: int, failure: Callable[[str, str], list[str]], is_flat: bool = False) -> None:
@@ -70,7 +71,9 @@ class KernelWriter:
 
     @contextmanager
     def block(self, header: str) -> Iterator[None]:
-        """Write `header`, indent the lines of the context, and forget after it what they have computed."""
+        """Write `header`, indent the lines of the context, and forget after it what they have
+        computed.
+        """
         self.leave_if_failed()
         self.line(header)
         self._depth += 1
@@ -87,7 +90,10 @@ class KernelWriter:
 
     @contextmanager
     def skipped(self, condition: str) -> Iterator[None]:
-        """Let nothing that can fail be computed where `condition` is true; a block of a flat function."""
+        """Let nothing that can fail be computed where `condition` is true.
+
+        A block of a flat function.
+        """
         outer = self._skipped
         if condition != NEVER:
             self._skipped = self.assign("skipped", condition if outer == NEVER else f"{outer} | ({condition})")
@@ -101,7 +107,10 @@ class KernelWriter:
         return condition if self._skipped == NEVER else f"not {self._skipped} and ({condition})"
 
     def name(self, stem: str) -> str:
-        """Return a new name that begins with `stem`, a word of our own. Ends with cancel and timeouts."""
+        """Return a new name that begins with `stem`, a word of our own.
+
+        Ends with cancel and timeouts.
+        """
         interrupts.check()
         assert STEM.fullmatch(stem), f"{stem!r} is not a stem"
         name, number = stem, self._stems.get(stem, 1)
@@ -136,7 +145,9 @@ class KernelWriter:
         return name
 
     def fail_if_error(self, text: str) -> None:
-        """Write the exit from this row for an `error` that is not 0. text: the SQL of the failed expression."""
+        """Write the exit from this row for an `error` that is not 0. text: the SQL of the failed
+        expression.
+        """
         with self.block("if error != 0:"):
             self.fail("error", text)
 
@@ -169,7 +180,9 @@ class KernelWriter:
         self._failed = failed
 
     def leave_if_failed(self) -> None:
-        """Write the exit from this row after failed guarded calls, before effects that must not happen then."""
+        """Write the exit from this row after failed guarded calls, before effects that must not
+        happen then.
+        """
         failed, self._failed = self._failed, ""
         if failed:
             with self.block(f"if {failed} != 0:"):
@@ -181,12 +194,16 @@ class KernelWriter:
         return self._numbers.setdefault(text, len(self._numbers))
 
     def remember(self, key: Hashable, value: Value) -> Value:
-        """Note that `key` is computed from here to the end of the block, or of the skipped lines."""
+        """Note that `key` is computed from here to the end of the block, or of the skipped
+        lines.
+        """
         self._scopes[-1][key] = value
         return value
 
     def remember_loaded(self, key: Hashable, value: Value) -> Value:
-        """Note that `key` is computed from here to the end of the block, whatever lines are skipped in it."""
+        """Note that `key` is computed from here to the end of the block, whatever lines are skipped
+        in it.
+        """
         self._scopes[self._block_scope][key] = value
         return value
 

@@ -1,7 +1,9 @@
-"""The pipelines of a view as a tree, for the forms of EXPLAIN that programs and drawings are made from.
+"""The pipelines of a view as a tree, for the forms of EXPLAIN that programs and drawings are made
+from.
 
-Enters: a plan, what is known of the running view. Leaves: nested `Shown` pipelines, the last to run first; JSON values and DOT text of
-them. Static, stream and upper pipelines are told apart by colour. Runs nothing and changes nothing.
+Enters: a plan, what is known of the running view. Leaves: nested `Shown` pipelines, the last to run
+first; JSON values and DOT text of them. Static, stream and upper pipelines are told apart by
+colour. Runs nothing and changes nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +28,12 @@ STREAM, FINISH, UPPER, TAIL = "Stream pipeline", "Finish step", "Upper pipeline"
 
 @dataclass(frozen=True)
 class Shown:
-    """A pipeline. kind: 'static', 'stream', 'upper' or 'query'. operators: a tree, one line each, inputs indented below."""
+    """A pipeline.
+
+    Attributes:
+        kind: 'static', 'stream', 'upper' or 'query'.
+        operators: a tree, one line each, inputs indented below.
+    """
 
     kind: str
     title: str
@@ -40,7 +47,9 @@ class Shown:
 def shown_view(
     name: str, plan: ViewPlan, kernel: str, executor: UpperExecutor, stream_join: str, actual: Actual
 ) -> Shown:
-    """Return the pipelines of a continuous view. kernel: the file of its stream pipeline. stream_join: as chosen."""
+    """Return the pipelines of a continuous view. kernel: the file of its stream pipeline.
+    stream_join: as chosen.
+    """
 
     def shown(
         kind: str,
@@ -91,7 +100,9 @@ def shown_query(root: Relation, sql: str, views: Sequence[Shown], facts: Mapping
 
 
 def json_form(shown: Shown) -> dict[str, Any]:
-    """Return a pipeline as JSON values, with the key names that readers of PostgreSQL's form look for."""
+    """Return a pipeline as JSON values, with the key names that readers of PostgreSQL's form look
+    for.
+    """
     form: dict[str, Any] = {
         "Node Type": shown.title,
         "Class": shown.kind,

@@ -1,6 +1,8 @@
-"""EXPLAIN: the pipelines of a continuous view, or how a SELECT over continuous views is answered, as lines of text.
+"""EXPLAIN: the pipelines of a continuous view, or how a SELECT over continuous views is answered,
+as lines of text.
 
-Enters: plans, views, and what prints the engines' SQL. Leaves: lines for the one column QUERY PLAN. Runs nothing and changes nothing.
+Enters: plans, views, and what prints the engines' SQL. Leaves: lines for the one column QUERY PLAN.
+Runs nothing and changes nothing.
 """
 
 from __future__ import annotations
@@ -50,7 +52,9 @@ class QueryPrinter(Protocol):
 
 
 def explain_plan(planned: PlannedView, definition: ViewDefinition, kernel: Path, executor: UpperExecutor) -> list[str]:
-    """Return the pipelines of a continuous view, the last to run first. kernel: the file of its stream pipeline."""
+    """Return the pipelines of a continuous view, the last to run first. kernel: the file of its
+    stream pipeline.
+    """
     plan = planned.plan
     head = f"Continuous view {identifier(definition.name)}"
     if definition.part is not None:
@@ -84,7 +88,9 @@ def explain_plan(planned: PlannedView, definition: ViewDefinition, kernel: Path,
 def explain_select(
     bound: BoundQuery, views: Sequence[ContinuousView], printer: QueryPrinter, engine: str = EMBEDDED
 ) -> list[str]:
-    """Return how a SELECT is answered: the engine and the embedded engine's SQL, then which version of which view."""
+    """Return how a SELECT is answered: the engine and the embedded engine's SQL, then which version
+    of which view.
+    """
     kinds = {scan.kind for scan in scans(bound.root)}
     names = {"stream": "streams", "rows": "groups of streams"}
     read = " and ".join([*(name for kind, name in names.items() if kind in kinds), "stored versions"])
@@ -96,7 +102,9 @@ def explain_select(
 
 
 def relation_lines(relation: Relation, known: set[str] | None = None) -> list[str]:
-    """Return a tree of operators, the root first, each input indented below; known: names of what is shared, and was shown."""
+    """Return a tree of operators, the root first, each input indented below; known: names of what
+    is shared, and was shown.
+    """
     known = set() if known is None else known
     lines = [_operator_text(relation)]
     if is_known(relation, known):
@@ -136,7 +144,9 @@ MET = {
 
 
 def static_lines(probe: Probe, executor: UpperExecutor, stream_join: str) -> list[str]:
-    """Return the pipeline of a build side, what rows of the stream meet of it, and what is kept of it."""
+    """Return the pipeline of a build side, what rows of the stream meet of it, and what is kept of
+    it.
+    """
     schema = probe.build.schema
     again = ", and again when its tables change" if stream_join == "arrival" else ""
     how = "in Spark" if probe.stored is None else "as stored"
@@ -162,7 +172,9 @@ def _probe_lines(probe: Probe) -> list[str]:
 
 
 def _version_lines(view: ContinuousView) -> list[str]:
-    """Return which version a read would give, how many rows were left out, and how large the view's join tables are."""
+    """Return which version a read would give, how many rows were left out, and how large the view's
+    join tables are.
+    """
     lines = [_version_line(view)]
     if view.plan.stream.on_error == "skip":
         lines.append(f"{INDENT}{_counted(view.counts.tuples_skipped, 'row')} left out so far (on_error = skip)")

@@ -18,7 +18,8 @@ from sql.tree.relations import Schema
 from sql.types.datatypes import NUMERIC_DIGITS_MAX, SqlType
 from sql.types.enums import EnumType
 
-# A numeric whose scale differs by value: the value is unscaled * 10^-scale, or NaN or infinite where the scale is -1.
+# A numeric whose scale differs by value: the value is unscaled * 10^-scale, or NaN or infinite
+# where the scale is -1.
 VARIABLE_NUMERIC = pa.struct(
     [pa.field("unscaled", pa.decimal128(NUMERIC_DIGITS_MAX, 0)), pa.field("scale", pa.int16())]
 )
@@ -60,7 +61,9 @@ FIXED_FORMS: dict[str, pa.DataType] = {
 
 
 def encoded_family(kind: SqlType) -> str:
-    """Return the family by which encoders know a type, with labels of an enum or fields of a record."""
+    """Return the family by which encoders know a type, with labels of an enum or fields of a
+    record.
+    """
     if kind.record is not None:
         fields = [(encoded_family(field), field.oid) for field in kind.record.types]
         return record_family(kind.record.oid, fields, kind.is_array)
@@ -74,7 +77,9 @@ def labels_of(enum: EnumType) -> Labels:
 
 
 def arrow_type(sql_type: SqlType) -> pa.DataType:
-    """Return the Arrow type of a column of `sql_type` in hand-overs, stored versions and results."""
+    """Return the Arrow type of a column of `sql_type` in hand-overs, stored versions and
+    results.
+    """
     if sql_type.is_array:
         return pa.list_(arrow_type(sql_type.element))
     if sql_type.is_enum:

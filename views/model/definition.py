@@ -1,4 +1,5 @@
-"""The definition of a view, which outlives the process: what the client has said, and nothing derived.
+"""The definition of a view, which outlives the process: what the client has said, and nothing
+derived.
 
 Enters: a CREATE VIEW statement and the session's settings. Leaves: `ViewDefinition`, and its plain
 form for the catalog file. Must not hold a plan, state or a version: those are made from the
@@ -131,7 +132,10 @@ class ViewDefinition:
 
 
 def define_view(statement: CreateView, oid: int, settings: SessionSettings) -> ViewDefinition:
-    """Return the definition of a CREATE VIEW statement in a session. Raises 22023 for an unknown option."""
+    """Return the definition of a CREATE VIEW statement in a session.
+
+    Raises 22023 for an unknown option.
+    """
     options = statement.options
     for name in options:
         if name not in OPTIONS:

@@ -47,7 +47,10 @@ Branch = tuple[Expression, Expression]
 
 
 def equality(condition: Expression, function: str = "eq") -> Equality | None:
-    """Return `x = constant`, `constant = x` or `x IN (constants)` as an equality; with "ne" `x <> constant`."""
+    """Return `x = constant`, `constant = x` or `x IN (constants)` as an equality.
+
+    With "ne" `x <> constant`.
+    """
     if not isinstance(condition, Call):
         return None
     if condition.function == function:
@@ -110,7 +113,9 @@ def gathered(node: Call) -> tuple[Expression, ...]:
 
 
 def all_of(conditions: tuple[Expression, ...]) -> tuple[Expression, ...]:
-    """Return conditions that all must hold, with a NOT IN in the place of many inequalities of a column."""
+    """Return conditions that all must hold, with a NOT IN in the place of many inequalities of a
+    column.
+    """
     return gathered(Call("and", conditions, BOOL)) if len(conditions) >= CONSTANTS_MIN else conditions
 
 
@@ -132,7 +137,10 @@ def _flat(node: Call) -> list[Expression]:
 
 
 def runs(node: Case) -> list[Branch | Run]:
-    """Return the branches of a CASE in order; consecutive branches that one look-up decides are one."""
+    """Return the branches of a CASE in order.
+
+    Consecutive branches that one look-up decides are one.
+    """
     found: list[Branch | Run] = []
     waiting: list[tuple[Branch, Equality]] = []
 

@@ -13,7 +13,8 @@ from sql.tree.relations import Project, Relation, Scan, Schema
 from sql.tree.walks import relation_names, scans
 from sql.types.datatypes import SqlType
 
-# The aggregate that a DISTINCT ON is made of: the value of its argument in the first row in its order.
+# The aggregate that a DISTINCT ON is made of: the value of its argument in the first row in its
+# order.
 FIRST = "first"
 
 
@@ -44,7 +45,8 @@ class Probe:
 
     @property
     def stored(self) -> tuple[str, tuple[int, ...]] | None:
-        """The table that the build side reads as it is stored, and the places of its columns, or None.
+        """The table that the build side reads as it is stored, and the places of its columns, or
+        None.
 
         None: there is something to compute.
         """
@@ -112,7 +114,9 @@ class UpperPipeline:
 
     @property
     def groups(self) -> str:
-        """The name under which the relation reads the groups, which is not the name of one of its tables."""
+        """The name under which the relation reads the groups, which is not the name of one of its
+        tables.
+        """
         (name,) = (scan.name for scan in scans(self.relation) if scan.kind == "groups")
         return name
 
@@ -124,7 +128,8 @@ class UpperPipeline:
 
 @dataclass(frozen=True)
 class ViewPlan:
-    """A continuous view cut into pipelines: stream -> groups -> finish -> (upper -> tail)? -> version.
+    """A continuous view cut into pipelines: stream -> groups -> finish -> (upper -> tail)? ->
+    version.
 
     Attributes:
         tail: breaker-free work on the rows that Spark returns, if any: exact division of decimals

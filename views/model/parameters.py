@@ -1,4 +1,5 @@
-"""Constants of a stream pipeline as parameters, so that pipelines that differ only in them have one kernel.
+"""Constants of a stream pipeline as parameters, so that pipelines that differ only in them have one
+kernel.
 
 Enters: the pipeline of a statement that runs once. Leaves: the pipeline with a `Parameter` for each
 constant of a comparison, and the constants. A dashboard asks the same with another time, a prepared

@@ -77,7 +77,9 @@ def stream_path(relation: Relation) -> list[Relation]:
 
 
 def stream_input(relation: Relation) -> int:
-    """Return the input of an operator that has the stream below it; its only input if it has one."""
+    """Return the input of an operator that has the stream below it; its only input if it has
+    one.
+    """
     below = inputs(relation)
     return 0 if len(below) < 2 else [properties(part).contains_stream for part in below].index(True)
 

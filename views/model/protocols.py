@@ -1,4 +1,6 @@
-"""The parts of the process that views need: `engine` implements and passes them, so that no import points up."""
+"""The parts of the process that views need: `engine` implements and passes them, so that no import
+points up.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +31,17 @@ class TableSource(Protocol):
     """The durable tables for views; thread-safe."""
 
     def versions(self, names: Iterable[str]) -> dict[str, int]:
-        """Return the committed version of each table, never older than a commit answered before the call.
+        """Return the committed version of each table, never older than a commit answered before the
+        call.
 
         The call is cheap and waits for nothing: a cut calls it under the commit lock.
         """
 
     def read_all(self, names: Iterable[str]) -> dict[str, TableExport]:
-        """Return the tables as one read transaction sees them; an unchanged table is the same export."""
+        """Return the tables as one read transaction sees them.
+
+        An unchanged table is the same export.
+        """
 
 
 class UpperExecutor(Protocol):

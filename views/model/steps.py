@@ -18,7 +18,9 @@ from views.model.trees import columns_of, conjuncts, inputs, substitute, with_in
 
 
 def breaker_free_count(path: Sequence[Relation]) -> int:
-    """Return how many operators at the start of `path` (bottom first) are filters and projections."""
+    """Return how many operators at the start of `path` (bottom first) are filters and
+    projections.
+    """
     for count, operator in enumerate(path):
         if not isinstance(operator, Filter | Project):
             return count
@@ -67,7 +69,9 @@ def stack(leaf: Relation, operators: Sequence[Relation]) -> Relation:
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
-    """Return names in which a name that occurred before has a number, so that people tell columns apart."""
+    """Return names in which a name that occurred before has a number, so that people tell columns
+    apart.
+    """
     found: list[str] = []
     for name in names:
         unique, number = name, 1

@@ -1,4 +1,6 @@
-"""Changes of bound trees that only the plan's rules make; `sql.tree.walks` walks and rebuilds trees.
+"""Changes of bound trees that only the plan's rules make.
+
+`sql.tree.walks` walks and rebuilds trees.
 
 Enters and leaves: immutable expressions and relations; an unchanged part is returned as the same
 object. Must not know what a rule wants, nor what a stream is.
@@ -41,12 +43,16 @@ __all__ = [
 
 # A comparison, and the same one with its sides exchanged.
 TURNED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
-# Putting an expression in can double it per level of nesting; no query written by hand comes near this.
+# Putting an expression in can double it per level of nesting; no query written by hand comes near
+# this.
 EXPRESSION_NODES_MAX = 20_000
 
 
 def substitute(expression: Expression, values: Sequence[Expression]) -> Expression:
-    """Return the expression with column i replaced by `values[i]`. Raises 54001 when that makes it huge."""
+    """Return the expression with column i replaced by `values[i]`.
+
+    Raises 54001 when that makes it huge.
+    """
     nodes_count = 0
 
     def value(part: Expression) -> Expression | None:
@@ -63,7 +69,9 @@ def substitute(expression: Expression, values: Sequence[Expression]) -> Expressi
 
 
 def meaning(expression: Expression) -> Expression:
-    """Return the expression without what only errors and people read, so that equal values compare equal."""
+    """Return the expression without what only errors and people read, so that equal values compare
+    equal.
+    """
     match expression:
         case Column():
             return Column(expression.index, "", expression.type)
@@ -90,7 +98,9 @@ def columns_of(expression: Expression) -> frozenset[int]:
 
 
 def uses_now(expression: Expression) -> bool:
-    """Return whether an expression depends on the time of the statement, also inside of its subqueries."""
+    """Return whether an expression depends on the time of the statement, also inside of its
+    subqueries.
+    """
     return any(
         (isinstance(part, Call) and part.function == "now")
         or (isinstance(part, Subquery) and relation_uses_now(part.relation))
@@ -111,7 +121,9 @@ def conjuncts(predicate: Expression) -> tuple[Expression, ...]:
 
 
 def taken_apart(relation: Relation) -> tuple[Relation, list[Expression], list[Expression]]:
-    """Return what is below filters and projections, the conditions over its columns, and the items."""
+    """Return what is below filters and projections, the conditions over its columns, and the
+    items.
+    """
     if isinstance(relation, Project):
         base, conditions, items = taken_apart(relation.input)
         return base, conditions, [substitute(item, items) for _, item in relation.items]

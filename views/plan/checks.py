@@ -49,7 +49,8 @@ from views.model.trees import (
 )
 from views.plan.rules.combine_groupings import is_combined
 
-# Of an expression in generated Python, whose parser takes 200 parentheses in each other, and in Spark's SQL.
+# Of an expression in generated Python, whose parser takes 200 parentheses in each other, and in
+# Spark's SQL.
 HEIGHT_MAX = 150
 CONNECTIVES = frozenset({"and", "or", "not"})
 TIMES_OF_DAY = ("timestamp", "timestamptz")
@@ -118,7 +119,9 @@ def check_shape(root: Relation) -> None:
 
 
 def check_stream(stream: StreamPipeline) -> None:
-    """Refuse a stream pipeline that kernels can't run, and build sides that Spark can't compute once."""
+    """Refuse a stream pipeline that kernels can't run, and build sides that Spark can't compute
+    once.
+    """
     for expression in pipeline_expressions(stream):
         for subquery in subqueries_of(expression):
             hint = "Write it as a join with the tables, or above the grouping; a scalar subquery may aggregate: (SELECT max(...) ...)."
@@ -180,7 +183,9 @@ def _sliding_join_hint(stream: StreamPipeline) -> str:
 
 
 def _slides(part: Call, columns: Sequence[OutputColumn]) -> bool:
-    """Tell whether a condition on now() is about a span of time: an order of times, or any part of a time."""
+    """Tell whether a condition on now() is about a span of time: an order of times, or any part of
+    a time.
+    """
     if part.function in CONNECTIVES or part.type.family != "bool":
         return False
     return part.function in TURNED or any(column.type.family in TIMES for column in columns)
@@ -196,7 +201,10 @@ def check_heights(root: Relation) -> None:
 
 
 def check_upper(upper: Relation) -> None:
-    """Refuse what Spark can't evaluate as PostgreSQL does; the message names the function or operator."""
+    """Refuse what Spark can't evaluate as PostgreSQL does.
+
+    The message names the function or operator.
+    """
     check_heights(upper)
     _check_spark(upper, "The part of the query lies above a second pipeline breaker, where Spark runs it.")
 
@@ -247,7 +255,9 @@ def _refused_streams(relation: Relation, root: Relation) -> SqlError:
 
 
 def _check_operator(operator: Relation, below: Relation) -> None:
-    """Refuse an operator on the way from the root to the stream; `below` is its input on that way."""
+    """Refuse an operator on the way from the root to the stream; `below` is its input on that
+    way.
+    """
     grouped = properties(below).grouped
     if isinstance(operator, Recursive) or (isinstance(operator, SetOperation) and not grouped):
         hint = "Group the stream first, below it." if isinstance(operator, SetOperation) else None
@@ -275,7 +285,9 @@ def _first_breaker(root: Relation) -> Relation | None:
 
 
 def _keys_below(sort: Sort) -> list[SortKey]:
-    """Return the keys of an ORDER BY over the input of its select list, since hidden columns have no names."""
+    """Return the keys of an ORDER BY over the input of its select list, since hidden columns have
+    no names.
+    """
     if not isinstance(sort.input, Project):
         return list(sort.keys)
     values = [expression for _, expression in sort.input.items]
@@ -283,7 +295,9 @@ def _keys_below(sort: Sort) -> list[SortKey]:
 
 
 def _check_build(probe: Probe) -> None:
-    """Refuse a build side that Spark can't compute once, or with columns that no kernel has a form for."""
+    """Refuse a build side that Spark can't compute once, or with columns that no kernel has a form
+    for.
+    """
     if relation_uses_now(probe.build):
         hint = (
             "Group the stream first, by the columns that this part is compared with, and compare above them, where now() is the time of "
@@ -338,7 +352,9 @@ def _named(key: Expression, name: str) -> str:
 
 
 def _of_values(call: AggregateCall) -> str:
-    """Return an aggregate of distinct values as one of the column `value`, where those that its filter passes are `kept`."""
+    """Return an aggregate of distinct values as one of the column `value`, where those that its
+    filter passes are `kept`.
+    """
     first = call.arguments[0]
     value = Column(0, "value", first.type)
     order = tuple(replace(key, expression=value) if key.expression == first else key for key in call.order_by)

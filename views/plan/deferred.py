@@ -22,7 +22,8 @@ HUGE = Decimal(10**37)
 
 
 def unmade_schema(groups: Schema, unmade: Sequence[int]) -> Schema:
-    """Return the columns of groups, and an int8 for each aggregate that some groups can't represent.
+    """Return the columns of groups, and an int8 for each aggregate that some groups can't
+    represent.
 
     The int8 is 1 for these groups. unmade: the places of these aggregates.
     """
@@ -50,7 +51,9 @@ def above_finished(plan: ViewPlan) -> Relation:
 
 
 def in_place_of(view: str, above: Relation, root: Relation) -> Relation:
-    """Return a reader's query with `above`, over the rows that could be made, where it scans the view."""
+    """Return a reader's query with `above`, over the rows that could be made, where it scans the
+    view.
+    """
 
     def leaf(part: Relation) -> Relation:
         return Scan(view, "view", part.schema) if isinstance(part, Scan) and (part.name, part.kind) == LEAF else part
@@ -85,7 +88,9 @@ def _stepped(rows: Relation, step: FinishStep) -> Relation:
 
 
 def _guarded(column: Expression, flag: Expression) -> Expression:
-    """Return the column, or, for groups with the flag, an expression of its type that is out of range."""
+    """Return the column, or, for groups with the flag, an expression of its type that is out of
+    range.
+    """
     return Case(((Call("eq", (flag, Literal(1, INT8)), BOOL), _out_of_range(column, flag)),), column, column.type)
 
 

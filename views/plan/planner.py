@@ -1,7 +1,8 @@
 """From a bound query to the pipelines of a continuous view: check, rewrite by rules, check, split.
 
-Enters: a definition and its bound query. Leaves: a `PlannedView`. `RULES` is the list of passes; after each the driver checks that the
-tree still yields the same columns. Must not generate or run anything.
+Enters: a definition and its bound query. Leaves: a `PlannedView`. `RULES` is the list of passes;
+after each the driver checks that the tree still yields the same columns. Must not generate or run
+anything.
 """
 
 from __future__ import annotations
@@ -165,7 +166,9 @@ def _known(item: Expression) -> Expression:
 
 
 def _sorts_count(root: Relation) -> int:
-    """Return how many sorts there are, except the order of a DISTINCT ON, which is part of its grouping."""
+    """Return how many sorts there are, except the order of a DISTINCT ON, which is part of its
+    grouping.
+    """
     return sum(1 for part in walk_relation(root) if isinstance(part, Sort) and not _is_of_first_rows(part.input))
 
 

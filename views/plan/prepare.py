@@ -31,7 +31,8 @@ from views.plan.rules.unnest_laterals import unnest_laterals
 
 # Of one operator each, whose inputs have been through all of them.
 BEFORE = (unnest_laterals, join_subqueries, first_rows, grouped, group_set_operations, split_unions)
-# Each sees the groupings that those before it have made. Eager grouping comes first: what it groups may be a UNION ALL again.
+# Each sees the groupings that those before it have made. Eager grouping comes first: what it groups
+# may be a UNION ALL again.
 AFTER = (separate_sets, separate_distinct, split_unions, combine_groupings)
 
 ALONE = JoinChoice(eager_grouping=False)

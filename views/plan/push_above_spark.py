@@ -1,7 +1,9 @@
-"""Scalar expressions of the first breaker above the groups move into the finish step, so that Spark sees plain columns.
+"""Scalar expressions of the first breaker above the groups move into the finish step, so that Spark
+sees plain columns.
 
-Enters: the finish step and the operators above it, bottom first; the first is a breaker. Leaves: both, changed. An argument behind a
-FILTER keeps its guard: it becomes CASE WHEN filter THEN argument END, so that nothing is computed for a row that the filter drops.
+Enters: the finish step and the operators above it, bottom first; the first is a breaker. Leaves:
+both, changed. An argument with a FILTER keeps its guard: it becomes CASE WHEN filter THEN argument
+END, so that nothing is computed for a row that the filter drops.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ class Columns:
             self.places.setdefault(meaning(item), index)
 
     def place(self, expression: Expression, name: str) -> Expression:
-        """Return the column that holds `expression`, which is over the old output of the finish step.
+        """Return the column that holds `expression`, which is over the old output of the finish
+        step.
 
         A constant stays as it is, and an expression that no kernel can evaluate stays one over the
         columns that it reads.

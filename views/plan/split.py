@@ -74,7 +74,9 @@ def _stream_pipeline(grouping: Aggregate, on_error: str) -> StreamPipeline:
 
 
 def _probes(relation: Relation) -> tuple[Scan, tuple[Expression, ...], tuple[Probe, ...]]:
-    """Return the parts of the tree below the first grouping: scan, filters, and the joins after them."""
+    """Return the parts of the tree below the first grouping: scan, filters, and the joins after
+    them.
+    """
     filters: tuple[Expression, ...] = ()
     if isinstance(relation, Filter):
         filters = conjuncts(relation.predicate)
@@ -103,7 +105,10 @@ def _probe(join: Join, filters: tuple[Expression, ...]) -> Probe:
 
 
 def _build_column(condition: Expression, width: int) -> int | None:
-    """Return the column of the build side in a key; the rules have put it on the right of the equality."""
+    """Return the column of the build side in a key.
+
+    The rules have put it on the right of the equality.
+    """
     if not isinstance(condition, Call) or condition.function != "eq":
         return None
     ours, theirs = condition.arguments

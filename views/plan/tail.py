@@ -42,7 +42,9 @@ def cut_tail(leaf: Schema, path: Sequence[Relation]) -> tuple[list[Relation], Fi
 
 
 def _is_exact_work(expression: Expression) -> bool:
-    """Return whether an expression computes with numerics of a scale that varies, as quotients do."""
+    """Return whether an expression computes with numerics of a scale that varies, as quotients
+    do.
+    """
     for part in walk(expression):
         if isinstance(part, Column | Literal | Parameter):
             continue
@@ -52,7 +54,9 @@ def _is_exact_work(expression: Expression) -> bool:
 
 
 def _without_averages(breaker: Relation) -> tuple[Relation | None, list[tuple[str, Expression]] | None]:
-    """Return the breaker with sums and counts for its exact averages, and its old columns over the new ones."""
+    """Return the breaker with sums and counts for its exact averages, and its old columns over the
+    new ones.
+    """
     if isinstance(breaker, Aggregate):
         calls: Sequence[tuple[str, AggregateCall | WindowCall]] = breaker.aggregates
         below: Schema = breaker.schema[: len(breaker.keys)]

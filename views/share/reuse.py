@@ -1,4 +1,5 @@
-"""Whether the state of a view answers another query, so that CREATE OR REPLACE VIEW can go on with it.
+"""The test whether the state of a view answers another query, so that CREATE OR REPLACE VIEW can go
+on with it.
 
 Enters: the pipeline by which a state is kept, and the plan of the new query. Leaves: the new plan
 over that state, or why there is none. The state covers the new pipeline if that has the same
@@ -59,7 +60,10 @@ def cover(kept: StreamPipeline, plan: ViewPlan) -> ViewPlan:
 
 
 def equal_plan(kept: StreamPipeline, plan: ViewPlan) -> ViewPlan | None:
-    """Return `plan` over a state kept by `kept`, if the state has just what the plan needs; else None."""
+    """Return `plan` over a state kept by `kept`, if the state has just what the plan needs.
+
+    Else None.
+    """
     wanted = plan.stream
     if _types(wanted) != _types(kept) or {meaning(part) for part in _conditions(wanted)} != {
         meaning(part) for part in _conditions(kept)
@@ -126,7 +130,10 @@ def _key_conditions(kept: StreamPipeline, wanted: StreamPipeline) -> list[Expres
 
 
 def _over_keys(condition: Expression, keys: Keys) -> Expression:
-    """Return a condition on the rows of the stream as a condition on groups. Raises NotCoveredError."""
+    """Return a condition on the rows of the stream as a condition on groups.
+
+    Raises NotCoveredError.
+    """
     over = over_keys(condition, keys)
     if over is None or not columns_of(over) or not cannot_fail(over):
         raise NotCoveredError(

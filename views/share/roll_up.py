@@ -1,4 +1,5 @@
-"""A first grouping over the finer groups of a state, for CREATE OR REPLACE VIEW with coarser groups.
+"""A first grouping over the finer groups of a state, for CREATE OR REPLACE VIEW with coarser
+groups.
 
     kept: GROUP BY day, shop     new: GROUP BY shop                             ->  the groups by day and shop, added up by shop
                                  new: GROUP BY date_trunc('month', day)         ->  the same, by an expression of a key
@@ -113,7 +114,9 @@ class RollUp:
         return [self._part(call) for call in calls]
 
     def _part(self, call: AggregateCall) -> Column:
-        """Return the column of an aggregate of the finer groups, which is added to them if it is missing."""
+        """Return the column of an aggregate of the finer groups, which is added to them if it is
+        missing.
+        """
         known = [_meaning(one) for _, one in self.calls]
         if _meaning(call) not in known:
             self.calls.append((f"part{len(self.calls)}", call))

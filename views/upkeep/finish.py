@@ -31,7 +31,9 @@ ARENA = TableLayout(key_words=1, entry_words=1, row_words=1, text_mask=0)
 
 
 def array_places(schema: Schema) -> list[tuple[int, ...]]:
-    """Return the places of each column's arrays in a morsel: data, nulls (as ~index), varying scales."""
+    """Return the places of each column's arrays in a morsel: data, nulls (as ~index), varying
+    scales.
+    """
     places: list[tuple[int, ...]] = []
     for column, place in zip(schema, morsel_places(schema), strict=True):
         places.append((place, ~place, place + 1) if column.type.is_variable_numeric else (place, ~place))

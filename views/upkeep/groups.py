@@ -35,7 +35,8 @@ from views.upkeep.variances import decimal_results, float_results
 
 Array = npt.NDArray[Any]
 Columns = list[tuple[Array, npt.NDArray[np.uint8]]]
-# So many groups whose aggregates are out of range are told apart from the others; a view with more of them can't be read.
+# So many groups whose aggregates are out of range are told apart from the others; a view with more
+# of them can't be read.
 UNMADE_MAX = 1_000
 
 ENTRY_AT = 1  # the entry comes after the hash
@@ -54,7 +55,8 @@ def read_groups(table: GroupTable, grouping: Grouping) -> Morsel:
 
 
 def read_made_groups(table: GroupTable, grouping: Grouping) -> tuple[Morsel, list[int]]:
-    """Return the groups, some of which have aggregates out of range, and the numbers of these columns.
+    """Return the groups, some of which have aggregates out of range, and the numbers of these
+    columns.
 
     The columns are those of `read_groups`, and for each column with such an aggregate one more:
     int64, 1 for the groups in question, whose aggregate is NULL. Raises SqlError for more than

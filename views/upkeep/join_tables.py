@@ -39,7 +39,10 @@ class Joins:
         self.set(tables, rows)
 
     def set(self, tables: Sequence[JoinTable], rows: Sequence[pa.Table]) -> None:
-        """Exchange the join tables. A thread that is folding goes on with the tables that it has taken."""
+        """Exchange the join tables.
+
+        A thread that is folding goes on with the tables that it has taken.
+        """
         self.tables, self.rows = tuple(tables), tuple(rows)
         self.arrays = tuple(array for table in tables for array in (table.index, table.rows))
         self.version += 1

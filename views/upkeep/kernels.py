@@ -1,4 +1,5 @@
-"""A compiled kernel with its surroundings: constants, a scratch heap per thread, the SQL of its expressions.
+"""A compiled kernel with its surroundings: constants, a scratch heap per thread, the SQL of its
+expressions.
 
 Enters: a generated module. Leaves: a callable that picks the arrays of a morsel and goes on after
 every stop that only asked for room.
@@ -55,12 +56,17 @@ class CompiledKernel:
         return self._module.expressions[index]
 
     def constants_with(self, parameters: Sequence[Constant]) -> npt.NDArray[np.uint8]:
-        """Return a block like `constants` with the values of the parameters; the kernel's caller keeps it."""
+        """Return a block like `constants` with the values of the parameters.
+
+        The kernel's caller keeps it.
+        """
         return np.frombuffer(block_of(self._module.long_texts, parameters) + b"\0", dtype=np.uint8)
 
     @property
     def uses_scratch(self) -> bool:
-        """Tell whether the kernel has a scratch heap, which is another one in each thread and after it grows."""
+        """Tell whether the kernel has a scratch heap, which is another one in each thread and after
+        it grows.
+        """
         return self._module.uses_scratch
 
     def arrays(self, morsel: Morsel) -> list[Array]:
@@ -105,12 +111,16 @@ class CompiledKernel:
 
 
 def needed_bytes(control: Words) -> int:
-    """Return the heap bytes needed by the row at which a kernel has stopped; 0: more rows are needed."""
+    """Return the heap bytes needed by the row at which a kernel has stopped; 0: more rows are
+    needed.
+    """
     return int(control[HEAP_NEEDED])
 
 
 def own_arrays(morsel: Morsel) -> Morsel:
-    """Return a morsel whose arrays are contiguous and writable, which is the only form that kernels are compiled for."""
+    """Return a morsel whose arrays are contiguous and writable, which is the only form that kernels
+    are compiled for.
+    """
     return Morsel(
         morsel.rows_count,
         tuple(np.require(array, requirements=WRITABLE) for array in morsel.data),

@@ -43,7 +43,8 @@ def build_view(
     is_new: bool = True,
     compile_text: Compile = compile_kernel,
 ) -> ContinuousView:
-    """Plan a view, run its static pipelines on one read of their tables, generate and warm up its kernels.
+    """Plan a view, run its static pipelines on one read of their tables, generate and warm up its
+    kernels.
 
     Raises SqlError: 0A000 for a query without a plan, 42701 for two columns of one name, 42601 for
     too many column names, and what fails on the rows of the tables. Raises NotCoveredError when the
@@ -64,7 +65,8 @@ def build_view(
     if heir_of is None:
         twin, plan = find_twin(candidates, plan, definition.joins.stream_join, is_new)
     known = heir_of or twin
-    # Kernels come first: a caller that compiles them elsewhere builds the view again, and nothing before was done in vain.
+    # Kernels come first: a caller that compiles them elsewhere builds the view again, and nothing
+    # before was done in vain.
     if known is None:
         state = ViewState(definition.shown, plan, kernels_dir, None, places, compile_text=compile_text)
     else:
@@ -171,6 +173,7 @@ def _warm_up(name: str, plan: ViewPlan, executor: UpperExecutor, tables: Mapping
     try:
         executor.run(name, substitute_now(plan.upper.relation, 0), {plan.upper.groups: groups}, tables)
     except SqlError as error:
-        # An aggregate without keys has a row even of no groups, and that row may divide by zero: the reader's error, later.
+        # An aggregate without keys has a row even of no groups, and that row may divide by zero:
+        # the reader's error, later.
         if not error.sqlstate.startswith("22"):
             raise

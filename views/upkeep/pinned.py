@@ -21,7 +21,11 @@ CUTS_LEFT_MAX = 16
 
 
 class PinnedViews:
-    """The pinned cuts of one transaction, until `release`. run: calls slow functions on another thread."""
+    """The pinned cuts of one transaction, until `release`.
+
+    Attributes:
+        run: calls slow functions on another thread.
+    """
 
     def __init__(self, cuts: dict[ContinuousView, Cut], run: Callable[[Callable[[], None]], object]) -> None:
         self._cuts = cuts
@@ -75,7 +79,9 @@ def pin(
     tables: TableSource,
     run: Callable[[Callable[[], None]], object],
 ) -> PinnedViews:
-    """Return the positions of all views now, between two commits. views: called under the commit lock."""
+    """Return the positions of all views now, between two commits. views: called under the commit
+    lock.
+    """
     with commit_lock:
         return PinnedViews({view: _pinned(view, now_us, tables) for view in views()}, run)
 

@@ -1,4 +1,5 @@
-"""Reading of continuous views: one consistent cut of all views of a statement, and a version of each.
+"""Reading of continuous views: one consistent cut of all views of a statement, and a version of
+each.
 
 Enters: views, the commit lock, the reader's now() and cancellation. Leaves: a `Version` per view
 name. Under the commit lock a cut only swaps local tables. Merging, exporting and Spark run outside
@@ -95,7 +96,9 @@ def cut(
 
 
 def not_too_old(views: Sequence[ContinuousView], oldest_us: int) -> dict[str, Version] | None:
-    """Return the stored versions if all were the answer at one moment not before `oldest_us`, else None."""
+    """Return the stored versions if all were the answer at one moment not before `oldest_us`, else
+    None.
+    """
     found: dict[str, Version] = {}
     moments: set[Moment] = set()
     for view in views:
@@ -167,7 +170,8 @@ def new_cut(view: ContinuousView, exact: bool, now_us: int | None, table_version
 
 
 def obtain(view: ContinuousView, wanted: Cut, engines: Engines, reader: Reader) -> Version:
-    """Return the version of `wanted`: wait for the reader that refreshes the view, or become that reader.
+    """Return the version of `wanted`: wait for the reader that refreshes the view, or become that
+    reader.
 
     Raises SqlError for what fails above the stream pipeline, and what `reader` raises when it is
     cancelled.
@@ -211,7 +215,8 @@ def _can_refresh(view: ContinuousView) -> bool:
 
 
 def _refresh_next(view: ContinuousView, engines: Engines, reader: Reader) -> None:
-    """Merge the next batch of cuts, make a version at its last cut, and give the version to all of them.
+    """Merge the next batch of cuts, make a version at its last cut, and give the version to all of
+    them.
 
     When the reader is cancelled, or the version fails by a bug of ours, the cuts stay in the queue
     with their rows merged, and the next reader goes on.
@@ -293,7 +298,10 @@ def merge_cuts(view: ContinuousView, entries: Sequence[Cut], target: Cut) -> Non
 
 
 def _finish_kept(entry: Cut, engines: Engines, reader: Reader) -> None:
-    """Make the version of a pinned cut from its copy of the groups. Raises 57014, and may be tried again."""
+    """Make the version of a pinned cut from its copy of the groups.
+
+    Raises 57014, and may be tried again.
+    """
     assert entry.groups is not None
     try:
         entry.version = _finished(entry, entry.groups, engines, reader)
@@ -314,7 +322,10 @@ def _make_version(target: Cut, engines: Engines, reader: Reader) -> Version:
 
 
 def exported(view: ContinuousView, now_us: int) -> Exported:
-    """Return the rows of the finish step, or all groups where the step fails for some. Raises SqlError."""
+    """Return the rows of the finish step, or all groups where the step fails for some.
+
+    Raises SqlError.
+    """
     try:
         return Exported(view.state.export(now_us))
     except SqlError as failure:
@@ -325,7 +336,9 @@ def exported(view: ContinuousView, now_us: int) -> Exported:
 
 
 def _finished(target: Cut, groups: Exported, engines: Engines, reader: Reader) -> Version:
-    """Run what lies above the groups, or leave that to the readers where some row can't be evaluated."""
+    """Run what lies above the groups, or leave that to the readers where some row can't be
+    evaluated.
+    """
     if groups.above is None:
         try:
             return _evaluated(target, groups.table, engines, reader)

@@ -91,7 +91,9 @@ class Snapshot:
             give_up(*self._held.popitem())
 
     def _begin_one(self, views: Sequence[ContinuousView]) -> ContinuousView:
-        """Wait until one of the views can be refreshed, become its refresher, and return the view."""
+        """Wait until one of the views can be refreshed, become its refresher, and return the
+        view.
+        """
         while True:
             for view in views:
                 with view.changed:
@@ -143,7 +145,10 @@ def merge_up_to(view: ContinuousView, held: Cut) -> None:
 
 
 def let_go(view: ContinuousView, entry: Cut) -> None:
-    """Let readers refresh the view again. The cut stays in the queue for the readers that have joined it."""
+    """Let readers refresh the view again.
+
+    The cut stays in the queue for the readers that have joined it.
+    """
     with view.changed:
         entry.held = False
         entry.waiting -= 1

@@ -181,7 +181,9 @@ class ViewState:
 
     @property
     def kernel_paths(self) -> tuple[Path, ...]:
-        """The generated files: of the stream kernel, then of finish step and tail if they have one."""
+        """The generated files: of the stream kernel, then of finish step and tail if they have
+        one.
+        """
         return tuple(kernel.path for kernel in self.kernels)
 
     @property

@@ -32,13 +32,15 @@ from sql.types.datatypes import SqlType
 from views.codegen.grouping import Grouping
 from views.model.nodes import Probe, StreamPipeline
 
-# Raise it when an aggregate's words get another meaning or keys another hash: test_state_pages has a golden table that fails then.
+# Raise it when an aggregate's words get another meaning or keys another hash: test_state_pages has
+# a golden table that fails then.
 STATE_FORM = 1
 FINGERPRINT_CHARACTERS = 32
 
 # The words of the page "counters".
 COUNTERS = (ROWS_COUNT, HEAP_USED, ROWS_IN, ROWS_PASSED, ROWS_SKIPPED)
-# Rows and heap are cut into pages of at most this size, so that reading them needs no second copy of the whole.
+# Rows and heap are cut into pages of at most this size, so that reading them needs no second copy
+# of the whole.
 PAGE_BYTES_MAX = 16 << 20
 
 
@@ -62,7 +64,10 @@ def _pieces(array: npt.NDArray[np.generic]) -> Iterator[npt.NDArray[np.generic]]
 
 
 def load_table(layout: TableLayout, pages: Iterable[Page]) -> GroupTable:
-    """Return the table that `table_pages` was given. Raises ValueError for pages of another layout."""
+    """Return the table that `table_pages` was given.
+
+    Raises ValueError for pages of another layout.
+    """
     remaining = iter(pages)
     first = next(remaining, None)
     if first is None or first.name != "counters" or first.array.shape != (len(COUNTERS),):
@@ -95,7 +100,9 @@ def load_table(layout: TableLayout, pages: Iterable[Page]) -> GroupTable:
 
 
 def state_fingerprint(pipeline: StreamPipeline, grouping: Grouping) -> str:
-    """Return a text that is equal only for states whose rows have the same words with the same meaning."""
+    """Return a text that is equal only for states whose rows have the same words with the same
+    meaning.
+    """
     layout = grouping.table
     lines = [
         f"form {STATE_FORM}",
@@ -136,7 +143,9 @@ def _texts(expressions: Iterable[Expression]) -> str:
 
 
 def _text(expression: Expression) -> str:
-    """Return what an expression of a stream pipeline computes, as text without names given by clients."""
+    """Return what an expression of a stream pipeline computes, as text without names given by
+    clients.
+    """
     match expression:
         case Column():
             return f"#{expression.index} {_type(expression.type)}"

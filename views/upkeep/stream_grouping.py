@@ -56,7 +56,8 @@ class StreamGrouping:
 def cut_groupings(
     roots: Sequence[Relation], stream_names: frozenset[str], takes: Callable[[StreamGrouping], bool] = lambda _: True
 ) -> tuple[list[Relation], list[StreamGrouping]]:
-    """Return the queries with a scan of kind 'rows' in the place of each grouping that kernels can run.
+    """Return the queries with a scan of kind 'rows' in the place of each grouping that kernels can
+    run.
 
     Such a grouping reads one of the streams; one that occurs more than once is cut once. takes: may
     refuse a grouping; asked once for each.
@@ -81,7 +82,8 @@ def cut_groupings(
 
 
 def plan_grouping(grouping: Aggregate | Distinct) -> ViewPlan | None:
-    """Return the pipelines that yield the rows of a grouping, with columns of its types and other names.
+    """Return the pipelines that yield the rows of a grouping, with columns of its types and other
+    names.
 
     None: the grouping reads something else than one stream and tables, belongs to the row of an
     outer query, or has something that kernels do not support.

@@ -1,4 +1,5 @@
-"""Conversion between columns of kernels and Arrow tables, in the forms of `views.model.arrow_schema`.
+"""Conversion between columns of kernels and Arrow tables, in the forms of
+`views.model.arrow_schema`.
 
 In a morsel a decimal of variable scale is two columns, the unscaled value and its scale; in Arrow
 it is a struct of both. Must not know groups or plans.
@@ -17,7 +18,9 @@ from views.model.arrow_schema import VARIABLE_NUMERIC, arrow_schema
 
 
 def morsel_layout(schema: Schema) -> Layout:
-    """Return the layout of the morsel that holds rows of `schema`: a decimal of variable scale is followed by its scale."""
+    """Return the layout of the morsel that holds rows of `schema`: a decimal of variable scale is
+    followed by its scale.
+    """
     columns: list[ColumnLayout] = []
     for column in schema:
         kind = column.type

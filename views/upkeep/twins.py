@@ -1,8 +1,9 @@
-"""Views whose stream pipelines are equal take rows together: one of them leads, and rows are folded once.
+"""Views whose stream pipelines are equal take rows together: one of them leads, and rows are folded
+once.
 
-Enters: the views that take rows now. Leaves: sets of them with a `SharedBuffer` each. A view counts from
-its own creation on, and may be emptied or left alone while another view goes on, so that merged
-groups are each view's own. Must not know the catalog.
+Enters: the views that take rows now. Leaves: sets of them with a `SharedBuffer` each. A view counts
+from its own creation on, and may be emptied or left alone while another view goes on, so that
+merged groups are each view's own. Must not know the catalog.
 """
 
 from __future__ import annotations
@@ -61,7 +62,10 @@ def _joins_alike(one: StreamPipeline, other: StreamPipeline) -> bool:
 
 
 class Sharing:
-    """The sets of views that take rows together at present. Its methods are called under the commit lock."""
+    """The sets of views that take rows together at present.
+
+    Its methods are called under the commit lock.
+    """
 
     def __init__(self) -> None:
         self._shared_buffers: dict[tuple[int, ...], tuple[SharedBuffer, Views]] = {}

@@ -22,7 +22,8 @@ Array = npt.NDArray[Any]
 Nulls = npt.NDArray[np.uint8]
 
 WORD = 1 << 64
-# PostgreSQL's numeric: digits of base 10^4, and how many significant digits a quotient has at least.
+# PostgreSQL's numeric: digits of base 10^4, and how many significant digits a quotient has at
+# least.
 BASE_DIGITS = 4
 SIGNIFICANT_MIN = 16
 
@@ -100,7 +101,9 @@ def wide_variance(total: int, squares: int, count: int, scale: int, sample: bool
 
 
 def quotient_digits(dividend: int, scale: int, divisor: int) -> int:
-    """Return the scale that PostgreSQL's select_div_scale chooses for (dividend / 10^scale) / divisor."""
+    """Return the scale that PostgreSQL's select_div_scale chooses for (dividend / 10^scale) /
+    divisor.
+    """
     first, weight = first_base_digit(dividend, scale)
     other, other_weight = first_base_digit(divisor, 0)
     quotient_weight = weight - other_weight - (1 if first <= other else 0)

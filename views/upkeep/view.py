@@ -1,4 +1,5 @@
-"""A continuous view in the process: definition, plan, state, and the versions that readers were given.
+"""A continuous view in the process: definition, plan, state, and the versions that readers were
+given.
 
 Enters: a built plan and state; `note_commit` from the committing statement. Leaves: the description
 that bind sees, and the latest version. `views.upkeep.refresh` makes versions. Must not know
@@ -133,7 +134,8 @@ class Cut:
 
 
 class Upkeep:
-    """The progress of a continuous view, shared with the views that take its place and go on with its state.
+    """The progress of a continuous view, shared with the views that take its place and go on with
+    its state.
 
     Attributes:
         committed: how many statements have been committed; written under the commit lock.
@@ -158,7 +160,9 @@ class Upkeep:
 
 
 class ContinuousView:
-    """A view over a stream under split maintenance. Two are equal only when they are the same object.
+    """A view over a stream under split maintenance.
+
+    Two are equal only when they are the same object.
 
     Attributes:
         time_dependent: true if what lies above the stream pipeline uses now(), so that no version
@@ -216,7 +220,9 @@ class ContinuousView:
 
     @property
     def counts(self) -> StateCounts:
-        """The counts of the state, with the tables of cuts, without the tables that a refresh is merging."""
+        """The counts of the state, with the tables of cuts, without the tables that a refresh is
+        merging.
+        """
         with self.changed:
             taken = [table for entry in self.cuts for table in entry.tables or ()]
         return self.state.counts_with(taken)
@@ -228,7 +234,9 @@ class ContinuousView:
 
     @property
     def stream_tables(self) -> frozenset[str]:
-        """The durable tables built into the stream pipeline, which can't change while the view exists."""
+        """The durable tables built into the stream pipeline, which can't change while the view
+        exists.
+        """
         return self.plan.stream_tables
 
     @property
@@ -248,7 +256,10 @@ class ContinuousView:
         return self.definition.joins.stream_join == "arrival" and bool(self.plan.maintained.probes)
 
     def note_commit(self) -> None:
-        """Count one more statement whose rows are in the local state. The caller holds the commit lock."""
+        """Count one more statement whose rows are in the local state.
+
+        The caller holds the commit lock.
+        """
         self.upkeep.committed += 1
         for follower in self.upkeep.followers:
             follower.committed += 1

@@ -68,7 +68,9 @@ def truncated_us(unit: str, us: int) -> int:
 
 
 def zone_truncated_us(unit: str, us: int, zone: str) -> int:
-    """Return date_trunc(unit, us, zone): units below a day keep the offset of the instant itself."""
+    """Return date_trunc(unit, us, zone): units below a day keep the offset of the instant
+    itself.
+    """
     if is_infinite(us):
         return us
     local = local_us(us, zone)
@@ -136,7 +138,9 @@ def float_field(name: str, us: int) -> float:
 
 
 def zone_field(name: str, us: int, zone: str) -> int | None:
-    """Return timezone, timezone_hour or timezone_minute at an instant; an infinite time has none."""
+    """Return timezone, timezone_hour or timezone_minute at an instant; an infinite time has
+    none.
+    """
     if is_infinite(us):
         return None
     seconds = utc_offset_us(us, zone) // SECOND_US

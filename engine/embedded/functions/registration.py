@@ -178,7 +178,9 @@ def type_of(connection: duckdb.DuckDBPyConnection, name: str) -> DuckDBPyType:
 def rows_of(
     name: str, function: Scalar, arguments: Sequence[str], result: str, bytes_max: int, strict: bool = True
 ) -> ArrowFunction:
-    """Return `row_by_row` with its results for NaN and the infinities, and its limit for a batch."""
+    """Return `row_by_row` with its results for NaN and the infinities, and its limit for a
+    batch.
+    """
     special = SPECIAL_FUNCTIONS[name] if VARIABLE in arguments else None
     return row_by_row(limited(name, function, result, bytes_max), arguments, result, strict, special)
 

@@ -241,7 +241,9 @@ def _unescaped(text: str) -> bytes:
 
 
 def to_array(text: str | None, separator: str | None, null: str | None) -> list[str | None] | None:
-    """Return string_to_array: a NULL separator splits into characters, an empty one does not split."""
+    """Return string_to_array: a NULL separator splits into characters, an empty one does not
+    split.
+    """
     if text is None:
         return None
     if not text:

@@ -1,5 +1,5 @@
-"""The functions to_date and to_timestamp: texts read by PostgreSQL's template patterns (formatting.c) in the C
-locale, to microseconds.
+"""The functions to_date and to_timestamp: texts read by PostgreSQL's template patterns
+(formatting.c) in the C locale, to microseconds.
 
 The microseconds count from 1970. A pattern that is not here is 0A000. Raises 22007 and 22008 for
 texts that do not fit.

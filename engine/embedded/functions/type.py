@@ -112,7 +112,9 @@ def parts_of(array: pa.Array) -> tuple[Int64, Int64, Int64]:
 
 
 def interval_key(column: pa.ChunkedArray) -> pa.Array:
-    """Return the keys that compare intervals: whole days, with months of 30, and the rest of a day."""
+    """Return the keys that compare intervals: whole days, with months of 30, and the rest of a
+    day.
+    """
     array = one_array(column)
     months, days, micros = parts_of(array)
     whole, rest = np.divmod(micros, DAY_US)

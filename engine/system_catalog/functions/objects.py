@@ -113,7 +113,9 @@ def _column_names(context: SessionContext, relation: int, numbers: list[int]) ->
 
 @catalog_function("oid int4 bool", "text", required=1)
 def pg_get_indexdef(context: SessionContext, oid: int | None, column: int | None, _pretty: bool | None) -> str | None:
-    """Return the CREATE INDEX of an index, or the name of one of its columns, which count from 1."""
+    """Return the CREATE INDEX of an index, or the name of one of its columns, which count from
+    1.
+    """
     row = next((one for one in context.snapshot.rows("pg_index") if one["indexrelid"] == oid), None)
     if row is None:
         return None

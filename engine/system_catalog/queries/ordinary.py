@@ -62,7 +62,9 @@ def ordinary_type(name: str) -> str | None:
 
 
 def is_ordinary(name: str) -> bool:
-    """Tell whether values of a type mean here what they mean in every query; names of OIDs do not."""
+    """Tell whether values of a type mean here what they mean in every query; names of OIDs do
+    not.
+    """
     return name == UNKNOWN or (ordinary_type(name) is not None and (element_of(name) or name) not in REGISTERED)
 
 

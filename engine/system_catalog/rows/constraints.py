@@ -56,7 +56,9 @@ def constraint_rows(image: CatalogImage) -> list[Row]:
 
 @cache
 def _equality(kind: int) -> int:
-    """Return the OID of the operator = of a type, 0 where values compare as those of another type."""
+    """Return the OID of the operator = of a type, 0 where values compare as those of another
+    type.
+    """
     rows = (row for row in static_rows("pg_amop") if row["amopstrategy"] == EQUAL)
     return next((int(row["amopopr"]) for row in rows if row["amoplefttype"] == kind == row["amoprighttype"]), 0)
 

@@ -104,7 +104,9 @@ def class_rows(image: CatalogImage) -> list[Row]:
 
 
 def options_of(entry: Entry, image: CatalogImage) -> list[str] | None:
-    """Return the options of a view as CREATE VIEW takes them: the zone that its groups depend on."""
+    """Return the options of a view as CREATE VIEW takes them: the zone that its groups depend
+    on.
+    """
     pieces = [entry, *parts_of(image, entry)]
     zones = {piece.zone for piece in pieces if isinstance(piece, ViewEntry) and piece.zone}
     return [f"time_zone={zone}" for zone in sorted(zones)] or None

@@ -1,8 +1,11 @@
-"""The proleptic Gregorian calendar of PostgreSQL for kernels: days and civil dates, date_trunc, extract, date_part, interval addition.
+"""The proleptic Gregorian calendar of PostgreSQL for kernels: days and civil dates, date_trunc,
+extract, date_part, interval addition.
 
-Dates are days, timestamps microseconds since 1970-01-01 00:00, both int64 and without a zone (time_zones.py has the zoned forms). Years
-are astronomical inside (0 is 1 BC). Units and fields come as the integers of `UNIT_CODES` and `FIELD_CODES`. Failures are error codes.
-Timestamps end with the year 294246, where 64 bits from 1970 on do; PostgreSQL counts from 2000 and ends with 294276.
+Dates are days, timestamps microseconds since 1970-01-01 00:00, both int64 and without a zone
+(time_zones.py has the zoned forms). Years are astronomical inside (0 is 1 BC). Units and fields
+come as the integers of `UNIT_CODES` and `FIELD_CODES`. Failures are error codes. Timestamps end
+with the year 294246, where 64 bits from 1970 on do; PostgreSQL counts from 2000 and ends with
+294276.
 """
 
 from __future__ import annotations
@@ -30,7 +33,8 @@ HOUR_US = 60 * MINUTE_US
 DAY_US = 24 * HOUR_US
 DAY_SECONDS = 86_400
 
-# Julian day 0 (4714-11-24 BC) is the first date; 5874898-01-01 and 294247-01-01 are the first ones beyond the end.
+# Julian day 0 (4714-11-24 BC) is the first date; 5874898-01-01 and 294247-01-01 are the first ones
+# beyond the end.
 JULIAN_EPOCH_DAYS = 2_440_588
 DATE_DAYS_MIN = -JULIAN_EPOCH_DAYS
 DATE_DAYS_END = 2_145_042_906
@@ -78,14 +82,18 @@ FIELD_NAMES: dict[int, tuple[str, ...]] = {
     TIMEZONE_HOUR: ("timezone_hour", "timezone_h"),
     TIMEZONE_MINUTE: ("timezone_minute", "timezone_m"),
 }
-# The codes of date_trunc's units, and of the fields of extract and date_part, by the names that PostgreSQL takes.
+# The codes of date_trunc's units, and of the fields of extract and date_part, by the names that
+# PostgreSQL takes.
 UNIT_CODES: dict[str, int] = {name: code for code, names in UNIT_NAMES.items() for name in names}
 FIELD_CODES: dict[str, int] = UNIT_CODES | {name: code for code, names in FIELD_NAMES.items() for name in names}
 
 
 @kernel
 def days_from_civil(year: int, month: int, day: int) -> int:
-    """Return the days since 1970-01-01 of a civil date; months from 1, astronomical years, no checks."""
+    """Return the days since 1970-01-01 of a civil date.
+
+    Months from 1, astronomical years, no checks.
+    """
     if month <= 2:
         year -= 1
         month += 12
@@ -97,7 +105,10 @@ def days_from_civil(year: int, month: int, day: int) -> int:
 
 @kernel
 def civil_from_days(days: int) -> tuple[int, int, int]:
-    """Return (year, month, day) of the days since 1970-01-01; years start in March inside, so that leap days come last."""
+    """Return (year, month, day) of the days since 1970-01-01.
+
+    Years start in March inside, so that leap days come last.
+    """
     shifted = days + MARCH_EPOCH_DAYS
     era = shifted // ERA_DAYS
     day_of_era = shifted - era * ERA_DAYS
@@ -187,7 +198,9 @@ def day_start(days: int) -> tuple[int, int]:
 
 @kernel
 def date_trunc_us(unit: int, us: int) -> tuple[int, int]:
-    """Return (start of the unit that holds the timestamp, error); an infinite one stays what it is."""
+    """Return (start of the unit that holds the timestamp, error); an infinite one stays what it
+    is.
+    """
     if is_infinite_timestamp(us):
         return us, OK
     if unit <= DAY:
@@ -208,7 +221,9 @@ def date_trunc_us(unit: int, us: int) -> tuple[int, int]:
 
 @kernel
 def date_trunc_days(unit: int, days: int) -> int:
-    """Return the first day of the week, month, quarter, year, decade, century or millennium of a day."""
+    """Return the first day of the week, month, quarter, year, decade, century or millennium of a
+    day.
+    """
     if unit == WEEK:
         return days - (days + 3) % 7
     year, month, _ = civil_from_days(days)
@@ -227,7 +242,10 @@ def date_trunc_days(unit: int, days: int) -> int:
 
 @kernel
 def date_bin_us(width: int, us: int, origin: int) -> tuple[int, int]:
-    """Return (start of the bin that holds the timestamp, error). Bins are `width` > 0 microseconds wide, and one begins at `origin`."""
+    """Return (start of the bin that holds the timestamp, error).
+
+    Bins are `width` > 0 microseconds wide, and one begins at `origin`.
+    """
     if is_infinite_timestamp(us):
         return us, OK
     if is_infinite_timestamp(origin):
@@ -243,7 +261,10 @@ def date_bin_us(width: int, us: int, origin: int) -> tuple[int, int]:
 
 @kernel
 def timestamp_from_epoch(seconds: float) -> tuple[int, int]:
-    """Return (to_timestamp(seconds since 1970), error); rounded to even as seconds since 2000, as float8_timestamptz does."""
+    """Return (to_timestamp(seconds since 1970), error).
+
+    Rounded to even as seconds since 2000, as float8_timestamptz does.
+    """
     if seconds != seconds:
         return 0, TIMESTAMP_NAN
     if seconds == np.inf:
@@ -259,7 +280,9 @@ def timestamp_from_epoch(seconds: float) -> tuple[int, int]:
 
 @kernel
 def add_interval_us(us: int, months: int, days: int, micros: int) -> tuple[int, int]:
-    """Return (timestamp + interval, error): months first, cut to the month's end, then days, then time."""
+    """Return (timestamp + interval, error): months first, cut to the month's end, then days, then
+    time.
+    """
     error = OK
     if is_infinite_timestamp(us):
         return us, error
@@ -296,7 +319,9 @@ def add_days_us(us: int, days: int) -> tuple[int, int]:
 
 @kernel
 def date_field(field: int, days: int) -> int:
-    """Return a field that depends on the day alone, from DAY up, without EPOCH, JULIAN and the zone's."""
+    """Return a field that depends on the day alone, from DAY up, without EPOCH, JULIAN and the
+    zone's.
+    """
     if field == DOW:
         return (days + 4) % 7
     if field == ISODOW:
@@ -322,7 +347,10 @@ def date_field(field: int, days: int) -> int:
 
 @kernel
 def year_field(field: int, year: int) -> int:
-    """Return YEAR, DECADE, CENTURY or MILLENNIUM of an astronomical year; there is no year, century or millennium 0."""
+    """Return YEAR, DECADE, CENTURY or MILLENNIUM of an astronomical year.
+
+    There is no year, century or millennium 0.
+    """
     if field == DECADE:
         return year // 10
     size = 1
@@ -350,7 +378,9 @@ def extract_date(field: int, days: int) -> tuple[int, int, int]:
 
 @kernel
 def extract_timestamp(field: int, us: int) -> tuple[int, int, int]:
-    """Return the numeric (lo, hi, scale) of a timestamp's field: scale 6 of SECOND and EPOCH, 3 of MILLISECONDS, own of JULIAN, else 0."""
+    """Return the numeric (lo, hi, scale) of a timestamp's field: scale 6 of SECOND and EPOCH, 3 of
+    MILLISECONDS, own of JULIAN, else 0.
+    """
     if field == EPOCH:
         return us, us >> 63, 6
     days = us // DAY_US
@@ -373,7 +403,9 @@ def extract_timestamp(field: int, us: int) -> tuple[int, int, int]:
 
 @kernel
 def date_part_timestamp(field: int, us: int) -> float:
-    """Return date_part of a timestamp, in double arithmetic as PostgreSQL does it; a date's is that of its midnight.
+    """Return date_part of a timestamp, in double arithmetic as PostgreSQL does it.
+
+    A date's is that of its midnight.
 
     Of an infinite one, which has no other fields than those that grow with it: infinity.
     """

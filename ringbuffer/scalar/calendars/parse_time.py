@@ -1,7 +1,9 @@
-"""Dates and timestamps from ISO text: 2020-01-02, 2020-01-02 03:04[:05[.123456]] with a space or T, and an offset or Z at the end.
+"""Dates and timestamps from ISO text: 2020-01-02, 2020-01-02 03:04[:05[.123456]] with a space or T,
+and an offset or Z at the end.
 
-Every other spelling that PostgreSQL takes, and everything that it refuses, is NEEDS_FALLBACK: the caller's slow parser knows the words
-and the errors. Enter: `buffer` uint8[n], the field's bytes [start, end), and the session's zone as a table (an empty one: not known).
+Every other spelling that PostgreSQL takes, and everything that it refuses, is NEEDS_FALLBACK: the
+caller's slow parser knows the words and the errors. Enter: `buffer` uint8[n], the field's bytes
+[start, end), and the session's zone as a table (an empty one: not known).
 """
 
 from __future__ import annotations
@@ -132,7 +134,9 @@ def parse_time_of_day(buffer: Bytes, at: int, end: int) -> tuple[int, int, int]:
 
 @kernel
 def parse_offset(buffer: Bytes, at: int, end: int) -> tuple[int, int]:
-    """Return (microseconds east of UTC, error) of Z or ±hh, ±hhmm, ±hh:mm, after at most one space."""
+    """Return (microseconds east of UTC, error) of Z or ±hh, ±hhmm, ±hh:mm, after at most one
+    space.
+    """
     if buffer[at] == 32:
         at += 1
     length = end - at

@@ -1,8 +1,9 @@
 """Time zones as arrays, and the way between UTC and local time in kernels.
 
-A zone is (transitions int64[n], offsets int32[n]): offsets[i] seconds east of UTC hold from transitions[i] microseconds UTC on;
-transitions[0] is the least int64. Rules that go on for ever repeat after 400 years, so later times are looked up some cycles earlier.
-Timestamps are microseconds since 1970, UTC or local as said. Must not read the clock.
+A zone is (transitions int64[n], offsets int32[n]): offsets[i] seconds east of UTC hold from
+transitions[i] microseconds UTC on; transitions[0] is the least int64. Rules that go on for ever
+repeat after 400 years, so later times are looked up some cycles earlier. Timestamps are
+microseconds since 1970, UTC or local as said. Must not read the clock.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ class Zone(NamedTuple):
     offsets: Offsets
 
 
-# Zones whose rules go on have a table up to LAST_YEAR: files list transitions up to 2037 or so, then a cycle of 400 years follows.
+# Zones whose rules go on have a table up to LAST_YEAR: files list transitions up to 2037 or so,
+# then a cycle of 400 years follows.
 LAST_YEAR = 2450
 PROBE_DAYS = 28
 CYCLE_US = ERA_DAYS * DAY_US
@@ -43,7 +45,8 @@ ALWAYS = -(1 << 63)
 # The second year that Python has; no zone changed before it.
 FIRST_US = int(datetime(2, 1, 1, tzinfo=UTC).timestamp()) * SECOND_US
 
-# A POSIX zone: an abbreviation and the hours west of UTC, as in 'UTC+3', '<+0530>-05:30' and, without abbreviation, '-05:30'.
+# A POSIX zone: an abbreviation and the hours west of UTC, as in 'UTC+3', '<+0530>-05:30' and,
+# without abbreviation, '-05:30'.
 POSIX_ZONE = re.compile(r"(?:<([^<>]*)>|([A-Za-z]*))([+-]?)(\d{1,3})(?::(\d{1,2}))?(?::(\d{1,2}))?")
 POSIX_HOURS_MAX = 167
 
@@ -56,7 +59,9 @@ class UnknownZoneError(LookupError):
 
 @lru_cache(maxsize=1024)
 def zone_table(name: str) -> Zone:
-    """Return (transitions, offsets) of a zone of the time zone database, in any case, or a fixed POSIX one (its sign is west)."""
+    """Return (transitions, offsets) of a zone of the time zone database, in any case, or a fixed
+    POSIX one (its sign is west).
+    """
     zone = find_zone(name)
     if isinstance(zone, int):
         changes = [(ALWAYS, zone)]
@@ -99,7 +104,9 @@ def find_zone(name: str) -> zoneinfo.ZoneInfo | int:
 
 
 def zone_abbreviation(us: int, name: str) -> str:
-    """Return what the time of a zone is called at an instant, '' where a fixed zone has no name for it."""
+    """Return what the time of a zone is called at an instant, '' where a fixed zone has no name for
+    it.
+    """
     fixed = POSIX_ZONE.fullmatch(name)
     if fixed is not None:
         return fixed[1] or fixed[2] or ""
@@ -109,7 +116,9 @@ def zone_abbreviation(us: int, name: str) -> str:
 
 
 def read_transitions(key: str) -> tuple[list[tuple[int, int]], bool]:
-    """Return ((microseconds, offset seconds) of a zone's TZif file, whether daylight saving goes on after the last one)."""
+    """Return ((microseconds, offset seconds) of a zone's TZif file, whether daylight saving goes on
+    after the last one).
+    """
     data = zone_file(key)
     counts = struct.unpack_from(">6l", data, 20)
     utc_count, standard_count, leap_count, times_count, types_count, characters_count = counts
@@ -140,7 +149,9 @@ def read_transitions(key: str) -> tuple[list[tuple[int, int]], bool]:
 
 
 def zone_file(key: str) -> bytes:
-    """Return the bytes of a zone's file: the system's, or the one of the tzdata package, in the order of zoneinfo."""
+    """Return the bytes of a zone's file: the system's, or the one of the tzdata package, in the
+    order of zoneinfo.
+    """
     for folder in zoneinfo.TZPATH:
         path = Path(folder, key)
         if path.is_file():
@@ -149,7 +160,9 @@ def zone_file(key: str) -> bytes:
 
 
 def probe_transitions(zone: zoneinfo.ZoneInfo, last: tuple[int, int]) -> list[tuple[int, int]]:
-    """Return the (microseconds, offset seconds) that a zone's rules give after its `last` listed transition, up to LAST_YEAR."""
+    """Return the (microseconds, offset seconds) that a zone's rules give after its `last` listed
+    transition, up to LAST_YEAR.
+    """
     changes: list[tuple[int, int]] = []
     start = datetime.fromtimestamp(max(last[0], 0) // SECOND_US, UTC)
     offset = last[1]
@@ -186,7 +199,10 @@ def find_transition(zone: zoneinfo.ZoneInfo, before: datetime, after: datetime) 
 
 @kernel
 def utc_to_local(us: int, transitions: Transitions, offsets: Offsets) -> int:
-    """Return the local time of a UTC time; at the ends it may lie outside of the range of timestamps."""
+    """Return the local time of a UTC time.
+
+    At the ends it may lie outside of the range of timestamps.
+    """
     if is_infinite_timestamp(us):
         return us
     local: int = us + zone_offset_us(us, transitions, offsets)
@@ -206,7 +222,10 @@ def zone_offset_us(us: int, transitions: Transitions, offsets: Offsets) -> int:
 
 @kernel
 def cycles_us(us: int, transitions: Transitions) -> int:
-    """Return the whole cycles of rules, in microseconds, by which `us` lies beyond the table; 0 where it does not."""
+    """Return the whole cycles of rules, in microseconds, by which `us` lies beyond the table.
+
+    0 where it does not.
+    """
     last: int = transitions[len(transitions) - 1]
     if last < RULES_GO_ON_US or us < last:
         return 0
@@ -228,9 +247,12 @@ def later_transition(us: int, transitions: Transitions) -> int:
 
 @kernel
 def local_to_utc(us: int, transitions: Transitions, offsets: Offsets) -> tuple[int, int]:
-    """Return (UTC time of a local time, error). A time that the zone skips counts as before the change, a doubled one as after it.
+    """Return (UTC time of a local time, error).
 
-    As PostgreSQL does it: only the first transition after a day earlier is considered, and at whole seconds.
+    A time that the zone skips counts as before the change, a doubled one as after it.
+
+    As PostgreSQL does it: only the first transition after a day earlier is considered, and at whole
+    seconds.
     """
     if is_infinite_timestamp(us):
         return us, OK

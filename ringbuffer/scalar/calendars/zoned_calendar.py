@@ -1,6 +1,8 @@
-"""Calendar functions of timestamps with time zone: microseconds UTC since 1970 and a zone's arrays (see time_zones.py), for kernels.
+"""Calendar functions of timestamps with time zone: microseconds UTC since 1970 and a zone's arrays
+(see time_zones.py), for kernels.
 
-They work on the local time as the functions of calendar.py do, and go back to UTC where PostgreSQL does. Failures are error codes.
+They work on the local time as the functions of calendar.py do, and go back to UTC where PostgreSQL
+does. Failures are error codes.
 """
 
 from __future__ import annotations
@@ -56,7 +58,10 @@ def date_to_timestamptz(days: int, transitions: Transitions, offsets: Offsets) -
 
 @kernel
 def date_trunc_zoned(unit: int, us: int, transitions: Transitions, offsets: Offsets) -> tuple[int, int]:
-    """Return (UTC start of the local unit, error); below a day the offset of the time itself holds, so a doubled hour stays apart."""
+    """Return (UTC start of the local unit, error).
+
+    Below a day the offset of the time itself holds, so a doubled hour stays apart.
+    """
     if is_infinite_timestamp(us):
         return us, OK
     offset = zone_offset_us(us, transitions, offsets)
@@ -95,7 +100,9 @@ def date_part_zoned(field: int, us: int, transitions: Transitions, offsets: Offs
 
 @kernel
 def zone_field(field: int, offset_us: int) -> int:
-    """Return TIMEZONE (seconds east), TIMEZONE_HOUR or TIMEZONE_MINUTE, which both have the sign of the offset."""
+    """Return TIMEZONE (seconds east), TIMEZONE_HOUR or TIMEZONE_MINUTE, which both have the sign of
+    the offset.
+    """
     seconds = offset_us // SECOND_US
     if field == TIMEZONE_HOUR:
         seconds, _ = truncate_divide_words(seconds, 3600)
@@ -109,7 +116,9 @@ def zone_field(field: int, offset_us: int) -> int:
 def add_interval_zoned(
     us: int, months: int, days: int, micros: int, transitions: Transitions, offsets: Offsets
 ) -> tuple[int, int]:
-    """Return (UTC time + interval, error): months and days each in local time, then the time of day in UTC."""
+    """Return (UTC time + interval, error): months and days each in local time, then the time of day
+    in UTC.
+    """
     error = OK
     if is_infinite_timestamp(us):
         return us, error

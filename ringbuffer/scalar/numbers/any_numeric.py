@@ -1,8 +1,10 @@
-"""Decimals of which each value has its own scale, and some are NaN or an infinity: their scale is SPECIAL_SCALE, their value a rank.
+"""Decimals of which each value has its own scale, and some are NaN or an infinity: their scale is
+SPECIAL_SCALE, their value a rank.
 
-Each function is that of `numeric.py`, or of what builds on it, where all operands are finite, and has PostgreSQL's answer where one is
-not. Generated kernels call them where a value's scale is known by its row alone: a column of numeric(p,s) is always finite, and
-pays nothing. Arithmetic follows floats: a finite operand takes part as its sign. Must not allocate or raise.
+Each function is that of `numeric.py`, or of what builds on it, where all operands are finite, and
+has PostgreSQL's answer where one is not. Generated kernels call them where a value's scale is known
+by its row alone: a column of numeric(p,s) is always finite, and pays nothing. Arithmetic follows
+floats: a finite operand takes part as its sign. Must not allocate or raise.
 """
 
 from __future__ import annotations
@@ -195,7 +197,9 @@ def any_floor(lo: int, hi: int, scale: int) -> tuple[int, int, int]:
 
 @kernel
 def any_limit(lo: int, hi: int, scale: int, precision: int, to_scale: int) -> tuple[int, int, int]:
-    """Return (lo, hi, error) of a cast to numeric(precision, to_scale), which holds finite values alone."""
+    """Return (lo, hi, error) of a cast to numeric(precision, to_scale), which holds finite values
+    alone.
+    """
     if scale == SPECIAL_SCALE:
         return 0, 0, NUMERIC_SPECIAL if lo == NAN_RANK else NUMERIC_FIELD_OVERFLOW
     return numeric_limit(lo, hi, scale, precision, to_scale)
@@ -242,7 +246,9 @@ def any_to_float32(lo: int, hi: int, scale: int) -> tuple[float, int]:
 
 @kernel
 def any_from_float64(value: float, target_scale: int) -> tuple[int, int, int, int]:
-    """Return (lo, hi, scale, error) as `numeric_from_float64`; NaN and the infinities as they are."""
+    """Return (lo, hi, scale, error) as `numeric_from_float64`; NaN and the infinities as they
+    are.
+    """
     if not np.isfinite(value):
         lo, hi, scale = special_words(value)
         return lo, hi, scale, OK
@@ -251,7 +257,9 @@ def any_from_float64(value: float, target_scale: int) -> tuple[int, int, int, in
 
 @kernel
 def any_from_float32(value: float, target_scale: int) -> tuple[int, int, int, int]:
-    """Return (lo, hi, scale, error) as `numeric_from_float32`; NaN and the infinities as they are."""
+    """Return (lo, hi, scale, error) as `numeric_from_float32`; NaN and the infinities as they
+    are.
+    """
     if not np.isfinite(value):
         lo, hi, scale = special_words(np.float64(value))
         return lo, hi, scale, OK

@@ -1,7 +1,9 @@
-"""Arithmetic and comparison of SQL's integers and floating-point numbers, with PostgreSQL's range checks, for kernels.
+"""Arithmetic and comparison of SQL's integers and floating-point numbers, with PostgreSQL's range
+checks, for kernels.
 
-Integers of all widths come in and leave as int64; float64 functions take and give float64, float32 functions float32. Results are
-(value, error code); a value that comes with an error is 0. Must not raise.
+Integers of all widths come in and leave as int64; float64 functions take and give float64, float32
+functions float32. Results are (value, error code); a value that comes with an error is 0. Must not
+raise.
 """
 
 from __future__ import annotations
@@ -49,7 +51,8 @@ subtract_words: Any = words_intrinsic(
 multiply_words: Any = words_intrinsic(
     2, 2, lambda builder, w: word_with_overflow(builder, builder.smul_with_overflow(*w))
 )
-# (a, b) -> (quotient towards zero, remainder with the sign of a); not for b = 0 or INT64_MIN / -1, which trap
+# (a, b) -> (quotient towards zero, remainder with the sign of a); not for b = 0 or INT64_MIN / -1,
+# which trap
 truncate_divide_words: Any = words_intrinsic(2, 2, lambda builder, w: [builder.sdiv(*w), builder.srem(*w)])
 
 
@@ -302,7 +305,9 @@ def divide_float32(a: float, b: float) -> tuple[float, int]:
 
 @kernel
 def compare_float64(a: float, b: float) -> int:
-    """Return -1, 0 or 1 in PostgreSQL's order of float4 and float8: NaN equals itself and is greater than everything else."""
+    """Return -1, 0 or 1 in PostgreSQL's order of float4 and float8: NaN equals itself and is
+    greater than everything else.
+    """
     if a < b:
         return -1
     if a > b:
@@ -380,7 +385,10 @@ def power(a: float, b: float) -> tuple[float, int]:
 
 @kernel
 def shift_left(value: int, count: int, bits: int) -> int:
-    """Return value << count in 16, 32 or 64 bits; processors look at the last five bits of the count, of 64 bits at the last six."""
+    """Return value << count in 16, 32 or 64 bits.
+
+    Processors look at the last five bits of the count, of 64 bits at the last six.
+    """
     return sign_extended(value << (count & (63 if bits == 64 else 31)), bits)
 
 
@@ -398,7 +406,10 @@ def sign_extended(value: int, bits: int) -> int:
 
 @kernel
 def width_bucket(operand: float, low: float, high: float, count: int) -> tuple[int, int]:
-    """Return (number of the bucket of `count` equal ones that holds the operand, error); 0 before the first, count + 1 behind the last."""
+    """Return (number of the bucket of `count` equal ones that holds the operand, error).
+
+    0 before the first, count + 1 after the last.
+    """
     if count <= 0:
         return 0, BUCKETS_COUNT
     if operand != operand or low != low or high != high:

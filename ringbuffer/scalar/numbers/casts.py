@@ -1,7 +1,9 @@
-"""Casts between SQL's numbers, booleans, dates and timestamps, with PostgreSQL's rounding and range errors, for kernels.
+"""Casts between SQL's numbers, booleans, dates and timestamps, with PostgreSQL's rounding and range
+errors, for kernels.
 
-Integers are int64 whatever their SQL width, dates are days and timestamps microseconds since 1970-01-01. A cast that can fail returns
-(value, error code); the value is 0 then. Casts of timestamps between zones are in time_zones.py, casts to text in text_output.py.
+Integers are int64 whatever their SQL width, dates are days and timestamps microseconds since
+1970-01-01. A cast that can fail returns (value, error code); the value is 0 then. Casts of
+timestamps between zones are in time_zones.py, casts to text in text_output.py.
 """
 
 from __future__ import annotations

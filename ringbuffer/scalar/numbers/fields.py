@@ -1,7 +1,9 @@
-"""PostgreSQL's input functions as kernels: the text of one field to a value and an error code (0: good).
+"""PostgreSQL's input functions as kernels: the text of one field to a value and an error code (0:
+good).
 
-Enter: `buffer` uint8[n] and the field's bytes [start, end) in it. bool, integers and numeric are here; parse_float and parse_time hold
-the rest. White space around a value is allowed where PostgreSQL allows it. Must not know columns, NULL or escapes.
+Enter: `buffer` uint8[n] and the field's bytes [start, end) in it. bool, integers and numeric are
+here; parse_float and parse_time hold the rest. White space around a value is allowed where
+PostgreSQL allows it. Must not know columns, NULL or escapes.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from ringbuffer.compile.jit import kernel
 from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.addresses import multiply_unsigned, signed_word
 
-# uint8[n]; elements are Any, because in compiled code they are machine integers and no classes of numpy.
+# uint8[n]; elements are Any, because in compiled code they are machine integers and no classes of
+# numpy.
 Bytes = npt.NDArray[Any]
 
 OK = codes.OK
@@ -248,7 +251,10 @@ def scaled_digits(
 
 @kernel
 def leading_digits(buffer: Bytes, first: int, count: int) -> tuple[np.uint64, np.uint64]:
-    """Return (lo, hi) of `count` digits (at most 38) from `first` on; a point among them is skipped."""
+    """Return (lo, hi) of `count` digits (at most 38) from `first` on.
+
+    A point among them is skipped.
+    """
     lo = np.uint64(0)
     hi = np.uint64(0)
     chunk = np.uint64(0)

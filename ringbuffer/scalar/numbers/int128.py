@@ -1,8 +1,9 @@
 """128-bit two's complement integers as pairs of int64 words (lo, hi), for kernels only.
 
-Every argument and result is an int64; a comparison gives -1, 0 or 1, an overflow is 1, else 0, and then the words are the result modulo
-2^128. The small operations are intrinsics on LLVM's i128: they cost one to five machine instructions and little compile time, but can
-be called from compiled functions only. Must not know scales or error codes; numeric.py does.
+Every argument and result is an int64; a comparison gives -1, 0 or 1, an overflow is 1, else 0, and
+then the words are the result modulo 2^128. The small operations are intrinsics on LLVM's i128: they
+cost one to five machine instructions and little compile time, but can be called from compiled
+functions only. Must not know scales or error codes; numeric.py does.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ unsigned_word: Any = np.uint64
 
 
 def words_intrinsic(arguments_count: int, results_count: int, build: Build, result: Any = types.int64) -> Any:
-    """Return an intrinsic of `arguments_count` int64 words; `build(builder, words)` emits the code of `results_count` results."""
+    """Return an intrinsic of `arguments_count` int64 words.
+
+    `build(builder, words)` emits the code of `results_count` results.
+    """
     signature = (result if results_count == 1 else UniTuple(result, results_count))(*[types.int64] * arguments_count)
 
     def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
@@ -77,7 +81,9 @@ def magnitude(builder: Any, value: Any) -> Any:
 
 
 def build_multiply(builder: Any, words: Any) -> list[Any]:
-    """Emit a product from unsigned magnitudes: LLVM's signed one would call a library function that not every system has."""
+    """Emit a product from unsigned magnitudes: LLVM's signed one would call a library function that
+    not every system has.
+    """
     a, b = pair(builder, words)
     outcome = builder.umul_with_overflow(magnitude(builder, a), magnitude(builder, b))
     unsigned = builder.extract_value(outcome, 0)
@@ -117,7 +123,9 @@ def power_of_ten(builder: Any, exponent: Any) -> Any:
 
 
 def build_digits_count(builder: Any, words: Any) -> list[Any]:
-    """Emit the decimal digits of an unsigned value (0 has none): log10(2) times its bits is at most one too few."""
+    """Emit the decimal digits of an unsigned value (0 has none): log10(2) times its bits is at most
+    one too few.
+    """
     value = join(builder, words[0], words[1])
     bits = builder.sub(ir.Constant(I64, 128), builder.trunc(builder.ctlz(value, ir.Constant(I1, 0)), I64))
     guess = builder.lshr(builder.mul(bits, ir.Constant(I64, 1233)), ir.Constant(I64, 12))
@@ -188,7 +196,8 @@ def int128_divide_unsigned(alo: int, ahi: int, blo: int, bhi: int) -> tuple[int,
 def divide_wide(alo: int, ahi: int, blo: int, bhi: int) -> tuple[int, int, int, int]:
     """Return (quotient lo, hi, remainder lo, hi): Hacker's Delight, udivdi3 with 64-bit digits.
 
-    A two-word divisor has a one-word quotient; dividing by its top 64 bits alone gives it or one too many.
+    A two-word divisor has a one-word quotient; dividing by its top 64 bits alone gives it or one
+    too many.
     """
     if bhi == 0:
         high, rest = divide_words(ahi, blo)
@@ -211,7 +220,10 @@ def divide_wide(alo: int, ahi: int, blo: int, bhi: int) -> tuple[int, int, int, 
 
 @kernel
 def divide_two_words(high: int, low: int, divisor: int) -> tuple[int, int]:
-    """Return (quotient, remainder) of (high, low) by one word, all unsigned; high < divisor. Knuth's D with 32-bit digits."""
+    """Return (quotient, remainder) of (high, low) by one word, all unsigned; high < divisor.
+
+    Knuth's D with 32-bit digits.
+    """
     shift = unsigned_word(leading_zeros(divisor))
     normal = unsigned_word(divisor) << shift
     top = normal >> HALF_BITS
@@ -228,7 +240,9 @@ def divide_two_words(high: int, low: int, divisor: int) -> tuple[int, int]:
 def divide_digit(
     upper: np.uint64, digit: np.uint64, top: np.uint64, bottom: np.uint64, normal: np.uint64
 ) -> tuple[np.uint64, np.uint64]:
-    """Return the next 32-bit digit of a quotient and the new remainder of (upper, digit) by `normal` = (top, bottom)."""
+    """Return the next 32-bit digit of a quotient and the new remainder of (upper, digit) by
+    `normal` = (top, bottom).
+    """
     guess = upper // top
     rest = upper - guess * top
     while guess >= HALF_BASE or guess * bottom > ((rest << HALF_BITS) | digit):

@@ -1,8 +1,10 @@
-"""Decimal arithmetic with PostgreSQL's scales: a numeric is (lo, hi, scale), its value is the 128-bit integer (lo, hi) times 10^-scale.
+"""Decimal arithmetic with PostgreSQL's scales: a numeric is (lo, hi, scale), its value is the
+128-bit integer (lo, hi) times 10^-scale.
 
-All words are int64. A value has at most 38 digits and a scale of at most 38; what needs more is NUMERIC_DIGITS, never a rounded
-value. Results end with a code of error_codes (0 is success; the other results are 0 then). No NaN and no infinity: `any_numeric.py` has the
-functions of values that may be one. Rounding is half away from zero. Must not allocate or raise.
+All words are int64. A value has at most 38 digits and a scale of at most 38; what needs more is
+NUMERIC_DIGITS, never a rounded value. Results end with a code of error_codes (0 is success; the
+other results are 0 then). No NaN and no infinity: `any_numeric.py` has the functions of values that
+may be one. Rounding is half away from zero. Must not allocate or raise.
 """
 
 from __future__ import annotations
@@ -27,11 +29,13 @@ from ringbuffer.scalar.numbers.int128 import (
 
 DIGITS_MAX = 38
 SCALE_MAX = 38
-# The scale of NaN and the infinities, in columns where each value has its own: the value is 2 for NaN, 1 and -1 for the infinities.
+# The scale of NaN and the infinities, in columns where each value has its own: the value is 2 for
+# NaN, 1 and -1 for the infinities.
 SPECIAL_SCALE = -1
 NAN_RANK = 2
 
-# PostgreSQL counts digits of base 10,000 from the decimal point, and gives quotients at least 16 significant decimal digits.
+# PostgreSQL counts digits of base 10,000 from the decimal point, and gives quotients at least 16
+# significant decimal digits.
 BASE_DIGITS = 4
 QUOTIENT_DIGITS_MIN = 16
 
@@ -74,7 +78,9 @@ def numeric_multiply(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale
 
 @kernel
 def numeric_divide(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> tuple[int, int, int, int]:
-    """Return (lo, hi, scale, error) of a / b, rounded to the scale that PostgreSQL's select_div_scale chooses."""
+    """Return (lo, hi, scale, error) of a / b, rounded to the scale that PostgreSQL's
+    select_div_scale chooses.
+    """
     if blo == 0 and bhi == 0:
         return 0, 0, 0, DIVISION_BY_ZERO
     scale = quotient_scale(alo, ahi, ascale, blo, bhi, bscale)
@@ -97,7 +103,9 @@ def numeric_divide(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: 
 
 @kernel
 def numeric_average(sum_lo: int, sum_hi: int, sum_scale: int, count: int) -> tuple[int, int, int, int]:
-    """Return (lo, hi, scale, error) of PostgreSQL's avg: the 128-bit sum (it may have 39 digits) divided by the count of values."""
+    """Return (lo, hi, scale, error) of PostgreSQL's avg: the 128-bit sum (it may have 39 digits)
+    divided by the count of values.
+    """
     return numeric_divide(sum_lo, sum_hi, sum_scale, count, count >> 63, 0)
 
 
@@ -111,7 +119,8 @@ def numeric_modulo(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: 
     scale = max(ascale, bscale)
     divisor_lo, divisor_hi, error = scale_up(divisor_lo, divisor_hi, scale - bscale)
     if error != OK:
-        # The divisor has more than 38 digits at the dividend's scale, so it is larger than the dividend.
+        # The divisor has more than 38 digits at the dividend's scale, so it is larger than the
+        # dividend.
         return alo, ahi, scale, OK
     _, _, lo, hi, _ = divide_shifted(dividend_lo, dividend_hi, scale - ascale, divisor_lo, divisor_hi)
     if int128_exceeds_digits(lo, hi):
@@ -132,7 +141,10 @@ def numeric_compare(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale:
 
 @kernel
 def compare_scaled(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> int:
-    """Compare values of different scales; one that exceeds 38 digits at the other's scale is further from zero."""
+    """Compare values of different scales.
+
+    One that exceeds 38 digits at the other's scale is further from zero.
+    """
     order: int
     if ascale < bscale:
         lo, hi, error = scale_up(alo, ahi, bscale - ascale)
@@ -171,7 +183,9 @@ def numeric_sign(lo: int, hi: int) -> int:
 
 @kernel
 def numeric_rescale(lo: int, hi: int, scale: int, to_scale: int) -> tuple[int, int, int]:
-    """Return (lo, hi, error) of the value at `to_scale` (which may be negative), rounded half away from zero."""
+    """Return (lo, hi, error) of the value at `to_scale` (which may be negative), rounded half away
+    from zero.
+    """
     if to_scale >= scale:
         return scale_up(lo, hi, to_scale - scale)
     lo, hi = scale_down(lo, hi, scale - to_scale, True)
@@ -180,7 +194,9 @@ def numeric_rescale(lo: int, hi: int, scale: int, to_scale: int) -> tuple[int, i
 
 @kernel
 def numeric_limit(lo: int, hi: int, scale: int, precision: int, to_scale: int) -> tuple[int, int, int]:
-    """Return (lo, hi, error) of a cast to numeric(precision, to_scale): rounded, then NUMERIC_FIELD_OVERFLOW if it has more digits."""
+    """Return (lo, hi, error) of a cast to numeric(precision, to_scale): rounded, then
+    NUMERIC_FIELD_OVERFLOW if it has more digits.
+    """
     lo, hi, error = numeric_rescale(lo, hi, scale, to_scale)
     if error != OK:
         return 0, 0, NUMERIC_FIELD_OVERFLOW
@@ -192,13 +208,17 @@ def numeric_limit(lo: int, hi: int, scale: int, precision: int, to_scale: int) -
 
 @kernel
 def numeric_round(lo: int, hi: int, scale: int, digits: int) -> tuple[int, int, int, int]:
-    """Return (lo, hi, scale, error) of round(x, digits): the new scale is `digits`, or 0 where that is negative."""
+    """Return (lo, hi, scale, error) of round(x, digits): the new scale is `digits`, or 0 where that
+    is negative.
+    """
     return cut(lo, hi, scale, digits, True)
 
 
 @kernel
 def numeric_trunc(lo: int, hi: int, scale: int, digits: int) -> tuple[int, int, int, int]:
-    """Return (lo, hi, scale, error) of trunc(x, digits): the new scale is `digits`, or 0 where that is negative."""
+    """Return (lo, hi, scale, error) of trunc(x, digits): the new scale is `digits`, or 0 where that
+    is negative.
+    """
     return cut(lo, hi, scale, digits, False)
 
 
@@ -237,7 +257,9 @@ def numeric_floor(lo: int, hi: int, scale: int) -> tuple[int, int]:
 
 @kernel
 def numeric_normalise(lo: int, hi: int, scale: int) -> tuple[int, int, int]:
-    """Return (lo, hi, scale) without trailing zeros after the point: equal values become equal words, as group keys need."""
+    """Return (lo, hi, scale) without trailing zeros after the point: equal values become equal
+    words, as group keys need.
+    """
     while scale > 0:
         magnitude_lo, magnitude_hi = int128_absolute(lo, hi)
         whole_lo, whole_hi, rest_lo, _ = int128_divide_unsigned(magnitude_lo, magnitude_hi, 10, 0)
@@ -322,7 +344,9 @@ def quotient_scale(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: 
 
 @kernel
 def first_base_digit(lo: int, hi: int, scale: int) -> tuple[int, int]:
-    """Return (weight, digit) of the first nonzero digit of base 10,000: the value is about digit * 10000^weight; (0, 0) of zero."""
+    """Return (weight, digit) of the first nonzero digit of base 10,000: the value is about digit *
+    10000^weight; (0, 0) of zero.
+    """
     lo, hi = int128_absolute(lo, hi)
     digits = int128_digits_count(lo, hi)
     if digits == 0:
@@ -340,9 +364,11 @@ def first_base_digit(lo: int, hi: int, scale: int) -> tuple[int, int]:
 
 @kernel
 def divide_shifted(alo: int, ahi: int, digits: int, blo: int, bhi: int) -> tuple[int, int, int, int, int]:
-    """Return (quotient lo, hi, remainder lo, hi, error) of a * 10^digits by b, both unsigned and b below 2^127.
+    """Return (quotient lo, hi, remainder lo, hi, error) of a * 10^digits by b, both unsigned and b
+    below 2^127.
 
-    The dividend may be as long as it likes: the quotient is found in pieces of as many decimal digits as the remainder has room for.
+    The dividend may be as long as it likes: the quotient is found in pieces of as many decimal
+    digits as the remainder has room for.
     """
     if digits <= DIGITS_MAX:
         power_lo, power_hi = int128_power_of_ten(digits)
@@ -378,7 +404,9 @@ def divide_in_pieces(alo: int, ahi: int, digits: int, blo: int, bhi: int) -> tup
 
 @kernel
 def next_digit(rest_lo: int, rest_hi: int, blo: int, bhi: int) -> tuple[int, int, int]:
-    """Return (digit, remainder lo, hi) of 10 * rest by b, for a b so long that 10 * rest may not fit: 10 = 2 * (2 * 2 + 1)."""
+    """Return (digit, remainder lo, hi) of 10 * rest by b, for a b so long that 10 * rest may not
+    fit: 10 = 2 * (2 * 2 + 1).
+    """
     lo, hi = rest_lo, rest_hi
     digit = 0
     for step in range(3):

@@ -1,7 +1,9 @@
-"""Casts between decimals and floating-point numbers, exact as PostgreSQL's, which go through decimal text.
+"""Casts between decimals and floating-point numbers, exact as PostgreSQL's, which go through
+decimal text.
 
-Numerics are (lo, hi, scale) as in numeric.py. The C library's snprintf and strtod do what double arithmetic can't do exactly; the
-process's LC_NUMERIC must be "C", which is what Python leaves it at.
+Numerics are (lo, hi, scale) as in numeric.py. The C library's snprintf and strtod do what double
+arithmetic can't do exactly; the process's LC_NUMERIC must be "C", which is what Python leaves it
+at.
 """
 
 from __future__ import annotations
@@ -29,10 +31,12 @@ from ringbuffer.scalar.numbers.numeric import SCALE_MAX, scale_down, scale_up
 FLOAT8_DIGITS = 15
 FLOAT4_DIGITS = 6
 
-# Integers below 2^53 and powers of ten up to 10^22 are exact doubles, so one division of them is rounded once.
+# Integers below 2^53 and powers of ten up to 10^22 are exact doubles, so one division of them is
+# rounded once.
 EXACT_INTEGER_MAX = 1 << 53
 EXACT_POWERS = np.array([10.0**k for k in range(23)], dtype=np.float64)
-# The same for single precision through double: 53 bits are enough for the second rounding to do no harm.
+# The same for single precision through double: 53 bits are enough for the second rounding to do no
+# harm.
 EXACT_REAL_INTEGER_MAX = 1 << 24
 EXACT_REAL_POWER_MAX = 10
 
@@ -45,14 +49,17 @@ print_number: Any = cgutils.snprintf
 
 
 def to_digits_intrinsic(digits: int) -> Any:
-    """Return an intrinsic float64 -> (mantissa of `digits` decimal digits, exponent of the first) by snprintf's %.{digits-1}e."""
+    """Return an intrinsic float64 -> (mantissa of `digits` decimal digits, exponent of the first)
+    by snprintf's %.{digits-1}e.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         word = function_type(I64, [POINTER, POINTER, ir.IntType(32)])
         to_word = insert_function(builder.module, word, "strtoll")
         buffer = reserve_stack(builder, ir.IntType(8), size=BUFFER_BYTES)
         print_number(builder, buffer, ir.Constant(I64, BUFFER_BYTES), f"%.{digits - 1}e", values[0])
-        # "d.ddde-XX": the first digit moves over the point, so that the mantissa is one run of digits.
+        # "d.ddde-XX": the first digit moves over the point, so that the mantissa is one run of
+        # digits.
         mantissa = builder.gep(buffer, [ir.Constant(I64, 1)])
         exponent = builder.gep(buffer, [ir.Constant(I64, digits + 2)])
         builder.store(builder.load(buffer), mantissa)
@@ -64,7 +71,9 @@ def to_digits_intrinsic(digits: int) -> Any:
 
 
 def from_digits_intrinsic(function: str, result: Any, form: Any) -> Any:
-    """Return an intrinsic (high, low, exponent) -> `function` (strtod or strtof) of the text (high * 10^19 + low)e(exponent)."""
+    """Return an intrinsic (high, low, exponent) -> `function` (strtod or strtof) of the text (high
+    * 10^19 + low)e(exponent).
+    """
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         to_float = insert_function(builder.module, function_type(form, [POINTER, POINTER]), function)
@@ -116,7 +125,8 @@ def split_digits(lo: int, hi: int) -> tuple[int, int]:
 def numeric_from_float64(value: float, target_scale: int) -> tuple[int, int, int, int]:
     """Return (lo, hi, scale, error) of the value at 15 significant digits, without trailing zeros.
 
-    target_scale: of the numeric(p,s) that it becomes next, or -1: then what has more than 38 digits is an error.
+    target_scale: of the numeric(p,s) that it becomes next, or -1: then what has more than 38 digits
+    is an error.
     """
     if not np.isfinite(value):
         return 0, 0, 0, NUMERIC_SPECIAL
@@ -128,7 +138,8 @@ def numeric_from_float64(value: float, target_scale: int) -> tuple[int, int, int
 def numeric_from_float32(value: float, target_scale: int) -> tuple[int, int, int, int]:
     """Return (lo, hi, scale, error) of the value at 6 significant digits, without trailing zeros.
 
-    target_scale: of the numeric(p,s) that it becomes next, or -1: then what has more than 38 digits is an error.
+    target_scale: of the numeric(p,s) that it becomes next, or -1: then what has more than 38 digits
+    is an error.
     """
     if not np.isfinite(value):
         return 0, 0, 0, NUMERIC_SPECIAL
@@ -138,7 +149,10 @@ def numeric_from_float32(value: float, target_scale: int) -> tuple[int, int, int
 
 @kernel
 def from_mantissa(mantissa: int, exponent: int, negative: bool, target_scale: int) -> tuple[int, int, int, int]:
-    """Return (lo, hi, scale, error) of mantissa * 10^exponent. Digits beyond the 38th are cut off if a smaller scale comes next."""
+    """Return (lo, hi, scale, error) of mantissa * 10^exponent.
+
+    Digits beyond the 38th are cut off if a smaller scale comes next.
+    """
     if mantissa == 0:
         return 0, 0, 0, OK
     while exponent < 0 and mantissa % 10 == 0:

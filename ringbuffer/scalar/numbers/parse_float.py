@@ -1,7 +1,9 @@
-"""double precision and real from text, exactly rounded: Clinger's fast path, then Eisel and Lemire's 128-bit product.
+"""double precision and real from text, exactly rounded: Clinger's fast path, then Eisel and
+Lemire's 128-bit product.
 
-Enter: `buffer` uint8[n] and the field's bytes [start, end). Leave: the value and an error code; NEEDS_FALLBACK for the few texts that the
-product can't decide (and hexadecimal ones), which `exact_float` settles in Python. Must not know columns or NULL.
+Enter: `buffer` uint8[n] and the field's bytes [start, end). Leave: the value and an error code;
+NEEDS_FALLBACK for the few texts that the product can't decide (and hexadecimal ones), which
+`exact_float` settles in Python. Must not know columns or NULL.
 """
 
 from __future__ import annotations
@@ -36,7 +38,10 @@ EXACT_POWERS = np.array([10.0**k for k in range(EXACT_POWER_MAX + 1)])
 
 
 def _powers_of_five() -> np.ndarray[tuple[int, int], np.dtype[np.uint64]]:
-    """Return (high, low) of the top 128 bits of 5^q for q in [POWER_MIN, POWER_MAX], truncated; of inverses, rounded up."""
+    """Return (high, low) of the top 128 bits of 5^q for q in [POWER_MIN, POWER_MAX], truncated.
+
+    Of inverses, rounded up.
+    """
     rows = []
     for power in range(POWER_MIN, POWER_MAX + 1):
         five = 5 ** abs(power)
@@ -85,7 +90,9 @@ def parse_float64(buffer: Bytes, start: int, end: int) -> tuple[float, int]:
 
 @kernel
 def parse_float32(buffer: Bytes, start: int, end: int) -> tuple[float, int]:
-    """Return (value, error) as float4in: a float64 that is a float32, rounded once, from the text."""
+    """Return (value, error) as float4in: a float64 that is a float32, rounded once, from the
+    text.
+    """
     value, error = parse_float64(buffer, start, end)
     if error in (FLOAT_OVERFLOW, FLOAT_UNDERFLOW):
         return 0.0, REAL_RANGE
@@ -93,7 +100,8 @@ def parse_float32(buffer: Bytes, start: int, end: int) -> tuple[float, int]:
         return value, error
     bits = bits_of_float(value)
     nearest = np.float32(value)
-    # Rounding twice differs from rounding once only within one step of the point between two float32.
+    # Rounding twice differs from rounding once only within one step of the point between two
+    # float32.
     if (
         np.float32(float_from_bits(bits + np.uint64(1))) != nearest
         or np.float32(float_from_bits(bits - np.uint64(1))) != nearest
@@ -181,7 +189,9 @@ def special_float(buffer: Bytes, start: int, end: int) -> tuple[float, int]:
 
 
 def exact_float(text: str, single: bool) -> tuple[float, int]:
-    """Return (value, error) of a text that a kernel could not decide: exact arithmetic, rounded once."""
+    """Return (value, error) of a text that a kernel could not decide: exact arithmetic, rounded
+    once.
+    """
     stripped = text.strip(" \t\n\v\f\r")
     try:
         value = float.fromhex(stripped) if "x" in stripped.lower() else float(stripped)
@@ -197,7 +207,10 @@ def exact_float(text: str, single: bool) -> tuple[float, int]:
 
 
 def _exact_single(exact: Fraction, value: float) -> tuple[float, int]:
-    """Return the float32 nearest to `exact`, even on ties; `value` is its float64 and points at the right pair of neighbours."""
+    """Return the float32 nearest to `exact`, even on ties.
+
+    `value` is its float64 and points at the right pair of neighbours.
+    """
     with np.errstate(over="ignore"):
         middle = int(np.float32(value).view(np.uint32)) & 0x7FFFFFFF
     size = abs(exact)

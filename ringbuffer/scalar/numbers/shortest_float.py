@@ -1,9 +1,11 @@
-"""Floating point numbers as PostgreSQL prints them: the shortest digits that read back as the same number.
+"""Floating point numbers as PostgreSQL prints them: the shortest digits that read back as the same
+number.
 
-The digits are found by Schubfach (R. Giulietti, "The Schubfach way to render doubles"), after the layout of A. Jackson's and F. Loitsch's
-public descriptions. PostgreSQL's Ryu does not accept a decimal that lies exactly on the border to the neighbouring number (a reader that
-rounds otherwise would get the neighbour), so 1e23 prints as 9.999999999999999e+22; the borders are left out here too. float4 takes the
-same way: more bits of the power of ten than needed do no harm.
+The digits are found by Schubfach (R. Giulietti, "The Schubfach way to render doubles"), after the
+layout of A. Jackson's and F. Loitsch's public descriptions. PostgreSQL's Ryu does not accept a
+decimal that lies exactly on the border to the neighbouring number (a reader that rounds otherwise
+would get the neighbour), so 1e23 prints as 9.999999999999999e+22; the borders are left out here
+too. float4 takes the same way: more bits of the power of ten than needed do no harm.
 """
 
 from __future__ import annotations
@@ -74,7 +76,9 @@ def round_to_odd(high: np.uint64, low: np.uint64, factor: np.uint64) -> np.uint6
 
 @kernel
 def shortest_decimal(significand: int, exponent: int, lower_is_closer: bool) -> tuple[np.uint64, int]:
-    """Return (digits, k): digits * 10^k is the shortest decimal strictly between the borders of significand * 2^exponent, not zero."""
+    """Return (digits, k): digits * 10^k is the shortest decimal strictly between the borders of
+    significand * 2^exponent, not zero.
+    """
     center = unsigned_word(significand) << U2
     left = center - (U1 if lower_is_closer else U2)
     right = center + U2
@@ -111,7 +115,10 @@ def put_text(out: Bytes, at: int, text: Bytes) -> int:
 
 @kernel
 def put_decimal(out: Bytes, at: int, digits: np.uint64, k: int, fixed_digits: int) -> int:
-    """Write digits * 10^k in PostgreSQL's layout; return where it ends. fixed_digits: from this exponent on scientific."""
+    """Write digits * 10^k in PostgreSQL's layout.
+
+    Return where it ends. fixed_digits: from this exponent on scientific.
+    """
     while digits % U10 == U0:
         digits //= U10
         k += 1
@@ -123,7 +130,7 @@ def put_decimal(out: Bytes, at: int, digits: np.uint64, k: int, fixed_digits: in
     exponent = k + count - 1
     if FIXED_EXPONENT_MIN <= exponent < fixed_digits:
         return put_fixed(out, at, digits, count, exponent)
-    # The first digit stands before the point: write all behind its place, then move it.
+    # The first digit stands before the point: write all digits after its place, then move it.
     end = at + 1 + count if count > 1 else at + 1
     for index in range(end - 1, end - count, -1):
         out[index] = 48 + digits % U10
@@ -145,7 +152,10 @@ def put_decimal(out: Bytes, at: int, digits: np.uint64, k: int, fixed_digits: in
 
 @kernel
 def put_fixed(out: Bytes, at: int, digits: np.uint64, count: int, exponent: int) -> int:
-    """Write `count` digits, the first one of value 10^exponent, without an exponent; return where it ends."""
+    """Write `count` digits, the first one of value 10^exponent, without an exponent.
+
+    Return where it ends.
+    """
     if exponent < 0:
         # 0.000ddd
         end = at + 1 - exponent + count
@@ -184,7 +194,10 @@ def put_float_bits(
     bias: int,
     fixed_digits: int,
 ) -> int:
-    """Write a number from the fields of its IEEE form; return where it ends. special: the exponent field is all ones."""
+    """Write a number from the fields of its IEEE form.
+
+    Return where it ends. special: the exponent field is all ones.
+    """
     if special and significand != 0:
         out[at], out[at + 1], out[at + 2] = 78, 97, 78
         return at + 3
@@ -211,7 +224,9 @@ INFINITY: Bytes = np.frombuffer(b"Infinity", dtype=np.uint8)
 
 @kernel
 def render_float8(values: npt.NDArray[np.int64], valid: Bytes, out: Bytes, ends: npt.NDArray[np.int64]) -> None:
-    """Write the text of float8 values. values: int64[n], their bits; out: uint8[FLOAT_BYTES_MAX * n]; ends: int64[n + 1]."""
+    """Write the text of float8 values. values: int64[n], their bits; out: uint8[FLOAT_BYTES_MAX *
+    n]; ends: int64[n + 1].
+    """
     at = 0
     ends[0] = 0
     for row in range(len(values)):
@@ -227,7 +242,9 @@ def render_float8(values: npt.NDArray[np.int64], valid: Bytes, out: Bytes, ends:
 
 @kernel
 def render_float4(values: npt.NDArray[np.int32], valid: Bytes, out: Bytes, ends: npt.NDArray[np.int64]) -> None:
-    """Write the text of float4 values. values: int32[n], their bits; out: uint8[FLOAT_BYTES_MAX * n]; ends: int64[n + 1]."""
+    """Write the text of float4 values. values: int32[n], their bits; out: uint8[FLOAT_BYTES_MAX *
+    n]; ends: int64[n + 1].
+    """
     at = 0
     ends[0] = 0
     for row in range(len(values)):

@@ -1,7 +1,8 @@
-"""Trigonometric and hyperbolic functions, angles, cube roots and decimal logarithms of double precision, for kernels.
+"""Trigonometric and hyperbolic functions, angles, cube roots and decimal logarithms of double
+precision, for kernels.
 
-float64 goes in; a result is (value, error code), and 0 comes with an error. What is out of range is so as in PostgreSQL's float.c. Must
-not raise.
+float64 goes in; a result is (value, error code), and 0 comes with an error. What is out of range is
+so as in PostgreSQL's float.c. Must not raise.
 """
 
 from __future__ import annotations

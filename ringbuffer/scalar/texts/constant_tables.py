@@ -1,8 +1,11 @@
-"""Sorted tables of constants in which kernels look values up, so that a list of any length is one call.
+"""Sorted tables of constants in which kernels look values up, so that a list of any length is one
+call.
 
-A table is at an address: the count, the keys in ascending order, and for each key a number, which is what is found. Keys are one word;
-three words, by which decimals are compared; or the two words of a text, whose bytes are at an offset from the constants when it is long.
-Texts are in the order of their first words, and of equal ones in that of their second ones or of their bytes: any order will do.
+A table is at an address: the count, the keys in ascending order, and for each key a number, which
+is what is found. Keys are one word; three words, by which decimals are compared; or the two words
+of a text, whose bytes are at an offset from the constants when it is long. Texts are in the order
+of their first words, and of equal ones in that of their second ones or of their bytes: any order
+will do.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""to_char of timestamps, for kernels: a template is a program of numbers, one row per field or byte of text.
+"""to_char of timestamps, for kernels: a template is a program of numbers, one row per field or byte
+of text.
 
-program int64[n, 4]: kind, two arguments, and the width that a number is filled up to with zeros or a name with spaces (0: neither).
-What the kinds mean is said where they are named. A program that a template asks for is made by `views/codegen/functions/templates.py`.
+program int64[n, 4]: kind, two arguments, and the width that a number is filled up to with zeros or
+a name with spaces (0: neither). What the kinds mean is said where they are named. A program that a
+template asks for is made by `views/codegen/functions/templates.py`.
 """
 
 from __future__ import annotations
@@ -31,13 +33,15 @@ Program = npt.NDArray[np.int64]
 
 # A byte: its value.
 BYTE = 0
-# A field of the day, by `date_field`, without its sign: the field; what it is taken modulo, 0: as a whole.
+# A field of the day, by `date_field`, without its sign: the field; what it is taken modulo, 0: as a
+# whole.
 FIELD = 1
 # A part of the day: microseconds of one; how many there are of the next larger one.
 CLOCK = 2
 # The same of the hours, from 1 to 12.
 HALF_CLOCK = 3
-# Numbers of the day: Sunday is 1; in the ISO year; weeks in the year and the month; days since 4714 BC; the century with its sign.
+# Numbers of the day: Sunday is 1; in the ISO year; weeks in the year and the month; days since 4714
+# BC; the century with its sign.
 WEEKDAY = 4
 ISO_DAY = 5
 YEAR_WEEK = 6

@@ -1,4 +1,6 @@
-"""Values as PostgreSQL's text, written into bytes from a place on by kernels: digits, dates, timestamps, special values."""
+"""Values as PostgreSQL's text, written into bytes from a place on by kernels: digits, dates,
+timestamps, special values.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,10 @@ def put_special(out: Bytes, at: int, rank: int) -> int:
 
 @kernel
 def put_date(out: Bytes, at: int, days: int) -> tuple[int, bool]:
-    """Write YYYY-MM-DD, the year with four digits or more; return (where it ends, is it before Christ)."""
+    """Write YYYY-MM-DD, the year with four digits or more.
+
+    Return (where it ends, is it before Christ).
+    """
     year, month, day = civil_from_days(days)
     before_christ = year <= 0
     if before_christ:
@@ -100,7 +105,10 @@ def put_before_christ(out: Bytes, at: int) -> int:
 
 @kernel
 def put_timestamp(out: Bytes, at: int, local_us: int) -> tuple[int, bool]:
-    """Write date, time and as many digits of the second as are needed; return (where it ends, is it before Christ)."""
+    """Write date, time and as many digits of the second as are needed.
+
+    Return (where it ends, is it before Christ).
+    """
     days = local_us // DAY_US
     rest = local_us - days * DAY_US
     at, before_christ = put_date(out, at, days)

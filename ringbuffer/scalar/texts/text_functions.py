@@ -1,8 +1,10 @@
 """String functions that make strings, for kernels, on the words of text_values.py.
 
-New bytes go to a scratch heap: int64[4] with its address, capacity in bytes, bytes used and bytes needed. A function that finds too
-little room returns SCRATCH_FULL and sets what it needs; the caller grows the heap and runs the row again. Parts of a string point into
-it and need no scratch. Results end with an error code. Letters change case in ASCII only, as PostgreSQL does in the C locale.
+New bytes go to a scratch heap: int64[4] with its address, capacity in bytes, bytes used and bytes
+needed. A function that finds too little room returns SCRATCH_FULL and sets what it needs; the
+caller grows the heap and runs the row again. Parts of a string point into it and need no scratch.
+Results end with an error code. Letters change case in ASCII only, as PostgreSQL does in the C
+locale.
 """
 
 from __future__ import annotations
@@ -33,8 +35,8 @@ USED = 2
 NEEDED = 3
 
 INT32_MAX = 2147483647
-# As the embedded engine has it (`engine/embedded/value_limits.py`). Of the gigabyte that PostgreSQL allows, a kernel would have several at
-# once, and nothing ends it meanwhile.
+# As the embedded engine has it (`engine/embedded/value_limits.py`). Of the gigabyte that PostgreSQL
+# allows, a kernel would have several at once, and nothing ends it meanwhile.
 TEXT_BYTES_MAX = 64 * 1024 * 1024
 SPACE = 32
 
@@ -42,7 +44,9 @@ move_bytes: Any = copy_bytes
 
 
 class ScratchHeap:
-    """Owner of a scratch heap. `words` is what the functions take; it changes when the heap grows."""
+    """Owner of a scratch heap. `words` is what the functions take; it changes when the heap
+    grows.
+    """
 
     __slots__ = ("heap", "words")
 
@@ -56,7 +60,10 @@ class ScratchHeap:
         self.words[USED] = 0
 
     def grow(self) -> None:
-        """Make room for what the last SCRATCH_FULL asked for; the strings are forgotten, as they move."""
+        """Make room for what the last SCRATCH_FULL asked for.
+
+        The strings are forgotten, as they move.
+        """
         self.heap = np.zeros(2 * (len(self.heap) + int(self.words[NEEDED])), dtype=np.uint8)
         self.clear()
         self._locate()
@@ -78,7 +85,10 @@ def reserve(scratch: Scratch, length: int) -> int:
 
 @kernel
 def keep(scratch: Scratch, address: int, length: int) -> tuple[int, int, int, int]:
-    """Return (w0, w1, heap, OK) of `length` bytes written at a reserved address; short strings give the bytes back."""
+    """Return (w0, w1, heap, OK) of `length` bytes written at a reserved address.
+
+    Short strings give the bytes back.
+    """
     if length > INLINE_BYTES_MAX:
         scratch[USED] += length
     w0, w1 = make_text(address, length)
@@ -138,7 +148,10 @@ def change_case(w0: int, w1: int, heap: int, first: int, scratch: Scratch) -> tu
 
 @kernel
 def text_substring(w0: int, w1: int, heap: int, start: int, count: int) -> tuple[int, int, int, int]:
-    """Return (w0, w1, heap, error) of substring(s, start, count); `start` may lie before the first character."""
+    """Return (w0, w1, heap, error) of substring(s, start, count).
+
+    `start` may lie before the first character.
+    """
     if count < 0:
         return 0, 0, 0, NEGATIVE_LENGTH
     end = start + count
@@ -158,7 +171,10 @@ def text_substring_from(w0: int, w1: int, heap: int, start: int) -> tuple[int, i
 
 @kernel
 def cut_text(w0: int, w1: int, heap: int, skipped: int, count: int) -> tuple[int, int, int, int]:
-    """Return (w0, w1, heap, OK) of `count` characters behind the first `skipped`; the bytes stay where they are."""
+    """Return (w0, w1, heap, OK) of `count` characters after the first `skipped`.
+
+    The bytes stay where they are.
+    """
     address = text_address(w0, w1, heap)
     length = w0 & LENGTH_MASK
     start = skip_chars(address, length, skipped)
@@ -169,7 +185,10 @@ def cut_text(w0: int, w1: int, heap: int, skipped: int, count: int) -> tuple[int
 
 @kernel
 def text_left(w0: int, w1: int, heap: int, count: int) -> tuple[int, int, int, int]:
-    """Return (w0, w1, heap, OK) of the first `count` characters; with a negative count, of all but the last ones."""
+    """Return (w0, w1, heap, OK) of the first `count` characters.
+
+    With a negative count, of all but the last ones.
+    """
     if count < 0:
         address = text_address(w0, w1, heap)
         count = max(count_chars(address, w0 & LENGTH_MASK) + count, 0)
@@ -178,7 +197,10 @@ def text_left(w0: int, w1: int, heap: int, count: int) -> tuple[int, int, int, i
 
 @kernel
 def text_right(w0: int, w1: int, heap: int, count: int) -> tuple[int, int, int, int]:
-    """Return (w0, w1, heap, OK) of the last `count` characters; with a negative count, of all but the first ones."""
+    """Return (w0, w1, heap, OK) of the last `count` characters.
+
+    With a negative count, of all but the first ones.
+    """
     if count < 0:
         return cut_text(w0, w1, heap, -count, INT32_MAX)
     address = text_address(w0, w1, heap)
@@ -187,7 +209,9 @@ def text_right(w0: int, w1: int, heap: int, count: int) -> tuple[int, int, int, 
 
 @kernel
 def text_split_part(w0: int, w1: int, heap: int, d0: int, d1: int, dheap: int, field: int) -> tuple[int, int, int, int]:
-    """Return (w0, w1, heap, error) of the part of a string between two delimiters, from 1, or from the end with a negative number."""
+    """Return (w0, w1, heap, error) of the part of a string between two delimiters, from 1, or from
+    the end with a negative number.
+    """
     if field == 0:
         return 0, 0, 0, FIELD_ZERO
     address = text_address(w0, w1, heap)
@@ -210,7 +234,11 @@ def text_split_part(w0: int, w1: int, heap: int, d0: int, d1: int, dheap: int, f
 
 @kernel
 def text_limit(w0: int, w1: int, heap: int, length_max: int) -> tuple[int, int, int, int]:
-    """Return (w0, w1, heap, error) of an assignment to varchar(length_max): only spaces may be cut off. A cast is `text_left`."""
+    """Return (w0, w1, heap, error) of an assignment to varchar(length_max): only spaces may be cut
+    off.
+
+    A cast is `text_left`.
+    """
     length = w0 & LENGTH_MASK
     if length <= length_max:
         return w0, w1, heap, OK
@@ -252,7 +280,10 @@ def text_trim(
 
 @kernel
 def has_char(chars: int, length: int, char: int, size: int) -> bool:
-    """Return whether some bytes contain a character of `size` bytes; no character of UTF-8 begins inside of another."""
+    """Return whether some bytes contain a character of `size` bytes.
+
+    No character of UTF-8 begins inside of another.
+    """
     return find_bytes(chars, length, char, size, 0) >= 0
 
 
@@ -260,7 +291,9 @@ def has_char(chars: int, length: int, char: int, size: int) -> bool:
 def text_replace(
     w0: int, w1: int, heap: int, f0: int, f1: int, fheap: int, t0: int, t1: int, theap: int, scratch: Scratch
 ) -> tuple[int, int, int, int]:
-    """Return (w0, w1, heap, error) with every occurrence of the second string replaced by the third."""
+    """Return (w0, w1, heap, error) with every occurrence of the second string replaced by the
+    third.
+    """
     length = w0 & LENGTH_MASK
     from_length = f0 & LENGTH_MASK
     to_length = t0 & LENGTH_MASK

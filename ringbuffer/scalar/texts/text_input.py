@@ -1,7 +1,8 @@
 """Casts of text to values in kernels: PostgreSQL's input functions on the words of text_values.py.
 
-Every function returns the value's words and an error code. Dates and timestamps are read in ISO form; other spellings, of which PostgreSQL
-takes some, are DATETIME_SPELLING. The parsers of fields.py, parse_float.py and parse_time.py do the work.
+Every function returns the value's words and an error code. Dates and timestamps are read in ISO
+form; other spellings, of which PostgreSQL takes some, are DATETIME_SPELLING. The parsers of
+fields.py, parse_float.py and parse_time.py do the work.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from ringbuffer.scalar.texts.text_values import (
     text_address,
 )
 
-# Longer numbers are cut; only digits far behind the seventeenth are lost.
+# Longer numbers are cut; only digits far after the seventeenth are lost.
 NUMBER_BYTES_MAX = 1023
 
 # 'yyyy-mm-dd' and 'yyyy-mm-dd hh:mm'.
@@ -55,7 +56,10 @@ DASH, COLON = 45, 58
 
 
 def c_number_intrinsic(function: str, result: Any, form: Any) -> Any:
-    """Return an intrinsic (address, length) -> (value, bytes read) by `function`, strtod or strtof; at most NUMBER_BYTES_MAX."""
+    """Return an intrinsic (address, length) -> (value, bytes read) by `function`, strtod or strtof.
+
+    At most NUMBER_BYTES_MAX.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
         kind = ir.FunctionType(form, [POINTER, POINTER.as_pointer()])
@@ -189,7 +193,9 @@ def text_to_moment(
 
 @kernel
 def spelling_error(text: Bytes) -> int:
-    """Return why a text is not read: no digits, fields of the ISO form that are out of range, or a form that is not read here."""
+    """Return why a text is not read: no digits, fields of the ISO form that are out of range, or a
+    form that is not read here.
+    """
     start, end = trim(text, 0, len(text))
     digits_count = 0
     for i in range(start, end):

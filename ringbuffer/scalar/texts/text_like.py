@@ -1,7 +1,8 @@
 """LIKE and ILIKE on strings in kernels: `%` is any characters, `_` one, the escape is a backslash.
 
-Strings are the words of text_values.py. `like_pattern` brings a pattern with another escape, or none, into this form. ILIKE folds ASCII
-letters only, as PostgreSQL does in the C locale. Must not allocate.
+Strings are the words of text_values.py. `like_pattern` brings a pattern with another escape, or
+none, into this form. ILIKE folds ASCII letters only, as PostgreSQL does in the C locale. Must not
+allocate.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ UNDERSCORE = 95
 
 
 def like_pattern(pattern: str, escape: str) -> str:
-    """Return the pattern with the escape character replaced by backslash, as PostgreSQL's like_escape does; '' is no escape."""
+    """Return the pattern with the escape character replaced by backslash, as PostgreSQL's
+    like_escape does; '' is no escape.
+    """
     if escape == "\\":
         return pattern
     result: list[str] = []
@@ -44,7 +47,9 @@ def text_like(w0: int, w1: int, heap: int, p0: int, p1: int, pheap: int) -> tupl
 
 @kernel
 def text_ilike(w0: int, w1: int, heap: int, p0: int, p1: int, pheap: int) -> tuple[int, int]:
-    """Return (1 if the string matches the pattern, whatever the case of ASCII letters, else 0, error)."""
+    """Return (1 if the string matches the pattern, whatever the case of ASCII letters, else 0,
+    error).
+    """
     address = text_address(w0, w1, heap)
     pattern = text_address(p0, p1, pheap)
     return match(address, w0 & LENGTH_MASK, pattern, p0 & LENGTH_MASK, True)
@@ -52,7 +57,11 @@ def text_ilike(w0: int, w1: int, heap: int, p0: int, p1: int, pheap: int) -> tup
 
 @kernel
 def match(text: int, text_length: int, pattern: int, pattern_length: int, fold: bool) -> tuple[int, int]:
-    """Return (1 or 0, error). On a mismatch only the last `%` has to try its next place: an earlier one could find nothing better."""
+    """Return (1 or 0, error).
+
+    On a mismatch only the last `%` has to try its next place: an earlier one could find nothing
+    better.
+    """
     t, p = 0, 0
     retry_t, retry_p = -1, 0
     while True:
@@ -99,7 +108,10 @@ def match(text: int, text_length: int, pattern: int, pattern_length: int, fold: 
 def after_percent(
     text: int, text_length: int, t: int, pattern: int, pattern_length: int, p: int
 ) -> tuple[int, int, int]:
-    """Return (t, p, error) behind a run of `%` and `_`, each `_` having taken a character; t is -1 if there were too few."""
+    """Return (t, p, error) after a run of `%` and `_`, each `_` having taken a character.
+
+    T is -1 if there were too few.
+    """
     while p < pattern_length:
         byte = load_byte(pattern + p)
         if byte == UNDERSCORE:

@@ -1,7 +1,8 @@
-"""Casts of values to text in kernels: PostgreSQL's output, written to the scratch heap of text_functions.py.
+"""Casts of values to text in kernels: PostgreSQL's output, written to the scratch heap of
+text_functions.py.
 
-Every function returns (w0, w1, heap, error) like those of text_functions.py; short results are inline. Whole columns for clients are
-written by encode_text.py, whose parts are used here.
+Every function returns (w0, w1, heap, error) like those of text_functions.py; short results are
+inline. Whole columns for clients are written by encode_text.py, whose parts are used here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Strings inside kernels: three words (w0, w1, heap), for comparison, hashing and measuring.
 
-w0 and w1 are those of columns.py, heap is the address from which the offset of a string over 12 bytes counts. Functions that make strings
-return heap 0 and an absolute address as w1, so parts of long strings need no copy. The owners of the bytes keep them alive. The order
-is that of the bytes (the C collation), characters are those of UTF-8, which the decoders checked. Must not allocate.
+w0 and w1 are those of columns.py, heap is the address from which the offset of a string over 12
+bytes counts. Functions that make strings return heap 0 and an absolute address as w1, so parts of
+long strings need no copy. The owners of the bytes keep them alive. The order is that of the bytes
+(the C collation), characters are those of UTF-8, which the decoders checked. Must not allocate.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ def build_compare(builder: Any, words: Any) -> list[Any]:
     return [builder.sext(builder.call(compare, [*pointers, words[2]]), I64)]
 
 
-# (w0, w1, heap) -> address of the bytes. It is good in the calling function only, and until the same call is reached again.
+# (w0, w1, heap) -> address of the bytes. It is good in the calling function only, and until the
+# same call is reached again.
 text_address: Any = words_intrinsic(3, 1, build_address)
 # (address, length in bytes) -> (w0, w1) with heap 0; a long string stays where it is.
 make_text: Any = words_intrinsic(2, 2, build_text)
@@ -116,7 +118,10 @@ def skip_chars(address: int, length: int, count: int) -> int:
 
 @kernel
 def text_equal(a0: int, a1: int, aheap: int, b0: int, b1: int, bheap: int) -> bool:
-    """Return whether two strings are the same bytes; the first words have the length and four bytes, so most differ there."""
+    """Return whether two strings are the same bytes.
+
+    The first words have the length and four bytes, so most differ there.
+    """
     if a0 != b0:
         return False
     length = a0 & LENGTH_MASK
@@ -182,7 +187,10 @@ def find_bytes(address: int, length: int, wanted: int, wanted_length: int, start
 
 @kernel
 def text_position(a0: int, a1: int, aheap: int, b0: int, b1: int, bheap: int) -> int:
-    """Return strpos: the character, from 1, at which the first string has the second one, or 0; an empty one is at 1."""
+    """Return strpos: the character, from 1, at which the first string has the second one, or 0.
+
+    An empty one is at 1.
+    """
     a_address = text_address(a0, a1, aheap)
     b_address = text_address(b0, b1, bheap)
     offset = find_bytes(a_address, a0 & LENGTH_MASK, b_address, b0 & LENGTH_MASK, 0)

@@ -1,7 +1,9 @@
-"""Aggregate calls: overload, DISTINCT, FILTER, where they may stand (42803), and which query they belong to.
+"""Aggregate calls: overload, DISTINCT, FILTER, where they may stand (42803), and which query they
+belong to.
 
-An aggregate belongs to the nearest query whose columns its arguments read, which may be one further out. The column that stands for
-the aggregate where it is written is then passed in through the closures in between.
+An aggregate belongs to the nearest query whose columns its arguments read, which may be one further
+out. The column that stands for the aggregate where it is written is then passed in through the
+closures in between.
 """
 
 from __future__ import annotations
@@ -93,7 +95,9 @@ def sort_key(binder: Binder, item: SortItem) -> SortKey:
 
 
 def ordered_set(binder: Binder, node: FunctionCall) -> tuple[str, tuple[Expression, ...], SqlType, tuple[SortKey, ...]]:
-    """Return the function, the arguments without the sort key, the type and the one sort key of WITHIN GROUP."""
+    """Return the function, the arguments without the sort key, the type and the one sort key of
+    WITHIN GROUP.
+    """
     if not node.within_group:
         raise SqlError("42809", f"WITHIN GROUP is required for ordered-set aggregate {node.name}", node.position)
     if node.distinct or node.order_by:
@@ -157,7 +161,8 @@ GROUPING_ARGUMENTS_MAX = 31
 
 
 def at_home(binder: Binder, label: str, call: AggregateCall, mark: Mark) -> Expression:
-    """Return the column that stands for an aggregate in the query that it belongs to: the nearest one whose columns it reads.
+    """Return the column that stands for an aggregate in the query that it belongs to: the nearest
+    one whose columns it reads.
 
     mark: what the closures around had taken before the arguments were bound.
     """

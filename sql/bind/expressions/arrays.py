@@ -1,8 +1,9 @@
 """Arrays in expressions: ARRAY[...], subscripts and slices, operand operator ANY | ALL (array).
 
-Canonical names: 'array' of its elements (none: an empty array of the call's type), 'subscript' of (array, int4), 'slice' of (array,
-int4, int4) where a NULL of type unknown is a bound that was left out, and 'any_eq', 'all_lt' and their like of (operand, array), with
-operand and elements of one family. Arrays of arrays (PostgreSQL's further dimensions) are refused.
+Canonical names: 'array' of its elements (none: an empty array of the call's type), 'subscript' of
+(array, int4), 'slice' of (array, int4, int4) where a NULL of type unknown is a bound that was left
+out, and 'any_eq', 'all_lt' and their like of (operand, array), with operand and elements of one
+family. Arrays of arrays (PostgreSQL's further dimensions) are refused.
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
-"""Scalar expressions of the syntax to typed ones. Operators, calls, aggregates and windows have their own files.
+"""Scalar expressions of the syntax to typed ones.
 
-Enters: `sql.parse.syntax` nodes and a scope. Leaves: `sql.tree.expressions` nodes over the row of the scope. Aggregates and window calls
-are bound to columns that only stand for them (see `sql.bind.expressions.virtual`), which `select` replaces.
+Operators, calls, aggregates and windows have their own files.
+
+Enters: `sql.parse.syntax` nodes and a scope. Leaves: `sql.tree.expressions` nodes over the row of
+the scope. Aggregates and window calls are bound to columns that only stand for them (see
+`sql.bind.expressions.virtual`), which `select` replaces.
 """
 
 from __future__ import annotations
@@ -58,9 +61,10 @@ COLLATABLE = frozenset({"text", "varchar", "bpchar", "name", "unknown"})
 class Binder:
     """Binds the expressions of one clause.
 
-    clause: PostgreSQL's words for it in errors ('WHERE', 'JOIN conditions'). virtual: where aggregates and windows are collected, None
-    where there can be neither. aggregates_allowed, windows_allowed, sets_allowed: what this clause may contain. in_from: the arguments
-    of a function in FROM.
+    clause: PostgreSQL's words for it in errors ('WHERE', 'JOIN conditions'). virtual: where
+    aggregates and windows are collected, None where there can be neither. aggregates_allowed,
+    windows_allowed, sets_allowed: what this clause may contain. in_from: the arguments of a
+    function in FROM.
     """
 
     scope: Scope
@@ -175,7 +179,10 @@ def logic(binder: Binder, node: Logic) -> Expression:
 
 
 def collated(binder: Binder, node: Collation) -> Expression:
-    """Return the operand as it is, since there is one order of texts. Raises 42804 where it is none."""
+    """Return the operand as it is, since there is one order of texts.
+
+    Raises 42804 where it is none.
+    """
     operand = binder.bind(node.operand)
     kind = operand.type.element if operand.type.is_array else operand.type
     if kind.family not in COLLATABLE:
@@ -258,7 +265,9 @@ def negate(expression: Expression, negated: bool, position: int, text: str) -> E
 
 
 def in_list(binder: Binder, node: InList) -> Expression:
-    """Bind IN: items without columns as one `in_list` if they have a common type, each other item as an equality."""
+    """Bind IN: items without columns as one `in_list` if they have a common type, each other item
+    as an equality.
+    """
     if isinstance(node.operand, Row):
         found_row = rows.row_in_list(binder, node.operand, node.items, node.position, node.text)
         return negate(found_row, node.negated, node.position, node.text)

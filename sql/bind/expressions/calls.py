@@ -1,9 +1,12 @@
-"""Function calls: plain functions by overload, forms that take any type, functions that make JSON, functions that return rows.
+"""Function calls: plain functions by overload, forms that take any type, functions that make JSON,
+functions that return rows.
 
-Aggregates, windows, functions of time and what a session knows have files of their own. Canonical names of JSON: 'json_of_value' of (zone,
-value, whether items stand on lines of their own), 'json_of_values' of (zone, values ...), 'json_of_pairs' of (zone, name of the function,
-keys and values ...); 'json_of_elements' and 'json_of_members' of (zone, array): what array_agg has collected. A function that returns rows
-becomes a `TableFunction` in FROM; in a select list it is a lateral join with all others in lockstep, and columns stand for its values
+Aggregates, windows, functions of time and what a session knows have files of their own. Canonical
+names of JSON: 'json_of_value' of (zone, value, whether items stand on lines of their own),
+'json_of_values' of (zone, values ...), 'json_of_pairs' of (zone, name of the function, keys and
+values ...); 'json_of_elements' and 'json_of_members' of (zone, array): what array_agg has
+collected. A function that returns rows becomes a `TableFunction` in FROM; in a select list it is a
+lateral join with all others in lockstep, and columns stand for its values
 (`sql.bind.expressions.virtual`) until the join is made.
 """
 
@@ -88,7 +91,9 @@ def call(binder: Binder, node: FunctionCall) -> Expression:
 
 
 def refuse_decorations(node: FunctionCall) -> None:
-    """Raise what PostgreSQL says about DISTINCT, FILTER and the like on a function that is no aggregate."""
+    """Raise what PostgreSQL says about DISTINCT, FILTER and the like on a function that is no
+    aggregate.
+    """
     name = node.name
     if node.star and name in FUNCTIONS:
         raise no_function(f"{name}()", node.position)
@@ -113,7 +118,8 @@ def nullif(binder: Binder, node: FunctionCall) -> Expression:
     assert isinstance(equal, Call)
     kept = comparison_signature("=", left, right, node.position).arguments[0]
     if kept not in PSEUDO and kept != equal.arguments[0].type.family:
-        # PostgreSQL compares sizes of numbers and kinds of times without a conversion, so that the value keeps its type.
+        # PostgreSQL compares sizes of numbers and kinds of times without a conversion, so that the
+        # value keeps its type.
         value = coerce(left, SqlType(kept), binder.context)
         return Case(((equal, Literal(None, value.type)),), value, value.type)
     return Call("nullif", equal.arguments, equal.arguments[0].type, node.position, node.text)
@@ -169,7 +175,9 @@ def function(binder: Binder, node: FunctionCall) -> Expression:
 
 
 def as_output_text(binder: Binder, operand: Expression) -> Expression:
-    """Return the operand as its output function prints it, which for a boolean is not what a cast to text gives."""
+    """Return the operand as its output function prints it, which for a boolean is not what a cast
+    to text gives.
+    """
     if operand.type.family == "bool":
         words = (Literal("t", TEXT), Literal("f", TEXT))
         branches = ((operand, words[0]), (Call("not", (operand,), SqlType("bool")), words[1]))
@@ -344,7 +352,9 @@ def bind_function_table(item: FunctionTable, binder: Binder) -> tuple[Relation, 
 
 
 def spread(calls: tuple[FunctionCall, ...]) -> tuple[FunctionCall, ...]:
-    """Return the calls with unnest of several arrays as one call for each, and members of JSON objects as one for names, one for values."""
+    """Return the calls with unnest of several arrays as one call for each, and members of JSON
+    objects as one for names, one for values.
+    """
     found: list[FunctionCall] = []
     for call in calls:
         if call.name in JSON_MEMBERS:
@@ -381,7 +391,9 @@ def function_rows(binder: Binder, calls: tuple[FunctionCall, ...], names: list[s
 
 
 def refuse_set_decorations(node: FunctionCall) -> None:
-    """Raise what PostgreSQL says about DISTINCT, FILTER and OVER on a function that is no aggregate."""
+    """Raise what PostgreSQL says about DISTINCT, FILTER and OVER on a function that is no
+    aggregate.
+    """
     if node.over is not None:
         message = f"OVER specified, but {node.name} is not a window function nor an aggregate function"
         raise SqlError("42809", message, node.position)
@@ -434,14 +446,19 @@ def in_expression(binder: Binder, node: FunctionCall) -> Expression:
 
 
 def refuse_sets(binder: Binder, known: int, what: str) -> None:
-    """Raise when a set-returning function was bound since there were `known` ones: CASE and COALESCE may have none."""
+    """Raise when a set-returning function was bound since there were `known` ones: CASE and
+    COALESCE may have none.
+    """
     if binder.virtual is not None and len(binder.virtual.sets) > known:
         position = binder.virtual.sets[-1][1].position
         raise SqlError("0A000", f"set-returning functions are not allowed in {what}", position, hint=MOVE_HINT)
 
 
 def add_sets(relation: Relation, binder: Binder, expressions: list[Expression]) -> tuple[Relation, list[Expression]]:
-    """Join the relation with its set-returning functions; return the expressions over the joined row."""
+    """Join the relation with its set-returning functions.
+
+    Return the expressions over the joined row.
+    """
     virtual = binder.virtual
     if virtual is None or not virtual.sets:
         return relation, expressions

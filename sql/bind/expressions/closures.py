@@ -1,8 +1,11 @@
-"""Closures: how a name of a query outside becomes an argument of the subquery or lateral join that uses it.
+"""Closures: how a name of a query outside becomes an argument of the subquery or lateral join that
+uses it.
 
-A relation is bound inside a `Closure` when its rows depend on a row outside. What it takes from there is an argument, an expression
-over the row outside, and inside an `OuterColumn`. A value from further out passes through every closure in between. A `Passage` is the
-surroundings of a relation that is written in one place and used in another (an item of WITH), or that may not see its neighbours.
+A relation is bound inside a `Closure` when its rows depend on a row outside. What it takes from
+there is an argument, an expression over the row outside, and inside an `OuterColumn`. A value from
+further out passes through every closure in between. A `Passage` is the surroundings of a relation
+that is written in one place and used in another (an item of WITH), or that may not see its
+neighbours.
 """
 
 from __future__ import annotations
@@ -22,8 +25,9 @@ if TYPE_CHECKING:
 class Closure:
     """A subquery, or the right side of a lateral join, while it is bound.
 
-    binder: of the expressions outside, where the arguments are evaluated. arguments: what has been taken from there so far.
-    refused: nothing may be taken, because the join that would be lateral is a RIGHT or FULL one.
+    binder: of the expressions outside, where the arguments are evaluated. arguments: what has been
+    taken from there so far. refused: nothing may be taken, because the join that would be lateral
+    is a RIGHT or FULL one.
     """
 
     binder: Binder
@@ -45,7 +49,8 @@ class Closure:
 class Passage:
     """Surroundings whose names are those of another place.
 
-    there: what surrounds that place. closures: those between here and there, innermost first. hidden: tables that may not be named here.
+    there: what surrounds that place. closures: those between here and there, innermost first.
+    hidden: tables that may not be named here.
     """
 
     there: Outer | None
@@ -57,7 +62,9 @@ Outer = Closure | Passage
 
 
 def closures_between(here: Outer | None, there: Outer | None) -> tuple[Closure, ...]:
-    """Return the closures that a value of `there` passes through on its way here, innermost first."""
+    """Return the closures that a value of `there` passes through on its way here, innermost
+    first.
+    """
     found: list[Closure] = []
     while here is not there:
         assert here is not None, "a place is inside of what surrounds it"

@@ -1,8 +1,10 @@
-"""Conversions that the binding puts in: literals are converted at once, parameters take the type, everything else gets a Cast.
+"""Conversions that the binding puts in: literals are converted at once, parameters take the type,
+everything else gets a Cast.
 
-Beside them: one type for several expressions (PostgreSQL's select_common_type), what 'any', 'element' and 'array' stand for in a call, the
-words now, today, tomorrow and yesterday as constants (of the transaction's start, as now() is), types that the grammar left open, and
-numeric constants of more than 38 digits, which may stand beside a float and nowhere else.
+Beside them: one type for several expressions (PostgreSQL's select_common_type), what 'any',
+'element' and 'array' stand for in a call, the words now, today, tomorrow and yesterday as constants
+(of the transaction's start, as now() is), types that the grammar left open, and numeric constants
+of more than 38 digits, which may stand beside a float and nowhere else.
 """
 
 from __future__ import annotations
@@ -59,7 +61,8 @@ def coerce(
 
 
 def require_usual_form(source: SqlType, settings: SessionSettings, position: int | None) -> None:
-    """Raise 0A000 for a text of values of `source` in a form that the session asks for: only results are shown in it.
+    """Raise 0A000 for a text of values of `source` in a form that the session asks for: only
+    results are shown in it.
 
     A definition's readers are asked (`sql.bind.expressions.readers`).
     """
@@ -81,7 +84,9 @@ def require_usual_form(source: SqlType, settings: SessionSettings, position: int
 
 
 def require_usual_reading(target: SqlType, settings: SessionSettings, position: int | None) -> None:
-    """Raise 0A000 for texts, known when the query runs, that the session reads otherwise than those that have set nothing."""
+    """Raise 0A000 for texts, known when the query runs, that the session reads otherwise than those
+    that have set nothing.
+    """
     family = target.element.family if target.is_array else target.family
     if not settings.is_shared and settings.input_styles.reads_otherwise(family):
         name = "intervalstyle" if family == "interval" else "datestyle"
@@ -109,7 +114,9 @@ def cast_type(source: SqlType, target: SqlType) -> SqlType:
 
 
 def changes_modifier(source: SqlType, target: SqlType) -> bool:
-    """Tell whether a value of `source` must be checked against the length, (p,s), digits or fields of `target`."""
+    """Tell whether a value of `source` must be checked against the length, (p,s), digits or fields
+    of `target`.
+    """
     wanted = (target.length, target.precision, target.scale, target.fields)
     if wanted == (None, None, None, ""):
         return False
@@ -137,7 +144,11 @@ def coerce_literal(literal: Literal, target: SqlType, context: BindContext, expl
 
 
 def constant_value(text: str, target: SqlType, context: BindContext, position: int | None) -> LiteralValue:
-    """Return the value of a constant. Raises 0A000 in definitions, which are read again without the session, where it would be another."""
+    """Return the value of a constant.
+
+    Raises 0A000 in definitions, which are read again without the session, where it would be
+    another.
+    """
     settings = context.settings
     value = unmodified_value(text, target, settings.time_zone, position, settings.input_styles)
     if settings.is_shared and settings.input_styles != USUAL:
@@ -158,7 +169,9 @@ def scale_of(value: Decimal) -> int | None:
 
 
 def fold(expression: Expression, target: SqlType) -> Literal | None:
-    """Return a number literal converted to another number type where that loses nothing, else None."""
+    """Return a number literal converted to another number type where that loses nothing, else
+    None.
+    """
     if not isinstance(expression, Literal) or isinstance(expression.value, bool | str) or expression.value is None:
         return None
     value, source = expression.value, expression.type.family
@@ -179,7 +192,10 @@ def fold(expression: Expression, target: SqlType) -> Literal | None:
 
 
 def fold_float(value: Decimal, target: SqlType, position: int | None) -> Literal | None:
-    """Return a decimal literal as the float that its text means; one out of range is left to fail when it is evaluated."""
+    """Return a decimal literal as the float that its text means.
+
+    One out of range is left to fail when it is evaluated.
+    """
     try:
         return Literal(input_value(str(value), target, "UTC", position), target, position)
     except SqlError:
@@ -187,7 +203,10 @@ def fold_float(value: Decimal, target: SqlType, position: int | None) -> Literal
 
 
 def fold_modifier(value: Decimal, target: SqlType, position: int | None) -> Literal | None:
-    """Return a decimal literal rounded to (p,s); one that does not fit is left to fail when it is evaluated."""
+    """Return a decimal literal rounded to (p,s).
+
+    One that does not fit is left to fail when it is evaluated.
+    """
     try:
         return Literal(apply_modifier(value, target), target, position)
     except SqlError:
@@ -212,7 +231,9 @@ def explicit_cast(expression: Expression, target: SqlType, context: BindContext,
 
 
 def require_boolean(expression: Expression, context: BindContext, clause: str, position: int) -> Expression:
-    """Return `expression` as a boolean, or raise what PostgreSQL says about the argument of `clause`."""
+    """Return `expression` as a boolean, or raise what PostgreSQL says about the argument of
+    `clause`.
+    """
     if not can_cast(expression.type.family, "bool", "implicit"):
         message = f"argument of {clause} must be type boolean, not type {plain_name(expression.type)}"
         raise SqlError("42804", message, position)
@@ -258,7 +279,8 @@ def unify(
 ) -> tuple[SqlType, list[Expression]]:
     """Return the common type and the expressions converted to it.
 
-    what: the construct's name in PostgreSQL's error. positions: where each expression begins, for the error.
+    what: the construct's name in PostgreSQL's error. positions: where each expression begins, for
+    the error.
     """
     kind = common_type(expressions)
     if kind is None:
@@ -343,7 +365,10 @@ FAMILIES = frozenset({"date", "time", "timestamp", "timestamptz"})
 
 
 def clock_value(text: str, target: SqlType, context: BindContext, position: int | None) -> Expression | None:
-    """Return what a constant text means that is nothing but such a word, None for every other one. Raises 0A000 in definitions."""
+    """Return what a constant text means that is nothing but such a word, None for every other one.
+
+    Raises 0A000 in definitions.
+    """
     word = clock_word(text, target)
     if word is None:
         return None
@@ -357,7 +382,9 @@ def clock_value(text: str, target: SqlType, context: BindContext, position: int 
 def typed_clock_value(
     expression: Expression, target: SqlType, context: BindContext, position: int | None
 ) -> Expression | None:
-    """Return what such a word means that is a value of type text, which PostgreSQL reads when the statement runs, else None."""
+    """Return what such a word means that is a value of type text, which PostgreSQL reads when the
+    statement runs, else None.
+    """
     if not isinstance(expression, Literal) or not isinstance(expression.value, str):
         return None
     word = clock_word(expression.value, target)
@@ -365,7 +392,9 @@ def typed_clock_value(
 
 
 def clock_word(text: str, target: SqlType) -> str | None:
-    """Return the word for the time of the statement that a text is as a value of `target`, None for every other text."""
+    """Return the word for the time of the statement that a text is as a value of `target`, None for
+    every other text.
+    """
     word = text.strip().lower()
     if target.family not in FAMILIES or word not in CLOCK_WORDS or (target.family == "time" and word != "now"):
         return None
@@ -415,7 +444,10 @@ def is_wide(value: Decimal) -> bool:
 
 
 def refuse_wide_numbers(root: Relation, context: BindContext) -> Relation:
-    """Return `root`. Raises 22003, with the constant's position, for a wide constant that is still a numeric."""
+    """Return `root`.
+
+    Raises 22003, with the constant's position, for a wide constant that is still a numeric.
+    """
     if context.wide_numbers:
         map_relation(root, _checked)
     return root

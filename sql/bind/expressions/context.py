@@ -1,6 +1,8 @@
-"""What the binding of one statement shares: catalog, session values, types of parameters, and what it finds on the way.
+"""What the binding of one statement shares: catalog, session values, types of parameters, and what
+it finds on the way.
 
-The type of a parameter is given by the client, or found where the parameter is first used as something.
+The type of a parameter is given by the client, or found where the parameter is first used as
+something.
 """
 
 from __future__ import annotations
@@ -23,10 +25,12 @@ from sql.types.enums import EnumType
 
 @dataclass
 class KnownTable:
-    """An item of WITH. visible: the items that it may itself use. outer: what surrounds the query that has the WITH.
+    """An item of WITH. visible: the items that it may itself use. outer: what surrounds the query
+    that has the WITH.
 
-    relation: once it is bound, if it takes nothing from outside. bound: what it is inside of a closure that it takes from, and the
-    arguments of that closure then. rows: in the last step of a recursive item, what it was before.
+    relation: once it is bound, if it takes nothing from outside. bound: what it is inside of a
+    closure that it takes from, and the arguments of that closure then. rows: in the last step of a
+    recursive item, what it was before.
     """
 
     common: CommonTable
@@ -41,7 +45,9 @@ CommonTables = dict[str, KnownTable]
 
 
 class QueryBinders(NamedTuple):
-    """How `sql.bind.queries.query` binds a whole query, and one side of a set operation, for what is bound inside of queries itself."""
+    """How `sql.bind.queries.query` binds a whole query, and one side of a set operation, for what
+    is bound inside of queries itself.
+    """
 
     relation: Callable[[Query, BindContext], Relation]
     body: Callable[[Body, BindContext], Operand]
@@ -51,12 +57,14 @@ class QueryBinders(NamedTuple):
 class BindContext:
     """What is known while one statement is bound.
 
-    queries: bind a query inside an expression or a FROM clause. relations: names of all scanned relations so far.
-    named: those that the text itself names, and ordinary views among them. stable: now() or the like was used. wide_numbers: a numeric
-    constant has more digits than a numeric can hold here, which is fine only where it becomes a float. common_tables: the WITH items in
-    scope. outer: what surrounds the query that is being bound. later_tables: WITH items that may not be named yet. views: ordinary views
-    that are named, by their keys. locked: reads with FOR UPDATE and the like. identified: where the tables are written whose rows can be
-    told apart by a hidden column.
+    queries: bind a query inside an expression or a FROM clause. relations: names of all scanned
+    relations so far. named: those that the text itself names, and ordinary views among them.
+    stable: now() or the like was used. wide_numbers: a numeric constant has more digits than a
+    numeric can hold here, which is fine only where it becomes a float. common_tables: the WITH
+    items in scope. outer: what surrounds the query that is being bound. later_tables: WITH items
+    that may not be named yet. views: ordinary views that are named, by their keys. locked: reads
+    with FOR UPDATE and the like. identified: where the tables are written whose rows can be told
+    apart by a hidden column.
     """
 
     catalog: Catalog
@@ -98,7 +106,9 @@ class BindContext:
 
 
 class ParameterTypes:
-    """The parameters of one statement, from 1. given: the types that the client declared; None: the statement can have no parameters."""
+    """The parameters of one statement, from 1. given: the types that the client declared; None: the
+    statement can have no parameters.
+    """
 
     def __init__(self, given: Sequence[SqlType | None] | None = None) -> None:
         self.types: dict[int, SqlType] = {}

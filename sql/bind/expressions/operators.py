@@ -1,4 +1,6 @@
-"""Operators: PostgreSQL's overload for the operands, the casts that it needs, and the canonical call."""
+"""Operators: PostgreSQL's overload for the operands, the casts that it needs, and the canonical
+call.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ def binary(binder: Binder, operator: str, left: Expression, right: Expression, p
 
 
 def with_blanks(operand: Expression) -> Expression:
-    """Return a char(n) as a text with the blanks that a cast would take away: patterns and octet_length see them."""
+    """Return a char(n) as a text with the blanks that a cast would take away: patterns and
+    octet_length see them.
+    """
     return Call("padded_text", (operand,), TEXT) if operand.type.family == "bpchar" else operand
 
 
@@ -139,7 +143,8 @@ def with_escape(expression: Expression, escape: str) -> Expression:
 def interval_arithmetic(
     binder: Binder, signature: Signature, left: Expression, right: Expression, position: int, text: str
 ) -> Expression:
-    """Bind timestamp +- interval constant as add_interval(timestamp, months, days, microseconds, zone).
+    """Bind timestamp +- interval constant as add_interval(timestamp, months, days, microseconds,
+    zone).
 
     Of an interval that is not a constant it is add_interval_value(timestamp, interval, zone).
     """

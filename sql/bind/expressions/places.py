@@ -1,4 +1,6 @@
-"""Where an expression begins, which is where PostgreSQL points errors about its type (an operator's own place is elsewhere)."""
+"""Where an expression begins, which is where PostgreSQL points errors about its type (an operator's
+own place is elsewhere).
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""What a definition leaves to whoever reads or writes by it: the session's TimeZone, and the forms of its texts.
+"""What a definition leaves to whoever reads or writes by it: the session's TimeZone, and the forms
+of its texts.
 
-A definition (an ordinary view, a default, a check) is bound once, with `OPEN_ZONE` wherever a zone matters. Enters: its tree, the settings
-of a session. Leaves: the tree as that session means it.
+A definition (an ordinary view, a default, a check) is bound once, with `OPEN_ZONE` wherever a zone
+matters. Enters: its tree, the settings of a session. Leaves: the tree as that session means it.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ def is_open(node: Expression) -> bool:
 
 
 def open_expressions(root: Relation) -> Iterator[Expression]:
-    """Yield the expressions of a tree that depend on the zone of whoever reads it, also inside of subqueries."""
+    """Yield the expressions of a tree that depend on the zone of whoever reads it, also inside of
+    subqueries.
+    """
     for relation in all_relations(root):
         for item in operator_expressions(relation):
             yield from (node for node in walk(item) if is_open(node))
@@ -64,7 +67,10 @@ def _in_zone(node: Expression, time_zone: str) -> Expression | None:
 
 
 def as_read(root: Relation, settings: SessionSettings) -> Relation:
-    """Return a definition's tree as a session reads it. Raises 0A000 where a text would have another form in this session."""
+    """Return a definition's tree as a session reads it.
+
+    Raises 0A000 where a text would have another form in this session.
+    """
     if settings.is_shared:
         return root
     if not PLAIN.issuperset(name for name, _ in settings.variables):
@@ -84,7 +90,9 @@ def value_as_written(expression: Expression, settings: SessionSettings) -> Expre
 
 
 def require_usual_texts(expression: Expression, settings: SessionSettings) -> None:
-    """Raise 0A000 where an expression makes or reads texts that have another form in this session."""
+    """Raise 0A000 where an expression makes or reads texts that have another form in this
+    session.
+    """
     for node in walk(expression):
         match node:
             case Cast() if node.type.family in TEXTS:

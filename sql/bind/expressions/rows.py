@@ -1,7 +1,8 @@
-"""Rows of values beside each other: (a, b) = (c, d), (a, b) < (c, d), IN, IS NULL, IS DISTINCT FROM, compared item by item.
+"""Rows of values beside each other: (a, b) = (c, d), (a, b) < (c, d), IN, IS NULL, IS DISTINCT
+FROM, compared item by item.
 
-A row that is written beside another one is taken apart into comparisons of its items, in PostgreSQL's order of NULLs; rows as values
-are in `sql.bind.expressions.scope`.
+A row that is written beside another one is taken apart into comparisons of its items, in
+PostgreSQL's order of NULLs; rows as values are in `sql.bind.expressions.scope`.
 """
 
 from __future__ import annotations
@@ -84,7 +85,8 @@ def compare(
     strict = operator.rstrip("=")
     found = pair(operator, count - 1)
     if count > NESTED_MAX:
-        # The same in one CASE: engines plan conditions that nest as deep as a long row in a time that grows faster than the row.
+        # The same in one CASE: engines plan conditions that nest as deep as a long row in a time
+        # that grows faster than the row.
         branches = (
             (Call("is_not_true", (pair("=", index),), BOOL, position, text), pair(strict, index))
             for index in range(count - 1)

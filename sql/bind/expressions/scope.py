@@ -1,8 +1,10 @@
-"""Names and what they mean: the tables of a FROM clause, the columns that are visible without qualification, rows as values.
+"""Names and what they mean: the tables of a FROM clause, the columns that are visible without
+qualification, rows as values.
 
-Enters: names, ROW(...), selections of fields. Leaves: `Column` expressions over the FROM clause's row, `OuterColumn`s for names of queries
-outside; 'row' of its items, and 'field' of (record, the place of the field as an int4). A row that is compared with another one as it
-is written is no value: `sql.bind.expressions.rows` takes it apart. Errors are PostgreSQL's, with 'did you mean'.
+Enters: names, ROW(...), selections of fields. Leaves: `Column` expressions over the FROM clause's
+row, `OuterColumn`s for names of queries outside; 'row' of its items, and 'field' of (record, the
+place of the field as an int4). A row that is compared with another one as it is written is no
+value: `sql.bind.expressions.rows` takes it apart. Errors are PostgreSQL's, with 'did you mean'.
 """
 
 from __future__ import annotations
@@ -28,7 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ScopeColumn:
-    """A column that a name can reach; `expression` addresses the row of the whole FROM clause. hidden: and only a name, no star."""
+    """A column that a name can reach.
+
+    `expression` addresses the row of the whole FROM clause. hidden: and only a name, no star.
+    """
 
     name: str
     expression: Expression
@@ -38,10 +43,12 @@ class ScopeColumn:
 
 @dataclass(frozen=True, slots=True)
 class ScopeTable:
-    """A table of the FROM clause under its alias. key: places of the columns of its primary key. has_alias: it was written.
+    """A table of the FROM clause under its alias. key: places of the columns of its primary key.
+    has_alias: it was written.
 
-    relation_oid: of what has a type for its rows. may_be_missing: an outer join fills its columns with NULL where no row of it is found.
-    is_value: its one column is what its name means as a value: it is a function that returns no rows of columns.
+    relation_oid: of what has a type for its rows. may_be_missing: an outer join fills its columns
+    with NULL where no row of it is found. is_value: its one column is what its name means as a
+    value: it is a function that returns no rows of columns.
     """
 
     alias: str
@@ -65,17 +72,21 @@ class ScopeTable:
         return self.relation != "" and not self.has_alias
 
 
-# A scope where names are looked up, and the closures that its values pass through on their way in, innermost first.
+# A scope where names are looked up, and the closures that its values pass through on their way in,
+# innermost first.
 Place = tuple["Scope", tuple[Closure, ...]]
 
 
 @dataclass
 class Scope:
-    """tables: for `table.column` and hidden columns. visible: for bare names and `*`, in order; JOIN USING merges columns there.
+    """tables: for `table.column` and hidden columns. visible: for bare names and `*`, in order.
+
+    JOIN USING merges columns there.
 
     width: of the row.
 
-    outer: what surrounds the query. same_level: the scope next outside is the rest of the same FROM clause.
+    outer: what surrounds the query. same_level: the scope next outside is the rest of the same FROM
+    clause.
     """
 
     tables: list[ScopeTable] = field(default_factory=list)
@@ -85,7 +96,10 @@ class Scope:
     same_level: bool = False
 
     def levels(self) -> Iterator[list[Place]]:
-        """Yield the scopes that a name may mean something in, from the inside; those of one level together."""
+        """Yield the scopes that a name may mean something in, from the inside.
+
+        Those of one level together.
+        """
         level: list[Place] = [(self, ())]
         closures: tuple[Closure, ...] = ()
         scope, outer = self, self.outer
@@ -184,7 +198,10 @@ class Scope:
         return [column for column in (*self.visible, *hidden) if column.name == wanted]
 
     def bare(self, wanted: str, position: int) -> Expression | None:
-        """Return the column of this query that a bare name means, or None; an ambiguous one is an error."""
+        """Return the column of this query that a bare name means, or None.
+
+        An ambiguous one is an error.
+        """
         found = self.called(wanted)
         if len(found) > 1:
             raise SqlError("42702", f'column reference "{wanted}" is ambiguous', position)
@@ -203,7 +220,8 @@ class Scope:
                 (distance(wanted, column.name) + extra, f'column "{table.alias}.{column.name}"')
                 for column in table.columns
             ]
-        # PostgreSQL gives up when more than half of the letters differ, and when more than two are equally close.
+        # PostgreSQL gives up when more than half of the letters differ, and when more than two are
+        # equally close.
         limit = len(wanted) // 2 if alias is None else (len(wanted) + len(alias)) // 2
         close = min((score for score, _ in scored), default=limit + 1)
         best = [text for score, text in scored if score == close]
@@ -226,7 +244,9 @@ def whole_row(table: ScopeTable, closures: tuple[Closure, ...], position: int) -
 
 
 def brought(column: ScopeColumn, closures: tuple[Closure, ...], position: int) -> Expression:
-    """Return a column with the place where it is written, as it is addressed inside of the closures."""
+    """Return a column with the place where it is written, as it is addressed inside of the
+    closures.
+    """
     if closures and closures[-1].refused:
         message = f'invalid reference to FROM-clause entry for table "{column.table}"'
         detail = "The combining JOIN type must be INNER or LEFT for a LATERAL reference."
@@ -284,7 +304,9 @@ def row_value(binder: Binder, node: Row) -> Expression:
 def record_value(
     items: Sequence[Expression], names: Sequence[str], position: int, text: str, relation: tuple[int, str] | None = None
 ) -> Expression:
-    """Return items as one value with fields of these names. relation: oid and key of the relation whose row it is, if it is one."""
+    """Return items as one value with fields of these names. relation: oid and key of the relation
+    whose row it is, if it is one.
+    """
     fields = tuple((name, field_type(item.type)) for name, item in zip(names, items, strict=True))
     record = RecordType(fields) if relation is None else RecordType(fields, relation[0], shown_key(relation[1]))
     return Call("row", tuple(items), record_type(record), position, text)
@@ -324,7 +346,9 @@ def field_selection(binder: Binder, node: FieldSelection) -> Expression:
 
 
 def check_alike(left: Expression, right: Expression) -> None:
-    """Raise 42804 for records that can't be compared: PostgreSQL finds it out when it compares two rows."""
+    """Raise 42804 for records that can't be compared: PostgreSQL finds it out when it compares two
+    rows.
+    """
     one, two = left.type.record, right.type.record
     if one is None or two is None:
         return

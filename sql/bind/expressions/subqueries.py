@@ -1,7 +1,9 @@
-"""Subqueries in expressions: a value, EXISTS, ARRAY, and operand operator ANY | ALL (query), of which IN is one.
+"""Subqueries in expressions: a value, EXISTS, ARRAY, and operand operator ANY | ALL (query), of
+which IN is one.
 
-A subquery is bound in a closure: its names may mean columns of the queries around it, which become arguments. Enters: syntax. Leaves:
-`Subquery` expressions, with the casts that the comparison needs inside the relation and on the operands.
+A subquery is bound in a closure: its names may mean columns of the queries around it, which become
+arguments. Enters: syntax. Leaves: `Subquery` expressions, with the casts that the comparison needs
+inside the relation and on the operands.
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ def subquery(binder: Binder, node: Subquery) -> Expression:
 
 
 def with_own_scales(relation: Relation) -> Relation:
-    """Return a relation of one column in the form that the elements of an array have: each numeric carries its own scale."""
+    """Return a relation of one column in the form that the elements of an array have: each numeric
+    carries its own scale.
+    """
     (column,) = relation.schema
     if column.type.display_scale is None:
         return relation
@@ -90,7 +94,9 @@ def quantified(binder: Binder, node: Subquery, relation: Relation, closure: Clos
 
 
 def comparison(binder: Binder, node: Subquery, left: Expression, right: Expression) -> Call:
-    """Return the comparison of an operand with a column, which must be one of the six that order values."""
+    """Return the comparison of an operand with a column, which must be one of the six that order
+    values.
+    """
     found = binary(binder, node.operator, left, right, node.position, node.text)
     if found.type.family != "bool":
         message = f"row comparison operator must yield type boolean, not type {plain_name(found.type)}"
@@ -101,7 +107,9 @@ def comparison(binder: Binder, node: Subquery, left: Expression, right: Expressi
 
 
 def row_of_subquery(binder: Binder, node: Subquery, width: int, position: int) -> list[Expression]:
-    """Return the columns of a subquery that stands beside a row, each as a value of its own. position: of the operator."""
+    """Return the columns of a subquery that stands beside a row, each as a value of its own.
+    position: of the operator.
+    """
     relation, closure = bind_inside(binder, node)
     if len(relation.schema) != width:
         word = "many" if width < len(relation.schema) else "few"

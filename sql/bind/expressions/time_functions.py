@@ -1,4 +1,6 @@
-"""Functions of date and time: now and its relatives, and those with a field or a zone as a constant."""
+"""Functions of date and time: now and its relatives, and those with a field or a zone as a
+constant.
+"""
 
 from __future__ import annotations
 
@@ -101,7 +103,9 @@ def age_today(binder: Binder, values: Sequence[Expression], node: FunctionCall) 
 def field_function(
     binder: Binder, signature: Signature, values: Sequence[Expression], node: FunctionCall
 ) -> Expression:
-    """Bind date_trunc, extract, date_part and AT TIME ZONE, whose first argument must be a constant."""
+    """Bind date_trunc, extract, date_part and AT TIME ZONE, whose first argument must be a
+    constant.
+    """
     name = signature.canonical
     first = values[0]
     if not isinstance(first, Literal) or not isinstance(first.value, str | None):
@@ -130,7 +134,9 @@ def field_function(
 
 
 def at_zone(moment: Expression, zone: str | int, node: FunctionCall) -> Expression:
-    """Return a timestamptz on the clock of a zone, or the instant at which that clock shows a timestamp. zone: seconds if it is fixed."""
+    """Return a timestamptz on the clock of a zone, or the instant at which that clock shows a
+    timestamp. zone: seconds if it is fixed.
+    """
     target = TIMESTAMP if moment.type.family == "timestamptz" else TIMESTAMPTZ
     if isinstance(zone, str):
         return Cast(moment, target, True, zone, node.position)

@@ -1,7 +1,9 @@
-"""Columns that stand for aggregates, window calls and set-returning functions while expressions are bound.
+"""Columns that stand for aggregates, window calls and set-returning functions while expressions are
+bound.
 
-The row that expressions address is the FROM clause's; aggregate j is column FIRST_AGGREGATE + j, window call k is column FIRST_WINDOW + k
-and set-returning function m is column FIRST_SET + m, until `sql.bind.queries.query` knows where their values are.
+The row that expressions address is the FROM clause's; aggregate j is column FIRST_AGGREGATE + j,
+window call k is column FIRST_WINDOW + k and set-returning function m is column FIRST_SET + m, until
+`sql.bind.queries.query` knows where their values are.
 """
 
 from __future__ import annotations
@@ -28,7 +30,10 @@ class SetCall:
 
 @dataclass
 class VirtualColumns:
-    """The aggregates, window calls and set-returning functions of one SELECT; equal aggregates and windows are computed once."""
+    """The aggregates, window calls and set-returning functions of one SELECT.
+
+    Equal aggregates and windows are computed once.
+    """
 
     aggregates: list[tuple[str, AggregateCall]] = field(default_factory=list)
     windows: list[tuple[str, WindowCall]] = field(default_factory=list)

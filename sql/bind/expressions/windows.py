@@ -1,4 +1,6 @@
-"""Window calls: functions and aggregates with OVER, named windows, frames, and where they may stand (42P20)."""
+"""Window calls: functions and aggregates with OVER, named windows, frames, and where they may stand
+(42P20).
+"""
 
 from __future__ import annotations
 
@@ -147,7 +149,8 @@ def bound(binder: Binder, unit: str, item: FrameBound, order: tuple[SortKey, ...
     return kind, offset.value
 
 
-# What is added to a sort key of each type: numbers to numbers of the same kind, an interval to times.
+# What is added to a sort key of each type: numbers to numbers of the same kind, an interval to
+# times.
 RANGE_OFFSETS = {
     **{family: family for family in ("int2", "int4", "int8", "numeric", "float8")},
     "float4": "float8",

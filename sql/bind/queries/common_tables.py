@@ -1,7 +1,8 @@
 """WITH: its items in scope, each bound where it is used; a recursive one becomes `Recursive`.
 
-An item sees the names of the place where it is written, wherever it is used (`Passage`). One that takes nothing from outside is bound
-once and shared. Leaves: relations; PostgreSQL's errors about recursion that it can't do are in `sql.bind.queries.recursion`.
+An item sees the names of the place where it is written, wherever it is used (`Passage`). One that
+takes nothing from outside is bound once and shared. Leaves: relations; PostgreSQL's errors about
+recursion that it can't do are in `sql.bind.queries.recursion`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ from sql.types.datatypes import TEXT, SqlType, scaled_numeric
 
 @contextmanager
 def common_tables(items: tuple[CommonTable, ...], context: BindContext) -> Iterator[None]:
-    """Let what is bound inside name the items of a WITH; each is bound once for its errors, whether it is used or not."""
+    """Let what is bound inside name the items of a WITH.
+
+    Each is bound once for its errors, whether it is used or not.
+    """
     if not items:
         yield
         return
@@ -89,7 +93,9 @@ def column_names(schema: Schema, common: CommonTable) -> Schema:
 
 
 def bind_recursive(known: KnownTable, context: BindContext) -> Recursive:
-    """Return an item of WITH that refers to itself: a UNION whose left side begins and whose right side goes on."""
+    """Return an item of WITH that refers to itself: a UNION whose left side begins and whose right
+    side goes on.
+    """
     common = known.common
     check_recursion(common)
     body = common.query.body
@@ -112,7 +118,9 @@ def bind_recursive(known: KnownTable, context: BindContext) -> Recursive:
 def bind_step(
     known: KnownTable, name: str, body: SetOperation, start: Operand, kinds: list[SqlType], context: BindContext
 ) -> Operand | None:
-    """Return the recursive term, None when it needs numerics of another scale than those of `kinds`."""
+    """Return the recursive term, None when it needs numerics of another scale than those of
+    `kinds`.
+    """
     common = known.common
     schema = recursive_schema(common, start, kinds)
     visible = {**context.common_tables, common.name: replace(known, rows=(name, schema))}
@@ -140,6 +148,8 @@ def plain_numeric(kind: SqlType) -> bool:
 
 
 def recursive_schema(common: CommonTable, start: Operand, kinds: list[SqlType]) -> Schema:
-    """Return the columns of a recursive item: the first term's names and types, or the names that the item gives."""
+    """Return the columns of a recursive item: the first term's names and types, or the names that
+    the item gives.
+    """
     typed = zip(start.relation.schema, kinds, strict=True)
     return column_names(tuple(OutputColumn(column.name, kind) for column, kind in typed), common)

@@ -1,7 +1,8 @@
 """What comes after the select list: DISTINCT, DISTINCT ON, ORDER BY, LIMIT, WITH TIES.
 
-A sort key or DISTINCT ON expression that is no output column becomes a hidden one, which is projected away at the end. DISTINCT ON keeps
-the first row of each partition by row_number; WITH TIES keeps the rows whose rank the last one has.
+A sort key or DISTINCT ON expression that is no output column becomes a hidden one, which is
+projected away at the end. DISTINCT ON keeps the first row of each partition by row_number; WITH
+TIES keeps the rows whose rank the last one has.
 """
 
 from __future__ import annotations
@@ -121,7 +122,9 @@ def cut(relation: Relation, keys: Sequence[SortKey], counts: Counts) -> Relation
 
 
 def with_ties(relation: Relation, keys: Sequence[SortKey], limit: Expression, offset: Expression | None) -> Relation:
-    """Return `limit` rows after `offset` ones, and all that are equal to the last of them in the order of `keys`."""
+    """Return `limit` rows after `offset` ones, and all that are equal to the last of them in the
+    order of `keys`.
+    """
     below = relation.input if isinstance(relation, Sort) else relation
     width = len(below.schema)
     order = tuple(keys)

@@ -1,7 +1,8 @@
-"""The FROM clause: relations by name, views, common tables, derived tables, functions and joins, each with the scope of its columns.
+"""The FROM clause: relations by name, views, common tables, derived tables, functions and joins,
+each with the scope of its columns.
 
-An item that may see those to its left (LATERAL, and every function) is bound in a closure; the join is lateral when that has taken
-something from there.
+An item that may see those to its left (LATERAL, and every function) is bound in a closure; the join
+is lateral when that has taken something from there.
 """
 
 from __future__ import annotations
@@ -170,13 +171,17 @@ def schema_of(columns: Iterable[ColumnDescription]) -> Schema:
 
 
 def system_relation(item: Table, context: BindContext) -> RelationDescription | None:
-    """Return the relation of schema pg_catalog that is named with its schema, if it is one of ours."""
+    """Return the relation of schema pg_catalog that is named with its schema, if it is one of
+    ours.
+    """
     found = context.catalog.relation(item.name[-1]) if item.name[:-1] == ("pg_catalog",) else None
     return found if found is not None and found.schema_name == "pg_catalog" else None
 
 
 def missing(item: Table, context: BindContext) -> SqlError:
-    """Return the error about a relation that does not exist, or is an item of WITH that comes later."""
+    """Return the error about a relation that does not exist, or is an item of WITH that comes
+    later.
+    """
     name = as_written(item.name)
     message = f'relation "{".".join(item.name)}" does not exist'
     if len(item.name) == 1 and name in context.later_tables:
@@ -195,7 +200,9 @@ def disabled(found: RelationDescription, position: int | None) -> SqlError:
 
 
 def renewed(root: Relation, context: BindContext) -> Relation:
-    """Return a view's tree for this statement: its recursive relations get names that no other here has."""
+    """Return a view's tree for this statement: its recursive relations get names that no other here
+    has.
+    """
     names: dict[str, str] = {}
 
     def step(relation: Relation) -> Relation:
@@ -307,7 +314,9 @@ def merge_columns(
     scope: Scope,
     context: BindContext,
 ) -> tuple[Expression, Scope]:
-    """Return the equality of the columns of USING, and the scope where they are visible once and come first."""
+    """Return the equality of the columns of USING, and the scope where they are visible once and
+    come first.
+    """
     binder = Binder(scope, context, "JOIN conditions")
     equalities: list[Expression] = []
     merged: list[ScopeColumn] = []

@@ -1,7 +1,8 @@
-"""GROUP BY: its keys by expression, output name or number, GROUPING SETS, ROLLUP and CUBE as sets of keys, and what remains of expressions.
+"""GROUP BY: its keys by expression, output name or number, GROUPING SETS, ROLLUP and CUBE as sets
+of keys, and what remains of expressions.
 
-Keys and aggregates become columns of the Aggregate; other columns are 42803. A column of a table whose primary key is grouped by is
-determined by it, and becomes a key of its own.
+Keys and aggregates become columns of the Aggregate; other columns are 42803. A column of a table
+whose primary key is grouped by is determined by it, and becomes a key of its own.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ def checked(call: AggregateCall, keys: Keys) -> AggregateCall:
 
 
 def with_dependent(keys: Keys, expressions: Sequence[Expression], virtual: VirtualColumns, scope: Scope) -> Keys:
-    """Return the keys and, behind them, the columns in use that a grouped primary key determines."""
+    """Return the keys and, behind them, the columns in use that a grouped primary key
+    determines.
+    """
     known = {key: index for index, (_, key) in enumerate(keys.items)}
     common = set(range(len(keys.items))) if keys.sets is None else set.intersection(*map(set, keys.sets))
     determined: dict[Expression, str] = {}
@@ -79,7 +82,9 @@ def with_dependent(keys: Keys, expressions: Sequence[Expression], virtual: Virtu
 
 
 class Regrouping:
-    """Maps expressions over the FROM clause's row (and virtual columns) to the Aggregate's output row."""
+    """Maps expressions over the FROM clause's row (and virtual columns) to the Aggregate's output
+    row.
+    """
 
     def __init__(self, keys: Keys, virtual: VirtualColumns, scope: Scope) -> None:
         self.keys = {key: (index, name) for index, (name, key) in enumerate(keys.items)}
@@ -94,7 +99,8 @@ class Regrouping:
     def item(self, expression: Expression) -> Expression:
         """Return an item of the select list or of ORDER BY over the Aggregate's output.
 
-        An item that is a constant and a key is NULL in the sets without that key; inside of an expression it keeps its value.
+        An item that is a constant and a key is NULL in the sets without that key; inside of an
+        expression it keeps its value.
         """
         key = self.keys.get(expression) if self.has_sets and is_constant(expression) else None
         return self.expression(expression) if key is None else Column(key[0], key[1], expression.type)
@@ -153,7 +159,9 @@ Sets = list[tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys of a GROUP BY. written: there is one, though it may have no keys. sets: as `sql.tree.relations.Aggregate` has them."""
+    """The keys of a GROUP BY. written: there is one, though it may have no keys. sets: as
+    `sql.tree.relations.Aggregate` has them.
+    """
 
     items: tuple[tuple[str, Expression], ...]
     sets: tuple[tuple[int, ...], ...] | None

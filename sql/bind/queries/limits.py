@@ -1,4 +1,7 @@
-"""LIMIT, OFFSET and FETCH: bigint expressions without columns of their query; constants are checked at once."""
+"""LIMIT, OFFSET and FETCH: bigint expressions without columns of their query.
+
+Constants are checked at once.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ from sql.values.special_numbers import not_an_integer
 
 
 def bind_counts(query: Query, scope: Scope, context: BindContext) -> Counts:
-    """Return the query's LIMIT and OFFSET; `scope` has the names of its FROM clause, which they may not use."""
+    """Return the query's LIMIT and OFFSET.
+
+    `scope` has the names of its FROM clause, which they may not use.
+    """
     offset = count(query.offset, "OFFSET", scope, context)
     if not query.with_ties:
         return Counts(count(query.limit, "LIMIT", scope, context), offset)

@@ -1,7 +1,10 @@
-"""SELECT ... FOR UPDATE and the like: a read that a statement makes before it runs, whose rows take its place.
+"""SELECT ...
 
-Enters: a query with locking clauses. Leaves: a scan of kind 'rows', and in the context a `LockedRead` that yields them, each with the
-identities of the rows of tables that are to be locked. PostgreSQL's errors for queries that can't be locked.
+FOR UPDATE and the like: a read that a statement makes before it runs, whose rows take its place.
+
+Enters: a query with locking clauses. Leaves: a scan of kind 'rows', and in the context a
+`LockedRead` that yields them, each with the identities of the rows of tables that are to be locked.
+PostgreSQL's errors for queries that can't be locked.
 """
 
 from __future__ import annotations
@@ -48,7 +51,9 @@ STREAM_HINT = "What is in a stream stays as it is."
 
 
 def bind_locked(query: Query, context: BindContext, bind_operand: Callable[..., Operand]) -> Operand:
-    """Return the scan that stands for a query with locking clauses. bind_operand: binds the query without them."""
+    """Return the scan that stands for a query with locking clauses. bind_operand: binds the query
+    without them.
+    """
     first = query.locking[0]
     check_body(query, first)
     if context.settings.is_shared:
@@ -117,7 +122,10 @@ def check_tree(relation: Relation, first: Locking) -> None:
 
 
 def locked_tables(query: Query, body: SelectBody, context: BindContext) -> list[tuple[Table, Locking]]:
-    """Return the tables that the clauses mean; a table that several mean is locked as the strongest says, and waits as the last."""
+    """Return the tables that the clauses mean.
+
+    A table that several mean is locked as the strongest says, and waits as the last.
+    """
     items = [found for item in body.from_items for found in named_items(item, False)]
     known_items = {common.name for common in query.common_tables} | context.common_tables.keys()
     chosen: dict[int, tuple[Table, Locking]] = {}
@@ -148,7 +156,9 @@ def meant_items(clause: Locking, items: list[tuple[FromItem, bool]]) -> Iterator
 
 
 def named_items(item: FromItem, nullable: bool) -> Iterator[tuple[FromItem, bool]]:
-    """Yield the items of a FROM clause that are no joins, and whether an outer join may have none of their rows."""
+    """Yield the items of a FROM clause that are no joins, and whether an outer join may have none
+    of their rows.
+    """
     if not isinstance(item, JoinClause):
         yield item, nullable
         return
@@ -167,7 +177,10 @@ def alias_of(item: FromItem) -> str:
 
 
 def lockable(item: FromItem, clause: Locking, common: Set[str], context: BindContext) -> Table | None:
-    """Return the table that an item is; None for what an unspecific clause passes over. Raises 0A000 and 42809."""
+    """Return the table that an item is; None for what an unspecific clause passes over.
+
+    Raises 0A000 and 42809.
+    """
     what = None
     if isinstance(item, Derived):
         if not isinstance(item.query.body, ValuesBody):
@@ -198,7 +211,9 @@ def described(item: Table, context: BindContext) -> RelationDescription | None:
 
 
 def locked_reads(context: BindContext, *roots: Relation | None) -> tuple[LockedRead, ...]:
-    """Return the locked reads that the trees of a statement need, in the order in which they can run."""
+    """Return the locked reads that the trees of a statement need, in the order in which they can
+    run.
+    """
     needed = [root for root in roots if root is not None]
     found: list[LockedRead] = []
     for one in reversed(context.locked):

@@ -1,7 +1,8 @@
 """Which column of which relation each column of an answer is: what RowDescription tells drivers.
 
-Enters: a bound query and the catalog. Leaves: its schema with origins. A column that is computed has none, and so has one of a set
-operation, or of a query that reads an ordinary view, whose own columns are not in the tree any more.
+Enters: a bound query and the catalog. Leaves: its schema with origins. A column that is computed
+has none, and so has one of a set operation, or of a query that reads an ordinary view, whose own
+columns are not in the tree any more.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from sql.tree.relations import (
     Window,
 )
 
-# What clients know under their own OIDs; the rows of a statement are those of the table that it writes to.
+# What clients know under their own OIDs; the rows of a statement are those of the table that it
+# writes to.
 RELATIONS = frozenset({"table", "stream", "view"})
 # A relation's name, and the place of one of its columns; None for what is computed.
 Place = tuple[str, int] | None

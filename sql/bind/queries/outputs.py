@@ -1,6 +1,8 @@
-"""The select list: its items, their names by PostgreSQL's FigureColname, and the items of GROUP BY, ORDER BY and DISTINCT ON that mean one.
+"""The select list: its items, their names by PostgreSQL's FigureColname, and the items of GROUP BY,
+ORDER BY and DISTINCT ON that mean one.
 
-An operand of a set operation is a bound query whose untyped constants may still take the type that the operation finds.
+An operand of a set operation is a bound query whose untyped constants may still take the type that
+the operation finds.
 """
 
 from __future__ import annotations
@@ -44,7 +46,9 @@ from sql.types.datatypes import SqlType
 
 
 def bind_target(target: Target, binder: Binder, untyped: bool = False) -> list[Output]:
-    """Return the output columns of one item of the target list; untyped: a constant needs no type yet."""
+    """Return the output columns of one item of the target list; untyped: a constant needs no type
+    yet.
+    """
     node = target.expression
     if isinstance(node, Star):
         return expand_star(node, binder.scope)
@@ -82,7 +86,10 @@ def ordinal_place(item: Constant, count: int, clause: str) -> int:
 
 
 def output_item(node: Syntax, position: int, outputs: list[Output], binder: Binder) -> Expression:
-    """Return an item of ORDER BY or DISTINCT ON; an output column wins over an input column of the same name."""
+    """Return an item of ORDER BY or DISTINCT ON.
+
+    An output column wins over an input column of the same name.
+    """
     wanted = bare_name(node)
     found = None if wanted is None else output_named(wanted, position, outputs, binder.clause)
     if found is not None:
@@ -148,7 +155,9 @@ def output_name(expression: Syntax) -> str:
 
 
 def figure(expression: Syntax) -> tuple[str, int]:
-    """Return the name and how strong it is: 0 none, 1 a type or a CASE, 2 a column or a function."""
+    """Return the name and how strong it is: 0 none, 1 a type or a CASE, 2 a column or a
+    function.
+    """
     match expression:
         case Name():
             return expression.parts[-1], 2
@@ -193,7 +202,8 @@ def subquery_name(node: Subquery) -> tuple[str, int]:
     return target.alias or output_name(target.expression), 2
 
 
-# What clients know under their own OIDs; the rows of a statement are those of the table that it writes to.
+# What clients know under their own OIDs; the rows of a statement are those of the table that it
+# writes to.
 
 
 def common_types(body: SetOperation, left: Operand, right: Operand, context: BindContext) -> list[SqlType]:

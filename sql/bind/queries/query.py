@@ -1,8 +1,9 @@
 """Queries to relations: SELECT, VALUES and set operations.
 
-The operators of a SELECT are stacked as PostgreSQL evaluates them: Filter, Aggregate, Filter (HAVING), Window, set-returning functions,
-Project, Distinct, Sort, Limit. Keys and arguments of an Aggregate address the FROM clause's columns directly, because continuous
-views are split there. What is bound inside of a query, and binds queries in turn, gets `QUERIES` by its context.
+The operators of a SELECT are stacked as PostgreSQL evaluates them: Filter, Aggregate, Filter
+(HAVING), Window, set-returning functions, Project, Distinct, Sort, Limit. Keys and arguments of an
+Aggregate address the FROM clause's columns directly, because continuous views are split there. What
+is bound inside of a query, and binds queries in turn, gets `QUERIES` by its context.
 """
 
 from __future__ import annotations
@@ -65,8 +66,11 @@ def bind_query(
     parameter_types: Sequence[SqlType | None] | None = None,
     locks: bool = False,
 ) -> BoundQuery:
-    """Return the typed tree of a query; `parameter_types` are those that the client gave (an item None or unknown: to be
-    found; None instead of all: the statement came by the simple protocol and can have no parameters). locks: whoever runs it can lock rows.
+    """Return the typed tree of a query.
+
+    `parameter_types` are those that the client gave (an item None or unknown: to be found; None
+    instead of all: the statement came by the simple protocol and can have no parameters). locks:
+    whoever runs it can lock rows.
     """
     parameters = ParameterTypes(parameter_types)
     context = BindContext(catalog, settings, parameters, QUERIES)
@@ -137,7 +141,9 @@ __all__ = ["bind_select", "bind_target"]
 
 
 def bind_select(query: Query, body: SelectBody, context: BindContext, untyped: bool = False) -> Operand:
-    """Return a SELECT with the clauses of its query; untyped: constants in its select list need no type yet."""
+    """Return a SELECT with the clauses of its query; untyped: constants in its select list need no
+    type yet.
+    """
     joined, scope = bind_from(body.from_items, context)
     relation: Relation = joined
     binder = Binder(
@@ -202,7 +208,10 @@ def grouped(
     expressions: list[Expression],
     binder: Binder,
 ) -> tuple[Relation, list[Expression]]:
-    """Put Aggregate (and HAVING) on the relation if the query groups; return the expressions over its output."""
+    """Put Aggregate (and HAVING) on the relation if the query groups.
+
+    Return the expressions over its output.
+    """
     virtual = binder.virtual
     assert virtual is not None, "a SELECT collects its aggregates"
     if not keys.written and not virtual.aggregates and having is None:

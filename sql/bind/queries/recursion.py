@@ -1,4 +1,5 @@
-"""WITH RECURSIVE as it is written: which items refer to themselves, and the references that PostgreSQL refuses (42P19).
+"""WITH RECURSIVE as it is written: which items refer to themselves, and the references that
+PostgreSQL refuses (42P19).
 
 Enters: the syntax of queries. Must not know types: all of this is decided before anything is bound.
 """
@@ -21,7 +22,10 @@ WITHIN = {
 
 
 def references(node: object, names: frozenset[str]) -> Iterator[Table]:
-    """Yield the places below `node` that name one of the relations `names`; an inner WITH hides what it defines anew."""
+    """Yield the places below `node` that name one of the relations `names`.
+
+    An inner WITH hides what it defines anew.
+    """
     if isinstance(node, Table):
         if len(node.name) == 1 and node.name[0] in names:
             yield node
@@ -102,7 +106,9 @@ class ReferenceChecker:
     found: int = 0
 
     def check(self, node: object, within: str) -> None:
-        """Raise 42P19 for a reference that may not be below `node`; within: a key of WITHIN, '' where one is allowed."""
+        """Raise 42P19 for a reference that may not be below `node`; within: a key of WITHIN, ''
+        where one is allowed.
+        """
         match node:
             case Table():
                 self.check_table(node, within)

@@ -1,6 +1,8 @@
-"""Values that are stored into columns: PostgreSQL's assignment casts, DEFAULT, and the SET lists of UPDATE and ON CONFLICT DO UPDATE.
+"""Values that are stored into columns: PostgreSQL's assignment casts, DEFAULT, and the SET lists of
+UPDATE and ON CONFLICT DO UPDATE.
 
-Enters: `Assignment`s and a binder over the row that their expressions see. Leaves: one expression of the column's type per assigned column.
+Enters: `Assignment`s and a binder over the row that their expressions see. Leaves: one expression
+of the column's type per assigned column.
 """
 
 from __future__ import annotations
@@ -50,7 +52,10 @@ def default_value(column: ColumnDescription, context: BindContext) -> Expression
 def bind_assignments(
     assignments: tuple[Assignment, ...], relation: RelationDescription, binder: Binder
 ) -> dict[int, Expression]:
-    """Return the new value of each assigned column by its index. Errors come in PostgreSQL's order: values, columns, conversions."""
+    """Return the new value of each assigned column by its index.
+
+    Errors come in PostgreSQL's order: values, columns, conversions.
+    """
     written = [
         (name, position, value)
         for assignment in assignments
@@ -108,7 +113,9 @@ def _value(item: Syntax | None, binder: Binder) -> Written:
 
 
 def _query_values(assignment: Assignment, node: Subquery, binder: Binder) -> list[Written]:
-    """Return the columns of a query that yields one row at most: each is a scalar subquery of its own."""
+    """Return the columns of a query that yields one row at most: each is a scalar subquery of its
+    own.
+    """
     relation, closure = bind_inside(binder, node)
     if len(relation.schema) != len(assignment.columns):
         raise SqlError("42601", WRONG_COUNT, node.position)

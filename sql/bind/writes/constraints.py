@@ -1,7 +1,8 @@
 """CHECK constraints and other expressions over one row of a table.
 
-Enters: an expression as written, the table's description. Leaves: a boolean expression over the table's columns by index, or a value of a
-column's type. Raises what PostgreSQL raises for queries, aggregates and wrong types in them.
+Enters: an expression as written, the table's description. Leaves: a boolean expression over the
+table's columns by index, or a value of a column's type. Raises what PostgreSQL raises for queries,
+aggregates and wrong types in them.
 """
 
 from __future__ import annotations
@@ -25,14 +26,20 @@ from sql.types.datatypes import BOOL
 def bind_check(
     condition: Syntax, relation: RelationDescription, catalog: Catalog, settings: SessionSettings
 ) -> Expression:
-    """Return the condition of a CHECK as a boolean over the table's row. Raises 42804 for another type."""
+    """Return the condition of a CHECK as a boolean over the table's row.
+
+    Raises 42804 for another type.
+    """
     return _condition(row_binder(relation, catalog, settings.shared(), "check constraints"), condition, "CHECK")
 
 
 def bind_copied(
     where: Syntax, relation: RelationDescription, catalog: Catalog, settings: SessionSettings
 ) -> Expression:
-    """Return the WHERE of COPY FROM as a boolean over the table's row. Raises 42804 for another type."""
+    """Return the WHERE of COPY FROM as a boolean over the table's row.
+
+    Raises 42804 for another type.
+    """
     return _condition(row_binder(relation, catalog, settings, "COPY FROM WHERE conditions"), where, "WHERE")
 
 
@@ -55,7 +62,11 @@ def bind_conversion(
     catalog: Catalog,
     settings: SessionSettings,
 ) -> Expression:
-    """Return what ALTER COLUMN TYPE makes of a row: USING's expression or the column, as the new type. Raises 42804."""
+    """Return what ALTER COLUMN TYPE makes of a row: USING's expression or the column, as the new
+    type.
+
+    Raises 42804.
+    """
     binder = row_binder(relation, catalog, settings, "transform expressions")
     index = next(place for place, known in enumerate(relation.columns) if known.number == column.number)
     value = Column(index, column.name, column.type) if using is None else binder.bind(using)

@@ -1,6 +1,7 @@
 """DELETE: the identities of the rows that go, and what RETURNING shows of them.
 
-Enters: a `Delete`. Leaves: a `BoundDelete`, whose source is the target joined with USING and cut by WHERE.
+Enters: a `Delete`. Leaves: a `BoundDelete`, whose source is the target joined with USING and cut by
+WHERE.
 """
 
 from __future__ import annotations
@@ -37,9 +38,12 @@ from sql.types.datatypes import SqlType
 
 @dataclass(frozen=True, slots=True)
 class BoundDelete:
-    """A bound DELETE. source: the identity of each row that goes; with RETURNING also all its columns, then the columns of USING.
+    """A bound DELETE. source: the identity of each row that goes.
 
-    returning: over the rows of `source` without their identity. relations: names of all that is scanned. named, needed: see BoundInsert.
+    With RETURNING also all its columns, then the columns of USING.
+
+    returning: over the rows of `source` without their identity. relations: names of all that is
+    scanned. named, needed: see BoundInsert.
     """
 
     relation: RelationDescription

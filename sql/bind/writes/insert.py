@@ -1,7 +1,8 @@
 """INSERT to rows whose columns are already of the target's types; DEFAULT expressions of columns.
 
-PostgreSQL's assignment rules: implicit and assignment casts, varchar(n) and numeric(p,s) applied; everything else is 42804. A row for a
-stream has the columns that the statement gives (the stream adds its defaults), a row for a table has all columns.
+PostgreSQL's assignment rules: implicit and assignment casts, varchar(n) and numeric(p,s) applied;
+everything else is 42804. A row for a stream has the columns that the statement gives (the stream
+adds its defaults), a row for a table has all columns.
 """
 
 from __future__ import annotations
@@ -47,12 +48,14 @@ from sql.types.datatypes import SqlType
 
 @dataclass(frozen=True, slots=True)
 class BoundInsert:
-    """A bound INSERT. targets: indexes of the relation's columns that `source` yields, in its order; for a table: all.
+    """A bound INSERT. targets: indexes of the relation's columns that `source` yields, in its
+    order; for a table: all.
 
-    source: rows of the targets' types, `Values` where it was VALUES. stable: it uses now() or the like. relations: names of all that is
-    scanned. returning: over whole rows of the table. named: the relations that the text reads, ordinary views among them. needed: the
-    letters of the privileges that it takes to do this to `relation`, as PostgreSQL's access lists have them. given: indexes of the columns
-    that have a value in the statement.
+    source: rows of the targets' types, `Values` where it was VALUES. stable: it uses now() or the
+    like. relations: names of all that is scanned. returning: over whole rows of the table. named:
+    the relations that the text reads, ordinary views among them. needed: the letters of the
+    privileges that it takes to do this to `relation`, as PostgreSQL's access lists have them.
+    given: indexes of the columns that have a value in the statement.
     """
 
     relation: RelationDescription
@@ -141,7 +144,10 @@ def bind_default(definition: ColumnDefinition | TableColumn, catalog: Catalog, s
 
 
 def target_columns(statement: Insert, relation: RelationDescription) -> tuple[int, ...]:
-    """Return the indexes of the columns that the statement names, or of all; none for DEFAULT VALUES."""
+    """Return the indexes of the columns that the statement names, or of all.
+
+    None for DEFAULT VALUES.
+    """
     if statement.columns is None and not statement.query and not statement.rows[0]:
         return ()
     return listed_columns(relation, statement.columns)
@@ -150,7 +156,9 @@ def target_columns(statement: Insert, relation: RelationDescription) -> tuple[in
 def bind_source(
     statement: Insert, relation: RelationDescription, targets: tuple[int, ...], context: BindContext
 ) -> tuple[Relation, tuple[int, ...]]:
-    """Return the given rows in their columns' types, and the columns: without a column list the last ones may be left out."""
+    """Return the given rows in their columns' types, and the columns: without a column list the
+    last ones may be left out.
+    """
     columns = [relation.row[index] for index in targets]
     if statement.query is not None:
         return bind_query_source(statement, statement.query, targets, columns, context)
@@ -187,7 +195,10 @@ def bind_query_source(
 
 
 def check_width(statement: Insert, width: int, columns_count: int, extra_position: int | None) -> None:
-    """Raise 42601 when values and columns do not fit; without a column list the last columns may be left out."""
+    """Raise 42601 when values and columns do not fit.
+
+    Without a column list the last columns may be left out.
+    """
     if width > columns_count:
         raise SqlError("42601", "INSERT has more expressions than target columns", extra_position)
     if statement.columns is not None and width < columns_count:
@@ -197,7 +208,10 @@ def check_width(statement: Insert, width: int, columns_count: int, extra_positio
 def bind_row(
     binder: Binder, row: Sequence[Syntax | None], columns: Sequence[ColumnDescription]
 ) -> tuple[Expression, ...]:
-    """Return one row as the columns' types. All values are bound first: until then a parameter has no type of a column."""
+    """Return one row as the columns' types.
+
+    All values are bound first: until then a parameter has no type of a column.
+    """
     values = [None if item is None else binder.bind(item) for item in row]
     return tuple(
         default_value(column, binder.context)
@@ -237,7 +251,9 @@ def refuse_hidden_defaults(statement: Insert, relation: RelationDescription, tar
 def whole_rows(
     source: Relation, relation: RelationDescription, targets: tuple[int, ...], overriding: str, context: BindContext
 ) -> tuple[Relation, tuple[int, ...]]:
-    """Return the rows with all columns of the table: defaults where nothing is given, or where OVERRIDING USER VALUE says so."""
+    """Return the rows with all columns of the table: defaults where nothing is given, or where
+    OVERRIDING USER VALUE says so.
+    """
     every = tuple(range(len(relation.columns)))
     place_of = {target: place for place, target in enumerate(targets)}
     if overriding == "user":

@@ -1,7 +1,9 @@
-"""ON CONFLICT: which unique constraints decide, and the relations that find and change the rows already there.
+"""ON CONFLICT: which unique constraints decide, and the relations that find and change the rows
+already there.
 
-Enters: an `OnConflict` and its target. Leaves: a `BoundConflict`. The rows to insert arrive as the scan `EXCLUDED`, numbered in their
-order; its relations are evaluated one after the other by whoever runs the INSERT.
+Enters: an `OnConflict` and its target. Leaves: a `BoundConflict`. The rows to insert arrive as the
+scan `EXCLUDED`, numbered in their order; its relations are evaluated one after the other by whoever
+runs the INSERT.
 """
 
 from __future__ import annotations
@@ -39,8 +41,9 @@ NO_MATCH = "there is no unique or exclusion constraint matching the ON CONFLICT 
 class Arbiter:
     """A unique constraint that decides. columns: their indexes.
 
-    matched: (ordinal, identity) of each row to insert that has a counterpart in the table. repeated: (ordinal, the first such ordinal) of
-    each row to insert whose key occurs several times among them.
+    matched: (ordinal, identity) of each row to insert that has a counterpart in the table.
+    repeated: (ordinal, the first such ordinal) of each row to insert whose key occurs several times
+    among them.
     """
 
     columns: tuple[int, ...]
@@ -50,9 +53,12 @@ class Arbiter:
 
 @dataclass(frozen=True, slots=True)
 class BoundConflict:
-    """ON CONFLICT. updates None: DO NOTHING; else (ordinal, identity, all columns as they will be) of each row to change.
+    """ON CONFLICT. updates None: DO NOTHING.
 
-    changed: indexes of the columns that SET names. reads: columns of the rows that are there, or of `excluded`, are named.
+    Else (ordinal, identity, all columns as they will be) of each row to change.
+
+    changed: indexes of the columns that SET names. reads: columns of the rows that are there, or of
+    `excluded`, are named.
     """
 
     arbiters: tuple[Arbiter, ...]
@@ -90,13 +96,17 @@ def bind_conflict(
 
 
 def conflict_scope(relation: RelationDescription, alias: str | None) -> Scope:
-    """Return the names in SET and WHERE: the row that is there, and `excluded`, the one that was to be inserted."""
+    """Return the names in SET and WHERE: the row that is there, and `excluded`, the one that was to
+    be inserted.
+    """
     width = len(relation.columns) + 1
     return side_by_side(target_scope(relation, alias, width), target_scope(relation, "excluded", width))
 
 
 def decisive_keys(clause: OnConflict, relation: RelationDescription) -> list[tuple[int, ...]]:
-    """Return the columns of the constraints that decide: all unique ones if the clause names none."""
+    """Return the columns of the constraints that decide: all unique ones if the clause names
+    none.
+    """
     index_of = {column.number: index for index, column in enumerate(relation.columns)}
     unique = [constraint for constraint in relation.constraints if constraint.is_key]
     if clause.constraint is not None:
@@ -138,12 +148,16 @@ def excluded_scan(relation: RelationDescription) -> Scan:
 
 
 def ordinal_of(relation: RelationDescription) -> tuple[str, Expression]:
-    """Return the item that yields the number of the row to insert in a row of `with_counterpart`."""
+    """Return the item that yields the number of the row to insert in a row of
+    `with_counterpart`.
+    """
     return (ORDINAL.name, Column(2 * len(relation.columns) + 1, ORDINAL.name, ORDINAL.type))
 
 
 def with_counterpart(relation: RelationDescription, key: tuple[int, ...]) -> Relation:
-    """Return each row of the table, with its identity, beside the row to insert that has the same key."""
+    """Return each row of the table, with its identity, beside the row to insert that has the same
+    key.
+    """
     width = len(relation.columns) + 1
     equal = tuple(
         Call("eq", (key_column(relation, index, 0), key_column(relation, index, width)), BOOL) for index in key
@@ -158,7 +172,9 @@ def key_column(relation: RelationDescription, index: int, start: int) -> Column:
 
 
 def repeated_rows(relation: RelationDescription, key: tuple[int, ...]) -> Relation:
-    """Return (ordinal, first ordinal with the same key) of rows to insert whose key, without a NULL in it, occurs several times."""
+    """Return (ordinal, first ordinal with the same key) of rows to insert whose key, without a NULL
+    in it, occurs several times.
+    """
     columns = tuple(key_column(relation, index, 0) for index in key)
     present = tuple(Call("is_not_null", (column,), BOOL) for column in columns)
     condition: Expression = present[0] if len(present) == 1 else Call("and", present, BOOL)

@@ -1,6 +1,8 @@
-"""The relation that INSERT, UPDATE or DELETE writes to: what may be one, its rows with their identities, its columns' names.
+"""The relation that INSERT, UPDATE or DELETE writes to: what may be one, its rows with their
+identities, its columns' names.
 
-Enters: a name and the verb of the statement. Leaves: descriptions, scans and scopes; PostgreSQL's errors for what can't be written to.
+Enters: a name and the verb of the statement. Leaves: descriptions, scans and scopes; PostgreSQL's
+errors for what can't be written to.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ from sql.tree.expressions import Cast, Column, Expression
 from sql.tree.relations import ROW_ID, Filter, Join, OutputColumn, Project, Relation, Scan, Schema
 from sql.tree.walks import columns_of, map_expression, scans
 
-# The scan of the rows that a statement is about to write, or has written: what CHECK and RETURNING are evaluated over.
+# The scan of the rows that a statement is about to write, or has written: what CHECK and RETURNING
+# are evaluated over.
 ROWS = "?rows?"
 VIEW_HINT = "A view only shows rows: write to the relation below it."
 
@@ -33,7 +36,9 @@ VIEW_HINT = "A view only shows rows: write to the relation below it."
 def target_relation(
     written: str, position: int | None, catalog: Catalog, settings: SessionSettings, verb: str
 ) -> RelationDescription:
-    """Return the relation that a name means, which can be written to. verb: 'insert into', 'update' or 'delete from'."""
+    """Return the relation that a name means, which can be written to. verb: 'insert into', 'update'
+    or 'delete from'.
+    """
     relation = find_relation(written, catalog, settings, position)
     if relation is None:
         hint = did_you_mean(written, catalog.relation_names())
@@ -57,7 +62,8 @@ def target_relation(
 
 
 def listed_columns(relation: RelationDescription, names: Sequence[tuple[str, int]] | None) -> tuple[int, ...]:
-    """Return the indexes in `relation.row` of the columns in a list of (name, position), or of all that aren't hidden.
+    """Return the indexes in `relation.row` of the columns in a list of (name, position), or of all
+    that aren't hidden.
 
     position 0: the name is not in the text.
     """
@@ -101,7 +107,9 @@ def target_scope(relation: RelationDescription, alias: str | None, width: int) -
 def joined_target(
     relation: RelationDescription, alias: str | None, items: tuple[FromItem, ...], context: BindContext
 ) -> tuple[Relation, Scope]:
-    """Return the target's rows joined with FROM or USING: the columns, the identity, then the columns of the other items."""
+    """Return the target's rows joined with FROM or USING: the columns, the identity, then the
+    columns of the other items.
+    """
     scan = target_scan(relation)
     scope = target_scope(relation, alias, len(scan.schema))
     if not items:
@@ -132,7 +140,9 @@ def columns_beside(relation: RelationDescription, joined: Relation) -> tuple[tup
 
 
 def without_identity(scope: Scope, relation: RelationDescription) -> Scope:
-    """Return the scope of the same rows without the identity between the target's columns and the others."""
+    """Return the scope of the same rows without the identity between the target's columns and the
+    others.
+    """
     place = len(relation.columns)
 
     def moved(node: Expression) -> Expression | None:
@@ -148,7 +158,9 @@ def without_identity(scope: Scope, relation: RelationDescription) -> Scope:
 
 
 def stored(value: Expression, column: ColumnDescription) -> Expression:
-    """Return a value of the column's type in the physical form that the column has: a plain numeric carries its own scale."""
+    """Return a value of the column's type in the physical form that the column has: a plain numeric
+    carries its own scale.
+    """
     if column.type.is_variable_numeric and not value.type.is_variable_numeric:
         return Cast(value, column.type)
     return value
@@ -171,12 +183,17 @@ def items_of(returning: Relation | None) -> tuple[Expression, ...]:
 
 
 def read_relations(*roots: Relation | None) -> frozenset[str]:
-    """Return the names of the relations that these trees read, the rows of the statement itself left out."""
+    """Return the names of the relations that these trees read, the rows of the statement itself
+    left out.
+    """
     return frozenset(scan.name for root in roots if root is not None for scan in scans(root) if scan.kind != "rows")
 
 
 def bind_returning(targets: tuple[Target, ...], scope: Scope, schema: Schema, context: BindContext) -> Relation | None:
-    """Return what the client gets of the written rows, whose columns are `schema`; None without RETURNING."""
+    """Return what the client gets of the written rows, whose columns are `schema`.
+
+    None without RETURNING.
+    """
     if not targets:
         return None
     binder = Binder(scope, context, "RETURNING")

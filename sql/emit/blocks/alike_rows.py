@@ -48,7 +48,9 @@ def alike_rows(node: Values) -> Relation | None:
 
 
 def by_kind(expressions: Sequence[Expression]) -> Iterator[Values]:
-    """Yield constants as rows of one column; neighbours that differ in literals alone are together."""
+    """Yield constants as rows of one column; neighbours that differ in literals alone are
+    together.
+    """
     kinds: dict[tuple[object, ...], list[Expression]] = {}
     for item in each(expressions):
         nodes = ((type(node), node.type, node.function if isinstance(node, Call) else "") for node in walk(item))

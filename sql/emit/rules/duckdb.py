@@ -50,7 +50,9 @@ def _of_session(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str
 
 
 def _moved_date(operator: str, sign: int) -> Rule:
-    """Return a date and a number of days; a move back is checked not to go before the first date."""
+    """Return a date and a number of days; a move back is checked not to go before the first
+    date.
+    """
 
     def rule(_: ExpressionPrinter, node: Call, texts: list[str]) -> str:
         text, days = f"({texts[0]} {operator} {texts[1]})", node.arguments[1]

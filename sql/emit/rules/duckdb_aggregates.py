@@ -88,7 +88,9 @@ def _added(aggregate: AggregateText) -> str:
 
 
 def added_text(aggregate: AggregateText) -> str:
-    """Return the call that adds a group's floats in the order of its rows, or of its own ORDER BY."""
+    """Return the call that adds a group's floats in the order of its rows, or of its own ORDER
+    BY.
+    """
     lists = [aggregate.wrap(f"list(CAST({text} AS DOUBLE){aggregate.ordered()})") for text in aggregate.texts]
     name = aggregate.printer.quoted(added_name(aggregate.call))
     return f"float8_aggregate({lists[0]}, {lists[-1]}, {name}, {RUN})"

@@ -39,7 +39,9 @@ def _trunc(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
 
 
 def _variable(name: str) -> Rule:
-    """Return a function of a numeric and a number of digits, whose result has a scale of its own."""
+    """Return a function of a numeric and a number of digits, whose result has a scale of its
+    own.
+    """
 
     def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
         digits = texts[1] if len(texts) > 1 else "0"

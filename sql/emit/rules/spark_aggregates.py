@@ -58,7 +58,9 @@ def added_text(aggregate: AggregateText) -> str:
 
 
 def _compared(key: SortKey, place: int) -> str:
-    """Return the conditions of a CASE by which a key tells which of the rows l and r comes first."""
+    """Return the conditions of a CASE by which a key tells which of the rows l and r comes
+    first.
+    """
     left, right = f"l.f{place}", f"r.f{place}"
     first, last = ("-1", "1") if key.nulls_first else ("1", "-1")
     less, more = ("1", "-1") if key.descending else ("-1", "1")

@@ -9,7 +9,9 @@ from sql.parse.syntax import CommonTable
 
 
 def common_tables(cursor: Cursor) -> tuple[CommonTable, ...]:
-    """Read WITH [RECURSIVE] name [(columns)] AS [[NOT] MATERIALIZED] (query), ..., if it is next."""
+    """Read WITH [RECURSIVE] name [(columns)] AS [[NOT] MATERIALIZED] (query), ..., if it is
+    next.
+    """
     if not cursor.accept("with"):
         return ()
     # Before AS or a list of columns, RECURSIVE is itself a name.

@@ -86,7 +86,9 @@ def type_name(cursor: Cursor) -> TypeName:
 
 
 def array_bounds(cursor: Cursor) -> bool:
-    """Read ARRAY, ARRAY[n], or any number of [] and [n]; the bounds mean nothing, as in PostgreSQL."""
+    """Read ARRAY, ARRAY[n], or any number of [] and [n]; the bounds mean nothing, as in
+    PostgreSQL.
+    """
     if cursor.accept("array"):
         if cursor.accept_operator("["):
             integer(cursor)

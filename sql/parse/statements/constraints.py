@@ -172,7 +172,9 @@ def plain_attributes(cursor: Cursor, message: str = "") -> None:
 
 
 def refuse_waiting(cursor: Cursor, timing: Timing, message: str = "") -> None:
-    """Refuse to defer a key; with PostgreSQL's message where PostgreSQL does not defer it either."""
+    """Refuse to defer a key; with PostgreSQL's message where PostgreSQL does not defer it
+    either.
+    """
     if timing.position is None:
         return
     if message:

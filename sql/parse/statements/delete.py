@@ -31,7 +31,9 @@ class Truncate(Statement):
 
 @dataclass(frozen=True)
 class Delete(Statement):
-    """[WITH ...] DELETE FROM relation [AS alias] [USING items] [WHERE where] [RETURNING targets]."""
+    """[WITH ...] DELETE FROM relation [AS alias] [USING items] [WHERE where] [RETURNING
+    targets].
+    """
 
     text: str
     name: str

@@ -97,7 +97,9 @@ def commented_object(cursor: Cursor, position: int) -> SqlError:
 
 
 def likeness(cursor: Cursor, words: str) -> tuple[int, bool]:
-    """Return how many of the words are next, one after the other, and whether these are all words."""
+    """Return how many of the words are next, one after the other, and whether these are all
+    words.
+    """
     count = 0
     for offset, word in enumerate(words.split()):
         token = cursor.ahead(offset)

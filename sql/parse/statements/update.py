@@ -19,7 +19,9 @@ from sql.parse.syntax import CommonTable, Expression
 
 @dataclass(frozen=True)
 class Update(Statement):
-    """[WITH ...] UPDATE relation [AS alias] SET ... [FROM items] [WHERE where] [RETURNING targets]."""
+    """[WITH ...] UPDATE relation [AS alias] SET ... [FROM items] [WHERE where] [RETURNING
+    targets].
+    """
 
     text: str
     name: str

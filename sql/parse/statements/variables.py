@@ -186,7 +186,9 @@ def quoted_value(cursor: Cursor, is_optional: bool) -> str | None:
 
 
 def zone_value(cursor: Cursor) -> str | None:
-    """Read the value of SET TIME ZONE: a name, LOCAL, DEFAULT, a number of hours, or an interval."""
+    """Read the value of SET TIME ZONE: a name, LOCAL, DEFAULT, a number of hours, or an
+    interval.
+    """
     if cursor.accept_any("local", "default") is not None:
         return None
     if cursor.at("interval"):

@@ -1,4 +1,6 @@
-"""Arithmetic of integers, floats and decimals with PostgreSQL's errors, and the mathematical functions."""
+"""Arithmetic of integers, floats and decimals with PostgreSQL's errors, and the mathematical
+functions.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,9 @@ def _same_scale(writer: ExpressionWriter, node: Call, value: Value, function: st
 
 
 def write_rounding(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
-    """round, trunc, ceil, floor: of numeric with or without a number of digits, or of double precision."""
+    """Write round, trunc, ceil or floor of numeric with or without a number of digits, or of double
+    precision.
+    """
     assert isinstance(node, Call)
     value = writer.evaluate(node.arguments[0])
     out = writer.writer

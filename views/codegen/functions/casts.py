@@ -93,7 +93,9 @@ def numeric_to_numeric(writer: ExpressionWriter, node: Cast, value: Value) -> Va
 
 
 def limited(writer: ExpressionWriter, node: Cast, value: Value) -> Value:
-    """Write the rounding to the scale of numeric(p,s) and the check of its digits, if the type has them."""
+    """Write the rounding to the scale of numeric(p,s) and the check of its digits, if the type has
+    them.
+    """
     if node.type.precision is None:
         return value
     words = ", ".join(value.words)

@@ -1,4 +1,7 @@
-"""Comparisons of all types, IN lists, IS DISTINCT FROM, GREATEST and LEAST. NaN equals itself and is greater than every other float."""
+"""Comparisons of all types, IN lists, IS DISTINCT FROM, GREATEST and LEAST.
+
+NaN equals itself and is greater than every other float.
+"""
 
 from __future__ import annotations
 

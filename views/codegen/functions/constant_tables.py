@@ -1,7 +1,9 @@
-"""Many constants as tables that a kernel looks values up in (`ringbuffer.scalar.texts`): IN lists, and the results of a long CASE.
+"""Many constants as tables that a kernel looks values up in (`ringbuffer.scalar.texts`): IN lists,
+and the results of a long CASE.
 
-Enters: constants, and the value that is compared with them. Leaves: lines that look it up; the tables are in the kernel's block of
-constants, so that neither their number nor their values make its code longer. Must not know which expressions they come from.
+Enters: constants, and the value that is compared with them. Leaves: lines that look it up; the
+tables are in the kernel's block of constants, so that neither their number nor their values make
+its code longer. Must not know which expressions they come from.
 """
 
 from __future__ import annotations
@@ -27,7 +29,10 @@ Key = tuple[int, ...]
 
 
 def write_lookup(writer: ExpressionWriter, kind: SqlType, needle: Value, items: Sequence[Literal]) -> str:
-    """Write the search of a value among constants, neither NULL; return the variable with the place of the first equal one, or -1."""
+    """Write the search of a value among constants, neither NULL.
+
+    Return the variable with the place of the first equal one, or -1.
+    """
     out = writer.writer
     words: tuple[str, ...] = needle.words
     if kind.family in TEXTS:
@@ -53,7 +58,9 @@ def write_lookup(writer: ExpressionWriter, kind: SqlType, needle: Value, items: 
 
 
 def constant_of(expression: Expression, kind: SqlType) -> Literal | None:
-    """Return a constant of the form of values of a type, which `write_results` may load; None: it is none, or of another form."""
+    """Return a constant of the form of values of a type, which `write_results` may load; None: it
+    is none, or of another form.
+    """
     if isinstance(expression, Cast) and isinstance(expression.operand, Literal):
         value = expression.operand.value
         is_integer = expression.operand.type.family in INTEGERS and isinstance(value, int)
@@ -71,7 +78,9 @@ def constant_of(expression: Expression, kind: SqlType) -> Literal | None:
 
 
 def write_results(writer: ExpressionWriter, kind: SqlType, results: Sequence[Literal], place: str) -> Value:
-    """Write the loads of constant number `place` of these, of which some may be NULL, and return its value."""
+    """Write the loads of constant number `place` of these, of which some may be NULL, and return
+    its value.
+    """
     out, block = writer.writer, writer.long_texts
     rows = [_result_words(kind, literal, block) for literal in results]
     start = _append(block, [word for row in rows for word in row])
@@ -109,7 +118,10 @@ def _append(block: bytearray, words: Sequence[int]) -> int:
 
 
 def _table(keys: Sequence[Key | None], block: bytearray) -> int:
-    """Append a table of these keys, each with its place in the sequence, and return its offset. None: nothing is equal to it."""
+    """Append a table of these keys, each with its place in the sequence, and return its offset.
+
+    None: nothing is equal to it.
+    """
     first: dict[Key, int] = {}
     for place, key in enumerate(keys):
         if key is not None:
@@ -153,7 +165,9 @@ def _float_key(value: float) -> int:
 
 
 def _numeric_keys(items: Sequence[Literal], scale: int | None) -> list[Key | None]:
-    """Return the words of decimals at a scale, where what has more digits equals nothing; None: those without trailing zeros."""
+    """Return the words of decimals at a scale, where what has more digits equals nothing; None:
+    those without trailing zeros.
+    """
     keys: list[Key | None] = []
     for item in items:
         assert isinstance(item.value, Decimal | int)

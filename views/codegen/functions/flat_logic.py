@@ -1,7 +1,8 @@
 """AND, OR, CASE, COALESCE and NULLIF in a flat function (`views.codegen.writer`): without branches.
 
-What SQL does not evaluate is *skipped*: what can fail in it is not called, what can't is computed in vain. numba takes a time that grows
-with the branches times the variables that are set in them: 100 pairs of computed comparisons took 100 seconds, and take 4 now.
+What SQL does not evaluate is *skipped*: what can fail in it is not called, what can't is computed
+in vain. numba takes a time that grows with the branches times the variables that are set in them:
+100 pairs of computed comparisons took 100 seconds, and take 4 now.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def truth_of(value: Value) -> str:
 
 
 def case(writer: ExpressionWriter, node: Case) -> Value:
-    """Write the value behind the first condition that is true."""
+    """Write the value of the first condition that is true."""
     out = writer.writer
     chosen = Value(zero_words(node.type), ALWAYS)
     undecided = ALWAYS
@@ -67,7 +68,9 @@ def case(writer: ExpressionWriter, node: Case) -> Value:
 
 
 def choose(writer: ExpressionWriter, taken: str, expression: Expression, otherwise: Value) -> Value:
-    """Write `expression` where the variable `taken` is true, and return it or else what there is otherwise."""
+    """Write `expression` where the variable `taken` is true, and return it or else what there is
+    otherwise.
+    """
     out = writer.writer
     with out.skipped(f"not {taken}"):
         value = writer.evaluate(expression)

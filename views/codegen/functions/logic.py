@@ -1,4 +1,6 @@
-"""AND, OR, NOT, the IS tests, CASE, COALESCE, NULLIF: three-valued logic, evaluated from left to right and only as far as needed."""
+"""AND, OR, NOT, the IS tests, CASE, COALESCE, NULLIF: three-valued logic, evaluated from left to
+right and only as far as needed.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,10 @@ def write_or(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
 
 
 def _connect(writer: ExpressionWriter, node: Call | Cast | Case, connective: str) -> Value:
-    """Write both connectives. They go on while the result is open: for AND not yet false, for OR not yet true."""
+    """Write both connectives.
+
+    They go on while the result is open: for AND not yet false, for OR not yet true.
+    """
     assert isinstance(node, Call)
     out = writer.writer
     conjunction = connective == "and"
@@ -54,7 +59,9 @@ def _connect(writer: ExpressionWriter, node: Call | Cast | Case, connective: str
 
 
 def is_cheap(expression: Expression) -> bool:
-    """Tell whether an expression is made of comparisons of columns and constants alone, which can't fail."""
+    """Tell whether an expression is made of comparisons of columns and constants alone, which can't
+    fail.
+    """
     if isinstance(expression, Call) and expression.function in ("and", "or", "not"):
         return all(map(is_cheap, expression.arguments))
     if not isinstance(expression, Call) or expression.function not in OPERATORS:
@@ -65,7 +72,8 @@ def is_cheap(expression: Expression) -> bool:
 def _connect_at_once(writer: ExpressionWriter, operands: Sequence[Expression], conjunction: bool) -> Value:
     """Write a connective of many cheap operands without branches.
 
-    numba takes a time that grows with the branches times the variables that are set in them: 60 pairs of comparisons took ten seconds.
+    numba takes a time that grows with the branches times the variables that are set in them: 60
+    pairs of comparisons took ten seconds.
     """
     values = []
     for operand in operands:
@@ -125,7 +133,7 @@ def write_null_test(writer: ExpressionWriter, node: Call | Cast | Case) -> Value
 
 
 def write_case(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
-    """The value behind the first condition that is true; nothing else is evaluated."""
+    """Return the value of the first condition that is true; no other value is evaluated."""
     assert isinstance(node, Case)
     parts = runs(node)
     is_looked_up = any(isinstance(part, Run) for part in parts)
@@ -154,7 +162,7 @@ def _write_branch(
     pending: str,
     default: Expression | None,
 ) -> None:
-    """Write one WHEN, and the ELSE behind it if it is the last one."""
+    """Write one WHEN, and the ELSE after it if it is the last one."""
     out = writer.writer
     truth = writer.evaluate(condition).truth
     with out.block(f"if {truth}:"):
@@ -182,7 +190,9 @@ def _write_parts(writer: ExpressionWriter, node: Case, parts: Sequence[Branch | 
 
 
 def _write_run(writer: ExpressionWriter, run: Run, kind: SqlType, result: Value, pending: str) -> None:
-    """Write branches that are decided by one look-up: their results are looked up too where they are constants."""
+    """Write branches that are decided by one look-up: their results are looked up too where they
+    are constants.
+    """
     out = writer.writer
     operand = writer.evaluate(run.operand)
     if operand.null == ALWAYS:

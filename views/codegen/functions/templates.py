@@ -1,4 +1,6 @@
-"""to_char of timestamps with a constant template: its patterns become the program that `ringbuffer.scalar.texts.format_time` runs."""
+"""to_char of timestamps with a constant template: its patterns become the program that
+`ringbuffer.scalar.texts.format_time` runs.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +96,10 @@ def write_format_time(writer: ExpressionWriter, node: Call | Cast | Case) -> Val
 
 
 def program_of(template: str, node: Call) -> tuple[Row, ...]:
-    """Return the rows of a template. Raises 0A000 for an empty one, and for patterns that kernels do not have."""
+    """Return the rows of a template.
+
+    Raises 0A000 for an empty one, and for patterns that kernels do not have.
+    """
     rows: list[Row] = []
     for item in items_of(template):
         if not item.name:

@@ -1,4 +1,7 @@
-"""String functions. Those that make new bytes take the kernel's scratch heap; the others point into their arguments."""
+"""String functions.
+
+Those that make new bytes take the kernel's scratch heap; the others point into their arguments.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,8 @@ from views.codegen.literals import text_words
 from views.codegen.values import ALWAYS, Value
 from views.codegen.writer import KernelWriter
 
-# canonical function -> (kernel, takes the scratch heap, can fail); the arguments are the values' words in order.
+# canonical function -> (kernel, takes the scratch heap, can fail); the arguments are the values'
+# words in order.
 PLAIN: dict[str, tuple[str, bool, bool]] = {
     "concat_op": ("text_concat", True, True),
     "lower": ("text_lower", True, True),

@@ -1,4 +1,7 @@
-"""Functions of dates and timestamps. A time zone is a pair of arrays that the module makes when it is imported, from the zone's number."""
+"""Functions of dates and timestamps.
+
+A time zone is a pair of arrays that the module makes when it is imported, from the zone's number.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The blocks of eager grouping: each stream of a region, with the tables that only say which rows count.
+"""The blocks of eager grouping: each stream of a region, with the tables that only say which rows
+count.
 
 Enters: a `Region`, and the keys and aggregates of a query over its rows. Leaves: blocks with their
 keys and aggregates, and the conditions that stay above them. A table goes into a stream's block if
@@ -123,9 +124,12 @@ class Block:
 
 
 class Blocks:
-    """The blocks of a region. keys, calls: of the query over its rows.
+    """The blocks of a region.
 
     Raises 0A000 where `stream_join` is 'arrival' and a table can't be probed when a row comes.
+
+    Attributes:
+        keys, calls: of the query over its rows.
     """
 
     def __init__(
@@ -165,7 +169,9 @@ class Blocks:
         return self._members[id(region)]
 
     def canonical(self, expression: Expression) -> Expression:
-        """Return an expression with stream columns in the place of table columns that are equal to them."""
+        """Return an expression with stream columns in the place of table columns that are equal to
+        them.
+        """
         return map_expression(expression, self.canonical_column)
 
     def canonical_column(self, part: Expression) -> Expression | None:
@@ -222,7 +228,10 @@ class Blocks:
         )
 
     def _begun(self, member: Leaf | Outer, region: Region) -> Block | Leaf | Outer:
-        """Return a member with a stream as a block; filters that no kernel can evaluate stay above it."""
+        """Return a member with a stream as a block.
+
+        Filters that no kernel can evaluate stay above it.
+        """
         if isinstance(member, Outer) or not member.streams:
             return member
         block = Block([member])
@@ -292,7 +301,9 @@ class Blocks:
         return self.canonical(condition)
 
     def _linked(self, region: Region, banned: set[int]) -> list[tuple[Block, list[Leaf]]]:
-        """Return the tables that equalities link with each block, directly or through such tables."""
+        """Return the tables that equalities link with each block, directly or through such
+        tables.
+        """
         members = self._members[id(region)]
         leaves = [one for one in members if isinstance(one, Leaf) and one.is_of_tables and one.relation.schema]
         free = [leaf for leaf in leaves if leaf.start not in banned]

@@ -1,14 +1,17 @@
-"""Eager grouping: a stream that joins below its grouping what no stream pipeline can probe is grouped below the join instead.
+"""Eager grouping: a stream that joins below its grouping what no stream pipeline can probe is
+grouped below the join instead.
 
     SELECT k, sum(x) FROM s JOIN r ON s.a = r.b GROUP BY k    ->  s by a, k with sum(x), r by b with count(*), joined, and the sum of
                                                                   sum(x) * count by k
     EXISTS (SELECT FROM s WHERE s.a = o.a AND s.b <> o.b)     ->  the distinct a, b of s
 
-It serves joins of streams, outer joins that keep a table's rows, subqueries over streams, and `stream_join = retroactive`. Rows that
-are alike in all that is asked of them above are one row with a number (`views.share.reweighting`).
+It serves joins of streams, outer joins that keep a table's rows, subqueries over streams, and
+`stream_join = retroactive`. Rows that are alike in all that is asked of them above are one row with
+a number (`views.share.reweighting`).
 
-Enters: one operator of a bound tree whose inputs are done. Leaves: an equal one over groupings of one stream each, which parts or a plan
-are made of; or the operator itself, where it needs none of this. Must not run anything.
+Enters: one operator of a bound tree whose inputs are done. Leaves: an equal one over groupings of
+one stream each, which parts or a plan are made of; or the operator itself, where it needs none of
+this. Must not run anything.
 """
 
 from __future__ import annotations
@@ -83,7 +86,10 @@ class EagerGrouping:
         return _Rewrite(region, self).grouped(relation)
 
     def _subquery(self, part: Expression) -> Expression | None:
-        """Return a subquery that asks for the existence of stream rows over their groups; None for others."""
+        """Return a subquery that asks for the existence of stream rows over their groups.
+
+        None for others.
+        """
         if not isinstance(part, Subquery) or part.kind not in ("exists", "any", "all"):
             return None
         if not ungrouped_streams(part.relation):
@@ -246,7 +252,9 @@ class _Rewrite:
         return from_partials(call, [built.kept(home.block, place) for place in home.places], weight)
 
     def _note(self, blocks: Blocks, keys: Sequence[Expression]) -> None:
-        """Note the added keys of the blocks, and the bytes of a row for blocks that keep whole rows."""
+        """Note the added keys of the blocks, and the bytes of a row for blocks that keep whole
+        rows.
+        """
         self.eager.is_made = True
         for block in blocks.all:
             if block.is_whole():
@@ -285,7 +293,9 @@ class _Built:
         return map_expression(expression, self.change)
 
     def change(self, part: Expression) -> Expression | None:
-        """Return the column of a block or a table for an expression; None: look into the expression."""
+        """Return the column of a block or a table for an expression; None: look into the
+        expression.
+        """
         key = self.blocks.key_of(part)
         if key is not None:
             block, place = key
@@ -361,7 +371,9 @@ def columns_of_all(expressions: Sequence[Expression]) -> frozenset[int]:
 def _put_together(
     grouping: Aggregate, source: Relation, keys: Sequence[Expression], weighted: Sequence[Weighted]
 ) -> Relation:
-    """Return a grouping of rows that stand for several, with the columns of the one that it replaces."""
+    """Return a grouping of rows that stand for several, with the columns of the one that it
+    replaces.
+    """
     named = tuple((name, key) for (name, _), key in zip(grouping.keys, keys, strict=True))
     calls = [call for one in weighted for call in one.calls]
     whole = Aggregate(source, named, tuple((f"a{number}", call) for number, call in enumerate(calls)), grouping.sets)

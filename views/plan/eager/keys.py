@@ -18,7 +18,8 @@ from views.plan.joins.casts import widens
 # Yield NULL of NULL.
 STRICT = frozenset({"add", "subtract", "multiply", "negate"})
 SAFE = CANNOT_FAIL | {"like", "ilike", "extract", "coalesce"}
-# What overflows fails the insert, also of a row that joins nothing; else every row would have to be kept.
+# What overflows fails the insert, also of a row that joins nothing; else every row would have to be
+# kept.
 ARGUMENTS = SAFE | STRICT
 
 
@@ -48,7 +49,9 @@ def is_made_of(expression: Expression, functions: frozenset[str]) -> bool:
 
 
 def keeps_all(relation: Relation, places: Sequence[int]) -> bool:
-    """Return whether these columns of a stream, under filters and projections, are all of its columns."""
+    """Return whether these columns of a stream, under filters and projections, are all of its
+    columns.
+    """
     if isinstance(relation, Filter):
         return keeps_all(relation.input, places)
     if isinstance(relation, Project):

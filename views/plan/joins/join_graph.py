@@ -107,7 +107,10 @@ class JoinGraph:
 
 
 def factored(predicate: Expression) -> tuple[Expression, ...]:
-    """Return the conditions of a predicate; (a AND b) OR (a AND c) becomes a and (b OR c), since a may be a key."""
+    """Return the conditions of a predicate.
+
+    (a AND b) OR (a AND c) becomes a and (b OR c), since a may be a key.
+    """
     return tuple(part for condition in conjuncts(predicate) for part in _factored(condition))
 
 
@@ -180,7 +183,9 @@ def _links(table: int, probed: frozenset[int], pair: tuple[frozenset[int], froze
 def _grow(
     group: list[int], taken: set[int], tables: Sequence[int], links: Sequence[tuple[frozenset[int], frozenset[int]]]
 ) -> None:
-    """Add to a group the free tables that are equal to one of its tables, as long as there are any."""
+    """Add to a group the free tables that are equal to one of its tables, as long as there are
+    any.
+    """
     grown = True
     while grown:
         grown = False
@@ -198,7 +203,9 @@ def conjunction(conditions: Sequence[Expression]) -> Expression:
 
 
 def moved(expression: Expression, places: Mapping[int, int]) -> Expression:
-    """Return an expression over all leaves as one over a relation that has their column i at places[i]."""
+    """Return an expression over all leaves as one over a relation that has their column i at
+    places[i].
+    """
 
     def place(part: Expression) -> Expression | None:
         if not isinstance(part, Column):
@@ -211,7 +218,8 @@ def moved(expression: Expression, places: Mapping[int, int]) -> Expression:
 def joined_tables(
     graph: JoinGraph, group: Sequence[int], conditions: Iterable[Expression]
 ) -> tuple[Relation, list[int]]:
-    """Return the inner join of some table leaves, and which column of all leaves each of its columns is.
+    """Return the inner join of some table leaves, and which column of all leaves each of its
+    columns is.
 
     conditions: on these leaves alone.
     """

@@ -43,7 +43,9 @@ class Leaf:
 
     @property
     def is_of_tables(self) -> bool:
-        """True if a stream's kernel could probe its rows, which are neither a stream's nor groups of one."""
+        """True if a stream's kernel could probe its rows, which are neither a stream's nor groups
+        of one.
+        """
         return not scans(self.relation, "stream") and not scans(self.relation, "view")
 
 
@@ -120,7 +122,9 @@ def ungrouped_streams(relation: Relation) -> list[str]:
 
 
 def take_apart(relation: Relation) -> Region | None:
-    """Return the region of a relation that has only filters, projections and joins over streams, else None."""
+    """Return the region of a relation that has only filters, projections and joins over streams,
+    else None.
+    """
     maker = _Maker()
     region = Region()
     items = maker.flatten(relation, region, nullable=False)
@@ -132,7 +136,9 @@ def take_apart(relation: Relation) -> Region | None:
 
 
 def is_closed(expression: Expression) -> bool:
-    """Return whether an expression depends on one row alone, and can be evaluated when the row comes."""
+    """Return whether an expression depends on one row alone, and can be evaluated when the row
+    comes.
+    """
     return not (
         uses_now(expression)
         or any(True for _ in subqueries_of(expression))
@@ -233,7 +239,9 @@ def _is_probe(join: Join) -> bool:
 
 
 def _push_down(region: Region) -> None:
-    """Move conditions into the leaves of streams, and into regions of outer joins, where nothing changes."""
+    """Move conditions into the leaves of streams, and into regions of outer joins, where nothing
+    changes.
+    """
     for member in region.members:
         if isinstance(member, Outer):
             _push_into(region.conditions, member.kept)

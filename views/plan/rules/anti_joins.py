@@ -1,4 +1,5 @@
-"""An outer join of which only the rows that join nothing are kept is a NOT EXISTS, which a stream answers from its groups.
+"""An outer join of which only the rows that join nothing are kept is a NOT EXISTS, which a stream
+answers from its groups.
 
     a LEFT JOIN s ON s.k = a.id AND c WHERE s.k IS NULL  ->  a WHERE NOT EXISTS (SELECT FROM s WHERE s.k = a.id AND c), with NULLs for s
     s RIGHT JOIN a ON s.k = a.id      WHERE s.k IS NULL  ->  likewise
@@ -24,7 +25,9 @@ COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 
 
 def anti_joins(relation: Relation) -> Relation:
-    """Return a condition on an outer join with a stream's rows, which takes those without one, as NOT EXISTS."""
+    """Return a condition on an outer join with a stream's rows, which takes those without one, as
+    NOT EXISTS.
+    """
     if not isinstance(relation, Filter) or not isinstance(relation.input, Join):
         return relation
     join = relation.input
@@ -44,7 +47,9 @@ def anti_joins(relation: Relation) -> Relation:
 
 
 def _may_move(condition: Expression, joined: Relation) -> bool:
-    """Tell whether a condition and a side of a join mean the same inside of a subquery: nothing there is of a query around them."""
+    """Tell whether a condition and a side of a join mean the same inside of a subquery: nothing
+    there is of a query around them.
+    """
     if is_volatile(condition) or any(isinstance(part, OuterColumn) for part in walk(condition)):
         return False
     return not any(True for _ in open_columns(joined))
@@ -65,7 +70,9 @@ def _compared(condition: Expression, places: Sequence[int]) -> frozenset[int]:
 
 
 def _without_match(join: Join, kept: Relation, joined: Relation, places: Sequence[int], test: Expression) -> Relation:
-    """Return the rows of `kept` that join nothing as rows of the join. test: what asked for them."""
+    """Return the rows of `kept` that join nothing as rows of the join. test: what asked for
+    them.
+    """
     assert isinstance(test, Call) and join.condition is not None
     kept_start = 0 if join.kind == "left" else len(join.left.schema)
     arguments: list[Expression] = []

@@ -1,7 +1,8 @@
-"""Keys of type character(n) that come from a table: kernels group by their text, and above the grouping they are padded again.
+"""Keys of type character(n) that come from a table: kernels group by their text, and above the
+grouping they are padded again.
 
-Equal are character values whose texts without the blanks at the end are, and the cast to text is just that. Only for columns that are
-nothing but keys: kernels have no comparison of the type.
+Equal are character values whose texts without the blanks at the end are, and the cast to text is
+just that. Only for columns that are nothing but keys: kernels have no comparison of the type.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from views.plan.joins.join_graph import STREAM, JoinGraph
 
 
 def text_keys(graph: JoinGraph, grouping: Aggregate) -> Aggregate:
-    """Return a grouping over the columns of all leaves with such keys as text; the leaves yield them so from then on."""
+    """Return a grouping over the columns of all leaves with such keys as text.
+
+    The leaves yield them so from then on.
+    """
     found = _found(graph, grouping)
     if not found:
         return grouping

@@ -1,10 +1,12 @@
-"""A first grouping that one state can't answer becomes finer groupings of one stream each, and a grouping of what they yield.
+"""A first grouping that one state can't answer becomes finer groupings of one stream each, and a
+grouping of what they yield.
 
     GROUP BY k over (s UNION ALL r)     ->  the groups of s and those of r, counts and sums added up by k
     GROUP BY ROLLUP (k, l) over s       ->  groups by k, l, and ROLLUP over them
     count(DISTINCT x), sum(y) by k      ->  groups by k, x, and the distinct x of each k over them
 
-Filters, projections and joins with tables between the grouping and the UNION ALL go into each side of it.
+Filters, projections and joins with tables between the grouping and the UNION ALL go into each side
+of it.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ COMBINED = (*COUNTS, *REPEATED_ONCE, "sum", "avg", "grouping")
 
 
 def split_unions(relation: Relation) -> Relation:
-    """Return an operator as it is, or a grouping of the groups of each side in the place of one over a UNION ALL."""
+    """Return an operator as it is, or a grouping of the groups of each side in the place of one
+    over a UNION ALL.
+    """
     if not isinstance(relation, Aggregate) or not _can_combine(relation):
         return relation
     sides = union_sides(relation.input)
@@ -34,7 +38,9 @@ def split_unions(relation: Relation) -> Relation:
 
 
 def combine_groupings(relation: Relation) -> Relation:
-    """Return an operator as it is, or a grouping of finer groups in the place of one with several sets or DISTINCT."""
+    """Return an operator as it is, or a grouping of finer groups in the place of one with several
+    sets or DISTINCT.
+    """
     if not isinstance(relation, Aggregate) or not _can_combine(relation):
         return relation
     several = relation.sets is not None and relation.sets != (tuple(range(len(relation.keys))),)
@@ -43,7 +49,10 @@ def combine_groupings(relation: Relation) -> Relation:
 
 
 def union_sides(relation: Relation) -> list[Relation]:
-    """Return what UNION ALL puts together below filters, projections and joins; the relation alone when there is none."""
+    """Return what UNION ALL puts together below filters, projections and joins.
+
+    The relation alone when there is none.
+    """
     if not is_ungrouped(relation):
         return [relation]
     match relation:
@@ -79,7 +88,11 @@ def is_combined(call: AggregateCall) -> bool:
 
 @dataclass
 class Combination:
-    """The parts of a grouping as they are found. finer: keys of the sides' groupings behind the grouping's own."""
+    """The parts of a grouping as they are found.
+
+    Attributes:
+        finer: keys of the sides' groupings after the grouping's own.
+    """
 
     grouping: Aggregate
     finer: list[Expression] = field(default_factory=list)
@@ -107,7 +120,9 @@ class Combination:
         return Project(whole, tuple(items))
 
     def _finer_key(self, call: AggregateCall) -> int:
-        """Return the place among the finer keys of what a DISTINCT aggregate takes: NULL, which it skips, where its filter fails."""
+        """Return the place among the finer keys of what a DISTINCT aggregate takes: NULL, which it
+        skips, where its filter fails.
+        """
         (argument,) = call.arguments
         if call.filter is not None:
             argument = Case(((call.filter, argument),), Literal(None, argument.type), argument.type)
@@ -118,7 +133,9 @@ class Combination:
         return found.index(meaning(argument))
 
     def _wanted(self, name: str, call: AggregateCall) -> tuple[list[tuple[str, AggregateCall]], str]:
-        """Return the aggregates above that an aggregate is made from, and how: 'count', 'quotient', or as it comes."""
+        """Return the aggregates above that an aggregate is made from, and how: 'count', 'quotient',
+        or as it comes.
+        """
         if call.function == "grouping":
             keys = [meaning(key) for _, key in self.grouping.keys]
             places = [keys.index(meaning(argument)) for argument in call.arguments]
@@ -174,7 +191,9 @@ def _is_distinct(call: AggregateCall) -> bool:
 
 
 def _can_combine(grouping: Aggregate) -> bool:
-    """Return whether a grouping is a stream's first, and its aggregates can be made of finer ones."""
+    """Return whether a grouping is a stream's first, and its aggregates can be made of finer
+    ones.
+    """
     if not is_ungrouped(grouping.input) or any(True for _ in open_columns(grouping)):
         return False
     return all(is_combined(call) for _, call in grouping.aggregates)

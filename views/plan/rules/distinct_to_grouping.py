@@ -1,4 +1,6 @@
-"""DISTINCT directly over a stream is a grouping by all columns without aggregates, and a grouping is what a stream pipeline can end in."""
+"""DISTINCT directly over a stream is a grouping by all columns without aggregates, and a grouping
+is what a stream pipeline can end in.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from views.model.trees import rewrite_bottom_up
 
 
 def distinct_to_grouping(root: Relation) -> Relation:
-    """Return the tree with each DISTINCT that is a stream's first breaker turned into a grouping."""
+    """Return the tree with each DISTINCT that is a stream's first breaker turned into a
+    grouping.
+    """
     return rewrite_bottom_up(root, grouped)
 
 

@@ -1,4 +1,6 @@
-"""LIMIT ALL and LIMIT NULL keep every row: an operator that does nothing goes, before it counts as a pipeline breaker."""
+"""LIMIT ALL and LIMIT NULL keep every row: an operator that does nothing goes, before it counts as
+a pipeline breaker.
+"""
 
 from __future__ import annotations
 

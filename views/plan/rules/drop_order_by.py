@@ -1,4 +1,6 @@
-"""ORDER BY without LIMIT says nothing about a set of rows that is stored: it is dropped (rule d)."""
+"""ORDER BY without LIMIT says nothing about a set of rows that is stored: it is dropped (rule
+d).
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,7 @@ def _drop(relation: Relation, order_read: bool) -> Relation:
     if isinstance(relation, Limit):
         below = True
     else:
-        # A projection or a filter hands its input's order on; what groups, joins or sorts again does not.
+        # A projection or a filter hands its input's order on; what groups, joins or sorts again
+        # does not.
         below = order_read and isinstance(relation, Project | Filter)
     return with_inputs(relation, tuple(_drop(part, below) for part in inputs(relation)))

@@ -1,7 +1,9 @@
-"""DISTINCT ON over a stream as a grouping: by its expressions, with the first row of each group in the query's ORDER BY.
+"""DISTINCT ON over a stream as a grouping: by its expressions, with the first row of each group in
+the query's ORDER BY.
 
-Bound it is a row_number of which the first is kept; whoever writes that has the same. The order belongs to the grouping; rows that are
-equal in it are in order of arrival. Over a UNION ALL it is the first of the first rows of each side.
+Bound it is a row_number of which the first is kept; a query with that row_number is the same. The
+order belongs to the grouping; rows that are equal in it are in order of arrival. Over a UNION ALL
+it is the first of the first rows of each side.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ from views.plan.rules.combine_groupings import union_all, union_sides
 
 
 def first_rows(relation: Relation) -> Relation:
-    """Return an operator as it is, or the grouping that a DISTINCT ON, or a condition on row_number(), is."""
+    """Return an operator as it is, or the grouping that a DISTINCT ON, or a condition on
+    row_number(), is.
+    """
     if not isinstance(relation, Filter):
         return relation
     window, conditions, items = taken_apart(relation)
@@ -54,7 +58,9 @@ def first_rows(relation: Relation) -> Relation:
 
 
 def _says_first(condition: Expression, place: int) -> bool:
-    """Return whether a condition lets a row through exactly if its number, the column at `place`, is 1."""
+    """Return whether a condition lets a row through exactly if its number, the column at `place`,
+    is 1.
+    """
     if not isinstance(condition, Call) or len(condition.arguments) != 2:
         return False
     left, right = condition.arguments
@@ -66,7 +72,10 @@ def _says_first(condition: Expression, place: int) -> bool:
 
 
 def _firsts(relation: Relation, call: WindowCall, columns: Sequence[tuple[str, Column]]) -> Relation:
-    """Return the first row of each group of a relation; all rows of one that is no stream's, or is grouped."""
+    """Return the first row of each group of a relation.
+
+    All rows of one that is no stream's, or is grouped.
+    """
     if not is_ungrouped(relation):
         return relation
     keys = tuple((_name(key, number), key) for number, key in enumerate(call.partition_by))
@@ -84,7 +93,10 @@ def _firsts(relation: Relation, call: WindowCall, columns: Sequence[tuple[str, C
 
 
 def _firsts_of_all(sides: Sequence[Relation], window: Window, columns: Sequence[tuple[str, Column]]) -> Relation:
-    """Return the first row of each group of the rows of all sides; of equal ones that of an earlier side."""
+    """Return the first row of each group of the rows of all sides.
+
+    Of equal ones that of an earlier side.
+    """
     ((name, call),) = window.calls
     width = len(columns)
     marked: list[Relation] = [

@@ -1,4 +1,5 @@
-"""UNION, INTERSECT and EXCEPT of streams' rows as groupings: of one side each, and what the operation makes of their groups.
+"""UNION, INTERSECT and EXCEPT of streams' rows as groupings: of one side each, and what the
+operation makes of their groups.
 
 s UNION | INTERSECT | EXCEPT r   ->  the distinct rows of s, and those of r
 s INTERSECT ALL r                ->  both by all columns with counts; each row as often as the smaller count says

@@ -1,4 +1,6 @@
-"""A projection below a stream's first grouping is inlined into it, so that the pipeline's expressions address the stream's columns."""
+"""A projection below a stream's first grouping is inlined into it, so that the pipeline's
+expressions address the stream's columns.
+"""
 
 from __future__ import annotations
 

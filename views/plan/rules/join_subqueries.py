@@ -1,4 +1,5 @@
-"""A subquery over tables in an expression over a stream's rows becomes a join, so that it is evaluated once and probed by each row.
+"""A subquery over tables in an expression over a stream's rows becomes a join, so that it is
+evaluated once and probed by each row.
 
     WHERE EXISTS (SELECT FROM t WHERE k = s.k), s.k IN (SELECT k FROM t)   ->  JOIN the distinct k of t
     NOT EXISTS, or either one inside of an expression                      ->  LEFT JOIN them with a mark, and ask for the mark
@@ -30,7 +31,9 @@ EXTREMES = {"lt": "max", "le": "max", "gt": "min", "ge": "min"}
 
 
 def join_subqueries(relation: Relation) -> Relation:
-    """Return an operator over a stream's rows with the subqueries over tables in its expressions as joins."""
+    """Return an operator over a stream's rows with the subqueries over tables in its expressions as
+    joins.
+    """
     if not any(_is_of_tables(part) for item in operator_expressions(relation) for part in subqueries_of(item)):
         return relation
     if isinstance(relation, Join) and relation.kind == "inner" and relation.lateral is None and is_ungrouped(relation):
@@ -55,13 +58,16 @@ def columns_of_schema(relation: Relation) -> tuple[tuple[str, Expression], ...]:
 
 
 class Joins:
-    """A relation with more and more build sides behind its columns."""
+    """A relation with more and more build sides after its columns."""
 
     def __init__(self, relation: Relation) -> None:
         self.relation = relation
 
     def condition(self, condition: Expression) -> Expression | None:
-        """Return a condition over the longer row; None if it became an inner join that lets only such rows through."""
+        """Return a condition over the longer row.
+
+        None if it became an inner join that lets only such rows through.
+        """
         if isinstance(condition, Subquery) and _is_of_tables(condition):
             matches = self._matches(condition)
             if matches is not None:
@@ -70,7 +76,9 @@ class Joins:
         return rewrite(condition, self.change)
 
     def change(self, part: Expression) -> Expression | None:
-        """Return the value of a subquery over tables, over the longer row; None for anything else."""
+        """Return the value of a subquery over tables, over the longer row; None for anything
+        else.
+        """
         if not isinstance(part, Subquery) or not _is_of_tables(part):
             return None
         is_open = any(True for _ in open_columns(part.relation))
@@ -89,7 +97,9 @@ class Joins:
         return self._aggregated(part) if part.kind == "scalar" else None
 
     def _matches(self, part: Subquery) -> tuple[Relation, Expression | None] | None:
-        """Return the rows, each once and with a mark at the end, of which one at most fits a row, and the condition of the join."""
+        """Return the rows, each once and with a mark at the end, of which one at most fits a row,
+        and the condition of the join.
+        """
         flat = _flat(part)
         if flat is None or part.kind not in ("exists", "any") or (part.kind == "any" and part.comparison != "eq"):
             return None
@@ -172,7 +182,9 @@ class Joins:
         return value
 
     def _grouped(self, flat: Flat, part: Subquery, calls: Sequence[AggregateCall]) -> list[Column]:
-        """Join the aggregates of the rows that fit a row; NULL, or those of no rows, where none do."""
+        """Join the aggregates of the rows that fit a row; NULL, or those of no rows, where none
+        do.
+        """
         named = tuple((f"a{index}", call) for index, call in enumerate(calls))
         groups = Aggregate(flat.source, flat.named_keys, named)
         equalities = self._equalities(flat, part)
@@ -207,7 +219,10 @@ def map_call(call: AggregateCall, items: Sequence[Expression]) -> AggregateCall:
 
 
 def _flat(part: Subquery) -> Flat | None:
-    """Return a subquery's rows with the equalities that ask for them; None if it is of another kind."""
+    """Return a subquery's rows with the equalities that ask for them.
+
+    None if it is of another kind.
+    """
     flat = flat_relation(part.relation)
     if flat is None or any(isinstance(node, OuterColumn) for item in flat.items for node in walk(item)):
         return None
@@ -215,7 +230,10 @@ def _flat(part: Subquery) -> Flat | None:
 
 
 def _as_comparison(part: Subquery) -> Subquery | None:
-    """Return EXISTS (... WHERE a < outer) as outer > ANY (SELECT a ...), if that is its only condition of the kind."""
+    """Return EXISTS (...
+
+    WHERE a < outer) as outer > ANY (SELECT a ...), if that is its only condition of the kind.
+    """
     relation = part.relation
     while isinstance(relation, Project):
         relation = relation.input
@@ -236,7 +254,9 @@ def _as_comparison(part: Subquery) -> Subquery | None:
 
 
 def _comparison(condition: Expression) -> tuple[str, Expression, Expression] | None:
-    """Return a comparison of the outer row with an inner one: how, seen from the outer side, the inner and the outer value."""
+    """Return a comparison of the outer row with an inner one: how, seen from the outer side, the
+    inner and the outer value.
+    """
     if not isinstance(condition, Call) or condition.function not in TURNED:
         return None
     left, right = condition.arguments

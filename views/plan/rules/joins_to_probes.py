@@ -1,8 +1,10 @@
-"""Joins below a stream's first grouping become a chain: the stream first, then one build side after the other.
+"""Joins below a stream's first grouping become a chain: the stream first, then one build side after
+the other.
 
-Whatever order the query writes, comma or JOIN: conditions on tables alone go into the build sides, which Spark computes once; conditions on
-the stream alone go before the first probe; equalities are keys; what is left filters as soon as its columns are there. A build side keeps
-the columns that are needed later, then keys that are not among them. The grouping addresses the chain's columns.
+Whatever order the query writes, comma or JOIN: conditions on tables alone go into the build sides,
+which Spark computes once; conditions on the stream alone go before the first probe; equalities are
+keys; what is left filters as soon as its columns are there. A build side keeps the columns that are
+needed later, then keys that are not among them. The grouping addresses the chain's columns.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ FLAT = (Filter, Project, Join, Scan)
 def joins_to_probes(root: Relation, builds: Sequence[Relation] = ()) -> Relation:
     """Return the tree with the joins below the first grouping in that form.
 
-    builds: of another query over the same joins, in order; a build side is that one where it has all that is needed.
+    builds: of another query over the same joins, in order; a build side is that one where it has
+    all that is needed.
     """
     return rewrite_bottom_up(root, lambda relation: _step(relation, builds))
 
@@ -46,7 +49,8 @@ def _step(relation: Relation, builds: Sequence[Relation]) -> Relation:
         return relation
     path = stream_path(relation.input)
     if not any(isinstance(part, Join) for part in path) or not all(isinstance(part, FLAT) for part in path):
-        # Without a join there is nothing to do, and a view with another breaker below the grouping is refused.
+        # Without a join there is nothing to do, and a view with another breaker below the grouping
+        # is refused.
         return relation
     graph = JoinGraph.of(relation.input)
     grouping = text_keys(graph, _over_leaves(relation, graph.items))
@@ -68,9 +72,12 @@ def _over_leaves(grouping: Aggregate, items: Sequence[Expression]) -> Aggregate:
 
 @dataclass
 class Side:
-    """A build side on its way into the chain. columns: which of all leaves' columns each of `relation`'s is.
+    """A build side on its way into the chain.
 
-    keys: pairs of an expression over what comes before it and one over its own columns. guards: see `views.model.nodes.Probe`.
+    Attributes:
+        columns: which of all leaves' columns each of `relation`'s is.
+        keys: pairs of an expression over what comes before it and one over its own columns.
+        guards: see `views.model.nodes.Probe`.
     """
 
     leaves: frozenset[int]
@@ -83,7 +90,11 @@ class Side:
 
 
 class Chain:
-    """Orders the build sides of a graph. `read`: what the grouping evaluates."""
+    """Orders the build sides of a graph.
+
+    Attributes:
+        read: what the grouping evaluates.
+    """
 
     def __init__(self, graph: JoinGraph, read: Sequence[Expression]) -> None:
         self.graph = graph
@@ -121,7 +132,9 @@ class Chain:
         return Side(frozenset(group), "inner", *joined_tables(self.graph, group, own))
 
     def _outer_side(self, number: int) -> Side:
-        """Return the build side of a LEFT JOIN, whose own conditions decide what matches before anything above can filter."""
+        """Return the build side of a LEFT JOIN, whose own conditions decide what matches before
+        anything above can filter.
+        """
         outer = self.graph.leaves[number].outer
         assert outer is not None
         own = [part for part in outer if is_pure(part) and self._inside(part, frozenset({number}))]
@@ -143,7 +156,9 @@ class Chain:
         return bool(found) and found <= leaves
 
     def _key(self, condition: Expression, side: Side) -> tuple[Expression, Expression] | None:
-        """Return an equality as (what is before the side, what is of the side), or None if it is none."""
+        """Return an equality as (what is before the side, what is of the side), or None if it is
+        none.
+        """
         pair = equality(condition)
         if pair is None:
             return None
@@ -153,7 +168,9 @@ class Chain:
         return None
 
     def _take_next(self) -> Side:
-        """Return the next build side: an inner one with a key, else an outer one whose conditions are ready, else any inner one."""
+        """Return the next build side: an inner one with a key, else an outer one whose conditions
+        are ready, else any inner one.
+        """
         inner = [side for side in self.waiting if side.kind == "inner"]
         ready = [side for side in inner if self._keys_of(side)]
         ready += [side for side in self.waiting if side.kind == "left" and self._needs(side) <= self.done]
@@ -185,7 +202,10 @@ class Chain:
         return ready
 
     def _probed(self, chain: Relation, side: Side, places: dict[int, int], known: Relation | None) -> Relation:
-        """Return the chain with one more build side; `places` learns where its columns are. known: what may do as this side."""
+        """Return the chain with one more build side.
+
+        `places` learns where its columns are. known: what may do as this side.
+        """
         build, kept, keys = self._wider(side, known) or self._build(side)
         width = len(chain.schema)
         conditions: list[Expression] = [
@@ -203,7 +223,9 @@ class Chain:
         return _filtered(joined, [moved(part, places) for part in side.filters])
 
     def _wider(self, side: Side, known: Relation | None) -> tuple[Project, list[int], list[int]] | None:
-        """Return the same as `_build` of a projection that is there, None if it has not all that is needed, of the same tables."""
+        """Return the same as `_build` of a projection that is there, None if it has not all that is
+        needed, of the same tables.
+        """
         if not isinstance(known, Project) or known.input != side.relation:
             return None
         own, _, keys = self._build(side)
@@ -216,7 +238,9 @@ class Chain:
         return known, columns, [items.index(meaning(own.items[place][1])) for place in keys]
 
     def _build(self, side: Side) -> tuple[Project, list[int], list[int]]:
-        """Return a side's projection, which of all columns its first ones are, and where its keys are."""
+        """Return a side's projection, which of all columns its first ones are, and where its keys
+        are.
+        """
         read = frozenset(index for part in self.read for index in columns_of(part))
         kept = [index for index in side.columns if index in read]
         local = {index: place for place, index in enumerate(side.columns)}

@@ -1,4 +1,6 @@
-"""A filter above a projection goes below it, so that nothing is computed for a row that is not kept."""
+"""A filter above a projection goes below it, so that nothing is computed for a row that is not
+kept.
+"""
 
 from __future__ import annotations
 

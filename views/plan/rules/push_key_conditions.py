@@ -1,7 +1,9 @@
-"""A condition on the keys of a stream's first grouping goes below it, so that no state is kept for groups that nobody sees.
+"""A condition on the keys of a stream's first grouping goes below it, so that no state is kept for
+groups that nobody sees.
 
-Only conditions that can't fail go: an error above the stream pipeline is the reader's, one in it the inserter's, and moving a
-condition must not change whose it is. now() stays above as well, where it is the reader's.
+Only conditions that can't fail go: an error above the stream pipeline is the reader's, one in it
+the inserter's, and moving a condition must not change whose it is. now() stays above as well, where
+it is the reader's.
 """
 
 from __future__ import annotations

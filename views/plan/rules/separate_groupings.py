@@ -1,4 +1,5 @@
-"""A first grouping whose aggregates can't be made of finer groups becomes several of the same rows, each with a state of its own.
+"""A first grouping whose aggregates can't be made of finer groups becomes several of the same rows,
+each with a state of its own.
 
 stddev(x) GROUP BY ROLLUP (k)        ->  one grouping for each set, put together by UNION ALL
 stddev(x), count(DISTINCT y) by k    ->  stddev(x) by k and count(DISTINCT y) by k, joined by k
@@ -26,7 +27,9 @@ def separate_sets(relation: Relation) -> Relation:
 
 
 def separate_distinct(relation: Relation) -> Relation:
-    """Return an operator as it is, or one grouping with its DISTINCT aggregates and one with those that can't be combined."""
+    """Return an operator as it is, or one grouping with its DISTINCT aggregates and one with those
+    that can't be combined.
+    """
     if not isinstance(relation, Aggregate) or not _is_separable(relation) or relation.sets is not None:
         return relation
     calls = [call for _, call in relation.aggregates]

@@ -1,4 +1,6 @@
-"""Equal aggregates of a stream's first grouping are kept once: the same call written twice, and the keys likewise."""
+"""Equal aggregates of a stream's first grouping are kept once: the same call written twice, and the
+keys likewise.
+"""
 
 from __future__ import annotations
 

@@ -1,12 +1,14 @@
-"""Subqueries over a stream that ask about the outer row by equality: grouped by what they compare, so that the stream is read once.
+"""Subqueries over a stream that ask about the outer row by equality: grouped by what they compare,
+so that the stream is read once.
 
     EXISTS (SELECT * FROM s WHERE k = outer AND c)             ->  EXISTS of the distinct k of (s WHERE c), where k = outer
     (SELECT sum(v) FROM s WHERE k = outer AND c)               ->  the one row, if any, of (s WHERE c GROUP BY k) where k = outer
     (SELECT v FROM s WHERE k = outer ORDER BY t LIMIT 1)       ->  the one row, if any, of the first rows by k where k = outer; LATERAL, too
     x IN (SELECT v FROM s WHERE c)                             ->  IN the distinct v
 
-Enters: bound queries. Leaves: the same queries with a grouping over the stream that no outer row has a part in. Only what can't fail
-moves into it, since it sees rows that no outer row asks for. Must not know kernels.
+Enters: bound queries. Leaves: the same queries with a grouping over the stream that no outer row
+has a part in. Only what can't fail moves into it, since it sees rows that no outer row asks for.
+Must not know kernels.
 """
 
 from __future__ import annotations
@@ -43,9 +45,13 @@ CHOOSING = ("coalesce", "greatest", "least")
 
 @dataclass
 class Flat:
-    """Filters and projections over `bottom`. items: the columns that they yield, over those of `bottom`; conditions: all of them.
+    """Filters and projections over `bottom`.
 
-    keys: what equals a value of the outer row, and the conditions that say so in terms of the keys.
+    Attributes:
+        items: the columns that they yield, over those of `bottom`.
+        conditions: all of them.
+        keys: what equals a value of the outer row, and the conditions that say so in terms of the
+            keys.
     """
 
     bottom: Relation
@@ -60,7 +66,9 @@ class Flat:
         return Filter(self.bottom, conjunction(self.conditions)) if self.conditions else self.bottom
 
     def picked(self, grouping: Relation) -> Relation:
-        """Return the rows of a grouping by the keys, which are its first columns, that the outer row asks for."""
+        """Return the rows of a grouping by the keys, which are its first columns, that the outer
+        row asks for.
+        """
         return Filter(grouping, conjunction(self.equalities)) if self.equalities else grouping
 
     @property
@@ -70,7 +78,9 @@ class Flat:
 
 
 def group_subqueries(root: Relation, stream_names: frozenset[str]) -> Relation:
-    """Return the query with the subqueries over one of the streams that are of that kind in the other form."""
+    """Return the query with the subqueries over one of the streams that are of that kind in the
+    other form.
+    """
 
     def change(part: Expression) -> Expression | None:
         if not isinstance(part, Subquery) or not relation_names(part.relation) & stream_names:
@@ -107,7 +117,9 @@ def _grouped(subquery: Subquery, stream_names: frozenset[str]) -> Relation:
 
 
 def _with_grouped_scalars(relation: Relation) -> Relation:
-    """Return a subquery's relation with the aggregates of the rows that the outer row asks for taken out of a grouping by them."""
+    """Return a subquery's relation with the aggregates of the rows that the outer row asks for
+    taken out of a grouping by them.
+    """
     if isinstance(relation, Filter | Project):
         below = _with_grouped_scalars(relation.input)
         return relation if below is relation.input else replace(relation, input=below)
@@ -130,7 +142,9 @@ def _with_grouped_scalars(relation: Relation) -> Relation:
 
 
 def _with_first_row(relation: Relation, stream_names: frozenset[str]) -> Relation:
-    """Return a subquery's relation with the first of the rows that the outer row asks for taken out of the first rows of all."""
+    """Return a subquery's relation with the first of the rows that the outer row asks for taken out
+    of the first rows of all.
+    """
     if isinstance(relation, Filter | Project):
         below = _with_first_row(relation.input, stream_names)
         return relation if below is relation.input else replace(relation, input=below)
@@ -179,7 +193,10 @@ def _is_taken(call: AggregateCall) -> bool:
 
 
 def flat_relation(relation: Relation) -> Flat | None:
-    """Return filters and projections as one, their conditions on the outer row apart; None where these are no equalities of keys."""
+    """Return filters and projections as one, their conditions on the outer row apart.
+
+    None where these are no equalities of keys.
+    """
     bottom, conditions, items = taken_apart(relation)
     flat = Flat(bottom, items)
     if any(True for _ in open_columns(bottom)):
@@ -193,7 +210,10 @@ def flat_relation(relation: Relation) -> Flat | None:
 
 
 def _take_equality(condition: Expression, flat: Flat) -> bool:
-    """Note a key and its equality with something of the outer row; False if the condition is no such equality."""
+    """Note a key and its equality with something of the outer row.
+
+    False if the condition is no such equality.
+    """
     if not isinstance(condition, Call) or condition.function != "eq":
         return False
     for place in (0, 1):
@@ -247,5 +267,7 @@ def _has_subquery(expression: Expression) -> bool:
 
 
 def _has_breaker(relation: Relation) -> bool:
-    """Return whether the rows of a relation are groups already, so that another grouping gains nothing."""
+    """Return whether the rows of a relation are groups already, so that another grouping gains
+    nothing.
+    """
     return isinstance(relation, Aggregate | Distinct)

@@ -1,10 +1,12 @@
-"""LATERAL beside a stream's rows, where nothing in it needs the row but its conditions and its items, is a join or a projection.
+"""LATERAL beside a stream's rows, where nothing in it needs the row but its conditions and its
+items, is a join or a projection.
 
     s, LATERAL (SELECT s.n + 1 AS m)                          ->  the columns of s, n + 1
     s, LATERAL (SELECT f * s.n AS v FROM t WHERE k = s.k)     ->  JOIN t ON k = s.k, with f * n
     s, LATERAL (SELECT max(x) AS m FROM t WHERE k = s.k)      ->  the columns of s, a scalar subquery (`join_subqueries`)
 
-LEFT JOIN LATERAL as well, if its items are columns of the table. Everything else stays as it is, and is refused.
+LEFT JOIN LATERAL as well, if its items are columns of the table. Everything else stays as it is,
+and is refused.
 """
 
 from __future__ import annotations
@@ -57,7 +59,9 @@ def _joined(
     conditions: list[Expression],
     items: list[Expression],
 ) -> Relation:
-    """Return the join of the left rows with what is below the right side's filters and projections."""
+    """Return the join of the left rows with what is below the right side's filters and
+    projections.
+    """
     start = len(join.left.schema)
 
     def beside(expression: Expression) -> Expression:
