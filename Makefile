@@ -2,6 +2,8 @@
 
 PYTHON ?= python3
 export PYTHON
+# Files of bytecode spare every start of a server, and every run of the tests, seconds.
+export PYTHONDONTWRITEBYTECODE :=
 BIN := .venv/bin
 # Three workers, each with servers of its own: two leave a sixth of two cores unused while they wait. The tests of one file stay together.
 SHARED := -n 3 --dist loadfile --no-loadscope-reorder
@@ -41,7 +43,7 @@ check: setup
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
-	@$(BIN)/python -m pytest $(SHARED) -m "not slow"
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --check
 
 golden: setup
 	@$(BIN)/python -m pytest -m golden --rewrite -q

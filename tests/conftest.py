@@ -12,25 +12,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.file_seconds import FileSeconds, put_longest_first
 from tests.golden import Golden
+from tests.kept_kernels import kept_kernels, kernels_folder
 from tests.oracle.antumbra import AntumbraServer
 from tests.oracle.postgres import PostgresCluster
+from tests.started import refuse_to_start, starts_something
 
 CASES_DEFAULT = 700
 SECONDS_DEFAULT = 240.0
 SEED_DEFAULT = 20_261_120
-
-# The longest files, which begin first: no worker is to be left alone with one at the end.
-LONGEST = (
-    "sqlalchemy_suite/test_sqlalchemy_suite.py",
-    "tpch/test_tpch.py",
-    "engine/server/test_serve.py",
-    "end_to_end/test_view_shapes.py",
-    "end_to_end/test_eager_grouping.py",
-    "randomized/test_random.py",
-    "bench/test_durability.py",
-    "bench/test_stream_relation.py",
-)
 
 # Every JVM of a test run is short: its second compiler would take a third of the run's processor time and never earn it back.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
@@ -44,18 +35,29 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--rewrite", action="store_true", help="write what is made today into the data files of the tests that are run"
     )
+    group.addoption(
+        "--check", action="store_true", help="only what starts no server, no PostgreSQL and no JVM; starting one fails"
+    )
     group.addoption("--write-evidence", action="store_true", help="write tests/evidence/<suite>.json")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever needs a server of either kind is slow. The longest files come first."""
-    ranks = {Path(__file__).parent / name: rank for rank, name in enumerate(LONGEST)}
-    assert all(path.is_file() for path in ranks), "LONGEST names a file that is not there"
-    items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin to measure, and let --check be what it promises."""
+    config.pluginmanager.register(FileSeconds(config), "file seconds")
+    if config.getoption("--check"):
+        refuse_to_start()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Whatever starts a server of either kind or Spark is slow. The longest files come first."""
     for item in items:
-        starts_server = isinstance(item, pytest.Function) and {"server", "postgres"} & set(item.fixturenames)
-        if starts_server or "end_to_end" in item.path.parts:
+        if starts_something(item) or "end_to_end" in item.path.parts:
             item.add_marker(pytest.mark.slow)
+    if config.getoption("--check"):
+        slow = [item for item in items if item.get_closest_marker("slow") is not None]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item.get_closest_marker("slow") is None]
+    put_longest_first(config, items)
 
 
 @pytest.fixture(scope="session")
@@ -81,6 +83,16 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that all workers of this run share, for kernels: what one has compiled the others find."""
     own = tmp_path_factory.getbasetemp()
     return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kept_kernels(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Find the kernels of earlier runs in each file that is not about compiling."""
+    if request.node.get_closest_marker("compiles") is not None:
+        yield
+        return
+    with kept_kernels(kernels_folder(request.config)):
+        yield
 
 
 @pytest.fixture(scope="module", autouse=True)

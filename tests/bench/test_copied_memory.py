@@ -8,6 +8,8 @@ import pytest
 
 from bench import copied_memory
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("into", ["stream", "table"])
 def test_small(into: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,6 +19,8 @@ from engine.settings.config import ServerConfig
 from engine.storage.clock import SystemClock
 from engine.storage.storage import FolderLock
 
+pytestmark = pytest.mark.slow
+
 
 def antumbra(*arguments: str, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(

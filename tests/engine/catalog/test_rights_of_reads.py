@@ -7,11 +7,9 @@ What stands beside a relation of the catalog takes another way through the serve
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from engine.spark.runtime import SparkRuntime
 from tests.end_to_end.raw_client import SYNC, RawClient, bind, execute, parse, query
 from tests.engine.session_client import SessionClient, World
 from tests.oracle.postgres import PostgresCluster
@@ -196,83 +194,6 @@ uop SET search_path = rr; INSERT INTO own SELECT id, name FROM pay
 """
 
 
-STREAM_SETUP = """
-CREATE ROLE rr_other
-CREATE ROLE rr_reader
-CREATE SCHEMA rr
-CREATE FOREIGN TABLE rr.s (a int, b text) SERVER stream
-CREATE TABLE rr.t (a int PRIMARY KEY, c text)
-INSERT INTO rr.s VALUES (1, 'x')
-INSERT INTO rr.t VALUES (1, 'y')
-CREATE VIEW rr.v AS SELECT a, count(*) AS n FROM rr.s GROUP BY a
-CREATE VIEW rr.j AS SELECT t.c, count(*) AS n FROM rr.s s JOIN rr.t t ON t.a = s.a GROUP BY t.c
-CREATE VIEW rr.above AS SELECT n FROM rr.v
-CREATE VIEW rr.hollow AS SELECT n FROM rr.v
-ALTER VIEW rr.hollow OWNER TO rr_other
-GRANT USAGE ON SCHEMA rr TO rr_other
-"""
-
-STREAM_GRANTS = {
-    "u": "GRANT USAGE ON SCHEMA rr TO rr_reader",
-    "c": "GRANT CREATE ON SCHEMA rr TO rr_reader",
-    "s": "GRANT SELECT ON rr.s TO rr_reader",
-    "i": "GRANT INSERT ON rr.s TO rr_reader",
-    "t": "GRANT SELECT ON rr.t TO rr_reader",
-    "v": "GRANT SELECT ON rr.v TO rr_reader",
-    "j": "GRANT SELECT ON rr.j TO rr_reader",
-    "a": "GRANT SELECT ON rr.above TO rr_reader",
-    "h": "GRANT SELECT ON rr.hollow TO rr_reader",
-    "H": "GRANT SELECT ON rr.v TO rr_other",
-    "o": "ALTER VIEW rr.v OWNER TO rr_reader",
-}
-
-STREAM_CASES = """
-us SELECT * FROM rr.s
-us SELECT count(*) FROM rr.s
-us SELECT s FROM rr.s s
-us SELECT arrival_timestamp FROM rr.s
-us SELECT (SELECT max(a) FROM rr.s)
-us SELECT s.* FROM rr.s s, pg_class LIMIT 1
-us SELECT relname FROM pg_class ORDER BY (SELECT max(a) FROM rr.s) LIMIT 1
-us COPY (SELECT * FROM rr.s) TO STDOUT
-us EXPLAIN SELECT * FROM rr.s
-us EXPLAIN ANALYZE SELECT * FROM rr.s
-us DECLARE rr_c CURSOR FOR SELECT * FROM rr.s
-us PREPARE rr_s AS SELECT * FROM rr.s; EXECUTE rr_s
-ui INSERT INTO rr.s VALUES (2, 'z')
-ui INSERT INTO rr.s (b, a) VALUES ('z', 2)
-ui PREPARE rr_i (int) AS INSERT INTO rr.s VALUES ($1, 'z'); EXECUTE rr_i (3)
-uit INSERT INTO rr.s SELECT * FROM rr.t
-uit INSERT INTO rr.s VALUES ((SELECT max(a) FROM rr.t), 'z')
-uit WITH x AS (SELECT * FROM rr.t) INSERT INTO rr.s SELECT * FROM x
-uiv INSERT INTO rr.s SELECT n, 'z' FROM rr.v
-ust SELECT * FROM rr.s JOIN rr.t USING (a)
-uv SELECT * FROM rr.v
-uv SELECT v.* FROM rr.v v, pg_namespace LIMIT 1
-uv SELECT 1 WHERE EXISTS (SELECT 1 FROM rr.v)
-uv COPY (SELECT * FROM rr.v) TO STDOUT
-uv EXPLAIN SELECT * FROM rr.v
-uv EXPLAIN ANALYZE SELECT * FROM rr.v
-uj SELECT * FROM rr.j
-ua SELECT * FROM rr.above
-uhH SELECT * FROM rr.hollow
-ucs CREATE VIEW rr.mine AS SELECT b, count(*) AS n FROM rr.s GROUP BY b
-ucst CREATE VIEW rr.mine AS SELECT t.c, max(s.b) AS n FROM rr.s s JOIN rr.t t ON t.a = s.a GROUP BY t.c
-ucst CREATE VIEW rr.mine AS SELECT t.c, n FROM (SELECT a, count(*) AS n FROM rr.s GROUP BY a) s JOIN rr.t t ON t.a = s.a
-uc CREATE VIEW rr.mine AS SELECT sum(n) AS n FROM rr.v
-ucv CREATE VIEW rr.mine AS SELECT sum(n) AS n FROM rr.v; SELECT * FROM rr.mine
-ucv CREATE VIEW rr.mine AS SELECT sum(n) AS n FROM rr.v; SELECT m.n FROM rr.mine m, pg_am
-ucs EXPLAIN CREATE VIEW rr.mine AS SELECT a, max(b) AS m FROM rr.s GROUP BY a
-ucs EXPLAIN CREATE VIEW rr.mine AS SELECT b, count(*) AS n FROM rr.s GROUP BY b
-ucs CREATE TABLE rr.mine AS SELECT * FROM rr.s
-ucv CREATE TABLE rr.mine AS SELECT * FROM rr.v
-ucos CREATE OR REPLACE VIEW rr.v AS SELECT a, count(*) AS n FROM rr.s GROUP BY a
-uo SELECT truncate_continuous_view('rr.v')
-uv SET search_path = rr; SELECT * FROM v
-ui SET search_path = rr; INSERT INTO s VALUES (4, 'z')
-"""
-
-
 def words(answers: list[str]) -> str:
     """Return how the last statement ended: nothing, or the SQLSTATE."""
     failed = [line for line in answers if line.startswith("E ")]
@@ -320,20 +241,6 @@ def test_each_statement_takes_exactly_its_privileges(world: World, theirs: RawCl
         pair = [tried(client, grants, text) for client in (ours, theirs)]
         if pair[0] != pair[1] or pair[0] not in (ENOUGH if is_enough else REFUSED):
             wrong.append((text, grants, *pair))
-    print(*wrong, sep="\n")
-    assert not wrong
-
-
-def test_streams_and_what_is_over_them(tmp_path: Path, spark: SparkRuntime) -> None:
-    world = World(tmp_path / "data", spark=spark)
-    ours = world.client()
-    ours.run(*filter(None, STREAM_SETUP.split("\n")))
-    wrong = []
-    for text, grants, is_enough in tries(STREAM_CASES, STREAM_GRANTS):
-        found = tried(ours, grants, text)
-        if found not in (ENOUGH if is_enough else REFUSED):
-            wrong.append((text, grants, found))
-    world.close()
     print(*wrong, sep="\n")
     assert not wrong
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from tests.oracle.antumbra import AntumbraServer
+
+pytestmark = pytest.mark.slow
 
 COPIES_COUNT = 3
 ROWS_COUNT = 200_000

@@ -57,6 +57,7 @@ def test_who_does_not_read_is_ended_and_all_others_go_on() -> None:
     assert busy.has_ended and busy.written == 0 and len(busy_inbox.take()) <= UNREAD_BYTES_MAX
 
 
+@pytest.mark.slow
 def test_a_socket_that_nobody_reads_keeps_little(tmp_path: Path) -> None:
     server = AntumbraServer(tmp_path / "data", "--set", "shutdown_wait_s_max=1", "--set", "spark_preload=off").start()
     stuck, reads, sender = (RawClient(server.port, "antumbra", "antumbra") for _ in range(3))

@@ -18,6 +18,8 @@ from ringbuffer.compile import code_cache
 from ringbuffer.compile.code_cache import safe_place
 from ringbuffer.compile.jit import sources_stamp
 
+pytestmark = pytest.mark.compiles
+
 TEXT = """from ringbuffer.compile.jit import kernel
 
 

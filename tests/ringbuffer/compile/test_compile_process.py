@@ -21,6 +21,8 @@ from ringbuffer.compile.loader import load_code
 from ringbuffer.compile.processes import CompileError, CompileProcesses
 from tests.ringbuffer.compile.test_loader import TEXT, TYPES
 
+pytestmark = pytest.mark.slow
+
 DATA = np.array([1, 2, 4])
 # Machine code that takes minutes.
 SLOW = TEXT.format(start=0).replace(

@@ -55,10 +55,12 @@ def counts(read: Callable[[str], object]) -> list[int]:
         return list(pool.map(read_often, [read] * THREADS))
 
 
+@pytest.mark.slow
 def test_by_threads_at_once(hasty: None) -> None:
     assert counts(kernel_tree) == [TEXTS_COUNT] * THREADS
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="mended there")
+@pytest.mark.slow
 def test_threads_that_parse_at_once_would_fail(hasty: None) -> None:
     assert any(sum(counts(ast.parse)) < THREADS * TEXTS_COUNT for _ in range(20))

@@ -16,6 +16,8 @@ from ringbuffer.compile.kernel_code import KernelCode
 from ringbuffer.compile.kernel_text import KernelTextError
 from ringbuffer.compile.loader import CODE_SUFFIX, load_kernel
 
+pytestmark = pytest.mark.compiles
+
 TEXT = """from ringbuffer.compile.jit import kernel
 
 

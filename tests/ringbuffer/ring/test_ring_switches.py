@@ -18,7 +18,11 @@ LAYOUT = (ColumnLayout("number", PhysicalType.INT64), ColumnLayout("word", Physi
 CAPACITY = 4
 FILES = (Path(ringbuffer.ring.ring.__file__), Path(ringbuffer.ring.scan.__file__))
 # Rows that are there before, and that the writer adds: some, one round and less, several rounds.
-AMOUNTS = [(before, added) for before in (0, 3, 6) for added in (1, 3, 4, 5, 11)]
+AMOUNTS = [
+    pytest.param(before, added, marks=() if (before, added) in {(3, 1), (6, 5)} else pytest.mark.slow)
+    for before in (0, 3, 6)
+    for added in (1, 3, 4, 5, 11)
+]
 
 
 def row(tid: int) -> tuple[int, str]:
