@@ -32,7 +32,8 @@ def blocks(path: Path) -> list[Block]:
     found = []
     for part in path.read_text().split("\n\n"):
         lines = part.strip("\n").split("\n")
-        first = next((index for index, line in enumerate(lines) if line.startswith("|")), len(lines))
+        # The first line is SQL whatever it begins with: there are operators of bars.
+        first = next((index for index, line in enumerate(lines) if index and line.startswith("|")), len(lines))
         if lines[:first] != [""]:
             found.append(
                 Block("\n".join(lines[:first]), tuple(line[1:].removeprefix(" ").rstrip() for line in lines[first:]))

@@ -355,3 +355,24 @@ def test_requirements_lock_is_of_this_pyproject() -> None:
     entries = re.findall(r"^[a-z0-9.-]+==.*", lock, re.MULTILINE)
     assert all(entry.endswith("\\") for entry in entries), "an entry has no hash"
     assert "pandas==" not in lock, "pyarrow would import it at each start: see pyproject.toml"
+
+
+def test_the_tests_mirror_the_rooms() -> None:
+    """Each room of a package has a folder of tests, and each folder of tests below a package is named as one of its rooms."""
+
+    def rooms(top: Path) -> set[str]:
+        return {path.parent.relative_to(top).as_posix() for path in MODULES if path.is_relative_to(top)} - {"."}
+
+    def problems() -> Iterator[str]:
+        for package in PACKAGES:
+            tested = {
+                path.parent.relative_to(TREE / "tests" / package).as_posix()
+                for path in MODULES
+                if path.is_relative_to(TREE / "tests" / package) and path.name.startswith("test_")
+            } - {"."}
+            known = rooms(TREE / package)
+            yield from (f"tests/{package}/{name} tests no room" for name in sorted(tested - known))
+            covered = {name.partition("/")[0] for name in tested}
+            yield from (f"{package}/{name} has no tests" for name in sorted(known - covered) if "/" not in name)
+
+    report(problems())

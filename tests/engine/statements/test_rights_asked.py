@@ -71,7 +71,7 @@ def asked(world: World, monkeypatch: pytest.MonkeyPatch) -> Asked:
         return is_allowed or letters == "U"
 
     def may_use(identity: Identity, oid: int, letters: str) -> bool:
-        return found.note(f"{letters} on {name_of(world.database.image, oid)}")
+        return found.note(f"{letters} on {name_of(identity._current_image(), oid)}")
 
     def owns(checks: Checks, oid: int) -> bool:
         return found.note(f"owner of {name_of(checks.image, oid)}")

@@ -1,12 +1,9 @@
-"""Keys of relations: made of schema and name, taken apart, shown; and names resolved along a search_path."""
+"""Keys of relations: made of schema and name, taken apart, shown."""
 
 from __future__ import annotations
 
 import pytest
 
-from sql.catalog.catalog import SessionSettings
-from sql.catalog.schemas import found_key, keys_of
-from sql.catalog.search_path import path_names, path_text
 from sql.names.relation_keys import (
     as_written,
     described,
@@ -49,29 +46,3 @@ def test_a_name_as_written_keeps_its_schema() -> None:
     assert (written_schema("t"), dotted("t")) == (None, "t")
     written = as_written(("public", "t"))
     assert (written_schema(written), dotted(written), name_of(written)) == ("public", "public.t", "t")
-
-
-@pytest.mark.parametrize(
-    ("search_path", "names"),
-    [
-        ('"$user", public', ("me", "public")),
-        ("a, b,  a", ("a", "b")),
-        ('"A b", "x""y", "c,d"', ("A b", 'x"y', "c,d")),
-        ("", ()),
-        ('""', ()),
-    ],
-)
-def test_a_search_path_is_read(search_path: str, names: tuple[str, ...]) -> None:
-    assert path_names(search_path, "me") == names
-    assert path_names(path_text(names), "you") == names
-
-
-def test_a_name_means_the_first_schema_that_has_it() -> None:
-    settings = SessionSettings(search_path="a, public, b")
-    assert list(keys_of("t", settings)) == [relation_key("a", "t"), "t", relation_key("b", "t")]
-    there = {"t", relation_key("b", "t"), relation_key("b", "u")}
-    assert found_key("t", settings, there.__contains__) == "t"
-    assert found_key("u", settings, there.__contains__) == relation_key("b", "u")
-    assert found_key(as_written(("b", "t")), settings, there.__contains__) == relation_key("b", "t")
-    missing = found_key(as_written(("c", "t")), settings, there.__contains__)
-    assert missing not in there and shown(missing) == "c.t"

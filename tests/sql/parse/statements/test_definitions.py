@@ -15,10 +15,10 @@ from sql.parse.statements.alter_table import AlterTable
 from sql.parse.statements.create_table import CreateTable
 from sql.parse.statements.sequences import AlterSequence, CreateSequence
 from tests.oracle.postgres import PostgresCluster
-from tests.sql.statements.definition_text import definition_text
+from tests.sql.parse.statements.definition_text import definition_text
 
 STATEMENTS = [
-    line for line in (Path(__file__).parents[1] / "data" / "definitions.sql").read_text().splitlines() if line.strip()
+    line for line in (Path(__file__).parents[2] / "data" / "definitions.sql").read_text().splitlines() if line.strip()
 ]
 
 BEFORE = """
