@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from engine.catalog.image import CatalogImage
-from engine.statements.identity import Identity
-from engine.statements.rights import Checks
+from engine.execution.identity import Identity
+from engine.execution.rights import Checks
 from tests.end_to_end.raw_client import COPY_DONE
 from tests.engine.session_client import SessionClient, World
 from tests.golden import Golden
