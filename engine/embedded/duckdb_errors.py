@@ -14,6 +14,7 @@ import duckdb
 from engine.embedded.error_mark import own_error
 from sql.errors import SqlError
 
+NO_SPACE, TOO_LARGE = "No space left on device", "File too large"
 CONFLICT = "could not serialize access due to concurrent update"
 STREAM_ERRORS: dict[str, type[duckdb.Error]] = {
     "Conversion": duckdb.ConversionException,
@@ -80,8 +81,9 @@ def error_in_stream(error: OSError) -> duckdb.Error:
 
 def _disk_error(text: str) -> SqlError:
     """Return the error of a file that could not be read or written."""
-    if "No space left" in text or "disk quota" in text.lower():
-        return SqlError("53100", "could not write to the file of the tables: No space left on device", detail=text)
+    for reason in (NO_SPACE, TOO_LARGE):
+        if reason in text or (reason == NO_SPACE and "disk quota" in text.lower()):
+            return SqlError("53100", f"could not write to the file of the tables: {reason}", detail=text)
     hint = "Restart the server: what was committed is kept." if "invalidated" in text else None
     return SqlError("58030", "could not read or write the file of the tables", detail=text, hint=hint)
 

@@ -13,7 +13,6 @@ of the code that applies.
 
 from __future__ import annotations
 
-import errno
 import logging
 import threading
 import time
@@ -25,6 +24,7 @@ from engine.log.commits import Answer, Commit, Mark, Place
 from engine.log.records import STATEMENT_SHIFT, Bytes, Record, pieces
 from engine.log.segments import Segments
 from engine.log.unwritten import Unwritten
+from engine.storage.errors import DISK_FULL, FULL, IO_ERROR
 from engine.storage.storage import Storage
 from ringbuffer.pages.log_rows import RowRecord
 from sql.errors import SqlError
@@ -32,9 +32,6 @@ from views.model.protocols import Clock
 
 log = logging.getLogger(__name__)
 
-DISK_FULL = "53100"
-IO_ERROR = "58030"
-FULL = (errno.ENOSPC, errno.EDQUOT)
 # The thread writes more than so many bytes in memory though no commit waits; beyond the second
 # limit the appending thread writes.
 WRITE_OUT_BYTES = 4 << 20

@@ -19,7 +19,7 @@ DIVISIONS = frozenset({"DIVIDE_BY_ZERO", "REMAINDER_BY_ZERO"})
 # What Spark's analysis has no plan for.
 REFUSED = ("UNSUPPORTED_SUBQUERY_EXPRESSION", "INVALID_INLINE_TABLE", "SCALAR_SUBQUERY_IS_IN")
 # Of Java's IOException.
-DISK_FULL_TEXT = "No space left on device"
+DISK_FULL_TEXTS = ("No space left on device", "File too large")
 OVERFLOWS = frozenset({"ARITHMETIC_OVERFLOW", "BINARY_ARITHMETIC_OVERFLOW"})
 
 
@@ -46,8 +46,9 @@ def sql_error(error: Exception) -> Exception:
             return not_supported("this subquery in the upper part of a continuous view")
         if condition == "DATETIME_OVERFLOW":
             return SqlError("22008", "timestamp out of range")
-    if DISK_FULL_TEXT in text:
-        return SqlError(DISK_FULL, f"could not write what Spark computes: {DISK_FULL_TEXT}")
+    for reason in DISK_FULL_TEXTS:
+        if reason in text:
+            return SqlError(DISK_FULL, f"could not write what Spark computes: {reason}")
     if "OutOfMemoryError" in text:
         return SqlError("53200", "out of memory", detail="Spark's heap is too small for this view.")
     return error

@@ -1,7 +1,7 @@
 """The client's error for a disk that refuses: SQLSTATE and message.
 
-Enters: an OSError of `engine.storage.storage`. Leaves: an SqlError, 53100 for a full disk and 58030
-for all other errors.
+Enters: an OSError of `engine.storage.storage`. Leaves: an SqlError, 53100 for a full disk or a file
+that may not grow, and 58030 for all other errors.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from sql.errors import SqlError
 
 DISK_FULL = "53100"
 IO_ERROR = "58030"
-FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+# EFBIG: of a limit for files, as by ulimit -f.
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def disk_error(error: OSError, doing: str, hint: str | None = None) -> SqlError:

@@ -30,6 +30,7 @@ def test_the_codes() -> None:
     for code, sqlstate in (
         (errno.ENOSPC, "53100"),
         (errno.EDQUOT, "53100"),
+        (errno.EFBIG, "53100"),
         (errno.EIO, "58030"),
         (errno.EROFS, "58030"),
     ):
