@@ -16,15 +16,15 @@ from sql.parse.statements.maintenance import Maintenance
 
 @handles(Maintenance)
 def maintain(statement: Maintenance, work: Work) -> Outcome:
-    """Look up whether the tables exist.
+    """Look up whether the tables and columns exist.
 
-    Raises 42P01, and 25001 for VACUUM in a transaction block.
+    Raises 42P01, 42703, 42701, and 25001 for VACUUM in a transaction block.
     """
     if statement.verb == "VACUUM":
         work.require_alone(statement.tag)
     image, roles = work.image, work.image.roles
     role = work.identity.current(roles)
-    for name, position in statement.tables:
+    for (name, position), columns in zip(statement.tables, statement.columns, strict=True):
         entry = image.entries.get(name)
         if entry is None:
             hint = did_you_mean(name, image.relation_names())
@@ -35,4 +35,16 @@ def maintain(statement: Maintenance, work: Work) -> Outcome:
         elif not roles.has_privileges_of(role, image.privileges.owner(entry.description.oid)):
             text = f'skipping "{name_of(name)}" --- only table or database owner can {statement.verb.lower()} it'
             work.notice("01000", text, "WARNING")
+        else:
+            check_columns(name, {column.name for column in entry.description.columns}, columns)
     return Outcome(statement.tag)
+
+
+def check_columns(table: str, known: set[str], columns: tuple[str, ...]) -> None:
+    """Raise 42703 for columns that do not exist, and 42701 for those that are named twice."""
+    relation = f'of relation "{name_of(table)}"'
+    for number, name in enumerate(columns):
+        if name not in known:
+            raise SqlError("42703", f'column "{name}" {relation} does not exist')
+        if name in columns[:number]:
+            raise SqlError("42701", f'column "{name}" {relation} appears more than once')

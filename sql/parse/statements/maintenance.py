@@ -18,11 +18,13 @@ class Maintenance(Statement):
     Attributes:
         verb: VACUUM or ANALYZE.
         tables: (name, position), none for all tables.
+        columns: of each of the tables, none for all columns.
     """
 
     text: str
     verb: str
     tables: tuple[tuple[str, int], ...]
+    columns: tuple[tuple[str, ...], ...]
 
     named = (("tables", Naming.ALL_KNOWN),)
 
@@ -36,7 +38,8 @@ ANALYZE_OPTIONS = frozenset({"verbose", "skip_locked"})
 VACUUM_OPTIONS = frozenset(
     "verbose skip_locked analyze analyse freeze full disable_page_skipping index_cleanup process_toast truncate parallel".split()
 )
-WORDS = ("full", "freeze", "verbose", "analyze", "analyse")
+ANALYZE = ("analyze", "analyse")
+WORDS = ("full", "freeze", "verbose", *ANALYZE)
 
 
 @begins("vacuum")
@@ -44,12 +47,17 @@ def vacuum(cursor: Cursor) -> Maintenance:
     """Read VACUUM [(options)] [FULL] [FREEZE] [VERBOSE] [ANALYZE] [tables]."""
     first = cursor.index
     cursor.expect("vacuum")
+    analyzes = False
     if cursor.at_operator("("):
-        options(cursor, "VACUUM", VACUUM_OPTIONS)
+        analyzes = not options(cursor, "VACUUM", VACUUM_OPTIONS).isdisjoint(ANALYZE)
     else:
-        while cursor.accept_any(*WORDS):
-            pass
-    return Maintenance(cursor.text_since(first), "VACUUM", tables(cursor))
+        while cursor.at(*WORDS):
+            analyzes = cursor.at(*ANALYZE) or analyzes
+            cursor.advance()
+    named, columns = tables(cursor)
+    if any(columns) and not analyzes:
+        cursor.defer(SqlError("0A000", "ANALYZE option must be specified when a column list is provided"))
+    return Maintenance(cursor.text_since(first), "VACUUM", named, columns)
 
 
 @begins("analyse", "analyze")
@@ -61,15 +69,18 @@ def analyze(cursor: Cursor) -> Maintenance:
         options(cursor, "ANALYZE", ANALYZE_OPTIONS)
     else:
         cursor.accept("verbose")
-    return Maintenance(cursor.text_since(first), "ANALYZE", tables(cursor))
+    named, columns = tables(cursor)
+    return Maintenance(cursor.text_since(first), "ANALYZE", named, columns)
 
 
-def options(cursor: Cursor, verb: str, known: frozenset[str]) -> None:
-    """Read (name [value], ...)."""
+def options(cursor: Cursor, verb: str, known: frozenset[str]) -> set[str]:
+    """Read (name [value], ...); return the names."""
     cursor.expect_operator("(")
+    names = set()
     while True:
         position = cursor.position
         name = cursor.label()
+        names.add(name)
         if name not in known:
             cursor.defer(SqlError("42601", f'unrecognized {verb} option "{name}"', position))
         if not cursor.at_operator(",", ")"):
@@ -77,17 +88,19 @@ def options(cursor: Cursor, verb: str, known: frozenset[str]) -> None:
         if not cursor.accept_operator(","):
             break
     cursor.expect_operator(")")
+    return names
 
 
-def tables(cursor: Cursor) -> tuple[tuple[str, int], ...]:
-    """Read table [(columns)], ..., or nothing."""
+def tables(cursor: Cursor) -> tuple[tuple[tuple[str, int], ...], tuple[tuple[str, ...], ...]]:
+    """Read table [(columns)], ..., or nothing; return the tables, and the columns of each."""
     if cursor.at_end_of_statement():
-        return ()
-    found = []
+        return (), ()
+    found: list[tuple[str, int]] = []
+    columns: list[tuple[str, ...]] = []
     while True:
         position = cursor.position
         found.append((cursor.relation_name(), position))
-        if cursor.at_operator("("):
-            cursor.names_in_parentheses()
+        listed = cursor.names_in_parentheses() if cursor.at_operator("(") else ()
+        columns.append(tuple(name for name, _ in listed))
         if not cursor.accept_operator(","):
-            return tuple(found)
+            return tuple(found), tuple(columns)
