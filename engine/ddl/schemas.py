@@ -1,8 +1,11 @@
-"""Schemas in the image: new ones, and those that are dropped with all objects in them.
+"""Schemas in the image: new ones, those that are dropped with all objects in them, and relations that
+move between them.
 
-Enters: names of schemas, the image or the work that has them. Leaves: the changed image, a notice
-of the dropped objects. A schema is a name with an oid, and the beginning of the keys of its
-relations.
+Enters: names of schemas, entries with their new keys, the image or the work that has them. Leaves:
+the changed image, in which every object that knew a relation by its key knows it by the new key; a
+notice of the dropped objects. A schema is a name with an oid, and the beginning of the keys of its
+relations. Raises 42P07 for a key that is taken, and 0A000 where a continuous view has the relation
+built in.
 """
 
 from __future__ import annotations
@@ -11,12 +14,30 @@ from collections.abc import Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from engine.catalog.image import CatalogImage, Entry, SequenceEntry, is_part
-from engine.ddl.dependents import SEVERAL, Dependent, cascade_notice, dependents_of, refusal_of, shown
+from engine.catalog.disabled_views import refusal_to_change
+from engine.catalog.image import (
+    CatalogImage,
+    DisabledViewEntry,
+    Entry,
+    QueryViewEntry,
+    SequenceEntry,
+    StreamEntry,
+    TableEntry,
+    ViewEntry,
+    is_part,
+)
+from engine.ddl.dependents import SEVERAL, Dependent, cascade_notice, dependents_of, owned_by, refusal_of, shown
 from engine.ddl.dropping import drop_with
+from engine.ddl.query_views import bound_again
+from engine.ddl.table_alterations import refuse_in_use
+from engine.ddl.table_names import relation_names
 from engine.ddl.table_work import TableWork
-from engine.ddl.types import remove_types, types_of
-from sql.names.relation_keys import schema_of
+from engine.ddl.types import remove_types, rename_types, types_of
+from engine.ddl.view_alterations import rename_view
+from engine.tables.table_expressions import bound_description
+from sql.errors import SqlError
+from sql.names.relation_keys import name_of, relation_key, schema_of
+from sql.parse.statements.parts import TableChange
 
 
 def with_schema(image: CatalogImage, name: str, owner: int) -> CatalogImage:
@@ -74,3 +95,74 @@ def _relations_of(schema: str, image: CatalogImage) -> list[Entry]:
         and not is_part(entry)
         and not (isinstance(entry, SequenceEntry) and entry.owner is not None)
     ]
+
+
+# Moves
+
+
+def move(entry: Entry, schema: str, work: TableWork) -> None:
+    """Move a relation with its indexes and the sequences of its columns into another schema."""
+    before = entry.description.name
+    if schema_of(before) == schema:
+        return
+    if isinstance(entry, SequenceEntry) and entry.owner is not None:
+        table = work.image.by_oid(entry.owner[0])
+        assert table is not None, "a sequence goes with its table"
+        detail = f'Sequence "{before}" is linked to table "{table.description.name}".'
+        raise SqlError("0A000", "cannot move an owned sequence into another schema", detail=detail)
+    owned = owned_by(work.image, entry.description.oid)
+    moved = [entry, *owned]
+    names = {name_of(one.description.name) for one in moved}
+    if isinstance(entry, TableEntry):
+        names |= {one.name for one in entry.description.constraints if one.is_key or one.is_index}
+    taken = relation_names(work.image)
+    for name in sorted(names, key=lambda one: one != name_of(before)):
+        if relation_key(schema, name) in taken:
+            raise SqlError("42P07", f'relation "{name}" already exists in schema "{schema}"')
+    for one in moved:
+        rekey(one, relation_key(schema, name_of(one.description.name)), work)
+    settle(work)
+
+
+def rekey(entry: Entry, key: str, work: TableWork) -> None:
+    """Give a relation another key in the work's image; `settle` has to follow."""
+    before = entry.description.name
+    if isinstance(entry, DisabledViewEntry):
+        raise refusal_to_change(entry)
+    if isinstance(entry, TableEntry):
+        refuse_in_use(work.image, entry)
+    if isinstance(entry, ViewEntry | QueryViewEntry):
+        work.image = rename_view(entry, TableChange("rename", new_name=key), work.image)
+        return
+    changed: Entry = replace(entry, description=replace(entry.description, name=key))
+    if isinstance(changed, StreamEntry):
+        changed = replace(changed, stream=replace(changed.stream, name=key))
+    work.image = work.image.with_replaced(before, changed)
+    if isinstance(entry, StreamEntry):
+        for view in tuple(work.image.entries.values()):
+            if isinstance(view, ViewEntry) and view.stream_name == before:
+                work.image = work.image.with_replaced(view.description.name, replace(view, stream_name=key))
+
+
+def rename_schema(name: str, new_name: str, work: TableWork) -> None:
+    """Give a schema another name.
+
+    Raises 0A000 where a continuous view has a relation in it built in.
+    """
+    schemas = {new_name if one == name else one: oid for one, oid in work.image.schemas.items()}
+    work.image = replace(work.image, schemas=MappingProxyType(schemas))
+    rename_types(name, new_name, work)
+    for entry in tuple(work.image.entries.values()):
+        today = work.image.by_oid(entry.description.oid)
+        if today is not None and not is_part(today) and schema_of(today.description.name) == name:
+            rekey(today, relation_key(new_name, name_of(today.description.name)), work)
+    settle(work)
+
+
+def settle(work: TableWork) -> None:
+    """Bind again the objects that name relations: ordinary views and defaults."""
+    for entry in tuple(work.image.entries.values()):
+        if isinstance(entry, TableEntry):
+            work.image = work.image.with_replaced(entry.description.name, bound_description(entry, work.image))
+    work.image = bound_again(work.image, work.image.oids)
+    work.tables.image = work.image

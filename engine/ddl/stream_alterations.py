@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 
 from engine.catalog.image import CatalogImage, Entry, SourceText, StreamEntry, ViewEntry, maker_of
 from engine.commit.staging import StatementStage
+from engine.ddl.alterations import Alteration
 from engine.ddl.definitions import refuse_hidden_name, require_free, stream_description
-from engine.ddl.dependents import Dependent, cascade_notice, dependents_of, refusal
+from engine.ddl.dependents import Dependent, dependents_of
 from engine.ddl.dropping import remove
 from engine.ddl.query_views import StreamsAsThen, statement_of
-from engine.ddl.table_alterations import OTHER_PASS, PASSES
 from engine.ddl.table_work import TableWork
 from engine.streams.options import StreamOptions, changed_options, read_options
 from engine.streams.ring_rebuild import Reshaping
@@ -31,7 +31,6 @@ from sql.bind.queries.query import bind_query
 from sql.bind.writes.insert import bind_default
 from sql.catalog.catalog import ColumnDescription
 from sql.errors import SqlError, not_supported
-from sql.names.suggestions import did_you_mean
 from sql.parse.statements.alter_table import AlterTable
 from sql.parse.statements.create_table import COLUMNS_MAX
 from sql.parse.statements.parts import TableChange, TableColumn
@@ -63,25 +62,18 @@ def alter_stream(
 ) -> Reshaping | None:
     """Do all actions of the statement; return the change of the ring, if a new ring is made."""
     alteration = StreamAlteration(entry, work, tools)
-    for change in sorted(statement.changes, key=lambda change: PASSES.get(change.action, OTHER_PASS)):
-        alteration.do(change)
+    alteration.do(statement.changes)
     return alteration.finish()
 
 
-class StreamAlteration:
-    """A stream under change.
-
-    Attributes:
-        entry: the entry after the actions done so far; the work's image always has it, too.
-    """
+class StreamAlteration(Alteration[StreamEntry]):
+    """A stream under change."""
 
     def __init__(self, entry: StreamEntry, work: TableWork, tools: AlterationTools) -> None:
-        self.entry = entry
-        self.work = work
         self._before = entry.stream
         self._tools = tools
         self._needs_ring = False
-        self._actions: dict[str, Callable[[TableChange], None]] = {
+        actions: dict[str, Callable[[TableChange], None]] = {
             "add column": self._add_column,
             "drop column": self._drop_column,
             "rename column": self._rename_column,
@@ -92,18 +84,11 @@ class StreamAlteration:
             "set not null": self._set_not_null,
             "drop not null": self._drop_not_null,
             "add constraint": self._refuse,
-            "drop constraint": self._no_constraint,
-            "rename constraint": self._no_constraint,
+            "drop constraint": self.no_constraint,
+            "rename constraint": self.no_constraint,
             "options": self._set_options,
         }
-
-    @property
-    def _name(self) -> str:
-        return self.entry.description.name
-
-    def do(self, change: TableChange) -> None:
-        """Do one action."""
-        self._actions[change.action](change)
+        super().__init__(entry, work, actions)
 
     def finish(self) -> Reshaping | None:
         """Make the ring anew if that is due. Raises 23502 for rows that the new ring can't have."""
@@ -128,11 +113,7 @@ class StreamAlteration:
         column = change.column
         assert column is not None
         refuse_hidden_name(column.name, None)
-        if any(known.name == column.name for known in self.entry.stream.columns):
-            message = f'column "{column.name}" of relation "{self._name}" already exists'
-            if not change.if_exists:
-                raise SqlError("42701", message)
-            self.work.notice(f"{message}, skipping", "42701")
+        if self.has_column(column.name, change.if_exists):
             return
         refuse_in_stream(column)
         before = self.entry.stream
@@ -156,73 +137,60 @@ class StreamAlteration:
         self._needs_ring = True
 
     def _drop_column(self, change: TableChange) -> None:
-        column = self._column(change)
+        column = self.column(change)
         if column is None:
             return
         stream = self.entry.stream
         if len(stream.columns) == 1:
             raise not_supported("a stream without columns", change.position)
-        what = f"column {column.name} of foreign table {self._name}"
+        what = f"column {column.name} of foreign table {self.name}"
         entries = self.work.image.entries.values()
         using = [
             view
-            for view in views_on(self.work.image, self._name)
+            for view in views_on(self.work.image, self.name)
             if uses_column(view, stream, column.number, self.work.image)
         ]
         users = list({user.description.oid: user for user in (maker_of(entries, view) for view in using)}.values())
         found = [Dependent(user, what) for user in users] + dependents_of(self.work.image, users)
         if found:
-            if not change.cascade:
-                raise refusal(what, found)
-            text, detail = cascade_notice([one.text for one in found])
-            self.work.notice(text, detail=detail)
+            self.tell_dropped(what, found, change.cascade)
             remove([one.entry for one in found], self.work)
         self._put_column(
             replace(column, not_null=False, default=None),
             dropped=stream.dropped | {column.number},
-            defaults=self._defaults_without(column),
+            defaults=self.defaults_without(column),
         )
 
     def _rename_column(self, change: TableChange) -> None:
-        column = self._column(change, f'column "{change.name}" does not exist')
-        assert column is not None
+        column = self.renamed_column(change)
         refuse_hidden_name(change.new_name, None)
-        if any(known.name == change.new_name for known in self.entry.stream.columns):
-            raise SqlError("42701", f'column "{change.new_name}" of relation "{self._name}" already exists')
         self._put_column(replace(column, name=change.new_name))
 
     def _set_default(self, change: TableChange) -> None:
-        column = self._column(change)
-        assert column is not None and change.default is not None
-        definition = TableColumn(column.name, column.type, default=change.default, default_text=change.default_text)
-        default = bind_default(definition, self.work.image, self.work.settings)
-        source = default_source(default, change.default_text, self.work.settings, self.work.image)
+        column = self.present_column(change)
+        default, source = self.new_default(column, change)
         default = of_today(default, source, self.work.image)
         self._put_column(replace(column, default=default), defaults={**self.entry.defaults, column.number: source})
 
     def _drop_default(self, change: TableChange) -> None:
-        column = self._column(change)
-        assert column is not None
-        self._put_column(replace(column, default=None), defaults=self._defaults_without(column))
+        column = self.present_column(change)
+        self._put_column(replace(column, default=None), defaults=self.defaults_without(column))
 
     def _set_not_null(self, change: TableChange) -> None:
-        column = self._column(change)
-        assert column is not None
+        column = self.present_column(change)
         if not column.not_null:
             self._put_column(replace(column, not_null=True))
             # Rows that come until the commit must be looked at, too.
             self._needs_ring = True
 
     def _drop_not_null(self, change: TableChange) -> None:
-        column = self._column(change)
-        assert column is not None
-        self._put_column(replace(column, not_null=False))
+        self._put_column(replace(self.present_column(change), not_null=False))
 
     # The stream as a whole
 
     def _rename(self, change: TableChange) -> None:
         require_free(self.work.image, change.new_name, None)
-        before = self._name
+        before = self.name
         views = views_on(self.work.image, before)
         self._put(replace(self.entry.stream, name=change.new_name))
         for view in views:
@@ -237,7 +205,7 @@ class StreamAlteration:
 
     def _refuse(self, change: TableChange) -> None:
         if change.action == "set type":
-            self._column(change)
+            self.column(change)
             raise not_supported(
                 "ALTER COLUMN ... TYPE of a stream",
                 change.position,
@@ -246,28 +214,7 @@ class StreamAlteration:
         assert change.constraint is not None
         raise not_supported(f"{change.constraint.kind.upper()} in a stream", change.position)
 
-    def _no_constraint(self, change: TableChange) -> None:
-        if change.action == "rename constraint":
-            raise SqlError("42704", f'constraint "{change.name}" for table "{self._name}" does not exist')
-        message = f'constraint "{change.name}" of relation "{self._name}" does not exist'
-        if not change.if_exists:
-            raise SqlError("42704", message)
-        self.work.notice(f"{message}, skipping")
-
     # Inside
-
-    def _column(self, change: TableChange, message: str | None = None) -> ColumnDescription | None:
-        columns = {column.name: column for column in self.entry.stream.columns}
-        column = columns.get(change.name)
-        if column is None:
-            message = message or f'column "{change.name}" of relation "{self._name}" does not exist'
-            if not change.if_exists:
-                raise SqlError("42703", message, hint=did_you_mean(change.name, columns, "the column"))
-            self.work.notice(f"{message}, skipping")
-        return column
-
-    def _defaults_without(self, column: ColumnDescription) -> dict[int, SourceText]:
-        return {number: source for number, source in self.entry.defaults.items() if number != column.number}
 
     def _put_column(
         self,
@@ -286,7 +233,7 @@ class StreamAlteration:
         options: dict[str, str] | None = None,
         defaults: dict[int, SourceText] | None = None,
     ) -> None:
-        before = self._name
+        before = self.name
         self.entry = StreamEntry(
             stream_description(stream),
             stream,

@@ -12,14 +12,13 @@ from dataclasses import replace
 
 from engine.catalog.image import CatalogImage, SequenceEntry, TableEntry, ViewEntry, maker_of
 from engine.catalog.sequences import LIMITS
+from engine.ddl.alterations import Alteration
 from engine.ddl.definitions import require_free
 from engine.ddl.dependents import (
     Dependent,
-    cascade_notice,
     dependents_of,
     owned_by,
     reads,
-    refusal,
     views_using,
     without_constraint,
 )
@@ -31,43 +30,29 @@ from engine.ddl.table_names import relation_names
 from engine.ddl.table_references import drop_constraint, links_needing, with_reference
 from engine.ddl.table_work import TableWork, table_scan
 from engine.tables.foreign_keys import links_from, links_to
-from engine.tables.table_expressions import bound_description, default_source
+from engine.tables.table_expressions import bound_description
 from engine.tables.table_transaction import physical_type
 from sql.bind.expressions.readers import value_as_written, with_zone
 from sql.bind.substitute import substitute_now
 from sql.bind.writes.constraints import bind_conversion
-from sql.bind.writes.insert import bind_default
 from sql.bind.writes.write_target import stored
 from sql.catalog.catalog import ColumnDescription, ConstraintDescription
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import in_schema_of
-from sql.names.suggestions import did_you_mean
 from sql.parse.statements.alter_table import AlterTable
-from sql.parse.statements.parts import TableChange, TableColumn
+from sql.parse.statements.parts import TableChange
 from sql.tree.expressions import Call, Column, Expression, Literal
 from sql.tree.relations import Filter, Limit, Project
 from sql.tree.walks import columns_of as tree_columns
 from sql.types.casts import can_cast, plain_name
 from sql.types.datatypes import BOOL, INT8, SqlType
 
-# PostgreSQL does the actions of one statement in this order.
-PASSES = {
-    "drop column": 0,
-    "drop constraint": 0,
-    "set type": 1,
-    "add column": 2,
-    "add constraint": 4,
-}
-OTHER_PASS = 3
-
 
 def alter_table(statement: AlterTable, entry: TableEntry, work: TableWork, now_us: int) -> None:
     """Do all actions of the statement."""
     refuse_in_use(work.image, entry)
     work.tables.references.refuse_waiting(entry, "ALTER TABLE")
-    alteration = Alteration(entry, work, now_us)
-    for change in sorted(statement.changes, key=lambda change: PASSES.get(change.action, OTHER_PASS)):
-        alteration.do(change)
+    TableAlteration(entry, work, now_us).do(statement.changes)
     work.image = bound_again(work.image, [entry.description.oid])
 
 
@@ -85,18 +70,12 @@ def refuse_in_use(image: CatalogImage, entry: TableEntry) -> None:
             )
 
 
-class Alteration:
-    """A table under change.
-
-    Attributes:
-        entry: the entry after the actions done so far; the work's image always has it, too.
-    """
+class TableAlteration(Alteration[TableEntry]):
+    """A table under change."""
 
     def __init__(self, entry: TableEntry, work: TableWork, now_us: int) -> None:
-        self.entry = entry
-        self.work = work
         self._now_us = now_us
-        self._actions: dict[str, Callable[[TableChange], None]] = {
+        actions: dict[str, Callable[[TableChange], None]] = {
             "add column": self._add_column,
             "drop column": self._drop_column,
             "rename column": self._rename_column,
@@ -112,25 +91,14 @@ class Alteration:
             "rename constraint": self._rename_constraint,
             "options": self._refuse_options,
         }
-
-    @property
-    def _name(self) -> str:
-        return self.entry.description.name
-
-    def do(self, change: TableChange) -> None:
-        """Do one action."""
-        self._actions[change.action](change)
+        super().__init__(entry, work, actions)
 
     # Columns
 
     def _add_column(self, change: TableChange) -> None:
         column = change.column
         assert column is not None
-        if any(known.name == column.name for known in self.entry.description.columns):
-            message = f'column "{column.name}" of relation "{self._name}" already exists'
-            if not change.if_exists:
-                raise SqlError("42701", message)
-            self.work.notice(f"{message}, skipping", "42701")
+        if self.has_column(column.name, change.if_exists):
             return
         before = self.entry
         after = with_column(before, column, self.work)
@@ -149,10 +117,10 @@ class Alteration:
             self._add_constraint(TableChange("add constraint", constraint=constraint))
 
     def _drop_column(self, change: TableChange) -> None:
-        column = self._column(change, f'column "{change.name}" of relation "{self._name}" does not exist')
+        column = self.column(change)
         if column is None:
             return
-        what = f"column {column.name} of table {self._name}"
+        what = f"column {column.name} of table {self.name}"
         views = views_using(self.work.image, self.entry, column.number)
         found = [Dependent(view, what) for view in views]
         sequences = owned_by(self.work.image, self.entry.description.oid, column.number)
@@ -178,7 +146,7 @@ class Alteration:
                 replace(
                     self.entry,
                     description=description,
-                    defaults={number: one for number, one in self.entry.defaults.items() if number != column.number},
+                    defaults=self.defaults_without(column),
                     checks={name: one for name, one in self.entry.checks.items() if name in names},
                     indexes={name: one for name, one in self.entry.indexes.items() if name in names},
                 ),
@@ -187,16 +155,11 @@ class Alteration:
         )
 
     def _rename_column(self, change: TableChange) -> None:
-        column = self._column(change, f'column "{change.name}" does not exist')
-        if column is None:
-            return
-        if any(known.name == change.new_name for known in self.entry.description.columns):
-            raise SqlError("42701", f'column "{change.new_name}" of relation "{self._name}" already exists')
-        self._put_column(replace(column, name=change.new_name))
+        self._put_column(replace(self.renamed_column(change), name=change.new_name))
 
     def _set_type(self, change: TableChange) -> None:
-        column = self._column(change, f'column "{change.name}" of relation "{self._name}" does not exist')
-        assert column is not None and change.type is not None
+        column = self.present_column(change)
+        assert change.type is not None
         for view in views_using(self.work.image, self.entry, column.number):
             raise SqlError(
                 "0A000",
@@ -249,20 +212,16 @@ class Alteration:
 
     def _set_default(self, change: TableChange) -> None:
         column = self._plain_column(change)
-        assert change.default is not None
-        definition = TableColumn(column.name, column.type, default=change.default, default_text=change.default_text)
-        bound = bind_default(definition, self.work.image, self.work.settings)
-        source = default_source(bound, change.default_text, self.work.settings, self.work.image)
+        _, source = self.new_default(column, change)
         entry = replace(self.entry, defaults={**self.entry.defaults, column.number: source})
         self._put(bound_description(entry, self.work.image))
 
     def _drop_default(self, change: TableChange) -> None:
-        column = self._plain_column(change)
-        kept = {number: one for number, one in self.entry.defaults.items() if number != column.number}
+        kept = self.defaults_without(self._plain_column(change))
         self._put(bound_description(replace(self.entry, defaults=kept), self.work.image))
 
     def _set_not_null(self, change: TableChange) -> None:
-        column = self._column(change, f'column "{change.name}" of relation "{self._name}" does not exist')
+        column = self.column(change)
         if column is not None and not column.not_null:
             self._require_filled(column)
             self._put_column(replace(column, not_null=True))
@@ -303,10 +262,10 @@ class Alteration:
         description = self.entry.description
         found = next((one for one in description.constraints if one.name == change.name and not one.is_index), None)
         if found is None:
-            message = f'constraint "{change.name}" of relation "{self._name}" does not exist'
-            raise SqlError("42704", message)
+            self.no_constraint(change)
+            return
         if found.reference is None:
-            message = f'constraint "{change.name}" of relation "{self._name}" is not a foreign key constraint'
+            message = f'constraint "{change.name}" of relation "{self.name}" is not a foreign key constraint'
             raise SqlError("42809", message)
         reference = replace(found.reference, deferrable=change.deferrable, deferred=change.deferred)
         constraints = tuple(
@@ -318,12 +277,9 @@ class Alteration:
         description = self.entry.description
         lost = [one for one in description.constraints if one.name == change.name and not one.is_index]
         if not lost:
-            message = f'constraint "{change.name}" of relation "{self._name}" does not exist'
-            if not change.if_exists:
-                raise SqlError("42704", message)
-            self.work.notice(f"{message}, skipping")
+            self.no_constraint(change)
             return
-        self._drop_references(f"constraint {change.name} on table {self._name}", lost, f"index {change.name}", change)
+        self._drop_references(f"constraint {change.name} on table {self.name}", lost, f"index {change.name}", change)
         lost = [one for one in self.entry.description.constraints if one.name == change.name and not one.is_index]
         description = self.entry.description
         self._drop_indexes(lost)
@@ -349,11 +305,12 @@ class Alteration:
         description = self.entry.description
         found = next((one for one in description.constraints if one.name == change.name and not one.is_index), None)
         if found is None:
-            raise SqlError("42704", f'constraint "{change.name}" for table "{self._name}" does not exist')
-        if found.is_key and in_schema_of(self._name, change.new_name) in relation_names(self.work.image):
+            self.no_constraint(change)
+            return
+        if found.is_key and in_schema_of(self.name, change.new_name) in relation_names(self.work.image):
             raise SqlError("42P07", f'relation "{change.new_name}" already exists')
         if any(one.name == change.new_name for one in description.constraints):
-            raise SqlError("42710", f'constraint "{change.new_name}" for relation "{self._name}" already exists')
+            raise SqlError("42710", f'constraint "{change.new_name}" for relation "{self.name}" already exists')
         names = {change.name: change.new_name}
         renamed = tuple(replace(one, name=names.get(one.name, one.name)) for one in description.constraints)
         self._put(
@@ -367,13 +324,13 @@ class Alteration:
 
     def _rename(self, change: TableChange) -> None:
         require_free(self.work.image, change.new_name, None)
-        before = self._name
+        before = self.name
         self.entry = replace(self.entry, description=replace(self.entry.description, name=change.new_name))
         self.work.image = self.work.image.with_replaced(before, self.entry)
         self.work.tables.image = self.work.image
 
     def _refuse_options(self, _: TableChange) -> None:
-        message = f'ALTER action OPTIONS cannot be performed on relation "{self._name}"'
+        message = f'ALTER action OPTIONS cannot be performed on relation "{self.name}"'
         raise SqlError("42809", message, detail="This operation is not supported for tables.")
 
     # Inside
@@ -387,20 +344,10 @@ class Alteration:
         columns = tuple(column if one.number == column.number else one for one in self.entry.description.columns)
         self._put(replace(self.entry, description=replace(self.entry.description, columns=columns)))
 
-    def _column(self, change: TableChange, message: str) -> ColumnDescription | None:
-        columns = {column.name: column for column in self.entry.description.columns}
-        column = columns.get(change.name)
-        if column is None:
-            if not change.if_exists:
-                raise SqlError("42703", message, hint=did_you_mean(change.name, columns, "the column"))
-            self.work.notice(f"{message}, skipping")
-        return column
-
     def _plain_column(self, change: TableChange) -> ColumnDescription:
-        column = self._column(change, f'column "{change.name}" of relation "{self._name}" does not exist')
-        assert column is not None
+        column = self.present_column(change)
         if column.identity is not None:
-            message = f'column "{column.name}" of relation "{self._name}" is an identity column'
+            message = f'column "{column.name}" of relation "{self.name}" is an identity column'
             hint = "Use ALTER TABLE ... ALTER COLUMN ... DROP IDENTITY instead."
             raise SqlError("42601", message, hint=hint if change.action == "drop default" else None)
         return column
@@ -413,10 +360,7 @@ class Alteration:
     def _drop_dependents(self, what: str, found: Sequence[Dependent], cascade: bool) -> None:
         if not found:
             return
-        if not cascade:
-            raise refusal(what, found)
-        text, detail = cascade_notice([one.text for one in found])
-        self.work.notice(text, detail=detail)
+        self.tell_dropped(what, found, cascade)
         remove([one.entry for one in found if one.is_whole], self.work)
         for one in found:
             if one.constraint is not None and one.entry.description.oid == self.entry.description.oid:
@@ -431,8 +375,8 @@ class Alteration:
         if self.work.any_row(Limit(Filter(table_scan(self.entry), empty), Literal(1, INT8), None)):
             raise SqlError(
                 "23502",
-                f'column "{column.name}" of relation "{self._name}" contains null values',
-                table_name=self._name,
+                f'column "{column.name}" of relation "{self.name}" contains null values',
+                table_name=self.name,
                 column_name=column.name,
             )
 
@@ -446,8 +390,8 @@ class Alteration:
         if self.work.any_row(Limit(failed, Literal(1, INT8), None)):
             raise SqlError(
                 "23514",
-                f'check constraint "{constraint.name}" of relation "{self._name}" is violated by some row',
-                table_name=self._name,
+                f'check constraint "{constraint.name}" of relation "{self.name}" is violated by some row',
+                table_name=self.name,
                 constraint_name=constraint.name,
             )
 

@@ -6,8 +6,7 @@ errors. A schema is a name with an oid in the image, and the beginning of the ke
 
 from __future__ import annotations
 
-from engine.ddl.schema_moves import rename_schema
-from engine.ddl.schemas import drop_schemas, with_schema
+from engine.ddl.schemas import drop_schemas, rename_schema, with_schema
 from engine.dialect.access import RoleWork, changes_access, named_role, role_work, tell
 from engine.execution.defining import finish, note_built, table_work
 from engine.execution.outcome import Outcome

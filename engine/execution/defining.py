@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from engine.catalog.image import CatalogImage, Entry
-from engine.ddl.schema_moves import move
+from engine.ddl.schemas import move
 from engine.ddl.table_work import TableWork
 from engine.execution.outcome import Outcome
 from engine.execution.registry import SURROUNDINGS, do
