@@ -52,6 +52,7 @@ test-long: setup
 	@docker/setup.sh postgres
 	@$(BIN)/python -m pytest tests/randomized --cases 10000 --seconds 57600 --timeout 60000 --write-evidence
 	@$(BIN)/python -m pytest tests/views/codegen/test_hostile_names.py --cases 10000 --timeout 15000
+	@$(BIN)/python -m pytest tests/end_to_end/test_protocol.py tests/end_to_end/test_random_conditions.py --cases 2000 --timeout 15000
 	@$(BIN)/python -m pytest tests/end_to_end/test_compilation.py -k leave_nothing --cases 35000 --timeout 15000 --write-evidence
 	@$(BIN)/python -m pytest tests/faults --cases 4000 --seconds 57600 --timeout 60000 --write-evidence
 	@$(BIN)/python -m pytest tests/stress --write-evidence

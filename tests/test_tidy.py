@@ -95,6 +95,16 @@ def syntax(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
+# What the rules below look at; a walk through all of the tree takes seconds, so there is one.
+LOOKED_AT = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ExceptHandler, ast.Import, ast.ImportFrom)
+
+
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """Return the functions, handlers of exceptions and imports of a module."""
+    return [node for node in ast.walk(syntax(path)) if isinstance(node, LOOKED_AT)]
+
+
 def tree_name(path: Path) -> str:
     return path.relative_to(TREE).as_posix()
 
@@ -110,7 +120,7 @@ def test_files_and_functions_are_short() -> None:
             lines = path.read_text().splitlines()
             if len(lines) > (FAMILY_LINES_MAX if tree_name(path) in FAMILIES else FILE_LINES_MAX):
                 yield f"{tree_name(path)} has {len(lines)} lines"
-            for node in ast.walk(syntax(path)):
+            for node in nodes(path):
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                     length = (node.end_lineno or node.lineno) - node.lineno + 1
                     if length > FUNCTION_LINES_MAX:
@@ -124,7 +134,7 @@ def test_functions_take_few_parameters() -> None:
 
     def problems() -> Iterator[str]:
         for path in MODULES:
-            for node in ast.walk(syntax(path)):
+            for node in nodes(path):
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and GENERATED not in path.parents:
                     names = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
                     count = len(names) - (names[:1] == ["self"])
@@ -160,7 +170,7 @@ def test_a_bug_is_never_taken_for_a_clients_error() -> None:
 
     def problems() -> Iterator[str]:
         for path in MODULES:
-            for node in ast.walk(syntax(path)):
+            for node in nodes(path):
                 if not isinstance(node, ast.ExceptHandler):
                     continue
                 names = (
@@ -221,7 +231,7 @@ def in_folder(name: str, pattern: str) -> bool:
 def imports(path: Path) -> set[str]:
     """Return the top-level names that a module imports."""
     names: set[str] = set()
-    for node in ast.walk(syntax(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             names |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
@@ -239,7 +249,7 @@ def test_no_import_hides_in_a_function() -> None:
         f"{tree_name(path)}:{statement.lineno}"
         for path in MODULES
         if tree_name(path).split("/")[0] in PACKAGES and tree_name(path) not in IMPORT_LATER
-        for function in ast.walk(syntax(path))
+        for function in nodes(path)
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         for statement in ast.walk(function)
         if isinstance(statement, ast.Import | ast.ImportFrom)

@@ -160,13 +160,14 @@ def test_a_folder_in_use(tmp_path: Path) -> None:
     assert f"in use by another server (process {os.getpid()})" in line
 
 
-def test_no_trust_beyond_this_machine(tmp_path: Path) -> None:
-    status, line = refusal("--set", "hba=host all all all trust", "--data-dir", str(tmp_path))
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("hba=host all all all trust", "--insecure-trust"),
+        ("spark_memory=3", "there is no setting spark_memory; did you mean spark_memory_mb?"),
+    ],
+)
+def test_a_setting_that_is_refused(setting: str, message: str, tmp_path: Path) -> None:
+    status, line = refusal("--set", setting, "--data-dir", str(tmp_path))
     assert status == 2
-    assert "--insecure-trust" in line
-
-
-def test_a_wrong_setting(tmp_path: Path) -> None:
-    status, line = refusal("--set", "spark_memory=3", "--data-dir", str(tmp_path))
-    assert status == 2
-    assert "there is no setting spark_memory; did you mean spark_memory_mb?" in line
+    assert message in line
