@@ -15,7 +15,37 @@ from typing import Any, cast
 from sql.errors import SqlError
 
 DECODER = json.JSONDecoder(strict=False)
+ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|.)", re.DOTALL)
+HIGH_SURROGATE, LOW_SURROGATE = 0xD800 >> 10, 0xDC00 >> 10
 INDEX = re.compile(r"\s*[+-]?\d{1,9}")
+
+
+def check_escapes(text: str) -> None:
+    """Check that the strings of a json are texts: its input takes Unicode escapes that are none.
+
+    Raises 22P05 and 22P02.
+    """
+    if "\\u" not in text:
+        return
+    high_end = None
+    for found in ESCAPE.finditer(text):
+        code = -1 if found[1] is None else int(found[1], 16)
+        if code == 0:
+            raise SqlError(
+                "22P05", "unsupported Unicode escape sequence", detail="\\u0000 cannot be converted to text."
+            )
+        is_low, is_high = code >> 10 == LOW_SURROGATE, code >> 10 == HIGH_SURROGATE
+        if is_high and high_end == found.start():
+            raise _no_json("Unicode high surrogate must not follow a high surrogate.")
+        if is_low != (high_end == found.start()) or (high_end is not None and not is_low):
+            raise _no_json("Unicode low surrogate must follow a high surrogate.")
+        high_end = found.end() if is_high else None
+    if high_end is not None:
+        raise _no_json("Unicode low surrogate must follow a high surrogate.")
+
+
+def _no_json(detail: str) -> SqlError:
+    return SqlError("22P02", "invalid input syntax for type json", detail=detail)
 
 
 def end_of_space(text: str, place: int) -> int:
@@ -57,6 +87,7 @@ def parts(text: str) -> list[tuple[str, str]] | list[str] | None:
 
 def field(text: str, key: str) -> str | None:
     """Return value -> key; of several members of one name the last."""
+    check_escapes(text)
     if text[end_of_space(text, 0)] != "{":
         return None
     return next((value for name, value in reversed(cast("list[tuple[str, str]]", parts(text))) if name == key), None)
@@ -64,6 +95,7 @@ def field(text: str, key: str) -> str | None:
 
 def item(text: str, index: int) -> str | None:
     """Return value -> index, from the end when negative."""
+    check_escapes(text)
     if text[end_of_space(text, 0)] != "[":
         return None
     items = cast("list[str]", parts(text))
@@ -82,12 +114,14 @@ def as_text(value: str | None) -> str | None:
     if value is None or value == "null":
         return None
     if value.startswith('"'):
+        check_escapes(value)
         return str(DECODER.decode(value))
     return value
 
 
 def path(text: str, steps: list[str | None]) -> str | None:
     """Return value #> steps."""
+    check_escapes(text)
     found: str | None = text.strip(" \t\n\r")
     for step in steps:
         if found is None or step is None:

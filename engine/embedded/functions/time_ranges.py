@@ -13,7 +13,7 @@ import pyarrow as pa
 from engine.embedded.arrow_numerics import one_array
 from engine.embedded.error_mark import marked
 from sql.errors import SqlError
-from sql.times.civil import DATE_DAYS_MIN, DATE_INFINITY, TIMESTAMP_INFINITY, TIMESTAMP_US_MIN
+from sql.times.civil import DATE_DAYS_END, DATE_DAYS_MIN, DATE_INFINITY, TIMESTAMP_INFINITY, TIMESTAMP_US_MIN
 
 
 def checked_timestamps(column: pa.ChunkedArray) -> pa.Array:
@@ -25,10 +25,11 @@ def checked_timestamps(column: pa.ChunkedArray) -> pa.Array:
 
 
 def checked_dates(column: pa.ChunkedArray) -> pa.Array:
-    """Return dates; none of them is before PostgreSQL's first."""
+    """Return dates; none of them is before PostgreSQL's first or after its last."""
     dates = one_array(column)
     days = dates.view(pa.int32()).fill_null(0).to_numpy(zero_copy_only=False)
     _check(days, DATE_DAYS_MIN, DATE_INFINITY, "date")
+    _check(-days, 1 - DATE_DAYS_END, DATE_INFINITY, "date")
     return dates
 
 

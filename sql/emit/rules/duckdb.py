@@ -9,7 +9,7 @@ text, float overflow.
 
 from __future__ import annotations
 
-from sql.emit.expressions import ExpressionPrinter, Rule, cast_table, rule_table
+from sql.emit.expressions import ExpressionPrinter, cast_table, rule_table
 from sql.emit.rules.address import ADDRESS_RULES
 from sql.emit.rules.array import DUCKDB_ARRAY_RULES
 from sql.emit.rules.cast import SHARED_CASTS, plain, to_text
@@ -47,19 +47,6 @@ def _of_session(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str
     if node.function == "setval" and len(texts) == 3:
         texts = [*texts, "TRUE"]
     return f"session_{node.function}({', '.join(texts)})"
-
-
-def _moved_date(operator: str, sign: int) -> Rule:
-    """Return a date and a number of days; a move back is checked not to go before the first
-    date.
-    """
-
-    def rule(_: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-        text, days = f"({texts[0]} {operator} {texts[1]})", node.arguments[1]
-        moves_on = isinstance(days, Literal) and isinstance(days.value, int) and days.value * sign >= 0
-        return text if moves_on else f"date_checked({text})"
-
-    return rule
 
 
 RULES = (
@@ -109,8 +96,8 @@ RULES = (
             "set_config": {"any": _of_session},
             "pg_notify": {"any": _of_session},
             **{name: {"any": _of_session} for name in sorted(ADVISORY_CALLS)},
-            "date_add_days": {"date": _moved_date("+", 1)},
-            "date_subtract_days": {"date": _moved_date("-", -1)},
+            "date_add_days": {"date": "date_checked({0} + {1})"},
+            "date_subtract_days": {"date": "date_checked({0} - {1})"},
             "date_difference": {"date": date_difference("{0} - {1}")},
         }
     )
