@@ -1,6 +1,8 @@
-"""A client that asks for one row again and again, in a process of its own, and writes down when it asked and how long that took.
+"""A client that asks for one row again and again, in a process of its own, and writes down when it
+asked and how long that took.
 
-`python -m bench.asking PORT FILE`; FILE gets pairs of doubles, seconds of the monotonic clock, which processes share. `Asking` runs it.
+`python -m bench.asking PORT FILE`; FILE gets pairs of doubles, seconds of the monotonic clock,
+which processes share. `Asking` runs it.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ STARTUP = b"user\0antumbra\0database\0antumbra\0\0"
 
 
 class Asking:
-    """What such a client has measured so far."""
+    """The measurements of such a client so far."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

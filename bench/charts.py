@@ -1,6 +1,7 @@
 """Lines over a logarithmic scale as an SVG file, so that growth can be seen beside a table.
 
-Enters: named series of points. Leaves: SVG text with a legend, readable on a white page. Must not measure anything.
+Enters: named series of points. Leaves: SVG text with a legend, readable on a white page. Must not
+measure anything.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ Points = Sequence[tuple[float, float]]
 
 
 def chart(title: str, x_name: str, y_name: str, series: Mapping[str, Points], ticks: Mapping[float, str]) -> str:
-    """Return a chart of y over x, y from zero. ticks: the places on the x axis that are named; all x lie between the first and the last.
+    """Return a chart of y over x, y from zero. ticks: the places on the x axis that are named.
+
+    All x lie between the first and the last.
 
     x is shown by its logarithm, except where it begins with zero.
     """

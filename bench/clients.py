@@ -1,4 +1,5 @@
-"""The clients that measure a server, ours or PostgreSQL: a COPY through psycopg, and pgbench with one script.
+"""The clients that measure a server, ours or PostgreSQL: a COPY through psycopg, and pgbench with
+one script.
 
 Leaves: seconds, and rates with the number of rows acknowledged.
 """
@@ -35,7 +36,9 @@ def copy_in(connection: Client, text: bytes, statement: str = COPY_EVENTS) -> fl
 
 @dataclass(frozen=True, slots=True)
 class Inserting:
-    """pgbench with a script of one INSERT. mode: pgbench's query mode; options: what it passes to the server as it connects."""
+    """pgbench with a script of one INSERT. mode: pgbench's query mode; options: what it passes to
+    the server as it connects.
+    """
 
     port: int
     database: str
@@ -45,7 +48,10 @@ class Inserting:
     options: str = ""
 
     def run(self, seconds: int) -> tuple[float, int]:
-        """Return the transactions per second that pgbench reports, and how many there were. Raises RuntimeError when one fails."""
+        """Return the transactions per second that pgbench reports, and how many there were.
+
+        Raises RuntimeError when one fails.
+        """
         command = [str(find_programs() / "pgbench"), *self._arguments(), "-T", str(seconds), self.database]
         environment = {**os.environ, "PGOPTIONS": self.options}
         result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)

@@ -1,8 +1,10 @@
-r"""What a long \copy costs in memory: psql sends a CSV of a given size into a stream, or a table, and the server's memory is watched.
+r"""The memory that a long \copy takes: psql sends a CSV of a given size into a stream, or a table,
+and the server's memory is watched.
 
     python -m bench.copied_memory --megabytes 1000 --into stream
 
-Leaves: a line with the greatest resident memory before and while it ran. Exits with 1 where it grew by more than `--growth` megabytes.
+Leaves: a line with the greatest resident memory before and while it ran. Exits with 1 where it grew
+by more than `--growth` megabytes.
 """
 
 from __future__ import annotations
@@ -68,7 +70,10 @@ def write_csv(path: Path, megabytes: float) -> int:
 
 
 def growth_mb(child: Child, into: str, csv: Path, rows_count: int) -> float:
-    """Copy the file with psql; return by how many megabytes the server's memory grew. Prints a line."""
+    """Copy the file with psql; return by how many megabytes the server's memory grew.
+
+    Prints a line.
+    """
     with psycopg.connect(child.dsn, autocommit=True) as connection:
         connection.execute(TARGETS[into].encode())
         before_kb = resident_kb(child.process_id)

@@ -1,8 +1,11 @@
-"""What does it cost that nothing accepted is lost? Rates beside PostgreSQL's and beside our own without a log; checkpoints; restarts.
+"""The cost of losing nothing that was accepted: rates beside PostgreSQL's and beside our own
+without a log; checkpoints; restarts.
 
-PostgreSQL writes a logged table with its defaults, which wait for the disk at each COMMIT as ours do; one grouped view is attached to our
-stream. Every figure is the median of interleaved runs. Prints a table with the threshold of each figure, how many rows were counted, and
-the machine. `--write` puts it into bench/README.md; `--only` runs some of the parts, `--scale` makes rows and seconds fewer.
+PostgreSQL writes a logged table with its defaults, which wait for the disk at each COMMIT as ours
+do; one grouped view is attached to our stream. Every figure is the median of interleaved runs.
+Prints a table with the threshold of each figure, how many rows were counted, and the machine.
+`--write` puts it into bench/README.md; `--only` runs some of the parts, `--scale` makes rows and
+seconds fewer.
 """
 
 from __future__ import annotations
@@ -49,9 +52,10 @@ CHECKPOINTS_COUNT = 6
 class Sizes:
     """How much is measured; the tests use tiny ones.
 
-    pgbench_s: of each rate in a run, with each of connections_counts, in turns of a second; checkpointed_s: of a run with six
-    checkpoints, or with none, beside a view of checkpointed_groups; replayed_rows, replayed_s: what a start replays of COPY and of
-    single-row INSERTs; loaded_groups: of the view in the large checkpoint.
+    pgbench_s: of each rate in a run, with each of connections_counts, in turns of a second;
+    checkpointed_s: of a run with six checkpoints, or with none, beside a view of
+    checkpointed_groups; replayed_rows, replayed_s: what a start replays of COPY and of single-row
+    INSERTs; loaded_groups: of the view in the large checkpoint.
     """
 
     runs_count: int = 5
@@ -81,7 +85,7 @@ class Sizes:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and return 1 if a threshold is missed."""
     sizes = Sizes()
-    parser = argparse.ArgumentParser(prog="bench.durability", description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(prog="bench.durability", description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--runs", type=int, default=sizes.runs_count, help=f"runs (default {sizes.runs_count})")
     parser.add_argument("--only", choices=PARTS, nargs="+", default=list(PARTS), help="the parts to run (default all)")
     parser.add_argument("--scale", type=float, default=1.0, help="part of the rows and seconds (default 1)")
@@ -96,7 +100,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def measure(sizes: Sizes, parts: Sequence[str]) -> tuple[list[Figure], str]:
-    """Run the parts in temporary folders; return the figures, and the rows that each part has counted at its end."""
+    """Run the parts in temporary folders.
+
+    Return the figures, and the rows that each part has counted at its end.
+    """
     figures: list[Figure] = []
     counts: list[str] = []
     for part in parts:
@@ -115,7 +122,10 @@ def measure(sizes: Sizes, parts: Sequence[str]) -> tuple[list[Figure], str]:
 
 
 class Rates:
-    """The same load on three servers: ours, ours without its log, and PostgreSQL. Counts the rows that each has acknowledged."""
+    """The same load on three servers: ours, ours without its log, and PostgreSQL.
+
+    Counts the rows that each has acknowledged.
+    """
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         cluster = PostgresCluster(folder / "postgres", durable=True)
@@ -150,7 +160,9 @@ class Rates:
         return rate
 
     def compare(self, what: str, unit: str, runs_count: int, rate: Callable[[str], float]) -> list[Figure]:
-        """Run all in turns and return the figures: synchronous_commit on beside PostgreSQL, off beside no log."""
+        """Run all in turns and return the figures: synchronous_commit on beside PostgreSQL, off
+        beside no log.
+        """
         order = ("on", "postgres", "off", "unlogged")
         on, theirs, off, unlogged = interleaved(runs_count, *(partial(rate, name) for name in order))
         return [
@@ -159,7 +171,9 @@ class Rates:
         ]
 
     def check(self) -> int:
-        """Return the rows that our server has; all servers must have what they have acknowledged."""
+        """Return the rows that our server has; all servers must have what they have
+        acknowledged.
+        """
         acknowledged = self.acknowledged
         expected = {"on": acknowledged["on"] + acknowledged["off"]}
         expected |= {name: acknowledged[name] for name in ("unlogged", "postgres")}
@@ -179,13 +193,17 @@ def measure_inserts(folder: Path, sizes: Sizes) -> tuple[list[Figure], int]:
             for count in sizes.connections_counts:
                 insert = partial(rates.insert, script=script, mode=mode, connections_count=count, seconds=1)
                 name = f"pgbench -M {mode} INSERT, {count} connection{'s' if count > 1 else ''}"
-                # Short turns: how long the disk takes for a sync drifts from one second to the next.
+                # Short turns: how long the disk takes for a sync drifts from one second to the
+                # next.
                 figures += rates.compare(name, "tps", sizes.runs_count * sizes.pgbench_s, insert)
         return figures, rates.check()
 
 
 def measure_copy(folder: Path, sizes: Sizes) -> tuple[list[Figure], int]:
-    """COPY text through psycopg in pieces of 64 KiB, rows per second; the first of each server is not counted."""
+    """COPY text through psycopg in pieces of 64 KiB, rows per second.
+
+    The first of each server is not counted.
+    """
     text = copy_text(sizes.copy_rows_count)
     with ExitStack() as stack:
         rates = Rates(folder, stack)
@@ -199,7 +217,10 @@ def measure_copy(folder: Path, sizes: Sizes) -> tuple[list[Figure], int]:
 
 
 def measure_checkpoints(folder: Path, sizes: Sizes) -> tuple[list[Figure], int]:
-    """INSERTs over 8 connections with six checkpoints forced meanwhile, and with none; a view with many groups is in each checkpoint."""
+    """INSERTs over 8 connections with six checkpoints forced meanwhile, and with none.
+
+    A view with many groups is in each checkpoint.
+    """
     groups_count = sizes.checkpointed_groups_count
     pause_s = sizes.checkpointed_s / CHECKPOINTS_COUNT
     with (
@@ -241,7 +262,10 @@ def measure_checkpoints(folder: Path, sizes: Sizes) -> tuple[list[Figure], int]:
 
 
 def force_checkpoints(dsn: str, pause_s: float, done: threading.Event, checkpoints_s: list[float]) -> None:
-    """Force a checkpoint in the middle of each pause until `done`; note the seconds that each one took."""
+    """Force a checkpoint in the middle of each pause until `done`.
+
+    Note the seconds that each one took.
+    """
     with psycopg.connect(dsn, autocommit=True) as client:
         due_s = time.perf_counter() + pause_s / 2
         while not done.wait(max(0.0, due_s - time.perf_counter())):

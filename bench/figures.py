@@ -1,7 +1,7 @@
 """The lines of a benchmark's table: what was measured, what is wanted, and on which machine.
 
-Enters: rates and seconds of interleaved runs. Leaves: figures, and the Markdown that `--write` puts between two marks of bench/README.md.
-Must not measure anything itself.
+Enters: rates and seconds of interleaved runs. Leaves: figures, and the Markdown that `--write` puts
+between two marks of bench/README.md. Must not measure anything itself.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ README = Path(__file__).with_name("README.md")
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A line of the table. value: what the threshold is about; detail: the measured medians behind it."""
+    """A line of the table. value: what the threshold is about; detail: the measured medians."""
 
     name: str
     detail: str
@@ -55,7 +55,7 @@ def compared(name: str, ours: Sequence[float], theirs: Sequence[float], threshol
 
 
 def told(*figures: Figure) -> list[Figure]:
-    """Return the figures, after telling whoever waits for the table."""
+    """Return the figures, after a line for the person who waits for the table."""
     for figure in figures:
         print(figure.line, file=sys.stderr, flush=True)
     return list(figures)

@@ -1,8 +1,11 @@
-"""Is the architecture right? Antumbra and PostgreSQL beside each other, in the same run: COPY, single-row INSERTs, refresh, repeated read.
+"""Is the architecture right? Antumbra and PostgreSQL beside each other, in the same run: COPY,
+single-row INSERTs, refresh, repeated read.
 
-One grouped view is attached to the stream; PostgreSQL writes an UNLOGGED table with fsync off and no view. It never waits for the disk, so
-our single-row INSERTs do not either (synchronous_commit = off); bench.durability has those that wait. Every figure is the median of
-interleaved runs. Prints a table with the threshold of each figure, a checksum, and the machine. `--write` puts it into bench/README.md.
+One grouped view is attached to the stream; PostgreSQL writes an UNLOGGED table with fsync off and
+no view. It never waits for the disk, so our single-row INSERTs do not either (synchronous_commit =
+off); bench.durability has those that wait. Every figure is the median of interleaved runs. Prints a
+table with the threshold of each figure, a checksum, and the machine. `--write` puts it into
+bench/README.md.
 """
 
 from __future__ import annotations
@@ -58,7 +61,7 @@ class Sizes:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and return 1 if a threshold is missed."""
-    parser = argparse.ArgumentParser(prog="bench.first_numbers", description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(prog="bench.first_numbers", description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--runs", type=int, default=RUNS_COUNT, help=f"interleaved runs (default {RUNS_COUNT})")
     parser.add_argument("--write", action="store_true", help="put the table into bench/README.md")
     options = parser.parse_args(arguments)
@@ -71,7 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def measure(sizes: Sizes) -> tuple[list[Figure], str]:
-    """Run both servers in temporary folders and return the figures and a checksum that both agree on."""
+    """Run both servers in temporary folders and return the figures and a checksum that both agree
+    on.
+    """
     with tempfile.TemporaryDirectory(prefix="antumbra-bench-") as name:
         folder = Path(name)
         # PostgreSQL's own user has to reach its folder, and pgbench the script.
@@ -113,7 +118,10 @@ def measure_copy(ours: Client, theirs: Client, sizes: Sizes) -> Figure:
 
 
 def check(ours: Client, theirs: Client) -> str:
-    """Return a checksum of the grouped view after both got the same events. Fails if the two differ."""
+    """Return a checksum of the grouped view after both got the same events.
+
+    Fails if the two differ.
+    """
     summary = "SELECT count(*), sum(events), sum(total), max(latest) FROM {} AS groups"
     found = ours.execute(summary.format("per_key")).fetchone()
     expected = theirs.execute(summary.format(f"({GROUPED_QUERY})")).fetchone()
@@ -136,7 +144,9 @@ def measure_inserts(child: Child, cluster: PostgresCluster, script: Path, sizes:
 
 
 def measure_reads(ours: Client, sizes: Sizes) -> list[Figure]:
-    """The first read of a new view whose 1,000 groups go through Spark, and reads of it while nothing changes."""
+    """The first read of a new view whose 1,000 groups go through Spark, and reads of it while
+    nothing changes.
+    """
     copy_in(ours, copy_text(20_000))
     first_refresh_s(ours, 0)
     refreshes_s = [first_refresh_s(ours, run + 1) for run in range(sizes.runs_count)]
@@ -173,7 +183,9 @@ def first_refresh_s(ours: Client, number: int) -> float:
 
 
 def median_read_s(ours: Client, query: str, reads_count: int) -> float:
-    """Return the median seconds from sending `query` to holding its whole result, before values become Python objects."""
+    """Return the median seconds from sending `query` to holding its whole result, before values
+    become Python objects.
+    """
     seconds = []
     with ours.cursor() as cursor:
         for _ in range(reads_count):
@@ -184,7 +196,9 @@ def median_read_s(ours: Client, query: str, reads_count: int) -> float:
 
 
 def measure_join(ours: Client, sizes: Sizes) -> Figure:
-    """COPY into a stream with a grouped view, and with the same view over a join with 100,000 customers, rows per second."""
+    """COPY into a stream with a grouped view, and with the same view over a join with 100,000
+    customers, rows per second.
+    """
     ours.execute(CREATE_CUSTOMERS)
     copy_in(ours, customers_text(), COPY_CUSTOMERS)
     text = purchases_text(sizes.copy_rows_count)

@@ -1,7 +1,9 @@
-"""Writes sql/FUNCTIONS.md: which functions, operators, aggregates and casts there are, with which arguments, and who runs them.
+"""Writes sql/FUNCTIONS.md: which functions, operators, aggregates and casts there are, with which
+arguments, and who runs them.
 
-`python -m bench.function_page` writes the page; a test fails when it is stale. Nothing is listed by hand: every signature of `sql` is
-bound in a small query, and printed for each engine and for kernels. What one of them refuses with 0A000 it does not run.
+`python -m bench.function_page` writes the page; a test fails when it is stale. Nothing is listed by
+hand: every signature of `sql` is bound in a small query, and printed for each engine and for
+kernels. What one of them refuses with 0A000 it does not run.
 """
 
 from __future__ import annotations
@@ -96,7 +98,7 @@ def column_name(family: str) -> str:
 
 
 def column_type(family: str) -> SqlType:
-    """Return an example of a family's types: a numeric has two digits behind the point."""
+    """Return an example of a family's types: a numeric has two digits after the point."""
     return numeric(10, 2) if family == "numeric" else SqlType(family)
 
 

@@ -1,8 +1,10 @@
-"""Do refreshes hold up inserts? Single INSERTs at half of the highest rate, with and without a reader who refreshes without pause.
+"""Do refreshes hold up inserts? Single INSERTs at half of the highest rate, with and without a
+reader who refreshes without pause.
 
-pgbench sends at fixed times, whatever has been answered (--rate), and a latency counts from the time at which an INSERT was to be sent.
-The view ranks its groups, so each refresh goes through Spark, which has one thread of the lowest priority. Minutes without refreshes and
-with them take turns, twice. Prints a table with thresholds and a checksum; `--write` puts it into bench/README.md.
+pgbench sends at fixed times, whatever has been answered (--rate), and a latency counts from the
+time at which an INSERT was to be sent. The view ranks its groups, so each refresh goes through
+Spark, which has one thread of the lowest priority. Minutes without refreshes and with them take
+turns, twice. Prints a table with thresholds and a checksum; `--write` puts it into bench/README.md.
 """
 
 from __future__ import annotations
@@ -32,7 +34,10 @@ CONNECTIONS_COUNT = 4
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured; the tests use tiny numbers. trial_s: of the highest rate; phase_s: of each turn; turns: of both."""
+    """How much is measured.
+
+    The tests use tiny numbers. trial_s: of the highest rate; phase_s: of each turn; turns: of both.
+    """
 
     trial_s: int = 10
     phase_s: int = 60
@@ -41,7 +46,9 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Latencies in milliseconds without and with refreshes, the rate, how many refreshes there were, and the rows."""
+    """Latencies in milliseconds without and with refreshes, the rate, how many refreshes there
+    were, and the rows.
+    """
 
     alone_ms: list[float]
     beside_ms: list[float]
@@ -52,7 +59,7 @@ class Found:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and return 1 if a threshold is missed."""
-    parser = argparse.ArgumentParser(prog="bench.interference", description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(prog="bench.interference", description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--seconds", type=int, default=Sizes().phase_s, help="of each turn (default 60)")
     parser.add_argument("--write", action="store_true", help="put the table into bench/README.md")
     options = parser.parse_args(arguments)
@@ -104,7 +111,9 @@ def measure(sizes: Sizes) -> Found:
 
 
 def insert(child: Child, script: Path, log: Path, rate: float, seconds: int) -> list[float]:
-    """Return the latency of each INSERT in milliseconds, from the time at which it was to be sent."""
+    """Return the latency of each INSERT in milliseconds, from the time at which it was to be
+    sent.
+    """
     log.mkdir()
     command = [str(find_programs() / "pgbench"), "-h", "127.0.0.1", "-p", str(child.port), "-U", "antumbra", "-n"]
     command += [

@@ -1,4 +1,7 @@
-"""The stream and the views of the load test. Must not import locust, which changes sockets for the whole process."""
+"""The stream and the views of the load test.
+
+Must not import locust, which changes sockets for the whole process.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,9 @@ COUNT = "SELECT coalesce(sum(events), 0) FROM load_per_key"
 
 
 def create_load_stream(dsn: str) -> None:
-    """Make the stream and its views anew, and read each view once, so that what is compiled or started at first use is there."""
+    """Make the stream and its views anew, and read each view once, so that what is compiled or
+    started at first use is there.
+    """
     with psycopg.connect(dsn, autocommit=True) as connection:
         for statement in SETUP:
             connection.execute(statement.encode())

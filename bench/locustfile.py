@@ -1,7 +1,9 @@
-"""Locust users that speak to Antumbra through psycopg: single INSERTs, batches, COPY, and readers of views.
+"""Locust users that speak to Antumbra through psycopg: single INSERTs, batches, COPY, and readers
+of views.
 
-`locust -f bench/locustfile.py --host postgresql://127.0.0.1:5433/antumbra` opens locust's own web page. Every start makes the stream
-and its views anew; every stop compares the rows that were acknowledged with what the view has counted.
+`locust -f bench/locustfile.py --host postgresql://127.0.0.1:5433/antumbra` opens locust's own web
+page. Every start makes the stream and its views anew; every stop compares the rows that were
+acknowledged with what the view has counted.
 """
 
 from __future__ import annotations
@@ -38,7 +40,10 @@ def create_stream(environment: Environment, **_: object) -> None:
 
 @events.test_stop.add_listener
 def compare_counts(environment: Environment, **_: object) -> None:
-    """Every acknowledged row must be in the view; a statement that was cut off when the run stopped may be there too."""
+    """Every acknowledged row must be in the view.
+
+    A statement that was cut off when the run stopped may be there too.
+    """
     if isinstance(environment.runner, WorkerRunner):
         return
     with psycopg.connect(environment.host or HOST_DEFAULT, autocommit=True) as connection:
@@ -77,7 +82,10 @@ class AntumbraUser(User):
             AntumbraUser.acknowledged_rows_count += rows_count
 
     def timed(self, kind: str, action: Callable[[], int]) -> bool:
-        """Run `action`, which returns the bytes it moved, and report it to locust. Tells whether it succeeded."""
+        """Run `action`, which returns the bytes it moved, and report it to locust.
+
+        Tells whether it succeeded.
+        """
         start_s = time.perf_counter()
         failure: psycopg.Error | None = None
         length = 0
@@ -157,7 +165,9 @@ class Copier(AntumbraUser):
 
 
 class ViewReader(AntumbraUser):
-    """Reads both views: one is finished as its groups are exported, the other goes through Spark."""
+    """Reads both views: one is finished as its groups are exported, the other goes through
+    Spark.
+    """
 
     weight = 2
     wait_time = constant_pacing(READ_EVERY_S)

@@ -1,6 +1,9 @@
-"""Counts the logical lines of each room: `python -m bench.logical_lines [commit ...]`; without a commit, those of the tree.
+"""Counts the logical lines of each room: `python -m bench.logical_lines [commit ...]`.
 
-A logical line is one statement of Python, whatever lines it is written on. Docstrings, comments, imports and blank lines are none.
+Without a commit, those of the tree.
+
+A logical line is one statement of Python, whatever lines it is written on. Docstrings, comments,
+imports and blank lines are none.
 """
 
 from __future__ import annotations
@@ -36,7 +39,9 @@ def room_of(path: str) -> str:
 
 
 def sources(commit: str | None) -> Iterator[tuple[str, str]]:
-    """Yield path and text of each Python file of the packages. commit: as git names it; None: of the tree as it lies there."""
+    """Yield path and text of each Python file of the packages. commit: as git names it; None: of
+    the tree as it lies there.
+    """
     if commit is None:
         for package in PACKAGES:
             for path in sorted((ROOT / package).rglob("*.py")):

@@ -1,8 +1,10 @@
-"""What do costly statements cost others? Some 600 shapes of statements, one after the other, while another client asks `SELECT 1`.
+"""The cost of costly statements for others: some 600 shapes of statements, one after the other,
+while another client asks `SELECT 1`.
 
-Each shape ends in its answer or in an error of the client's, in a time that is bounded by `statement_timeout`, and its session goes on.
-`--scale` makes them smaller, `--only` takes those whose names have a text. Prints those that cost most, and a table with thresholds;
-`--write` puts it into bench/README.md.
+Each shape ends in its answer or in an error of the client's, in a time that is bounded by
+`statement_timeout`, and its session goes on. `--scale` makes them smaller, `--only` takes those
+whose names have a text. Prints those that cost most, and a table with thresholds; `--write` puts it
+into bench/README.md.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ BUGS = ("XX", "08", "57014")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One shape: what was answered, whether that is right, and the seconds that it took itself and others waited meanwhile."""
+    """One shape: what was answered, whether that is right, and the seconds that it took itself and
+    others waited meanwhile.
+    """
 
     name: str
     answer: Any
@@ -44,7 +48,7 @@ class Found:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and return 1 if a threshold is missed or an answer is wrong."""
-    parser = argparse.ArgumentParser(prog="bench.long_statements", description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(prog="bench.long_statements", description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--scale", type=float, default=1.0, help="of the sizes (default 1)")
     parser.add_argument("--only", default="", help="take the shapes whose names have this text")
     parser.add_argument("--write", action="store_true", help="put the table into bench/README.md")

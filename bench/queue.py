@@ -1,8 +1,10 @@
-"""How long is the queue in front of a view while ten clients write to it? Six integers of 1 to 10,000, one view (thesis, figure 4.14).
+"""How long is the queue in front of a view while ten clients write to it? Six integers of 1 to
+10,000, one view (thesis, figure 4.14).
 
-Each client writes COPYs of more groups than a view takes at once, so that they wait for the next refresh; a reader refreshes again and
-again. The queue of pg_stat_continuous_views is looked at all the while. Prints a table with thresholds and a checksum; `--write` puts it
-into bench/README.md, and the drawing beside it.
+Each client writes COPYs of more groups than a view takes at once, so that they wait for the next
+refresh; a reader refreshes again and again. The queue of pg_stat_continuous_views is looked at all
+the while. Prints a table with thresholds and a checksum; `--write` puts it into bench/README.md,
+and the drawing beside it.
 """
 
 from __future__ import annotations
@@ -48,7 +50,9 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was seen: (seconds, statements that wait), the most of them, the bound, what is left after the last refresh, rows written."""
+    """The observations: (seconds, statements that wait), the most of them, the bound, what is left
+    after the last refresh, rows written.
+    """
 
     looks: list[tuple[float, float]]
     queue_most: int
@@ -59,7 +63,7 @@ class Found:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and return 1 if a threshold is missed."""
-    parser = argparse.ArgumentParser(prog="bench.queue", description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(prog="bench.queue", description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--write", action="store_true", help="put table and drawing into bench/")
     options = parser.parse_args(arguments)
     found = measure(Sizes())

@@ -1,8 +1,10 @@
-"""How long does one call of a regular expression take on 10 kB, and how long a row of a column of lines?
+"""How long does one call of a regular expression take on 10 kB, and how long a row of a column of
+lines?
 
-Patterns on which matchers that try and go back never end, or of which every place of the text has a state of its own; each is called as
-a statement's first, when it is compiled, and as its next. No call is wanted to take more than 50 ms. Lines go through the embedded
-engine. Prints lines with milliseconds of the thread, and a checksum of the answers.
+Patterns on which matchers that try and go back never end, or of which every place of the text has a
+state of its own; each is called as a statement's first, when it is compiled, and as its next. No
+call is wanted to take more than 50 ms. Lines go through the embedded engine. Prints lines with
+milliseconds of the thread, and a checksum of the answers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""How fast is a start? What the log has after a SIGKILL beside the ingest of the same rows, and a checkpoint of many groups.
+"""How fast is a start? What the log has after a SIGKILL beside the ingest of the same rows, and a
+checkpoint of many groups.
 
-Enters: an empty folder and how much to write. Leaves: figures, and the rows that the views have counted. A start is timed from the process
-to its ready line; the start of a server with the same definitions and no rows is subtracted.
+Enters: an empty folder and how much to write. Leaves: figures, and the rows that the views have
+counted. A start is timed from the process to its ready line; the start of a server with the same
+definitions and no rows is subtracted.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ from bench.workload import (
 )
 from engine.demo.child import Child, child_server
 
-# No checkpoint but at the end of a server that may end in order, so that a start after SIGKILL replays all.
+# No checkpoint but at the end of a server that may end in order, so that a start after SIGKILL
+# replays all.
 NO_CHECKPOINTS = (*NO_SPARK, "--set", "checkpoint_interval_s=0", "--set", "checkpoint_log_bytes=1024GB")
 COPY_ROWS_MAX = 500_000
 # Time that two starts may differ in anyhow.
@@ -84,7 +87,9 @@ def copy_all(rows_count: int, _: Child, client: Client) -> tuple[float, int]:
 
 
 def insert_all(script: Path, seconds: int, child: Child, _: Client) -> tuple[float, int]:
-    """Write rows by single INSERTs over 8 connections that do not wait for the disk, which is as fast as they can come."""
+    """Write rows by single INSERTs over 8 connections that do not wait for the disk, which is as
+    fast as they can come.
+    """
     load = Inserting(child.port, "antumbra", script, "prepared", 8, "-c synchronous_commit=off")
     rate, rows_count = load.run(seconds)
     return rows_count / rate, rows_count
@@ -130,6 +135,8 @@ def started(data: Path) -> Iterator[tuple[Child, float]]:
 
 
 def check_rows(client: Client, view: str, rows_count: int) -> None:
-    """Fail if the groups of a view, or of a subquery, have not counted exactly the acknowledged rows."""
+    """Fail if the groups of a view, or of a subquery, have not counted exactly the acknowledged
+    rows.
+    """
     row = client.execute(f"SELECT sum(events) FROM {view} AS groups".encode()).fetchone()
     assert row is not None and row[0] == rows_count, f"{row} instead of {rows_count} rows"

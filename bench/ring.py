@@ -1,9 +1,12 @@
-"""How far from memory's own speed are the ring's appends and scans? Both beside memcpy of the same bytes, in the same run.
+"""How far from memory's own speed are the ring's appends and scans? Both beside memcpy of the same
+bytes, in the same run.
 
-Append: decoded morsels into a ring, round after round. Scan: all rows of a full ring, some of its columns. memcpy: numpy's copy between
-two arrays, of as many bytes at once as a morsel has, null bytes included, over as much memory as the ring has of them. Each figure is the
-median of the ratios of neighbours in time. The growth of the cost per row with capacity, columns and the length of strings is drawn.
-Prints a table with the threshold of each figure and a checksum; `--write` puts it into bench/README.md, and the drawings beside it.
+Append: decoded morsels into a ring, round after round. Scan: all rows of a full ring, some of its
+columns. memcpy: numpy's copy between two arrays, of as many bytes at once as a morsel has, null
+bytes included, over as much memory as the ring has of them. Each figure is the median of the ratios
+of neighbours in time. The growth of the cost per row with capacity, columns and the length of
+strings is drawn. Prints a table with the threshold of each figure and a checksum; `--write` puts it
+into bench/README.md, and the drawings beside it.
 """
 
 from __future__ import annotations
@@ -44,9 +47,10 @@ Round = tuple[float, float, float, float]
 class Sizes:
     """How much is measured; the tests use tiny ones.
 
-    runs_count: of the table, each short, so that few of them are disturbed; drawn_runs_count: of each point of the drawings.
-    morsel_rows_count: rows of a decoded morsel, as many as a block of COPY has; measured_rows_count: rows that each run moves at least;
-    capacities, columns_counts, string_lengths: the points of the drawings.
+    runs_count: of the table, each short, so that few of them are disturbed; drawn_runs_count: of
+    each point of the drawings. morsel_rows_count: rows of a decoded morsel, as many as a block of
+    COPY has; measured_rows_count: rows that each run moves at least; capacities, columns_counts,
+    string_lengths: the points of the drawings.
     """
 
     runs_count: int = 101
@@ -62,7 +66,7 @@ class Sizes:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and return 1 if a threshold is missed."""
     sizes = Sizes()
-    parser = argparse.ArgumentParser(prog="bench.ring", description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(prog="bench.ring", description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--runs", type=int, default=sizes.runs_count, help=f"runs (default {sizes.runs_count})")
     parser.add_argument("--write", action="store_true", help="put table and drawings into bench/")
     options = parser.parse_args(arguments)
@@ -79,7 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def measure(sizes: Sizes) -> tuple[list[Figure], str]:
-    """Return append and scan beside memcpy, and the sum of the numbers that the last scan has read."""
+    """Return append and scan beside memcpy, and the sum of the numbers that the last scan has
+    read.
+    """
     bench = Bench(fixed_layout(FIXED), sizes.capacity, sizes, SCANNED)
     rounds = bench.rounds()
     return told(
@@ -89,7 +95,7 @@ def measure(sizes: Sizes) -> tuple[list[Figure], str]:
 
 
 def compared(name: str, bytes_count: int, rounds: Sequence[Round], place: int) -> Figure:
-    """Return the figure of what is at `place` of a round, beside the memcpy behind it."""
+    """Return the figure of what is at `place` of a round, beside the memcpy after it."""
     ours, theirs = (statistics.median(seconds[place + at] for seconds in rounds) for at in (0, 1))
     ratio = statistics.median(seconds[place + 1] / seconds[place] for seconds in rounds)
     detail = f"{bytes_count / ours / 1e9:.1f} / {bytes_count / theirs / 1e9:.1f} GB/s"
@@ -97,7 +103,9 @@ def compared(name: str, bytes_count: int, rounds: Sequence[Round], place: int) -
 
 
 def draw(sizes: Sizes) -> dict[str, str]:
-    """Return the drawings by file name: nanoseconds per row over capacity, over columns and over the length of a string."""
+    """Return the drawings by file name: nanoseconds per row over capacity, over columns and over
+    the length of a string.
+    """
     sizes = replace(sizes, runs_count=sizes.drawn_runs_count)
     narrow = fixed_layout(NARROW)
     over_capacity = growth(sizes, {capacity: (narrow, capacity, 0) for capacity in sizes.capacities})
@@ -121,7 +129,9 @@ def draw(sizes: Sizes) -> dict[str, str]:
 
 
 def growth(sizes: Sizes, points: dict[int, tuple[Layout, int, int]]) -> dict[str, list[tuple[float, float]]]:
-    """Return nanoseconds per row at each point. points: layout, capacity and length of strings by x."""
+    """Return nanoseconds per row at each point. points: layout, capacity and length of strings by
+    x.
+    """
     series: dict[str, list[tuple[float, float]]] = {"append": [], "scan": [], "memcpy": []}
     for x, (layout, capacity, length) in points.items():
         print(f"{len(layout)} columns, capacity {capacity}, strings of {length} bytes ...", file=sys.stderr, flush=True)
@@ -135,9 +145,11 @@ def growth(sizes: Sizes, points: dict[int, tuple[Layout, int, int]]) -> dict[str
 
 
 class Bench:
-    """One ring that is filled by morsels of its layout, and copies of as many bytes. columns: those that are scanned.
+    """One ring that is filled by morsels of its layout, and copies of as many bytes. columns: those
+    that are scanned.
 
-    rows_count: rows that each run moves; append_bytes, scan_bytes: the bytes of their values, null bytes and long strings.
+    rows_count: rows that each run moves; append_bytes, scan_bytes: the bytes of their values, null
+    bytes and long strings.
     """
 
     def __init__(
@@ -155,7 +167,8 @@ class Bench:
             morsel_bytes = self._morsel.bytes_count
         self.append_bytes = self._morsel.bytes_count * self._appends_count
         self.scan_bytes = morsel_bytes * self._appends_count
-        # A ring of bytes for the copies, which come from one morsel, and go to one that a scan would take.
+        # A ring of bytes for the copies, which come from one morsel, and go to one that a scan
+        # would take.
         ring_bytes = self._morsel.bytes_count * (capacity // self._morsel.rows_count)
         self._memory: Bytes = np.ones(ring_bytes, dtype=np.uint8)
         self._source: Bytes = np.ones(self._morsel.bytes_count, dtype=np.uint8)
@@ -169,7 +182,9 @@ class Bench:
         return list(zip(append, copy_in, scan, copy_out, strict=True))[1:]
 
     def checksum(self) -> str:
-        """Return the rows of a scan and the sum of its first column, which must be that of what was appended last."""
+        """Return the rows of a scan and the sum of its first column, which must be that of what was
+        appended last.
+        """
         morsels = list(self._morsels())
         found = (sum(morsel.rows_count for morsel in morsels), sum(sum_of(morsel.data[0]) for morsel in morsels))
         times = self._ring.capacity // self._morsel.rows_count

@@ -1,6 +1,8 @@
-"""Draws the rooms of the four packages and their imports into docs/tour.md: `python -m bench.rooms`.
+"""Draws the rooms of the four packages and their imports into docs/tour.md:
+`python -m bench.rooms`.
 
-Enters: the imports of the tree. Leaves: one picture per package (Mermaid), in which an arrow that follows from others is left out.
+Enters: the imports of the tree. Leaves: one picture per package (Mermaid), in which an arrow that
+follows from others is left out.
 """
 
 from __future__ import annotations
@@ -33,7 +35,10 @@ def arrows(package: str) -> Arrows:
 
 
 def reduced(found: Arrows) -> Arrows:
-    """Return the arrows that do not follow from others. Raises graphlib.CycleError for rooms that import each other."""
+    """Return the arrows that do not follow from others.
+
+    Raises graphlib.CycleError for rooms that import each other.
+    """
     reached: Arrows = {}
     for room in TopologicalSorter(found).static_order():
         reached[room] = set().union(*({below} | reached[below] for below in found[room]))

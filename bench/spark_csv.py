@@ -1,6 +1,8 @@
-"""PySpark as one would set it up beside us: lineitem is the CSV itself, its schema given, and the other tables are Parquet.
+"""PySpark as one would set it up beside us: lineitem is the CSV itself, its schema given, and the
+other tables are Parquet.
 
-Enters: the folder of TPC-H's CSV files, queries. Leaves: rows. It runs in this process with a JVM of its own.
+Enters: the folder of TPC-H's CSV files, queries. Leaves: rows. It runs in this process with a JVM
+of its own.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
-"""Is a stream in a SELECT quicker than a file in Spark? The thirteen TPC-H queries with one scan of lineitem, end to end.
+"""Is a stream in a SELECT quicker than a file in Spark? The thirteen TPC-H queries with one scan of
+lineitem, end to end.
 
-Ours: the query and COPYs of lineitem's CSV into an empty stream start together, one COPY per core, published every 100 ms, each of a file
-of the server as Spark reads it; the time is from there to the answer. The query has waited for the rows, folded them as they came, and
-joined them with durable tables; what lies above its groups has run in a Spark of its own. Spark reads the same CSV with as many cores. Both
-have compiled the query before, over few rows.
-Every figure is the median of interleaved runs, and both must give the same rows. Prints a table, the geometric mean of the ratios and its
-threshold, and the machine. `--write` puts it into bench/README.md.
+Ours: the query and COPYs of lineitem's CSV into an empty stream start together, one COPY per core,
+published every 100 ms, each of a file of the server as Spark reads it; the time is from there to
+the answer. The query has waited for the rows, folded them as they came, and joined them with
+durable tables; what lies above its groups has run in a Spark of its own. Spark reads the same CSV
+with as many cores. Both have compiled the query before, over few rows. Every figure is the median
+of interleaved runs, and both must give the same rows. Prints a table, the geometric mean of the
+ratios and its threshold, and the machine. `--write` puts it into bench/README.md.
 """
 
 from __future__ import annotations
@@ -38,11 +40,13 @@ PIECE_BYTES = 1 << 20
 COPY = f"COPY {STREAM} FROM '{{}}' WITH (FORMAT csv, HEADER, publish '100ms')"
 # The rows of some seconds, for a query that still builds its join tables.
 CAPACITY = 1 << 22
-# Five times as long as a COPY waits before it publishes. A scan that ended too early would give another answer, which is an error here.
+# Five times as long as a COPY waits before it publishes. A scan that ended too early would give
+# another answer, which is an error here.
 STREAM_TIMEOUT = "500ms"
 # No checkpoint falls into a run.
 OPTIONS = ("--set", "checkpoint_log_bytes=64GB", "--set", "checkpoint_interval_s=0")
-# The first read of such a view waits for Spark; queries over streams do without as long as it still starts.
+# The first read of such a view waits for Spark; queries over streams do without as long as it still
+# starts.
 AWAIT_SPARK = (
     "CREATE FOREIGN TABLE first_rows (k integer) SERVER stream",
     (
@@ -76,7 +80,7 @@ class Line:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and return 1 if the threshold is missed."""
-    parser = argparse.ArgumentParser(prog="bench.stream_relation", description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(prog="bench.stream_relation", description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--runs", type=int, default=3, help="interleaved runs (default 3)")
     parser.add_argument("--scale-factor", default="1", help="of TPC-H's data (default 1)")
     parser.add_argument(
@@ -125,7 +129,7 @@ def measure(
 
 
 def nothing() -> None:
-    """What most runs need before they can begin."""
+    """The common preparations of runs."""
 
 
 def timed(
@@ -144,7 +148,9 @@ def spark_rows(session: Any, query: str) -> list[Row]:
 
 
 class StreamServer:
-    """Our server with all tables but lineitem, which is a stream that each run fills anew. files: parts of lineitem, one for each core."""
+    """Our server with all tables but lineitem, which is a stream that each run fills anew. files:
+    parts of lineitem, one for each core.
+    """
 
     def __init__(self, folder: Path, data: Path, few: Path, timeout: str) -> None:
         self._folder = folder
@@ -180,7 +186,9 @@ class StreamServer:
         self._stack.close()
 
     def prepare(self, query: str) -> None:
-        """Run a query over few rows; the log of the runs before goes, or they would fill the disk."""
+        """Run a query over few rows; the log of the runs before goes, or they would fill the
+        disk.
+        """
         self.empty()
         copy_file(self._clients[0], self._few / f"{STREAM}.csv", f"COPY {STREAM} FROM STDIN WITH (FORMAT csv, HEADER)")
         self._clients[0].execute("CHECKPOINT")
@@ -215,7 +223,9 @@ def copy_file(client: Client, path: Path, statement: str) -> None:
 
 
 def split(path: Path, folder: Path, count: int) -> list[Path]:
-    """Write the lines of a CSV file with a header as `count` such files of about equal size into a folder, and return them."""
+    """Write the lines of a CSV file with a header as `count` such files of about equal size into a
+    folder, and return them.
+    """
     parts = [folder / f"{path.stem}.{number}.csv" for number in range(count)]
     with path.open("rb") as file:
         header = file.readline()
@@ -234,7 +244,10 @@ def split(path: Path, folder: Path, count: int) -> list[Path]:
 
 
 def are_equal(ours: Sequence[Row], theirs: Sequence[Row]) -> bool:
-    """Tell whether two answers are the same, whatever order ties have; Spark rounds its quotients to six digits behind the point."""
+    """Tell whether two answers are the same, whatever order ties have.
+
+    Spark rounds its quotients to six digits after the point.
+    """
     if len(ours) != len(theirs):
         return False
     pairs = zip(sorted(ours, key=rounded), sorted(theirs, key=rounded), strict=True)

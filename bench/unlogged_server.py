@@ -1,7 +1,9 @@
-"""`python -m bench.unlogged_server serve ...`: our server without its log, to see what the log costs.
+"""`python -m bench.unlogged_server serve ...`: our server without its log, to see what the log
+costs.
 
-Enters: the arguments of `antumbra`. Leaves: a server that commits rows of streams as if there were no log: they are applied to the views
-and written into the rings at once, and a crash loses them. Definitions and tables are as durable as ever.
+Enters: the arguments of `antumbra`. Leaves: a server that commits rows of streams as if there were
+no log: they are applied to the views and written into the rings at once, and a crash loses them.
+Definitions and tables are as durable as ever.
 """
 
 from __future__ import annotations

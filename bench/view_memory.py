@@ -1,8 +1,10 @@
-"""Does the memory of a view depend on its groups alone? Tuples of 10,000 keys into views of 1, 2, 4 and 6 aggregates (thesis, figure 4.13).
+"""Does the memory of a view depend on its groups alone? Tuples of 10,000 keys into views of 1, 2, 4
+and 6 aggregates (thesis, figure 4.13).
 
-One stream, four views over it; after each step they are read, and their `state_bytes` of pg_stat_continuous_views are noted. The figure of
-each view is how much they change from the last new group to the last tuple. Prints a table with thresholds and a checksum; `--write`
-puts it into bench/README.md, and the drawing beside it.
+One stream, four views over it; after each step they are read, and their `state_bytes` of
+pg_stat_continuous_views are noted. The figure of each view is how much they change from the last
+new group to the last tuple. Prints a table with thresholds and a checksum; `--write` puts it into
+bench/README.md, and the drawing beside it.
 """
 
 from __future__ import annotations
@@ -32,7 +34,10 @@ SIZES = "SELECT relname, state_bytes, groups FROM pg_stat_continuous_views"
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured; the tests use tiny numbers. drawn: tuples after which the views are looked at, besides the last."""
+    """How much is measured.
+
+    The tests use tiny numbers. drawn: tuples after which the views are looked at, besides the last.
+    """
 
     keys_count: int = 10_000
     tuples_count: int = 10_000_000
@@ -63,7 +68,7 @@ class Point:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and return 1 if a threshold is missed."""
-    parser = argparse.ArgumentParser(prog="bench.view_memory", description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(prog="bench.view_memory", description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--write", action="store_true", help="put table and drawing into bench/")
     options = parser.parse_args(arguments)
     points, checksum = measure(Sizes())

@@ -1,8 +1,10 @@
-"""What does one more view cost? COPY of the same events with 1, 2, 4 and 8 views attached (thesis, figure 4.15).
+"""The cost of one more view: COPY of the same events with 1, 2, 4 and 8 views attached (thesis,
+figure 4.15).
 
-Every view has another aggregate, so that none can share the work of another. The figure is the time with eight views over that with one.
-Eight views with one and the same stream pipeline take their rows together: they are to cost what one does.
-Prints a table with its threshold and a checksum; `--write` puts it into bench/README.md, and the drawing beside it.
+Every view has another aggregate, so that none can share the work of another. The figure is the time
+with eight views over that with one. Eight views with one and the same stream pipeline take their
+rows together: they are to cost what one does. Prints a table with its threshold and a checksum;
+`--write` puts it into bench/README.md, and the drawing beside it.
 """
 
 from __future__ import annotations
@@ -36,7 +38,10 @@ AGGREGATES = (
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured; the tests use tiny numbers. repeats: how often the same rows are written per run."""
+    """How much is measured.
+
+    The tests use tiny numbers. repeats: how often the same rows are written per run.
+    """
 
     rows_count: int = 1_000_000
     repeats: int = 10
@@ -45,7 +50,7 @@ class Sizes:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and return 1 if the threshold is missed."""
-    parser = argparse.ArgumentParser(prog="bench.views", description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(prog="bench.views", description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--runs", type=int, default=Sizes().runs_count, help="interleaved runs (default 3)")
     parser.add_argument("--write", action="store_true", help="put table and drawing into bench/")
     options = parser.parse_args(arguments)
@@ -61,7 +66,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def measure(sizes: Sizes) -> tuple[dict[int, float], float, str]:
-    """Return the median seconds by number of views, those with equal views, and what the views have counted. Fails where they differ."""
+    """Return the median seconds by number of views, those with equal views, and what the views have
+    counted.
+
+    Fails where they differ.
+    """
     text = copy_text(sizes.rows_count)
     with (
         tempfile.TemporaryDirectory(prefix="antumbra-bench-") as folder,
@@ -94,12 +103,16 @@ def measure(sizes: Sizes) -> tuple[dict[int, float], float, str]:
 
 
 def write(client: Client, text: bytes, name: int | str, repeats: int) -> float:
-    """Return the seconds of the COPYs into the stream whose name ends so, and of the refreshes that belong to them."""
+    """Return the seconds of the COPYs into the stream whose name ends so, and of the refreshes that
+    belong to them.
+    """
     return sum(copy_in(client, text, f"COPY events{name} FROM STDIN") for _ in range(repeats))
 
 
 def figures(seconds: dict[int, float], equal_s: float, sizes: Sizes) -> list[Figure]:
-    """Return the time with each number of views over that with one: less than linear, and no more for equal ones."""
+    """Return the time with each number of views over that with one: less than linear, and no more
+    for equal ones.
+    """
     rows = sizes.rows_count * sizes.repeats
     equal = Figure(
         f"COPY with {EQUAL_COUNT} views whose stream pipelines are equal, over that with one",

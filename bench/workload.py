@@ -1,4 +1,7 @@
-"""What the benchmarks stream: events of 1,000 keys, the stream or table for them, and the views attached. Seeded, so every run is the same.
+"""The streams of the benchmarks: events of 1,000 keys, the stream or table for them, and the views
+attached.
+
+Seeded, so every run is the same.
 
 Leaves: SQL and bytes of COPY text. Must not connect to anything.
 """
@@ -73,7 +76,9 @@ def customers_text() -> bytes:
 
 
 def purchases_text(rows_count: int) -> bytes:
-    """Return `rows_count` purchases of known customers as COPY text; each has its customer's key."""
+    """Return `rows_count` purchases of known customers as COPY text; each has its customer's
+    key.
+    """
     chance = random.Random(SEED)
     lines = []
     for row in range(rows_count):

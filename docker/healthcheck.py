@@ -1,4 +1,5 @@
-"""Does the server in this container answer? Exit status 0 if SELECT 1 comes back from 127.0.0.1 in time, else 1 and a line why.
+"""Does the server in this container answer? Exit status 0 if SELECT 1 comes back from 127.0.0.1 in
+time, else 1 and a line why.
 
 A server that asks for a password, which is not known here, is healthy if it says so in time.
 """

@@ -1,7 +1,9 @@
-"""Executes the Dockerfile's steps in a clean folder, for machines without a container engine, and checks the server that comes out.
+"""Executes the Dockerfile's steps in a clean folder, for machines without a container engine, and
+checks the server that comes out.
 
-FROM becomes this machine, absolute paths move below the folder, and steps that would change the machine (packages, users) are shown but
-not run. Then CMD is started on a free port, HEALTHCHECK must succeed, and STOPSIGNAL must end it with status 0.
+FROM becomes this machine, absolute paths move below the folder, and steps that would change the
+machine (packages, users) are shown but not run. Then CMD is started on a free port, HEALTHCHECK
+must succeed, and STOPSIGNAL must end it with status 0.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ class Step:
 
 @dataclass(slots=True)
 class Image:
-    """What the steps have made so far. root: stands for the container's /."""
+    """The results of the steps so far. root: stands for the container's /."""
 
     root: Path
     folder: Path
@@ -56,7 +58,7 @@ class Image:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run all steps and the server; print what is done."""
-    parser = argparse.ArgumentParser(prog="docker/run_steps.py", description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(prog="docker/run_steps.py", description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument(
         "--reuse",
         action="store_true",
@@ -118,7 +120,9 @@ def run_shell(text: str, image: Image, reuse: bool) -> None:
 
 
 def copy(sources: Sequence[str], target: Path, reuse: bool) -> None:
-    """Copy files, or the contents of a folder, as COPY does. reuse: with the machine code that numba keeps beside them."""
+    """Copy files, or the contents of a folder, as COPY does. reuse: with the machine code that
+    numba keeps beside them.
+    """
     left_out = () if reuse else ("__pycache__",)
     for source in sources:
         path = TREE / source
@@ -149,7 +153,10 @@ def run_container(image: Image) -> None:
 
 
 def wait_until_healthy(image: Image, port: str, process: subprocess.Popen[bytes]) -> None:
-    """Repeat HEALTHCHECK as a container engine does. Raises AssertionError when the server ends or takes too long."""
+    """Repeat HEALTHCHECK as a container engine does.
+
+    Raises AssertionError when the server ends or takes too long.
+    """
     deadline_s = time.monotonic() + START_WAIT_S_MAX
     while time.monotonic() < deadline_s:
         assert process.poll() is None, f"the server ended with status {process.returncode}"
@@ -163,7 +170,10 @@ def wait_until_healthy(image: Image, port: str, process: subprocess.Popen[bytes]
 
 
 def environment(image: Image) -> dict[str, str]:
-    """Return the variables of a command in the image; the folder's code comes first, whatever .venv says."""
+    """Return the variables of a command in the image.
+
+    The folder's code comes first, whatever .venv says.
+    """
     return {**os.environ, **image.environment, "PYTHONPATH": str(image.folder)}
 
 

@@ -1,4 +1,7 @@
-"""House rules as tests. Limits only ratchet down: lower one when the tree allows it, never raise one."""
+"""House rules as tests.
+
+Limits only ratchet down: lower one when the tree allows it, never raise one.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,8 @@ FILES = [
 MODULES = [path for path in FILES if path.suffix == ".py"]
 TEXTS = [*MODULES, *(path for path in FILES if path.suffix in (".md", ".sh", ".yml", ".toml", ".lock", ".java"))]
 
-# Which files may import a library; the import contracts of pyproject.toml hold the same for whole packages.
+# Which files may import a library; the import contracts of pyproject.toml hold the same for whole
+# packages.
 DOORS = {
     "sqlglot": (),
     "numba": ("ringbuffer/*",),
@@ -79,7 +83,8 @@ SINGLE_DOORS = {
     re.compile(r"\b(time\.time(_ns)?|datetime\.(now|utcnow|today)|date\.today)\("): "engine/storage/clock.py",
 }
 
-# What is printed for another engine comes from the typed tree alone, never from text translated by a library.
+# What is printed for another engine comes from the typed tree alone, never from text translated by
+# a library.
 FORBIDDEN = {
     "a translation of SQL text": re.compile(r"\btranspile\("),
     "an untyped print of a syntax tree": re.compile(r"\.sql\(\s*dialect\s*="),
@@ -130,7 +135,7 @@ def test_files_and_functions_are_short() -> None:
 
 
 def test_functions_take_few_parameters() -> None:
-    """What belongs together is one parameter: kernels take NamedTuples of arrays."""
+    """Parameters that belong together are one: kernels take NamedTuples of arrays."""
 
     def problems() -> Iterator[str]:
         for path in MODULES:
@@ -166,7 +171,9 @@ def test_nothing_forbidden() -> None:
 
 
 def test_a_bug_is_never_taken_for_a_clients_error() -> None:
-    """A blind except is right only where it raises again, or where it is the last line of defence and says so."""
+    """A blind except is right only where it raises again, or where it is the last line of defence
+    and says so.
+    """
 
     def problems() -> Iterator[str]:
         for path in MODULES:
@@ -186,7 +193,8 @@ def test_a_bug_is_never_taken_for_a_clients_error() -> None:
     report(problems())
 
 
-# The server answers XX000 for a bug in a session and goes on with the other connections; it starts without a view that it can't build.
+# The server answers XX000 for a bug in a session and goes on with the other connections; it starts
+# without a view that it can't build.
 LAST_DEFENCES = {"engine/server/server.py", "engine/catalog/disabled_views.py"}
 
 
@@ -239,12 +247,15 @@ def imports(path: Path) -> set[str]:
     return names
 
 
-# What starts the process imports what a command needs and no more; an event loop that is better where it is installed.
+# What starts the process imports what a command needs and no more; an event loop that is better
+# where it is installed.
 IMPORT_LATER = {"engine/__main__.py", "engine/commands.py", "engine/server/server.py"}
 
 
 def test_no_import_hides_in_a_function() -> None:
-    """Such imports hide circles: what is mutually recursive lies in one module, or gets the other's function as an argument."""
+    """Such imports hide circles: what is mutually recursive lies in one module, or gets the other's
+    function as an argument.
+    """
     report(
         f"{tree_name(path)}:{statement.lineno}"
         for path in MODULES
@@ -338,6 +349,128 @@ def test_a_decision_is_a_dated_page_that_the_index_lists() -> None:
     assert len(index) == len(pages)
 
 
+# Where docstrings, comments and Markdown keep the rules of prose; the list only grows.
+PROSE = (
+    "README.md",
+    "docs/",
+    "docker/",
+    "bench/",
+    "engine/",
+    "ringbuffer/",
+    "sql/",
+    "views/",
+    "tests/README.md",
+    "tests/test_tidy.py",
+)
+# Made by `python -m bench.function_page`.
+GENERATED_PAGES = {"sql/FUNCTIONS.md"}
+# A lookbehind in a pattern is called so.
+BEHIND_ALLOWED = {"sql/patterns/trees.py"}
+PRONOUNS = "It Its They Them Their This That These Those He She Who Whoever Whom Which What Whether".split()
+DIRECTIVE = re.compile(r"#\s*(noqa|type:|fmt:|ruff:|mypy:)")
+# As the formatter leaves comments: on a line of their own, or two blanks after code.
+COMMENT = re.compile(r"(?:^ *|  )# .*")
+# A table or a picture in a docstring keeps its columns.
+DRAWN = re.compile(r"\S {2,}\S")
+
+
+@cache
+def prose_of(path: Path) -> tuple[tuple[int, str, str], ...]:
+    """Return (number, whole line, the prose in it) of lines of docstrings, comments and Markdown.
+
+    Code, tables and pictures are left out, and so are lines that end in a directive for a tool.
+    """
+    if path.suffix == ".md":
+        return tuple(markdown_prose(path.read_text()))
+    lines, in_docstring = path.read_text().splitlines(), set()
+    for docstring in docstrings(path):
+        in_docstring |= set(range(docstring.lineno, (docstring.end_lineno or docstring.lineno) + 1))
+    in_text = {
+        number
+        for node in ast.walk(syntax(path))
+        if isinstance(node, ast.Constant | ast.JoinedStr) and node.end_lineno != node.lineno
+        for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+    found = []
+    for number, line in enumerate(lines, 1):
+        if number in in_docstring:
+            if not DRAWN.search(line.strip()):
+                found.append((number, line, line))
+        elif number not in in_text and (comment := COMMENT.search(line)) and not DIRECTIVE.search(line):
+            found.append((number, line, comment.group()))
+    return tuple(found)
+
+
+def markdown_prose(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the lines of a page that are no code and no table."""
+    is_code = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("```"):
+            is_code = not is_code
+        elif not is_code and not line.startswith(("|", "    ")):
+            yield number, line, line
+
+
+def docstrings(path: Path) -> Iterator[ast.Constant]:
+    """Yield the docstrings of a module and of all in it."""
+    for node in ast.walk(syntax(path)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
+            first = node.body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                if isinstance(first.value.value, str):
+                    yield first.value
+
+
+def with_prose(suffixes: tuple[str, ...]) -> Iterator[Path]:
+    for path in FILES:
+        name = tree_name(path)
+        if path.suffix in suffixes and name.startswith(PROSE) and name not in GENERATED_PAGES:
+            yield path
+
+
+def test_prose_has_100_columns() -> None:
+    """A line without a blank in it, such as the name of a test, may be longer."""
+    report(
+        f"{tree_name(path)}:{number} has {len(line)} columns"
+        for path in with_prose((".py", ".md"))
+        for number, line, _ in prose_of(path)
+        if len(line) > COLUMNS_MAX and " " in line.strip()
+    )
+
+
+def test_a_docstring_begins_with_a_noun_or_a_verb() -> None:
+    """Fields are described below the first sentence, where a reader knows already what the thing
+    is.
+    """
+
+    def problems() -> Iterator[str]:
+        for path in with_prose((".py",)):
+            for docstring in docstrings(path):
+                text = str(docstring.value)
+                if text.split(maxsplit=1)[0] in PRONOUNS:
+                    yield f"{tree_name(path)}:{docstring.lineno} begins with a pronoun: {text[:60]}"
+                if re.match(r"`?[a-z_]+`?((,| and) `?[a-z_]+`?)*: ", text):
+                    yield f"{tree_name(path)}:{docstring.lineno} begins with a list of fields: {text[:60]}"
+
+    report(problems())
+
+
+def test_prose_says_after_and_names_the_caller() -> None:
+    """Not 'behind', which is a place and no time, nor 'whoever', which names nobody."""
+
+    def problems() -> Iterator[str]:
+        for path in with_prose((".py", ".md")):
+            if path == Path(__file__):
+                continue
+            for number, _, prose in prose_of(path):
+                if re.search(r"\bwhoever\b", prose, re.IGNORECASE):
+                    yield f"{tree_name(path)}:{number} says 'whoever'"
+                if re.search(r"\bbehind\b", prose) and tree_name(path) not in BEHIND_ALLOWED:
+                    yield f"{tree_name(path)}:{number} says 'behind'"
+
+    report(problems())
+
+
 def test_links_of_pages_lead_somewhere() -> None:
     def problems() -> Iterator[str]:
         for path in FILES:
@@ -350,7 +483,9 @@ def test_links_of_pages_lead_somewhere() -> None:
 
 
 def test_requirements_lock_is_of_this_pyproject() -> None:
-    """Every pin of pyproject.toml is in the lock, with hashes, and the lock names no place to download from."""
+    """Every pin of pyproject.toml is in the lock, with hashes, and the lock names no place to
+    download from.
+    """
     pins = re.findall(
         r'^    "([A-Za-z0-9_.-]+)(?:\[\w+\])?==([^";]+)', (TREE / "pyproject.toml").read_text(), re.MULTILINE
     )

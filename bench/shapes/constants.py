@@ -1,4 +1,4 @@
-"""What the input of types reads."""
+"""Texts that the input of types reads."""
 
 from __future__ import annotations
 

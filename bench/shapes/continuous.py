@@ -1,4 +1,7 @@
-"""Long definitions of continuous views: made, written to, read, and dropped; above the grouping they are Spark's."""
+"""Long definitions of continuous views: made, written to, read, and dropped.
+
+Above the grouping they are Spark's.
+"""
 
 from __future__ import annotations
 

@@ -43,7 +43,8 @@ RELATIONS = {
     "a stream": ("shapes", "k", ANY),
     "the catalog": ("pg_am", "oid", ANY),
 }
-# What is selected of a relation r by its column c, and what is between such parts: {r}, {c} and {i} stand for them.
+# What is selected of a relation r by its column c, and what is between such parts: {r}, {c} and {i}
+# stand for them.
 PARTS: dict[str, tuple[int, str, str, str, str]] = {
     "EXISTS": (
         100,

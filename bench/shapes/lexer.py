@@ -1,4 +1,4 @@
-"""What the lexer reads."""
+"""Texts for the lexer."""
 
 from __future__ import annotations
 

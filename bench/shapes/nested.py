@@ -1,4 +1,6 @@
-"""What nests in itself: at the first depth it may work, at the second it may be refused."""
+"""Constructs that nest in themselves: at the first depth it may work, at the second it may be
+refused.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes in other messages than Query: parameters, names, lines of COPY."""
+"""Texts in other messages than Query: parameters, names, lines of COPY."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a shape of a statement is: a text by the number of its parts, or what a connection does, and what PostgreSQL answers.
+"""A shape of a statement: a text by the number of its parts, or the calls of a connection, and the
+answer of PostgreSQL.
 
 Leaves: `Table`, which the modules beside this one fill. Must not connect by itself.
 """
@@ -23,9 +24,11 @@ MB = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A kind of statement. size: the number of its parts in the bench. answer: of so many parts: a value, an SQLSTATE, or ANY.
+    """A kind of statement. size: the number of its parts in the bench. answer: of so many parts: a
+    value, an SQLSTATE, or ANY.
 
-    limited: one of LIMITS may be the answer as well. make: the text; act: what is done instead of sending one.
+    limited: one of LIMITS may be the answer as well. make: the text; act: what is done instead of
+    sending one.
     """
 
     size: int

@@ -1,5 +1,5 @@
-"""From syntax to typed trees: names, types, overloads and casts resolved as PostgreSQL resolves
-them.
+"""Binding: from syntax to typed trees, with names, types, overloads and casts resolved as
+PostgreSQL resolves them.
 
 queries: SELECT and VALUES | writes: INSERT, UPDATE, DELETE, defaults and constraints of columns |
 expressions | substitute: values for parameters and now().

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from sql.bind.expressions.binder import Binder
 from sql.bind.expressions.coerce import coerce
 from sql.bind.expressions.context import BindContext, ParameterTypes
-from sql.bind.expressions.places import start_of
 from sql.bind.expressions.scope import Scope
+from sql.bind.expressions.source_positions import start_of
 from sql.bind.queries.limits import checked_count
 from sql.bind.queries.query import QUERIES
 from sql.catalog.catalog import Catalog, SessionSettings

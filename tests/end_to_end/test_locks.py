@@ -110,7 +110,7 @@ def test_script(title: str, ours: Sessions, theirs: Sessions) -> None:
 
 
 def test_a_deadlock_has_one_victim(ours: Sessions) -> None:
-    """Whoever closes the circle; PostgreSQL takes the one that has waited for a second."""
+    """The session that closes the circle ends; PostgreSQL ends the one that has waited for a second."""
     for line in (
         "A: BEGIN",
         "B: BEGIN",

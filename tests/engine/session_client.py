@@ -129,7 +129,7 @@ class World:
         with checkpointer._changed:
             checkpointer._stopping = True
             checkpointer._changed.notify_all()
-        # Whoever takes note of threads that fail must not hear of these, long after the test.
+        # A hook that notes threads that fail must not hear of these, long after the test.
         for thread in (log._thread, checkpointer._thread):
             if thread.is_alive():
                 thread.join(THREAD_END_S_MAX)

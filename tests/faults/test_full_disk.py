@@ -43,7 +43,7 @@ def test_what_the_tables_have_decided_is_done(history: History) -> None:
     before = room(history)
     history.run(insert(4, size=0))
     small = before - room(history)
-    # Whoever appends wants room for two headers more than it may need.
+    # A thread that appends wants room for two headers more than it may need.
     history.run(insert(4, size=(room(history) - small - needed) // 8 * 8 - 32))
     assert 8 <= room(history) - needed < 56, (room(history), needed)
     disk = history.machine.disk

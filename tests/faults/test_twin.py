@@ -103,7 +103,7 @@ class Twin:
 
 @dataclass
 class Pair:
-    """A database that is killed, and its twin. story: what has happened, for whoever looks for a difference."""
+    """A database that is killed, and its twin. story: the events so far, for a person who looks for a difference."""
 
     killed: Twin
     spared: Twin

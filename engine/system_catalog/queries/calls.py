@@ -213,7 +213,9 @@ def print_call(printing: Printing, node: FunctionCall, scope: Scope) -> Printed:
 
 
 def _is_decided(node: FunctionCall) -> bool:
-    """Tell whether an argument of COALESCE may be a constant that keeps others from being computed."""
+    """Tell whether an argument of COALESCE may be a constant that keeps others from being
+    computed.
+    """
     return any(expressions.is_constant(item) and not _is_null(item) for item in node.arguments[:-1])
 
 

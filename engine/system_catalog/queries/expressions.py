@@ -149,7 +149,9 @@ def _conditions(printing: Printing, nodes: Sequence[Expression], scope: Scope) -
 
 
 def is_constant(node: Expression) -> bool:
-    """Tell whether nothing of a row, a parameter or a query is in the first nodes of an expression."""
+    """Tell whether nothing of a row, a parameter or a query is in the first nodes of an
+    expression.
+    """
     return not any(isinstance(part, Name | ParameterNumber | Subquery) for part in islice(nodes(node), LOOKED_AT_MAX))
 
 

@@ -46,8 +46,8 @@ class Printing:
         depth: the number of views of the catalog around the present place.
         parameter_types: the types that were found.
         constants: texts that may fail, and fail the query before it reads a row.
-        unsure: the number of places around the present one that PostgreSQL may never compute: queries
-            below the outermost one, and what a constant may decide.
+        unsure: the number of places around the present one that PostgreSQL may never compute:
+            queries below the outermost one, and what a constant may decide.
     """
 
     context: SessionContext

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sql.bind.expressions.closures import Closure, Mark, nearest_closure, pass_in, reads_outside, reads_row
 from sql.bind.expressions.coerce import converted, result_type
+from sql.bind.expressions.correlation import Closure, Mark, nearest_closure, pass_in, reads_outside, reads_row
 from sql.bind.expressions.operators import type_name
-from sql.bind.expressions.virtual import FIRST_AGGREGATE, FIRST_WINDOW
+from sql.bind.expressions.placeholder_columns import FIRST_AGGREGATE, FIRST_WINDOW
 from sql.errors import SqlError, not_supported
 from sql.functions.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, adds_floats
 from sql.functions.overloads import AmbiguousError, choose
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 # DISTINCT changes nothing for these, and without it their states merge.
 DISTINCT_FREE = frozenset({"min", "max", "bool_and", "bool_or"})
-# The order of the rows decides the value of these.
+# Aggregates whose value depends on the order of the rows.
 ORDERED = frozenset({"string_agg", "array_agg"})
-# Of overloads of functions.
+# The hint for overloads of functions.
 NONE_HINT = "No function matches the given name and argument types. You might need to add explicit type casts."
 
 
@@ -81,7 +81,7 @@ def sort_keys(
 
 
 def as_argument(key: SortKey, given: Sequence[Expression], arguments: Sequence[Expression]) -> SortKey:
-    """Return a sort key as the argument that it is, converted like that."""
+    """Return a sort key that is an argument in the form of that argument, converted like it."""
     for before, after in zip(given, arguments, strict=True):
         if key.expression == before:
             return replace(key, expression=after)
@@ -161,10 +161,10 @@ GROUPING_ARGUMENTS_MAX = 31
 
 
 def at_home(binder: Binder, label: str, call: AggregateCall, mark: Mark) -> Expression:
-    """Return the column that stands for an aggregate in the query that it belongs to: the nearest
-    one whose columns it reads.
+    """Return the column that stands for an aggregate in its query: the nearest one whose columns it
+    reads.
 
-    mark: what the closures around had taken before the arguments were bound.
+    mark: the counts of the closures around, before the arguments were bound.
     """
     closures: list[Closure] = []
     home = binder

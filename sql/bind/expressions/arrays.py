@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sql.bind.expressions.coerce import coerce, explicit_cast, unify
 from sql.bind.expressions.operators import binary
-from sql.bind.expressions.places import start_of
+from sql.bind.expressions.source_positions import start_of
 from sql.errors import SqlError, not_supported
 from sql.parse.syntax import ArrayComparison, ArrayItems, Subscript
 from sql.parse.syntax import Expression as Syntax
@@ -28,7 +28,10 @@ EMPTY_HINT = "Explicitly cast to the desired type, for example ARRAY[]::integer[
 
 
 def array_items(binder: Binder, node: ArrayItems, wanted: SqlType | None = None) -> Expression:
-    """Bind ARRAY[...]; wanted: the array type that it is cast to."""
+    """Bind ARRAY[...].
+
+    wanted: the array type of a cast around it.
+    """
     if wanted is not None:
         return items_as(binder, node, wanted)
     if not node.items:

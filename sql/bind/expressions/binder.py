@@ -4,7 +4,7 @@ Operators, calls, aggregates and windows have their own files.
 
 Enters: `sql.parse.syntax` nodes and a scope. Leaves: `sql.tree.expressions` nodes over the row of
 the scope. Aggregates and window calls are bound to columns that only stand for them (see
-`sql.bind.expressions.virtual`), which `select` replaces.
+`sql.bind.expressions.placeholder_columns`), which `select` replaces.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from sql import interrupts
 from sql.bind.expressions import arrays, calls, operators, rows, scope, subqueries
 from sql.bind.expressions.coerce import coerce, common_type, explicit_cast, is_wide, require_boolean, scale_of, unify
 from sql.bind.expressions.context import BindContext
-from sql.bind.expressions.places import start_of
+from sql.bind.expressions.placeholder_columns import PlaceholderColumns
 from sql.bind.expressions.scope import Scope
-from sql.bind.expressions.virtual import VirtualColumns
+from sql.bind.expressions.source_positions import start_of
 from sql.errors import SqlError, not_supported
 from sql.parse.syntax import (
     ArrayComparison,
@@ -59,18 +59,19 @@ COLLATABLE = frozenset({"text", "varchar", "bpchar", "name", "unknown"})
 
 @dataclass
 class Binder:
-    """Binds the expressions of one clause.
+    """The binder of the expressions of one clause.
 
-    clause: PostgreSQL's words for it in errors ('WHERE', 'JOIN conditions'). virtual: where
-    aggregates and windows are collected, None where there can be neither. aggregates_allowed,
-    windows_allowed, sets_allowed: what this clause may contain. in_from: the arguments of a
-    function in FROM.
+    Attributes:
+        clause: PostgreSQL's words for the clause in errors ('WHERE', 'JOIN conditions').
+        virtual: collects aggregates and windows, None where there can be neither.
+        aggregates_allowed, windows_allowed, sets_allowed: what this clause may contain.
+        in_from: the clause is the arguments of a function in FROM.
     """
 
     scope: Scope
     context: BindContext
     clause: str = "SELECT"
-    virtual: VirtualColumns | None = None
+    virtual: PlaceholderColumns | None = None
     aggregates_allowed: bool = False
     windows_allowed: bool = False
     inside_aggregate: bool = False
@@ -81,7 +82,7 @@ class Binder:
 
     @property
     def sets_count(self) -> int:
-        """The number of set-returning functions that were bound so far."""
+        """The number of set-returning functions that have been bound."""
         return 0 if self.virtual is None else len(self.virtual.sets)
 
     def bind(self, node: Syntax) -> Expression:
@@ -132,7 +133,7 @@ class Binder:
                 raise SqlError("42601", 'row expansion via "*" is not supported here', node.position)
 
     def bind_value(self, node: Syntax) -> Expression:
-        """Return the typed expression; what is still untyped becomes text."""
+        """Return the typed expression; an expression that is still untyped becomes text."""
         return settle(self.bind(node), self.context)
 
     def bind_boolean(self, node: Syntax, clause: str = "") -> Expression:
@@ -181,7 +182,7 @@ def logic(binder: Binder, node: Logic) -> Expression:
 def collated(binder: Binder, node: Collation) -> Expression:
     """Return the operand as it is, since there is one order of texts.
 
-    Raises 42804 where it is none.
+    Raises 42804 where the operand is no text.
     """
     operand = binder.bind(node.operand)
     kind = operand.type.element if operand.type.is_array else operand.type
@@ -280,7 +281,7 @@ def in_list(binder: Binder, node: InList) -> Expression:
         _, values = unify([operand, *constants], "IN", binder.context)
         probe = operators.binary(binder, "=", values[0], values[1], node.position, node.text)
         assert isinstance(probe, Call)
-        # Without a modifier: what lies outside of it equals nothing, and is no error.
+        # Without a modifier: a value outside of it equals nothing, and is no error.
         family = SqlType(probe.arguments[0].type.family)
         arguments = tuple(coerce(value, family, binder.context) for value in values)
         found.append(Call("in_list", arguments, BOOL, node.position, node.text))

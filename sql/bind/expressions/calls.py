@@ -7,7 +7,7 @@ names of JSON: 'json_of_value' of (zone, value, whether items stand on lines of 
 values ...); 'json_of_elements' and 'json_of_members' of (zone, array): what array_agg has
 collected. A function that returns rows becomes a `TableFunction` in FROM; in a select list it is a
 lateral join with all others in lockstep, and columns stand for its values
-(`sql.bind.expressions.virtual`) until the join is made.
+(`sql.bind.expressions.placeholder_columns`) until the join is made.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sql.bind.expressions import aggregates, time_functions, windows
-from sql.bind.expressions.closures import Closure
 from sql.bind.expressions.coerce import coerce, converted, require_usual_form, result_type, unify
+from sql.bind.expressions.correlation import Closure
 from sql.bind.expressions.operators import binary, comparison_signature, finish, type_name, with_blanks
-from sql.bind.expressions.places import start_of
+from sql.bind.expressions.placeholder_columns import FIRST_SET, SetCall
 from sql.bind.expressions.scope import Scope, table_scope
 from sql.bind.expressions.session_functions import SESSION_FUNCTIONS, session_function
-from sql.bind.expressions.virtual import FIRST_SET, SetCall
+from sql.bind.expressions.source_positions import start_of
 from sql.errors import SqlError, not_supported
 from sql.functions.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
 from sql.functions.missing import AGGREGATE_NAMES, NAMES
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 ZONED = {"age": 2, "age_today": 1, "make_timestamptz": 6, "format_time": 2, "read_timestamp": 2}
 # Functions of any values that take them as their output functions print them.
 OUTPUT_TEXTS = frozenset({"concat", "concat_ws", "format"})
-# These make texts of values without a cast in the tree.
+# Functions that make texts of values without a cast in the tree.
 PRINTING = frozenset({"array_to_string"})
 FORMS = frozenset({"coalesce", "greatest", "least", "nullif"})
 SCALAR_NAMES = FORMS | SESSION_FUNCTIONS | time_functions.TIME_FUNCTIONS | FUNCTIONS.keys()
@@ -91,7 +91,7 @@ def call(binder: Binder, node: FunctionCall) -> Expression:
 
 
 def refuse_decorations(node: FunctionCall) -> None:
-    """Raise what PostgreSQL says about DISTINCT, FILTER and the like on a function that is no
+    """Raise PostgreSQL's error for DISTINCT, FILTER and the like on a function that is no
     aggregate.
     """
     name = node.name
@@ -175,8 +175,8 @@ def function(binder: Binder, node: FunctionCall) -> Expression:
 
 
 def as_output_text(binder: Binder, operand: Expression) -> Expression:
-    """Return the operand as its output function prints it, which for a boolean is not what a cast
-    to text gives.
+    """Return the operand as its output function prints it, which for a boolean is not the text of a
+    cast.
     """
     if operand.type.family == "bool":
         words = (Literal("t", TEXT), Literal("f", TEXT))
@@ -285,7 +285,7 @@ def _require_scalar(key: SqlType) -> None:
 
 
 def _aggregate(binder: Binder, node: FunctionCall) -> Expression:
-    """Bind an aggregate as what array_agg collects, written as JSON."""
+    """Bind an aggregate as the array of array_agg, written as JSON."""
     if len(node.arguments) != AGGREGATED[node.name]:
         raise _no_function(node, [binder.bind(argument) for argument in node.arguments])
     if len(node.arguments) == 1:
@@ -330,7 +330,10 @@ MOVE_HINT = "You might be able to move the set-returning function into a LATERAL
 
 
 def bind_function_table(item: FunctionTable, binder: Binder) -> tuple[Relation, Scope]:
-    """Return the rows of a function in FROM, and their names. binder: for its arguments."""
+    """Return the rows of a function in FROM, and their names.
+
+    binder: for the arguments of the function.
+    """
     calls = spread(item.calls)
     alias = item.alias or item.calls[0].label
     names = [call.label for call in calls]
@@ -352,8 +355,9 @@ def bind_function_table(item: FunctionTable, binder: Binder) -> tuple[Relation, 
 
 
 def spread(calls: tuple[FunctionCall, ...]) -> tuple[FunctionCall, ...]:
-    """Return the calls with unnest of several arrays as one call for each, and members of JSON
-    objects as one for names, one for values.
+    """Return the calls with unnest of several arrays as one call for each array.
+
+    Members of JSON objects are one call for names, one for values.
     """
     found: list[FunctionCall] = []
     for call in calls:
@@ -391,9 +395,7 @@ def function_rows(binder: Binder, calls: tuple[FunctionCall, ...], names: list[s
 
 
 def refuse_set_decorations(node: FunctionCall) -> None:
-    """Raise what PostgreSQL says about DISTINCT, FILTER and OVER on a function that is no
-    aggregate.
-    """
+    """Raise PostgreSQL's error for DISTINCT, FILTER and OVER on a function that is no aggregate."""
     if node.over is not None:
         message = f"OVER specified, but {node.name} is not a window function nor an aggregate function"
         raise SqlError("42809", message, node.position)
@@ -463,7 +465,7 @@ def add_sets(relation: Relation, binder: Binder, expressions: list[Expression]) 
     if virtual is None or not virtual.sets:
         return relation, expressions
     width = len(relation.schema)
-    # What the functions are given is evaluated over the row to their left.
+    # The arguments of the functions are evaluated over the row to their left.
     closure = Closure(binder)
 
     def handed(argument: Expression) -> Expression:

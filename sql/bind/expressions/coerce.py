@@ -1,8 +1,8 @@
 """Conversions that the binding puts in: literals are converted at once, parameters take the type,
-everything else gets a Cast.
+others get a Cast.
 
-Beside them: one type for several expressions (PostgreSQL's select_common_type), what 'any',
-'element' and 'array' stand for in a call, the words now, today, tomorrow and yesterday as constants
+The file also has one type for several expressions (PostgreSQL's select_common_type), the types of
+'any', 'element' and 'array' in a call, the words now, today, tomorrow and yesterday as constants
 (of the transaction's start, as now() is), types that the grammar left open, and numeric constants
 of more than 38 digits, which may stand beside a float and nowhere else.
 """
@@ -64,7 +64,7 @@ def require_usual_form(source: SqlType, settings: SessionSettings, position: int
     """Raise 0A000 for a text of values of `source` in a form that the session asks for: only
     results are shown in it.
 
-    A definition's readers are asked (`sql.bind.expressions.readers`).
+    The texts of a definition are checked for its readers (`sql.bind.expressions.readers`).
     """
     if settings.is_shared:
         return
@@ -84,8 +84,8 @@ def require_usual_form(source: SqlType, settings: SessionSettings, position: int
 
 
 def require_usual_reading(target: SqlType, settings: SessionSettings, position: int | None) -> None:
-    """Raise 0A000 for texts, known when the query runs, that the session reads otherwise than those
-    that have set nothing.
+    """Raise 0A000 for texts, known when the query runs, that the session reads otherwise than one
+    that has set nothing.
     """
     family = target.element.family if target.is_array else target.family
     if not settings.is_shared and settings.input_styles.reads_otherwise(family):
@@ -231,7 +231,7 @@ def explicit_cast(expression: Expression, target: SqlType, context: BindContext,
 
 
 def require_boolean(expression: Expression, context: BindContext, clause: str, position: int) -> Expression:
-    """Return `expression` as a boolean, or raise what PostgreSQL says about the argument of
+    """Return `expression` as a boolean, or raise PostgreSQL's error about the argument of
     `clause`.
     """
     if not can_cast(expression.type.family, "bool", "implicit"):
@@ -241,7 +241,7 @@ def require_boolean(expression: Expression, context: BindContext, clause: str, p
 
 
 def position_of(expression: Expression, default: int | None = None) -> int | None:
-    """Return where an expression was written."""
+    """Return the place of an expression."""
     if isinstance(expression, Column | OuterColumn | Literal | Parameter | Call | Cast | Subquery):
         return expression.position or default
     assert isinstance(expression, Case)
@@ -365,7 +365,7 @@ FAMILIES = frozenset({"date", "time", "timestamp", "timestamptz"})
 
 
 def clock_value(text: str, target: SqlType, context: BindContext, position: int | None) -> Expression | None:
-    """Return what a constant text means that is nothing but such a word, None for every other one.
+    """Return the meaning of a constant text that is nothing but such a word, None for other texts.
 
     Raises 0A000 in definitions.
     """
@@ -382,7 +382,7 @@ def clock_value(text: str, target: SqlType, context: BindContext, position: int 
 def typed_clock_value(
     expression: Expression, target: SqlType, context: BindContext, position: int | None
 ) -> Expression | None:
-    """Return what such a word means that is a value of type text, which PostgreSQL reads when the
+    """Return the meaning of such a word as a value of type text, which PostgreSQL reads when the
     statement runs, else None.
     """
     if not isinstance(expression, Literal) or not isinstance(expression.value, str):

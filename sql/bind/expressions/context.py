@@ -1,8 +1,8 @@
-"""What the binding of one statement shares: catalog, session values, types of parameters, and what
-it finds on the way.
+"""The shared context of binding one statement: catalog, session values, types of parameters, and
+what is found on the way.
 
-The type of a parameter is given by the client, or found where the parameter is first used as
-something.
+The type of a parameter is given by the client, or found where the parameter is first used as a
+type.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from sql.bind.expressions.closures import Closure, Outer
+from sql.bind.expressions.correlation import Closure, Outer
 from sql.catalog.catalog import Catalog, SessionSettings
 from sql.catalog.schemas import find_type
 from sql.errors import SqlError
@@ -25,12 +25,15 @@ from sql.types.enums import EnumType
 
 @dataclass
 class KnownTable:
-    """An item of WITH. visible: the items that it may itself use. outer: what surrounds the query
-    that has the WITH.
+    """An item of WITH.
 
-    relation: once it is bound, if it takes nothing from outside. bound: what it is inside of a
-    closure that it takes from, and the arguments of that closure then. rows: in the last step of a
-    recursive item, what it was before.
+    Attributes:
+        visible: the items that it may use itself.
+        outer: the surroundings of the query that has the WITH.
+        relation: the item once it is bound, if it takes nothing from outside.
+        rows: in the last step of a recursive item, the rows of the step before.
+        bound: the item inside of a closure that it takes from, and the arguments of that closure
+            then.
     """
 
     common: CommonTable
@@ -45,8 +48,10 @@ CommonTables = dict[str, KnownTable]
 
 
 class QueryBinders(NamedTuple):
-    """How `sql.bind.queries.query` binds a whole query, and one side of a set operation, for what
-    is bound inside of queries itself.
+    """The functions of `sql.bind.queries.query` that bind a whole query, and one side of a set
+    operation.
+
+    Nodes that are bound inside of queries, and bind queries in turn, get them.
     """
 
     relation: Callable[[Query, BindContext], Relation]
@@ -55,16 +60,21 @@ class QueryBinders(NamedTuple):
 
 @dataclass
 class BindContext:
-    """What is known while one statement is bound.
+    """The context in which one statement is bound.
 
-    queries: bind a query inside an expression or a FROM clause. relations: names of all scanned
-    relations so far. named: those that the text itself names, and ordinary views among them.
-    stable: now() or the like was used. wide_numbers: a numeric constant has more digits than a
-    numeric can hold here, which is fine only where it becomes a float. common_tables: the WITH
-    items in scope. outer: what surrounds the query that is being bound. later_tables: WITH items
-    that may not be named yet. views: ordinary views that are named, by their keys. locked: reads
-    with FOR UPDATE and the like. identified: where the tables are written whose rows can be told
-    apart by a hidden column.
+    Attributes:
+        queries: bind a query inside an expression or a FROM clause.
+        relations: names of all scanned relations so far.
+        named: the relations that the text itself names, and ordinary views among them.
+        stable: now() or the like was used.
+        wide_numbers: a numeric constant has more digits than a numeric can hold here, which is fine
+            only where it becomes a float.
+        common_tables: the WITH items in scope.
+        outer: the surroundings of the query that is being bound.
+        later_tables: WITH items that may not be named yet.
+        views: ordinary views that are named, by their keys.
+        locked: reads with FOR UPDATE and the like.
+        identified: the places of tables whose rows can be told apart by a hidden column.
     """
 
     catalog: Catalog
@@ -89,7 +99,7 @@ class BindContext:
 
     @contextmanager
     def inside(self, outer: Outer | None, common_tables: CommonTables | None = None) -> Iterator[None]:
-        """Bind what follows inside of `outer`, with these WITH items if they are given."""
+        """Bind the nodes inside of `outer`, with these WITH items if they are given."""
         saved = self.outer, self.common_tables
         self.outer = outer
         if common_tables is not None:
@@ -106,8 +116,10 @@ class BindContext:
 
 
 class ParameterTypes:
-    """The parameters of one statement, from 1. given: the types that the client declared; None: the
-    statement can have no parameters.
+    """The parameters of one statement, from 1.
+
+    Attributes:
+        given: the types that the client declared; None: the statement can have no parameters.
     """
 
     def __init__(self, given: Sequence[SqlType | None] | None = None) -> None:
@@ -139,7 +151,7 @@ class ParameterTypes:
         return Parameter(parameter.number, known, parameter.position)
 
     def finish(self) -> tuple[SqlType, ...]:
-        """Return the types of all parameters; one that nothing decided is 42P18."""
+        """Return the types of all parameters; a parameter without a type is 42P18."""
         count = max([self.given_count, *self.used, *self.types], default=0)
         found = []
         for number in range(1, count + 1):
@@ -152,7 +164,11 @@ class ParameterTypes:
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A bound query. places: where each of its columns is written, for errors about its type."""
+    """A bound query.
+
+    Attributes:
+        places: the place of each of its columns, for errors about its type.
+    """
 
     relation: Relation
     places: tuple[int, ...]

@@ -75,7 +75,7 @@ def comparison_signature(operator: str, left: Expression, right: Expression, pos
 
 
 def text_operands(binder: Binder, left: Expression, right: Expression, position: int) -> tuple[Expression, Expression]:
-    """For ||: PostgreSQL takes any type beside a text, and converts it."""
+    """Return the operands of ||: PostgreSQL takes any type beside a text, and converts it."""
     strings: tuple[str, ...] = ("text", "varchar", "bpchar", "name")
     families = (left.type.family, right.type.family)
     if left.type.is_array or right.type.is_array:

@@ -1,5 +1,5 @@
-"""What a definition leaves to whoever reads or writes by it: the session's TimeZone, and the forms
-of its texts.
+"""The values that a definition leaves to the session that reads or writes by it: TimeZone, and the
+forms of texts.
 
 A definition (an ordinary view, a default, a check) is bound once, with `OPEN_ZONE` wherever a zone
 matters. Enters: its tree, the settings of a session. Leaves: the tree as that session means it.
@@ -21,7 +21,7 @@ PLAIN = frozenset({"search_path", "timezone"})
 
 
 def is_open(node: Expression) -> bool:
-    """Tell whether an expression by itself depends on the zone of whoever reads it."""
+    """Tell whether an expression by itself depends on the zone of its reader."""
     match node:
         case Cast():
             return node.zone == OPEN_ZONE
@@ -33,7 +33,7 @@ def is_open(node: Expression) -> bool:
 
 
 def open_expressions(root: Relation) -> Iterator[Expression]:
-    """Yield the expressions of a tree that depend on the zone of whoever reads it, also inside of
+    """Yield the expressions of a tree that depend on the zone of their reader, also inside of
     subqueries.
     """
     for relation in all_relations(root):
@@ -42,7 +42,7 @@ def open_expressions(root: Relation) -> Iterator[Expression]:
 
 
 def has_open_zone(root: Relation) -> bool:
-    """Tell whether the rows of a tree depend on the zone of whoever reads them."""
+    """Tell whether the rows of a tree depend on the zone of their reader."""
     return any(True for _ in open_expressions(root))
 
 

@@ -1,8 +1,8 @@
-"""Rows of values beside each other: (a, b) = (c, d), (a, b) < (c, d), IN, IS NULL, IS DISTINCT
-FROM, compared item by item.
+"""Rows of values beside each other, compared item by item: (a, b) = (c, d), (a, b) < (c, d), IN, IS
+NULL, IS DISTINCT FROM.
 
-A row that is written beside another one is taken apart into comparisons of its items, in
-PostgreSQL's order of NULLs; rows as values are in `sql.bind.expressions.scope`.
+A row that is written beside another one is divided into comparisons of its items, in PostgreSQL's
+order of NULLs; rows as values are in `sql.bind.expressions.scope`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
 
 COMPARED = ("=", "<>", "<", "<=", ">", ">=")
-# Items of rows whose comparison is conditions in each other.
+# Longer rows are not compared by conditions in each other.
 NESTED_MAX = 16
 
 

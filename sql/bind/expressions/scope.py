@@ -1,10 +1,10 @@
-"""Names and what they mean: the tables of a FROM clause, the columns that are visible without
+"""Names and their meanings: the tables of a FROM clause, the columns that are visible without
 qualification, rows as values.
 
 Enters: names, ROW(...), selections of fields. Leaves: `Column` expressions over the FROM clause's
 row, `OuterColumn`s for names of queries outside; 'row' of its items, and 'field' of (record, the
 place of the field as an int4). A row that is compared with another one as it is written is no
-value: `sql.bind.expressions.rows` takes it apart. Errors are PostgreSQL's, with 'did you mean'.
+value: `sql.bind.expressions.rows` divides it. Errors are PostgreSQL's, with 'did you mean'.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from sql.bind.expressions.closures import Closure, Outer, Passage, pass_in
+from sql.bind.expressions.correlation import Closure, Outer, Passage, pass_in
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import name_of, relation_key, shown_key
 from sql.names.suggestions import close_names, distance
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 class ScopeColumn:
     """A column that a name can reach.
 
-    `expression` addresses the row of the whole FROM clause. hidden: and only a name, no star.
+    Attributes:
+        expression: addresses the row of the whole FROM clause.
+        hidden: only a name reaches the column, no star.
     """
 
     name: str
@@ -43,12 +45,15 @@ class ScopeColumn:
 
 @dataclass(frozen=True, slots=True)
 class ScopeTable:
-    """A table of the FROM clause under its alias. key: places of the columns of its primary key.
-    has_alias: it was written.
+    """A table of the FROM clause under its alias.
 
-    relation_oid: of what has a type for its rows. may_be_missing: an outer join fills its columns
-    with NULL where no row of it is found. is_value: its one column is what its name means as a
-    value: it is a function that returns no rows of columns.
+    Attributes:
+        key: places of the columns of its primary key.
+        has_alias: the alias was written.
+        may_be_missing: an outer join fills its columns with NULL where no row of it is found.
+        relation_oid: of a relation that has a type for its rows.
+        is_value: its one column is the meaning of its name as a value: a function that returns no
+            rows of columns.
     """
 
     alias: str
@@ -61,7 +66,9 @@ class ScopeTable:
     is_value: bool = False
 
     def is_called(self, parts: tuple[str, ...]) -> bool:
-        """Tell whether a qualifier means this table: with a schema, one that has no alias."""
+        """Tell whether a qualifier means this table; with a schema, only a table without an
+        alias.
+        """
         return self.alias == parts[-1] and (
             len(parts) == 1 or (self.goes_by_schema and self.relation == relation_key(parts[-2], parts[-1]))
         )
@@ -79,14 +86,14 @@ Place = tuple["Scope", tuple[Closure, ...]]
 
 @dataclass
 class Scope:
-    """tables: for `table.column` and hidden columns. visible: for bare names and `*`, in order.
+    """The names of a FROM clause.
 
-    JOIN USING merges columns there.
-
-    width: of the row.
-
-    outer: what surrounds the query. same_level: the scope next outside is the rest of the same FROM
-    clause.
+    Attributes:
+        tables: for `table.column` and hidden columns.
+        visible: for bare names and `*`, in order; JOIN USING merges columns there.
+        width: of the row.
+        outer: the surroundings of the query.
+        same_level: the scope next outside is the rest of the same FROM clause.
     """
 
     tables: list[ScopeTable] = field(default_factory=list)
@@ -96,9 +103,9 @@ class Scope:
     same_level: bool = False
 
     def levels(self) -> Iterator[list[Place]]:
-        """Yield the scopes that a name may mean something in, from the inside.
+        """Yield the scopes in which a name may have a meaning, from the inside.
 
-        Those of one level together.
+        Those of one level are together.
         """
         level: list[Place] = [(self, ())]
         closures: tuple[Closure, ...] = ()
@@ -142,7 +149,7 @@ class Scope:
         raise self.missing_table(parts, position)
 
     def missing_table(self, parts: tuple[str, ...], position: int) -> SqlError:
-        """Return the error about a table that nothing here is called."""
+        """Return the error about a table name that nothing here has."""
         alias = parts[-1]
         invalid = f'invalid reference to FROM-clause entry for table "{alias}"'
         visible = [table for level in self.levels() for scope, _ in level for table in scope.tables]
@@ -269,7 +276,11 @@ def table_scope(alias: str, columns: list[tuple[str, SqlType]], relation: str = 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One output column while its SELECT is bound. syntax None: it came from a star."""
+    """One output column while its SELECT is bound.
+
+    Attributes:
+        syntax: None for a column of a star.
+    """
 
     name: str
     expression: Expression
@@ -304,8 +315,9 @@ def row_value(binder: Binder, node: Row) -> Expression:
 def record_value(
     items: Sequence[Expression], names: Sequence[str], position: int, text: str, relation: tuple[int, str] | None = None
 ) -> Expression:
-    """Return items as one value with fields of these names. relation: oid and key of the relation
-    whose row it is, if it is one.
+    """Return items as one value with fields of these names.
+
+    relation: oid and key of the relation whose row it is, if it is one.
     """
     fields = tuple((name, field_type(item.type)) for name, item in zip(names, items, strict=True))
     record = RecordType(fields) if relation is None else RecordType(fields, relation[0], shown_key(relation[1]))
@@ -346,8 +358,8 @@ def field_selection(binder: Binder, node: FieldSelection) -> Expression:
 
 
 def check_alike(left: Expression, right: Expression) -> None:
-    """Raise 42804 for records that can't be compared: PostgreSQL finds it out when it compares two
-    rows.
+    """Raise 42804 for records that can't be compared: PostgreSQL finds that out when it compares
+    two rows.
     """
     one, two = left.type.record, right.type.record
     if one is None or two is None:

@@ -25,7 +25,7 @@ SESSION_FUNCTIONS = frozenset(
     pg_backend_pid pg_is_in_recovery pg_typeof
     """.split()
 )
-# Those of which a definition would show its maker's values to everybody.
+# Functions of which a definition would show its maker's values to everybody.
 OWN_VALUES = frozenset(
     "current_schema current_user session_user user current_role current_setting pg_backend_pid".split()
 )
@@ -60,7 +60,7 @@ def session_function(binder: Binder, node: FunctionCall) -> Expression:
 
 
 def current_schema(binder: Binder) -> str | None:
-    """Return the first schema of the search_path that there is."""
+    """Return the first existing schema of the search_path."""
     catalog, settings = binder.context.catalog, binder.context.settings
     path = (meant_schema(name, settings) for name in settings.named_path)
     known = (

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sql.bind.expressions.arrays import COMPARISONS
-from sql.bind.expressions.closures import Closure
+from sql.bind.expressions.correlation import Closure
 from sql.bind.expressions.operators import binary
 from sql.errors import SqlError, not_supported
 from sql.parse.syntax import Expression as Syntax
@@ -45,8 +45,8 @@ def subquery(binder: Binder, node: Subquery) -> Expression:
 
 
 def with_own_scales(relation: Relation) -> Relation:
-    """Return a relation of one column in the form that the elements of an array have: each numeric
-    carries its own scale.
+    """Return a relation of one column in the form of an array's elements: each numeric carries its
+    own scale.
     """
     (column,) = relation.schema
     if column.type.display_scale is None:
@@ -55,7 +55,7 @@ def with_own_scales(relation: Relation) -> Relation:
 
 
 def bind_inside(binder: Binder, node: Subquery) -> tuple[Relation, Closure]:
-    """Return the relation of a subquery, and what it takes from outside."""
+    """Return the relation of a subquery, and the values that it takes from outside."""
     closure = Closure(binder)
     with binder.context.inside(closure):
         return binder.context.queries.relation(node.query, binder.context), closure

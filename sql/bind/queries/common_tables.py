@@ -1,8 +1,8 @@
 """WITH: its items in scope, each bound where it is used; a recursive one becomes `Recursive`.
 
-An item sees the names of the place where it is written, wherever it is used (`Passage`). One that
-takes nothing from outside is bound once and shared. Leaves: relations; PostgreSQL's errors about
-recursion that it can't do are in `sql.bind.queries.recursion`.
+An item sees the names of the place where it is written, wherever it is used (`Passage`). An item
+that takes nothing from outside is bound once and shared. Leaves: relations; PostgreSQL's errors
+about recursion that it can't do are in `sql.bind.queries.recursion`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from sql.bind.expressions.closures import Mark, Passage, closures_between, nearest_closure
 from sql.bind.expressions.context import BindContext, KnownTable, Operand
+from sql.bind.expressions.correlation import Mark, Passage, closures_between, nearest_closure
 from sql.bind.queries.outputs import common_types, converted
 from sql.bind.queries.recursion import check_order, check_recursion, is_recursive
 from sql.errors import SqlError
@@ -26,9 +26,9 @@ from sql.types.datatypes import TEXT, SqlType, scaled_numeric
 
 @contextmanager
 def common_tables(items: tuple[CommonTable, ...], context: BindContext) -> Iterator[None]:
-    """Let what is bound inside name the items of a WITH.
+    """Let the nodes that are bound inside name the items of a WITH.
 
-    Each is bound once for its errors, whether it is used or not.
+    Each item is bound once for its errors, whether it is used or not.
     """
     if not items:
         yield

@@ -1,8 +1,8 @@
-"""What comes after the select list: DISTINCT, DISTINCT ON, ORDER BY, LIMIT, WITH TIES.
+"""The clauses after the select list: DISTINCT, DISTINCT ON, ORDER BY, LIMIT, WITH TIES.
 
 A sort key or DISTINCT ON expression that is no output column becomes a hidden one, which is
 projected away at the end. DISTINCT ON keeps the first row of each partition by row_number; WITH
-TIES keeps the rows whose rank the last one has.
+TIES keeps the rows with the rank of the last one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,11 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """What a query wants of its rows. order_places, on_places: where the items are written."""
+    """The bound clauses after the select list of a query.
+
+    Attributes:
+        order_places, on_places: the places of the items.
+    """
 
     order: Sequence[SortKey]
     order_places: Sequence[int]

@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from sql.bind.expressions.binder import Binder
 from sql.bind.expressions.calls import bind_function_table
-from sql.bind.expressions.closures import Closure, Outer, Passage, closures_between
 from sql.bind.expressions.coerce import unify
 from sql.bind.expressions.context import BindContext
+from sql.bind.expressions.correlation import Closure, Outer, Passage, closures_between
 from sql.bind.expressions.operators import binary
 from sql.bind.expressions.readers import as_read
 from sql.bind.expressions.scope import Scope, ScopeColumn, ScopeTable, table_scope
@@ -71,9 +71,10 @@ def sees_neighbours(item: FromItem) -> bool:
 def bind_beside(
     item: FromItem, left: Scope, context: BindContext, base: Outer | None, refused: bool = False
 ) -> tuple[Relation, Scope, tuple[Expression, ...] | None]:
-    """Return an item to the right of others, and what a lateral join hands to it.
+    """Return an item to the right of others, and the arguments of a lateral join.
 
-    base: what surrounds the whole query. refused: a RIGHT or FULL join, which can't be lateral.
+    base: the surroundings of the whole query. refused: a RIGHT or FULL join, which can't be
+    lateral.
     """
     if not sees_neighbours(item):
         return *bind_item(item, context, base, left), None
@@ -87,7 +88,7 @@ def bind_beside(
 
 
 def blind(context: BindContext, base: Outer | None, hidden: Scope | None) -> Outer | None:
-    """Return what surrounds a part of the FROM clause that may not see the items beside it."""
+    """Return the surroundings of a part of the FROM clause that may not see the items beside it."""
     closures = closures_between(context.outer, base)
     return base if not closures and hidden is None else Passage(base, closures, hidden)
 
@@ -110,7 +111,7 @@ def bind_item(item: FromItem, context: BindContext, base: Outer | None, hidden: 
 
 
 def check_alias(item: Derived) -> None:
-    """A derived table must have a name."""
+    """Raise 42601 for a derived table without a name."""
     if item.alias is None:
         word, what = ("VALUES", "VALUES") if isinstance(item.query.body, ValuesBody) else ("SELECT", "subquery")
         hint = f"For example, FROM ({word} ...) [AS] foo."

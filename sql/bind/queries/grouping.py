@@ -1,5 +1,5 @@
-"""GROUP BY: its keys by expression, output name or number, GROUPING SETS, ROLLUP and CUBE as sets
-of keys, and what remains of expressions.
+"""GROUP BY: its keys by expression, output name or number, and GROUPING SETS, ROLLUP and CUBE as
+sets of keys.
 
 Keys and aggregates become columns of the Aggregate; other columns are 42803. A column of a table
 whose primary key is grouped by is determined by it, and becomes a key of its own.
@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 
 from sql.bind.expressions.binder import Binder
+from sql.bind.expressions.placeholder_columns import FIRST_AGGREGATE, FIRST_SET, FIRST_WINDOW, PlaceholderColumns
 from sql.bind.expressions.scope import Output, Scope
-from sql.bind.expressions.virtual import FIRST_AGGREGATE, FIRST_SET, FIRST_WINDOW, VirtualColumns
 from sql.bind.queries.outputs import bare_name, ordinal_place, output_name, output_named
 from sql.errors import SqlError, not_supported
 from sql.parse.syntax import Constant, GroupingSets, GroupItem, SelectBody
@@ -51,10 +51,8 @@ def checked(call: AggregateCall, keys: Keys) -> AggregateCall:
     return call
 
 
-def with_dependent(keys: Keys, expressions: Sequence[Expression], virtual: VirtualColumns, scope: Scope) -> Keys:
-    """Return the keys and, behind them, the columns in use that a grouped primary key
-    determines.
-    """
+def with_dependent(keys: Keys, expressions: Sequence[Expression], virtual: PlaceholderColumns, scope: Scope) -> Keys:
+    """Return the keys and, after them, the columns in use that a grouped primary key determines."""
     known = {key: index for index, (_, key) in enumerate(keys.items)}
     common = set(range(len(keys.items))) if keys.sets is None else set.intersection(*map(set, keys.sets))
     determined: dict[Expression, str] = {}
@@ -82,11 +80,11 @@ def with_dependent(keys: Keys, expressions: Sequence[Expression], virtual: Virtu
 
 
 class Regrouping:
-    """Maps expressions over the FROM clause's row (and virtual columns) to the Aggregate's output
-    row.
+    """The map of expressions over the FROM clause's row (and virtual columns) to the Aggregate's
+    output row.
     """
 
-    def __init__(self, keys: Keys, virtual: VirtualColumns, scope: Scope) -> None:
+    def __init__(self, keys: Keys, virtual: PlaceholderColumns, scope: Scope) -> None:
         self.keys = {key: (index, name) for index, (name, key) in enumerate(keys.items)}
         self.has_sets = keys.sets is not None
         self.scope = scope
@@ -123,7 +121,7 @@ class Regrouping:
         return self.change_column(node, inside=False)
 
     def change_inside(self, node: Expression) -> Expression | None:
-        """As `change`, for what a subquery takes of the row outside."""
+        """Return the change of a value that a subquery takes of the row outside."""
         key = self.keys.get(node)
         if key is not None:
             return Column(key[0], key[1], node.type)
@@ -159,8 +157,11 @@ Sets = list[tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys of a GROUP BY. written: there is one, though it may have no keys. sets: as
-    `sql.tree.relations.Aggregate` has them.
+    """The keys of a GROUP BY.
+
+    Attributes:
+        sets: as `sql.tree.relations.Aggregate` has them.
+        written: there is a GROUP BY, though it may have no keys.
     """
 
     items: tuple[tuple[str, Expression], ...]

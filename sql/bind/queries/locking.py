@@ -1,6 +1,6 @@
-"""SELECT ...
+"""SELECT with FOR UPDATE and the like: a read that a statement makes before it runs.
 
-FOR UPDATE and the like: a read that a statement makes before it runs, whose rows take its place.
+The rows of the read take its place.
 
 Enters: a query with locking clauses. Leaves: a scan of kind 'rows', and in the context a
 `LockedRead` that yields them, each with the identities of the rows of tables that are to be locked.
@@ -71,7 +71,7 @@ def bind_locked(query: Query, context: BindContext, bind_operand: Callable[..., 
         )
     except SqlError as error:
         if error.sqlstate == "42803":
-            # An identity beside an aggregate; the query by itself says what is wrong with it.
+            # An identity beside an aggregate; the query by itself gives the error.
             check_tree(bind_operand(replace(query, locking=()), context, False).relation, first)
         raise
     finally:
@@ -93,7 +93,7 @@ def bind_locked(query: Query, context: BindContext, bind_operand: Callable[..., 
 
 
 def check_body(query: Query, first: Locking) -> None:
-    """Raise 0A000 for a query that no rows of tables stand behind, one by one."""
+    """Raise 0A000 for a query whose rows are not rows of tables, one by one."""
     body = query.body
     if isinstance(body, ValuesBody):
         raise SqlError("0A000", f"{first.strength} cannot be applied to VALUES")
@@ -124,7 +124,7 @@ def check_tree(relation: Relation, first: Locking) -> None:
 def locked_tables(query: Query, body: SelectBody, context: BindContext) -> list[tuple[Table, Locking]]:
     """Return the tables that the clauses mean.
 
-    A table that several mean is locked as the strongest says, and waits as the last.
+    A table that several clauses mean is locked as the strongest says, and waits as the last.
     """
     items = [found for item in body.from_items for found in named_items(item, False)]
     known_items = {common.name for common in query.common_tables} | context.common_tables.keys()

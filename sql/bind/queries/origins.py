@@ -1,8 +1,9 @@
-"""Which column of which relation each column of an answer is: what RowDescription tells drivers.
+"""The origins of an answer's columns: the relation and the column that RowDescription tells
+drivers.
 
-Enters: a bound query and the catalog. Leaves: its schema with origins. A column that is computed
-has none, and so has one of a set operation, or of a query that reads an ordinary view, whose own
-columns are not in the tree any more.
+Enters: a bound query and the catalog. Leaves: its schema with origins. A computed column has none,
+nor has a column of a set operation, or of a query that reads an ordinary view, whose own columns
+are not in the tree any more.
 """
 
 from __future__ import annotations
@@ -62,7 +63,10 @@ def returned(root: Relation, target: RelationDescription) -> Schema:
 
 
 def places(root: Relation, rows: str = "") -> Sequence[Place]:
-    """Return where each column comes from. rows: the relation that rows of a statement are of."""
+    """Return the origin of each column.
+
+    rows: the relation that rows of a statement are of.
+    """
     match root:
         case Scan(name, kind, schema):
             if kind == "rows" and rows:
@@ -90,7 +94,7 @@ def _taken(items: Sequence[Expression], below: Sequence[Place]) -> list[Place]:
 
 
 def _origin(relation: RelationDescription, index: int) -> tuple[int, int]:
-    """Return OID and attnum of a column; what stands behind the relation's own columns has none."""
+    """Return OID and attnum of a column; a column after the relation's own has none."""
     if index >= len(relation.columns):
         return 0, 0
     # Columns of views are not counted.

@@ -16,9 +16,9 @@ from sql.bind.expressions.binder import Binder
 from sql.bind.expressions.calls import add_sets
 from sql.bind.expressions.coerce import refuse_wide_numbers, unify
 from sql.bind.expressions.context import BindContext, Operand, ParameterTypes, QueryBinders
-from sql.bind.expressions.places import start_of
+from sql.bind.expressions.placeholder_columns import FIRST_WINDOW, PlaceholderColumns
 from sql.bind.expressions.scope import Output, Scope, table_scope
-from sql.bind.expressions.virtual import FIRST_WINDOW, VirtualColumns
+from sql.bind.expressions.source_positions import start_of
 from sql.bind.queries import grouping
 from sql.bind.queries.common_tables import common_tables
 from sql.bind.queries.finishing import Counts, Finish, cut, finish, placed_keys, without_hidden
@@ -70,7 +70,7 @@ def bind_query(
 
     `parameter_types` are those that the client gave (an item None or unknown: to be found; None
     instead of all: the statement came by the simple protocol and can have no parameters). locks:
-    whoever runs it can lock rows.
+    the caller that runs it can lock rows.
     """
     parameters = ParameterTypes(parameter_types)
     context = BindContext(catalog, settings, parameters, QUERIES)
@@ -147,7 +147,7 @@ def bind_select(query: Query, body: SelectBody, context: BindContext, untyped: b
     joined, scope = bind_from(body.from_items, context)
     relation: Relation = joined
     binder = Binder(
-        scope, context, "SELECT", VirtualColumns(), aggregates_allowed=True, windows_allowed=True,
+        scope, context, "SELECT", PlaceholderColumns(), aggregates_allowed=True, windows_allowed=True,
         sets_allowed=True, windows=dict(body.windows),
     )  # fmt: skip
     untyped = untyped and not (query.order_by or body.distinct or body.distinct_on or body.group_by)
@@ -190,7 +190,7 @@ def place_of(output: Output) -> int:
 
 
 def check_window(name: str, base: str | None, body: SelectBody) -> None:
-    """A named window may refer only to those before it."""
+    """Raise an error unless a named window refers only to those before it."""
     earlier = []
     for other, _ in body.windows:
         if other == name:

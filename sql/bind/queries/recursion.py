@@ -100,7 +100,11 @@ def check_recursion(common: CommonTable) -> None:
 
 @dataclass
 class ReferenceChecker:
-    """Looks at every reference of a recursive item to itself. found: how many there were so far."""
+    """Looks at every reference of a recursive item to itself.
+
+    Attributes:
+        found: how many there were so far.
+    """
 
     name: str
     found: int = 0

@@ -10,8 +10,8 @@ from __future__ import annotations
 from sql.bind.expressions.binder import Binder
 from sql.bind.expressions.coerce import coerce
 from sql.bind.expressions.context import BindContext
-from sql.bind.expressions.places import start_of
 from sql.bind.expressions.readers import value_as_written
+from sql.bind.expressions.source_positions import start_of
 from sql.bind.expressions.subqueries import bind_inside
 from sql.catalog.catalog import ColumnDescription, RelationDescription
 from sql.errors import SqlError

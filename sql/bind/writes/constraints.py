@@ -10,8 +10,8 @@ from __future__ import annotations
 from sql.bind.expressions.binder import Binder
 from sql.bind.expressions.coerce import coerce
 from sql.bind.expressions.context import BindContext, ParameterTypes
-from sql.bind.expressions.places import start_of
 from sql.bind.expressions.scope import Scope, ScopeColumn, ScopeTable
+from sql.bind.expressions.source_positions import start_of
 from sql.bind.queries.query import QUERIES
 from sql.catalog.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError

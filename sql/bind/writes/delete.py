@@ -38,12 +38,14 @@ from sql.types.datatypes import SqlType
 
 @dataclass(frozen=True, slots=True)
 class BoundDelete:
-    """A bound DELETE. source: the identity of each row that goes.
+    """A bound DELETE.
 
-    With RETURNING also all its columns, then the columns of USING.
-
-    returning: over the rows of `source` without their identity. relations: names of all that is
-    scanned. named, needed: see BoundInsert.
+    Attributes:
+        source: the identity of each deleted row; with RETURNING also all its columns, then the
+            columns of USING.
+        returning: over the rows of `source` without their identity.
+        relations: names of all scanned relations.
+        named, needed: see BoundInsert.
     """
 
     relation: RelationDescription

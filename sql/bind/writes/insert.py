@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sql.bind.expressions.binder import Binder
-from sql.bind.expressions.closures import Passage
 from sql.bind.expressions.coerce import refuse_wide_numbers
 from sql.bind.expressions.context import BindContext, ParameterTypes
-from sql.bind.expressions.places import start_of
+from sql.bind.expressions.correlation import Passage
 from sql.bind.expressions.scope import Scope
+from sql.bind.expressions.source_positions import start_of
 from sql.bind.queries.common_tables import common_tables
 from sql.bind.queries.locking import locked_reads
 from sql.bind.queries.query import QUERIES, bind_operand
@@ -48,14 +48,19 @@ from sql.types.datatypes import SqlType
 
 @dataclass(frozen=True, slots=True)
 class BoundInsert:
-    """A bound INSERT. targets: indexes of the relation's columns that `source` yields, in its
-    order; for a table: all.
+    """A bound INSERT.
 
-    source: rows of the targets' types, `Values` where it was VALUES. stable: it uses now() or the
-    like. relations: names of all that is scanned. returning: over whole rows of the table. named:
-    the relations that the text reads, ordinary views among them. needed: the letters of the
-    privileges that it takes to do this to `relation`, as PostgreSQL's access lists have them.
-    given: indexes of the columns that have a value in the statement.
+    Attributes:
+        targets: indexes of the relation's columns that `source` yields, in its order; for a table:
+            all.
+        source: rows of the targets' types, `Values` where it was VALUES.
+        stable: it uses now() or the like.
+        relations: names of all that is scanned.
+        returning: over whole rows of the table.
+        named: the relations that the text reads, ordinary views among them.
+        needed: the letters of the privileges that it takes to do this to `relation`, as
+            PostgreSQL's access lists have them.
+        given: indexes of the columns that have a value in the statement.
     """
 
     relation: RelationDescription

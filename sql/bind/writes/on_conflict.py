@@ -2,8 +2,8 @@
 already there.
 
 Enters: an `OnConflict` and its target. Leaves: a `BoundConflict`. The rows to insert arrive as the
-scan `EXCLUDED`, numbered in their order; its relations are evaluated one after the other by whoever
-runs the INSERT.
+scan `EXCLUDED`, numbered in their order; the caller that runs the
+INSERT evaluates its relations one after the other.
 """
 
 from __future__ import annotations
@@ -39,11 +39,13 @@ NO_MATCH = "there is no unique or exclusion constraint matching the ON CONFLICT 
 
 @dataclass(frozen=True, slots=True)
 class Arbiter:
-    """A unique constraint that decides. columns: their indexes.
+    """A unique constraint that decides.
 
-    matched: (ordinal, identity) of each row to insert that has a counterpart in the table.
-    repeated: (ordinal, the first such ordinal) of each row to insert whose key occurs several times
-    among them.
+    Attributes:
+        columns: their indexes.
+        matched: (ordinal, identity) of each row to insert that has a counterpart in the table.
+        repeated: (ordinal, the first such ordinal) of each row to insert whose key occurs several
+            times among them.
     """
 
     columns: tuple[int, ...]
@@ -57,8 +59,9 @@ class BoundConflict:
 
     Else (ordinal, identity, all columns as they will be) of each row to change.
 
-    changed: indexes of the columns that SET names. reads: columns of the rows that are there, or of
-    `excluded`, are named.
+    Attributes:
+        changed: indexes of the columns that SET names.
+        reads: columns of the rows that are there, or of `excluded`, are named.
     """
 
     arbiters: tuple[Arbiter, ...]

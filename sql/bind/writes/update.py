@@ -2,7 +2,7 @@
 
 Enters: an `Update`. Leaves: a `BoundUpdate`, whose source is a relation like any other: the target
 joined with FROM, cut by WHERE. Several FROM rows may match a row of the target; which of them
-counts is left to whoever runs it, as in PostgreSQL.
+counts is left to the engine that runs it, as in PostgreSQL.
 """
 
 from __future__ import annotations
@@ -43,9 +43,13 @@ from sql.types.datatypes import SqlType
 class BoundUpdate:
     """A bound UPDATE.
 
-    source: the identity of each row to change, all its columns as they will be, then the columns of
-    FROM. changed: indexes of the columns that SET names. returning: over the rows of `source`
-    without their identity. relations: names of all that is scanned. named, needed: see BoundInsert.
+    Attributes:
+        source: the identity of each row to change, all its columns as they will be, then the
+            columns of FROM.
+        changed: indexes of the columns that SET names.
+        returning: over the rows of `source` without their identity.
+        relations: names of all that is scanned.
+        named, needed: see BoundInsert.
     """
 
     relation: RelationDescription

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sql.bind.expressions.binder import Binder
-from sql.bind.expressions.closures import Passage
 from sql.bind.expressions.context import BindContext
+from sql.bind.expressions.correlation import Passage
 from sql.bind.expressions.scope import Scope, ScopeColumn, ScopeTable
 from sql.bind.queries.from_clause import bind_from, check_aliases, side_by_side
 from sql.bind.queries.query import bind_target

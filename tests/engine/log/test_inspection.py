@@ -177,7 +177,7 @@ def test_the_end_of_the_log(writer: LogWriter) -> None:
     first = int(name.partition(".")[0], 16)
     damage(path, PAGE_BYTES + 20)
     inspection = look(folder)
-    # Whoever wrote what is behind it knew that it was durable.
+    # The writer of the records after it knew that it was durable.
     assert inspection.damaged is not None and inspection.damaged.path == path
     loss = loss_of(inspection, name, ())
     assert (loss.gap.first, loss.gap.next_first, loss.is_last) == (first, first + GIVEN_UP, True)

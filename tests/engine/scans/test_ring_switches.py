@@ -1,4 +1,4 @@
-"""Whoever asks a stream for its positions while a writer comes in between, at any bytecode: what is told is of one moment."""
+"""A thread asks a stream for its positions while a writer comes in between, at any bytecode: the answer is of one moment."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class Program:
         return time.monotonic() - self.began, self.process.returncode, output, errors
 
     def has_child(self) -> bool:
-        # Whoever reaps it may be slow.
+        # The process that reaps it may be slow.
         status = Path(f"/proc/{self.child}/stat")
         return status.exists() and status.read_text().rsplit(")", 1)[1].split()[0] != "Z"
 

@@ -1,4 +1,4 @@
-"""Snapshots that readers leave for the next one: they see the newest commit, whoever made it, and none is open during a COMMIT."""
+"""Snapshots that readers leave for the next one: they see the newest commit of any session, and none is open during a COMMIT."""
 
 from __future__ import annotations
 

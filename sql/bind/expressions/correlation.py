@@ -1,11 +1,10 @@
-"""Closures: how a name of a query outside becomes an argument of the subquery or lateral join that
-uses it.
+"""Correlation: how a name of a query outside becomes an argument of the subquery or lateral join
+that uses the name.
 
-A relation is bound inside a `Closure` when its rows depend on a row outside. What it takes from
-there is an argument, an expression over the row outside, and inside an `OuterColumn`. A value from
-further out passes through every closure in between. A `Passage` is the surroundings of a relation
-that is written in one place and used in another (an item of WITH), or that may not see its
-neighbours.
+A relation is bound inside a `Closure` when its rows depend on a row outside. A value from there is
+an argument, an expression over the row outside, and an `OuterColumn` inside. A value from further
+out passes through every closure in between. A `Passage` is the surroundings of a relation that is
+written in one place and used in another (an item of WITH), or that may not see its neighbours.
 """
 
 from __future__ import annotations
@@ -25,9 +24,11 @@ if TYPE_CHECKING:
 class Closure:
     """A subquery, or the right side of a lateral join, while it is bound.
 
-    binder: of the expressions outside, where the arguments are evaluated. arguments: what has been
-    taken from there so far. refused: nothing may be taken, because the join that would be lateral
-    is a RIGHT or FULL one.
+    Attributes:
+        binder: of the expressions outside, where the arguments are evaluated.
+        refused: nothing may be taken, because the join that would be lateral is a RIGHT or FULL
+            one.
+        arguments: the values that have been taken from outside so far.
     """
 
     binder: Binder
@@ -35,13 +36,13 @@ class Closure:
     arguments: list[Expression] = field(default_factory=list)
 
     def take(self, expression: Expression, name: str, position: int | None) -> OuterColumn:
-        """Return what stands for a value of the row outside."""
+        """Return the column that stands for a value of the row outside."""
         if expression not in self.arguments:
             self.arguments.append(expression)
         return OuterColumn(self.arguments.index(expression), name, expression.type, position)
 
     def outside(self, node: Expression) -> Expression | None:
-        """Return what an outer column inside means outside, None for anything else."""
+        """Return the meaning outside of an outer column inside, None for other expressions."""
         return self.arguments[node.index] if isinstance(node, OuterColumn) else None
 
 
@@ -49,8 +50,10 @@ class Closure:
 class Passage:
     """Surroundings whose names are those of another place.
 
-    there: what surrounds that place. closures: those between here and there, innermost first.
-    hidden: tables that may not be named here.
+    Attributes:
+        there: the surroundings of that place.
+        closures: those between here and there, innermost first.
+        hidden: tables that may not be named here.
     """
 
     there: Outer | None
@@ -92,17 +95,19 @@ def pass_in(expression: Expression, closures: tuple[Closure, ...], name: str, po
 
 @dataclass(frozen=True)
 class Mark:
-    """How many arguments the closures around a place had."""
+    """The numbers of arguments of the closures around a place."""
 
     counts: tuple[tuple[Closure, int], ...]
 
     @staticmethod
     def of(here: Outer | None) -> Mark:
-        """Return the counts now."""
+        """Return the present counts."""
         return Mark(tuple((closure, len(closure.arguments)) for closure in closures_between(here, None)))
 
     def release(self, levels: int | None = None) -> None:
-        """Forget what was taken since by the innermost closures, because nobody uses it."""
+        """Forget arguments that the innermost closures have taken since, because nothing uses
+        them.
+        """
         for closure, count in self.counts[:levels]:
             del closure.arguments[count:]
 

@@ -1,5 +1,5 @@
-"""Where an expression begins, which is where PostgreSQL points errors about its type (an operator's
-own place is elsewhere).
+"""The place where an expression begins: PostgreSQL points errors about its type there (an
+operator's own place is elsewhere).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sql.parse.syntax import Expression as Syntax
 
 
 def start_of(node: Syntax) -> int:
-    """Return where an expression begins, which for an operator is its left operand."""
+    """Return the place where an expression begins, which for an operator is its left operand."""
     match node:
         case Operation() if len(node.operands) == 2:
             return min(node.position, start_of(node.operands[0]))

@@ -1,5 +1,5 @@
-"""Columns that stand for aggregates, window calls and set-returning functions while expressions are
-bound.
+"""Placeholder columns for aggregates, window calls and set-returning functions while expressions
+are bound.
 
 The row that expressions address is the FROM clause's; aggregate j is column FIRST_AGGREGATE + j,
 window call k is column FIRST_WINDOW + k and set-returning function m is column FIRST_SET + m, until
@@ -29,7 +29,7 @@ class SetCall:
 
 
 @dataclass
-class VirtualColumns:
+class PlaceholderColumns:
     """The aggregates, window calls and set-returning functions of one SELECT.
 
     Equal aggregates and windows are computed once.
