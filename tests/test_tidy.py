@@ -19,6 +19,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.prose import BEHIND_ALLOWED, GENERATED_PAGES, PRONOUNS, PROSE, docstrings, prose_of, syntax
+
 TREE = Path(__file__).parents[1]
 PACKAGES = ("engine", "ringbuffer", "sql", "views")
 FILE_LINES_MAX = 500
@@ -93,11 +95,6 @@ FORBIDDEN = {
     "a place to download packages from": re.compile(r"pypi\.org|pythonhosted\.org"),
     "a path of one machine": re.compile(r"(?<![\w.])/(root|work|home/\w+)/"),
 }
-
-
-@cache
-def syntax(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
 
 
 # What the rules below look at; a walk through all of the tree takes seconds, so there is one.
@@ -349,78 +346,6 @@ def test_a_decision_is_a_dated_page_that_the_index_lists() -> None:
     assert len(index) == len(pages)
 
 
-# Where docstrings, comments and Markdown keep the rules of prose; the list only grows.
-PROSE = (
-    "README.md",
-    "docs/",
-    "docker/",
-    "bench/",
-    "engine/",
-    "ringbuffer/",
-    "sql/",
-    "views/",
-    "tests/README.md",
-    "tests/test_tidy.py",
-)
-# Made by `python -m bench.function_page`.
-GENERATED_PAGES = {"sql/FUNCTIONS.md"}
-# A lookbehind in a pattern is called so.
-BEHIND_ALLOWED = {"sql/patterns/trees.py"}
-PRONOUNS = "It Its They Them Their This That These Those He She Who Whoever Whom Which What Whether".split()
-DIRECTIVE = re.compile(r"#\s*(noqa|type:|fmt:|ruff:|mypy:)")
-# As the formatter leaves comments: on a line of their own, or two blanks after code.
-COMMENT = re.compile(r"(?:^ *|  )# .*")
-# A table or a picture in a docstring keeps its columns.
-DRAWN = re.compile(r"\S {2,}\S")
-
-
-@cache
-def prose_of(path: Path) -> tuple[tuple[int, str, str], ...]:
-    """Return (number, whole line, the prose in it) of lines of docstrings, comments and Markdown.
-
-    Code, tables and pictures are left out, and so are lines that end in a directive for a tool.
-    """
-    if path.suffix == ".md":
-        return tuple(markdown_prose(path.read_text()))
-    lines, in_docstring = path.read_text().splitlines(), set()
-    for docstring in docstrings(path):
-        in_docstring |= set(range(docstring.lineno, (docstring.end_lineno or docstring.lineno) + 1))
-    in_text = {
-        number
-        for node in ast.walk(syntax(path))
-        if isinstance(node, ast.Constant | ast.JoinedStr) and node.end_lineno != node.lineno
-        for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)
-    }
-    found = []
-    for number, line in enumerate(lines, 1):
-        if number in in_docstring:
-            if not DRAWN.search(line.strip()):
-                found.append((number, line, line))
-        elif number not in in_text and (comment := COMMENT.search(line)) and not DIRECTIVE.search(line):
-            found.append((number, line, comment.group()))
-    return tuple(found)
-
-
-def markdown_prose(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield the lines of a page that are no code and no table."""
-    is_code = False
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.startswith("```"):
-            is_code = not is_code
-        elif not is_code and not line.startswith(("|", "    ")):
-            yield number, line, line
-
-
-def docstrings(path: Path) -> Iterator[ast.Constant]:
-    """Yield the docstrings of a module and of all in it."""
-    for node in ast.walk(syntax(path)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
-            first = node.body[0]
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                if isinstance(first.value.value, str):
-                    yield first.value
-
-
 def with_prose(suffixes: tuple[str, ...]) -> Iterator[Path]:
     for path in FILES:
         name = tree_name(path)
@@ -503,7 +428,9 @@ def test_requirements_lock_is_of_this_pyproject() -> None:
 
 
 def test_the_tests_mirror_the_rooms() -> None:
-    """Each room of a package has a folder of tests, and each folder of tests below a package is named as one of its rooms."""
+    """Each room of a package has a folder of tests, and each folder of tests below a package is
+    named as one of its rooms.
+    """
 
     def rooms(top: Path) -> set[str]:
         return {path.parent.relative_to(top).as_posix() for path in MODULES if path.is_relative_to(top)} - {"."}

@@ -1,5 +1,5 @@
-"""What the actions of ALTER TABLE and of ALTER FOREIGN TABLE have in common: their order, columns and
-constraints that are there or not, defaults, dependents.
+"""The parts that the actions of ALTER TABLE and of ALTER FOREIGN TABLE share: their order, columns
+and constraints that are there or not, defaults, dependents.
 
 Enters: actions as written, a `TableWork`. Leaves: columns, defaults, PostgreSQL's errors and
 notices. Must not know how rows are kept.
@@ -62,7 +62,10 @@ class Alteration(Generic[AlteredEntry]):
             self._actions[change.action](change)
 
     def column(self, change: TableChange, message: str | None = None) -> ColumnDescription | None:
-        """Return the column that an action names. None: it is not there, and need not be. Raises 42703."""
+        """Return the column that an action names.
+
+        None: it is not there, and need not be. Raises 42703.
+        """
         columns = {column.name: column for column in self.entry.description.columns}
         if change.name not in columns:
             message = message or f'column "{change.name}" of relation "{self.name}" does not exist'
@@ -78,7 +81,10 @@ class Alteration(Generic[AlteredEntry]):
         return column
 
     def has_column(self, name: str, if_not_exists: bool) -> bool:
-        """Tell whether a column that is to be added is there already. Raises 42701 where it may not be."""
+        """Tell whether a column that is to be added is there already.
+
+        Raises 42701 where it may not be.
+        """
         if all(known.name != name for known in self.entry.description.columns):
             return False
         message = f'column "{name}" of relation "{self.name}" already exists'

@@ -1,5 +1,5 @@
-"""Schemas in the image: new ones, those that are dropped with all objects in them, and relations that
-move between them.
+"""Schemas in the image: new ones, those that are dropped with all objects in them, and relations
+that move between them.
 
 Enters: names of schemas, entries with their new keys, the image or the work that has them. Leaves:
 the changed image, in which every object that knew a relation by its key knows it by the new key; a
