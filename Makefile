@@ -43,7 +43,7 @@ check: setup
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --check
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --check --cases 100
 
 golden: setup
 	@$(BIN)/python -m pytest -m golden --rewrite -q
