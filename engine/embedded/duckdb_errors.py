@@ -61,6 +61,8 @@ def sql_error(error: duckdb.Error) -> Exception:
         return SqlError("22012", "division by zero")
     if "More than one row returned by a subquery" in text:
         return SqlError("21000", "more than one row returned by a subquery used as an expression")
+    if "Argument for ntile must be greater than zero" in text:
+        return SqlError("22014", "argument of ntile must be greater than zero")
     if "must not end with escape character" in text:
         return SqlError("22025", "LIKE pattern must not end with escape character")
     if isinstance(error, (duckdb.OutOfRangeException, duckdb.ConversionException)):

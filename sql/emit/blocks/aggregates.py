@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from sql.emit.expressions import ExpressionPrinter, form_of
 from sql.emit.rules.aggregate import AggregateText, sort_key, variable_total
-from sql.errors import not_supported
+from sql.errors import SqlError, not_supported
 from sql.functions.signatures import FLOATS, INTEGERS
 from sql.tree.expressions import AggregateCall, Cast, Expression, Literal, WindowCall, WindowFrame
 from sql.types.datatypes import SqlType, scaled_numeric
@@ -46,6 +46,8 @@ def window_text(printer: ExpressionPrinter, call: WindowCall) -> str:
             arguments[2] = printer.fit(call.arguments[2], call.type)
         if name in ("lag", "lead", "nth_value") and len(arguments) > 1:
             arguments[1] = _whole_number(call.arguments[1], name)
+            if name == "nth_value" and int(arguments[1]) <= 0:
+                raise SqlError("22016", "argument of nth_value must be greater than zero")
         return f"{name}({', '.join(arguments)}) {over}"
     return _aggregate(printer, call, False, lambda text: f"{text} {over}")
 
