@@ -178,6 +178,8 @@ def print_call(printing: Printing, node: FunctionCall, scope: Scope) -> Printed:
         raise not_supported(f"the aggregate {node.name} in a query on the catalog", node.position)
     if node.name in AGGREGATES or (node.name in WINDOWS and node.over is not None):
         return _aggregate(printing, node, scope)
+    if node.over is not None:
+        raise not_supported(f"{node.name} with OVER in a query on the catalog", node.position)
     if node.name in SEQUENCE_FUNCTIONS:
         # Such calls are answered beside the catalog: see `catalog_parts`.
         raise unknown_function(node, [])
