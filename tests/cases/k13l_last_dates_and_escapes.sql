@@ -62,4 +62,40 @@ SELECT d + interval '1 day' FROM t WHERE i > 0;
 \echo :SQLSTATE :LAST_ERROR_MESSAGE
 SELECT max(d) + 1 FROM t;
 \echo :SQLSTATE :LAST_ERROR_MESSAGE
+SELECT * FROM json_each('{"a":"\u0000"}');
+\echo :SQLSTATE :LAST_ERROR_MESSAGE
+SELECT * FROM json_each_text('{"a":"\u0000"}');
+\echo :SQLSTATE :LAST_ERROR_MESSAGE
+SELECT * FROM json_each_text('{"a":"\ud800"}');
+\echo :SQLSTATE :LAST_ERROR_MESSAGE
+SELECT * FROM json_array_elements('["\u0000"]');
+\echo :SQLSTATE :LAST_ERROR_MESSAGE
+SELECT * FROM json_array_elements_text('["\u0000"]');
+\echo :SQLSTATE :LAST_ERROR_MESSAGE
+SELECT * FROM json_array_elements_text('["\ud800"]');
+\echo :SQLSTATE :LAST_ERROR_MESSAGE
+SELECT * FROM json_object_keys('{"\u0000":1}');
+\echo :SQLSTATE :LAST_ERROR_MESSAGE
+SELECT * FROM json_object_keys('{"\ud800":1}');
+\echo :SQLSTATE :LAST_ERROR_MESSAGE
+SELECT json_extract_path_text('{"a":"\u0000"}', 'a');
+\echo :SQLSTATE :LAST_ERROR_MESSAGE
+SELECT json_typeof('"\u0000"');
+\echo :SQLSTATE :LAST_ERROR_MESSAGE
+SELECT '{"a":"\u0000"}'::json::jsonb;
+\echo :SQLSTATE :LAST_ERROR_MESSAGE
+SELECT '{"a":"\u0000"}'::json::text;
+\echo :SQLSTATE :LAST_ERROR_MESSAGE
+SELECT json_strip_nulls('{"a":"\u0000"}');
+\echo :SQLSTATE :LAST_ERROR_MESSAGE
+SELECT '{"\u0061":1}'::json->'a', '{"a":"\\u0000"}'::json->>'a', '{"a":"\\\u0041"}'::json->>'a';
+\echo :SQLSTATE :LAST_ERROR_MESSAGE
+SELECT '{"a":"\ude00"}'::json->>'a';
+\echo :SQLSTATE :LAST_ERROR_MESSAGE
+SELECT '{"a":"\ud83d\ud83d"}'::json->>'a';
+\echo :SQLSTATE :LAST_ERROR_MESSAGE
+SELECT '{"a":"\ud83dx"}'::json->>'a';
+\echo :SQLSTATE :LAST_ERROR_MESSAGE
+SELECT '{"a":"\ud83d\n\ude00"}'::json->>'a';
+\echo :SQLSTATE :LAST_ERROR_MESSAGE
 DROP SCHEMA k13l CASCADE;

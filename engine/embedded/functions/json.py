@@ -13,10 +13,9 @@ from decimal import Decimal
 from typing import Any, cast
 
 from sql.errors import SqlError
+from sql.values.json_text import Reader
 
 DECODER = json.JSONDecoder(strict=False)
-ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|.)", re.DOTALL)
-HIGH_SURROGATE, LOW_SURROGATE = 0xD800 >> 10, 0xDC00 >> 10
 INDEX = re.compile(r"\s*[+-]?\d{1,9}")
 
 
@@ -25,27 +24,8 @@ def check_escapes(text: str) -> None:
 
     Raises 22P05 and 22P02.
     """
-    if "\\u" not in text:
-        return
-    high_end = None
-    for found in ESCAPE.finditer(text):
-        code = -1 if found[1] is None else int(found[1], 16)
-        if code == 0:
-            raise SqlError(
-                "22P05", "unsupported Unicode escape sequence", detail="\\u0000 cannot be converted to text."
-            )
-        is_low, is_high = code >> 10 == LOW_SURROGATE, code >> 10 == HIGH_SURROGATE
-        if is_high and high_end == found.start():
-            raise _no_json("Unicode high surrogate must not follow a high surrogate.")
-        if is_low != (high_end == found.start()) or (high_end is not None and not is_low):
-            raise _no_json("Unicode low surrogate must follow a high surrogate.")
-        high_end = found.end() if is_high else None
-    if high_end is not None:
-        raise _no_json("Unicode low surrogate must follow a high surrogate.")
-
-
-def _no_json(detail: str) -> SqlError:
-    return SqlError("22P02", "invalid input syntax for type json", detail=detail)
+    if "\\u" in text:
+        Reader(text, None, escapes=True).whole()
 
 
 def end_of_space(text: str, place: int) -> int:

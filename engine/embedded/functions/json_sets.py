@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-from engine.embedded.functions.json import as_text, kind, parts
+from engine.embedded.functions.json import as_text, check_escapes, kind, parts
 from sql.errors import SqlError
 
 
@@ -26,9 +26,13 @@ def items(text: str, function: str) -> list[str]:
 
 
 def members(text: str, function: str) -> list[tuple[str, str]]:
-    """Return the names and values of an object, each value as it is written. Raises 22023."""
+    """Return the names and values of an object, each value as it is written.
+
+    Raises 22023, 22P05 and 22P02.
+    """
     found = kind(text)
     if found == "object":
+        check_escapes(text)
         return cast("list[tuple[str, str]]", parts(text))
     if function.endswith("_object_keys"):
         raise SqlError("22023", f"cannot call {function} on {'an array' if found == 'array' else 'a scalar'}")
