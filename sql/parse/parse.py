@@ -60,6 +60,7 @@ def statements_of(cursor: Cursor) -> tuple[Statement, ...]:
 
 def statement(cursor: Cursor) -> Statement:
     """Read one statement."""
+    cursor.first = cursor.index
     if queries.at_query(cursor) or cursor.at_operator("("):
         return query_statement(cursor)
     if cursor.token.kind != "word":
@@ -79,14 +80,13 @@ def prepared(cursor: Cursor) -> Prepare | Transaction:
 
 def query_statement(cursor: Cursor) -> Select | Insert | Update | Delete:
     """Read a query, or another statement that may begin with WITH."""
-    first = cursor.index
     position = cursor.position
     common = common_tables.common_tables(cursor)
     if common and cursor.at("insert"):
-        return insert_after_with(cursor, common, first)
+        return insert_after_with(cursor, common)
     if common and cursor.at("update"):
-        return update_after_with(cursor, common, first)
+        return update_after_with(cursor, common)
     if common and cursor.at("delete"):
-        return delete_after_with(cursor, common, first)
+        return delete_after_with(cursor, common)
     query = queries.query_after_with(cursor, common, position)
-    return Select(cursor.text_since(first), query)
+    return Select(cursor.statement_text, query)

@@ -45,6 +45,8 @@ class Cursor:
         self.text = text
         self.tokens = scan(text)
         self.index = 0
+        # Where the statement begins.
+        self.first = 0
         self.depth = 0
         self.height = 0
         self.parameters_allowed = True
@@ -87,6 +89,11 @@ class Cursor:
             self.fail()
         self.index += 1
         return token
+
+    @property
+    def statement_text(self) -> str:
+        """The client's text of the statement, up to the last token that was read."""
+        return self.text_since(self.first)
 
     def text_since(self, index: int) -> str:
         """Return the client's text from token `index` up to the last token that was read."""

@@ -22,31 +22,31 @@ from sql.types.datatypes import SqlType
 
 
 @dataclass(frozen=True)
-class AlterTable(Statement):
+class AlterTable(
+    Statement,
+    defines=True,
+    named=(
+        ("name", Naming.KNOWN),
+        ("changes", Naming.CHANGES),
+        ("changes", Naming.TYPES),
+    ),
+    rights=(
+        ("name", Right.OWN),
+        ("new_schema", Right.MOVE),
+        ("changes", Right.REFER),
+    ),
+):
     """The statement ALTER [FOREIGN] TABLE [IF EXISTS] name actions.
 
     Attributes:
         foreign: the statement says FOREIGN, so that the relation must be a stream.
     """
 
-    text: str
     name: str
     name_position: int
     if_exists: bool
     changes: tuple[TableChange, ...]
     foreign: bool = False
-
-    writes = defines = True
-    named = (
-        ("name", Naming.KNOWN),
-        ("changes", Naming.CHANGES),
-        ("changes", Naming.TYPES),
-    )
-    rights = (
-        ("name", Right.OWN),
-        ("new_schema", Right.MOVE),
-        ("changes", Right.REFER),
-    )
 
     @property
     def tag(self) -> str:
@@ -71,7 +71,6 @@ REFUSED = frozenset(
 @or_owner
 def alter_table(cursor: Cursor) -> AlterTable:
     """Read the statement from its first word."""
-    first = cursor.index
     cursor.expect("alter")
     foreign = cursor.accept("foreign")
     cursor.expect("table")
@@ -82,7 +81,7 @@ def alter_table(cursor: Cursor) -> AlterTable:
     else:
         changes = [renaming(cursor, foreign)] if cursor.at("rename") else actions(cursor, name, foreign)
     return AlterTable(
-        cursor.text_since(first), name, position, if_exists, tuple(change for change in changes if change), foreign
+        cursor.statement_text, name, position, if_exists, tuple(change for change in changes if change), foreign
     )
 
 

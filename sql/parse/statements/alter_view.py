@@ -14,29 +14,29 @@ from sql.parse.statements.rules import begins
 
 
 @dataclass(frozen=True)
-class AlterView(Statement):
+class AlterView(
+    Statement,
+    tag="ALTER VIEW",
+    defines=True,
+    named=(
+        ("name", Naming.KNOWN),
+        ("change", Naming.CHANGE),
+    ),
+    rights=(
+        ("name", Right.OWN),
+        ("new_schema", Right.MOVE),
+    ),
+):
     """The statement ALTER VIEW [IF EXISTS] name RENAME ... or SET SCHEMA ...
 
     Attributes:
         change: has the action 'rename', 'rename column' or 'set schema'.
     """
 
-    text: str
     name: str
     name_position: int
     if_exists: bool
     change: TableChange
-
-    tag = "ALTER VIEW"
-    writes = defines = True
-    named = (
-        ("name", Naming.KNOWN),
-        ("change", Naming.CHANGE),
-    )
-    rights = (
-        ("name", Right.OWN),
-        ("new_schema", Right.MOVE),
-    )
 
     @property
     def new_schema(self) -> str:
@@ -52,13 +52,12 @@ REFUSED = frozenset({"alter", "owner", "reset", "set"})
 @or_owner
 def alter_view(cursor: Cursor) -> AlterView:
     """Read the statement from its first word."""
-    first = cursor.index
     cursor.expect("alter", "view")
     if_exists = cursor.accept("if", "exists")
     position = cursor.position
     name = cursor.relation_name()
     if cursor.at_words("set", "schema"):
-        return AlterView(cursor.text_since(first), name, position, if_exists, new_schema(cursor))
+        return AlterView(cursor.statement_text, name, position, if_exists, new_schema(cursor))
     if cursor.at(*REFUSED):
         raise not_supported(f"ALTER VIEW ... {cursor.token.value.upper()}", cursor.position)
-    return AlterView(cursor.text_since(first), name, position, if_exists, renaming(cursor, foreign=True))
+    return AlterView(cursor.statement_text, name, position, if_exists, renaming(cursor, foreign=True))

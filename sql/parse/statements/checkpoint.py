@@ -10,18 +10,12 @@ from sql.parse.statements.rules import begins
 
 
 @dataclass(frozen=True)
-class Checkpoint(Statement):
+class Checkpoint(Statement, tag="CHECKPOINT", rights=(("text", Right.CHECKPOINT),)):
     """The statement CHECKPOINT. In a transaction it takes no part of the transaction."""
-
-    text: str
-
-    tag = "CHECKPOINT"
-    rights = (("text", Right.CHECKPOINT),)
 
 
 @begins("checkpoint")
 def checkpoint(cursor: Cursor) -> Checkpoint:
     """Read CHECKPOINT; no word follows it."""
-    first = cursor.index
     cursor.expect("checkpoint")
-    return Checkpoint(cursor.text_since(first))
+    return Checkpoint(cursor.statement_text)

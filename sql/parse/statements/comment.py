@@ -17,7 +17,7 @@ from sql.parse.statements.unsupported import commented_object
 
 
 @dataclass(frozen=True)
-class Comment(Statement):
+class Comment(Statement, tag="COMMENT", defines=True, named=(("name", Naming.KNOWN),)):
     """The statement COMMENT ON kind name IS comment.
 
     Attributes:
@@ -26,16 +26,11 @@ class Comment(Statement):
         comment: None takes the comment away.
     """
 
-    text: str
     kind: str
     name: str
     name_position: int
     part: str | None
     comment: str | None
-
-    tag = "COMMENT"
-    writes = defines = True
-    named = (("name", Naming.KNOWN),)
 
     @property
     def rights(self) -> tuple[tuple[str, Right], ...]:
@@ -46,12 +41,11 @@ class Comment(Statement):
 @begins("comment")
 def comment(cursor: Cursor) -> Comment | CommentOn:
     """Read the statement from its first word."""
-    first = cursor.index
     start = cursor.position
     cursor.expect("comment", "on")
     part = None
     if cursor.at("role", "schema", "type"):
-        return comment_on(cursor, first)
+        return comment_on(cursor)
     if cursor.accept("foreign", "table"):
         kind = "stream"
     else:
@@ -76,4 +70,4 @@ def comment(cursor: Cursor) -> Comment | CommentOn:
         name = cursor.relation_name()
     cursor.expect("is")
     text = None if cursor.accept("null") else cursor.string()
-    return Comment(cursor.text_since(first), kind, name, position, part, text or None)
+    return Comment(cursor.statement_text, kind, name, position, part, text or None)

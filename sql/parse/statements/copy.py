@@ -22,7 +22,15 @@ from sql.parse.syntax import Expression, Query
 
 
 @dataclass(frozen=True)
-class CopyFrom(Statement):
+class CopyFrom(
+    Statement,
+    tag="COPY FROM",
+    named=(("name", Naming.KNOWN),),
+    rights=(
+        ("file", Right.READ_FILE),
+        ("name", Right.INSERT),
+    ),
+):
     """The statement COPY relation [(columns)] FROM STDIN, or FROM 'file' on the server.
 
     Attributes:
@@ -30,7 +38,6 @@ class CopyFrom(Statement):
         where: the condition of the rows that are kept.
     """
 
-    text: str
     name: str
     name_position: int
     columns: tuple[tuple[str, int], ...] | None
@@ -38,16 +45,9 @@ class CopyFrom(Statement):
     file: str | None = None
     where: syntax.Expression | None = None
 
-    tag = "COPY FROM"
-    named = (("name", Naming.KNOWN),)
-    rights = (
-        ("file", Right.READ_FILE),
-        ("name", Right.INSERT),
-    )
-
 
 @dataclass(frozen=True)
-class CopyTo(Statement):
+class CopyTo(Statement, tag="COPY TO", rights=(("file", Right.WRITE_FILE),)):
     """The statement COPY relation [(columns)] | (query) TO STDOUT, or TO 'file' on the server.
 
     Attributes:
@@ -55,16 +55,12 @@ class CopyTo(Statement):
         file: not None for a file.
     """
 
-    text: str
     query: syntax.Query | None
     name: str
     name_position: int
     options: CopyOptions
     columns: tuple[tuple[str, int], ...] | None = None
     file: str | None = None
-
-    tag = "COPY TO"
-    rights = (("file", Right.WRITE_FILE),)
 
     @property
     def named(self) -> tuple[tuple[str, Naming], ...]:
@@ -75,7 +71,6 @@ class CopyTo(Statement):
 @begins("copy")
 def copy(cursor: Cursor) -> CopyFrom | CopyTo:
     """Read the statement from its first word."""
-    first = cursor.index
     cursor.expect("copy")
     raw: list[RawOption] = []
     binary_position = cursor.position
@@ -101,7 +96,7 @@ def copy(cursor: Cursor) -> CopyFrom | CopyTo:
     raw += copy_options(cursor) if cursor.at_operator("(") else old_copy_options(cursor)
     where = where_clause(cursor, direction == "from", query is not None)
     options = resolved(cursor, raw, direction == "from")
-    text = cursor.text_since(first)
+    text = cursor.statement_text
     if direction == "from":
         return CopyFrom(text, name, name_position, columns, options, file, where)
     return CopyTo(text, query, name, name_position, options, columns, file)

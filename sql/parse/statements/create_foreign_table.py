@@ -21,23 +21,23 @@ from sql.parse.type_names import column_type
 
 
 @dataclass(frozen=True)
-class CreateStream(Statement):
+class CreateStream(
+    Statement,
+    tag="CREATE FOREIGN TABLE",
+    defines=True,
+    named=(
+        ("name", Naming.NEW_AT_POSITION),
+        ("columns", Naming.TYPES),
+    ),
+    rights=(("name", Right.CREATE_AT_POSITION),),
+):
     """CREATE FOREIGN TABLE [IF NOT EXISTS] name (...) SERVER stream [OPTIONS (...)]."""
 
-    text: str
     name: str
     columns: tuple[ColumnDefinition, ...]
     options: Mapping[str, str]
     if_not_exists: bool
     name_position: int
-
-    tag = "CREATE FOREIGN TABLE"
-    writes = defines = True
-    named = (
-        ("name", Naming.NEW_AT_POSITION),
-        ("columns", Naming.TYPES),
-    )
-    rights = (("name", Right.CREATE_AT_POSITION),)
 
 
 SERVER = "stream"
@@ -47,7 +47,6 @@ OPTIONS = frozenset({"capacity", "string_capacity", "timeout"})
 @begins("create foreign")
 def create_foreign_table(cursor: Cursor) -> CreateStream:
     """Read the statement from its first word."""
-    first = cursor.index
     cursor.expect("create", "foreign", "table")
     if_not_exists = cursor.accept_if_not_exists()
     name_position = cursor.position
@@ -63,7 +62,7 @@ def create_foreign_table(cursor: Cursor) -> CreateStream:
     if server != SERVER:
         hint = f'The server of streams is called "{SERVER}".'
         cursor.defer(SqlError("42704", f'server "{server}" does not exist', server_position, hint=hint))
-    return CreateStream(cursor.text_since(first), name, columns, options, if_not_exists, name_position)
+    return CreateStream(cursor.statement_text, name, columns, options, if_not_exists, name_position)
 
 
 def column_definitions(cursor: Cursor, table: str) -> tuple[ColumnDefinition, ...]:

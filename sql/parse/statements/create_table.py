@@ -21,7 +21,21 @@ from sql.parse.syntax import Query
 
 
 @dataclass(frozen=True)
-class CreateTable(Statement):
+class CreateTable(
+    Statement,
+    defines=True,
+    named=(
+        ("name", Naming.NEW_AT_POSITION),
+        ("likes", Naming.LIKES),
+        ("columns", Naming.TYPES),
+    ),
+    rights=(
+        ("name", Right.CREATE_AT_POSITION),
+        ("constraints", Right.REFER),
+        ("columns", Right.REFER),
+        ("likes", Right.LIKE),
+    ),
+):
     """The statement CREATE TABLE [IF NOT EXISTS] name (columns, likes and constraints), or AS a
     query.
 
@@ -32,7 +46,6 @@ class CreateTable(Statement):
         on_commit: 'drop', 'delete' or 'preserve' (the rows), or the empty text.
     """
 
-    text: str
     name: str
     name_position: int
     columns: tuple[TableColumn, ...]
@@ -43,19 +56,6 @@ class CreateTable(Statement):
     with_data: bool = True
     on_commit: str = ""
     likes: tuple[LikeRelation, ...] = ()
-
-    writes = defines = True
-    named = (
-        ("name", Naming.NEW_AT_POSITION),
-        ("likes", Naming.LIKES),
-        ("columns", Naming.TYPES),
-    )
-    rights = (
-        ("name", Right.CREATE_AT_POSITION),
-        ("constraints", Right.REFER),
-        ("columns", Right.REFER),
-        ("likes", Right.LIKE),
-    )
 
     @property
     def tag(self) -> str:
@@ -74,7 +74,6 @@ LIKE_PARTS = (
 @begins("create table")
 def create_table(cursor: Cursor) -> CreateTable:
     """Read the statement from its first word."""
-    first = cursor.index
     cursor.expect("create")
     is_temporary = persistence(cursor)
     cursor.expect("table")
@@ -105,7 +104,7 @@ def create_table(cursor: Cursor) -> CreateTable:
         query, with_data = table_query(cursor)
     if on_commit and written_schema(name) != TEMPORARY:
         cursor.defer(SqlError("42P16", "ON COMMIT can only be used on temporary tables"))
-    text = cursor.text_since(first)
+    text = cursor.statement_text
     return CreateTable(
         text, name, name_position, columns, constraints, if_not_exists, query, names, with_data, on_commit, likes
     )

@@ -18,7 +18,17 @@ from sql.parse.statements.sequences import created_name, persistence
 
 
 @dataclass(frozen=True)
-class CreateView(Statement):
+class CreateView(
+    Statement,
+    tag="CREATE VIEW",
+    defines=True,
+    named=(("name", Naming.NEW),),
+    rights=(
+        ("name", Right.CREATE),
+        ("name", Right.REPLACE),
+        ("query", Right.NAME_SCHEMAS),
+    ),
+):
     """The statement CREATE [OR REPLACE] VIEW name [(columns)] [WITH (options)] AS query.
 
     Attributes:
@@ -26,7 +36,6 @@ class CreateView(Statement):
         reset: a replaced view may lose what it has counted; this is not in `options`.
     """
 
-    text: str
     name: str
     column_names: tuple[str, ...]
     options: Mapping[str, str]
@@ -36,15 +45,6 @@ class CreateView(Statement):
     name_position: int
     or_replace: bool = False
     reset: bool = False
-
-    tag = "CREATE VIEW"
-    writes = defines = True
-    named = (("name", Naming.NEW),)
-    rights = (
-        ("name", Right.CREATE),
-        ("name", Right.REPLACE),
-        ("query", Right.NAME_SCHEMAS),
-    )
 
 
 # The values of each option as they are written, and how default_stream_join is set.

@@ -14,7 +14,7 @@ from sql.parse.statements.select import Select
 
 
 @dataclass(frozen=True)
-class Declare(Statement):
+class Declare(Statement, tag="DECLARE CURSOR"):
     """The statement DECLARE name CURSOR FOR select.
 
     Attributes:
@@ -22,14 +22,11 @@ class Declare(Statement):
         hold: WITH HOLD is written.
     """
 
-    text: str
     name: str
     select: Select
     binary: bool = False
     scroll: bool | None = None
     hold: bool = False
-
-    tag = "DECLARE CURSOR"
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,6 @@ class Fetch(Statement):
         moves: the statement is MOVE.
     """
 
-    text: str
     name: str
     direction: str
     count: int | None
@@ -58,7 +54,6 @@ class Fetch(Statement):
 class CloseCursor(Statement):
     """The statement CLOSE name, or CLOSE ALL where `name` is None."""
 
-    text: str
     name: str | None
 
     @property
@@ -79,7 +74,6 @@ def declare(cursor: Cursor) -> Declare:
     """Read DECLARE name [BINARY] [ASENSITIVE | INSENSITIVE] [[NO] SCROLL] CURSOR [{WITH | WITHOUT}
     HOLD] FOR query.
     """
-    first = cursor.index
     cursor.expect("declare")
     name = cursor.name()
     words = []
@@ -109,18 +103,17 @@ def declare(cursor: Cursor) -> Declare:
         if one in words and other in words:
             cursor.defer(SqlError("42P11", f"cannot specify both {one.upper()} and {other.upper()}"))
     select = Select(cursor.text_since(query_first), query)
-    return Declare(cursor.text_since(first), name, select, "binary" in words, scroll, hold)
+    return Declare(cursor.statement_text, name, select, "binary" in words, scroll, hold)
 
 
 @begins("fetch", "move")
 def fetch(cursor: Cursor) -> Fetch:
     """Read FETCH or MOVE [direction] [FROM | IN] name."""
-    first = cursor.index
     moves = cursor.advance().value == "move"
     direction, count = fetch_direction(cursor)
     cursor.accept_any("from", "in")
     name = cursor.name()
-    return Fetch(cursor.text_since(first), name, direction, count, moves)
+    return Fetch(cursor.statement_text, name, direction, count, moves)
 
 
 def fetch_direction(cursor: Cursor) -> tuple[str, int | None]:
@@ -167,7 +160,6 @@ def whole_number(cursor: Cursor) -> int:
 @begins("close")
 def close(cursor: Cursor) -> CloseCursor:
     """Read CLOSE name | ALL."""
-    first = cursor.index
     cursor.expect("close")
     name = None if cursor.accept("all") else cursor.name()
-    return CloseCursor(cursor.text_since(first), name)
+    return CloseCursor(cursor.statement_text, name)

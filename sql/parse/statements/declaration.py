@@ -99,15 +99,38 @@ class Right(Enum):
     """What the statement within the statement needs."""
 
 
+@dataclass(frozen=True)
 class Statement:
-    """One request of a client. The subclasses are frozen dataclasses."""
+    """One request of a client. The subclasses are frozen dataclasses.
+
+    Attributes:
+        text: the user's own text without the semicolon.
+    """
 
     text: str
-    """The user's own text without the semicolon."""
     writes: ClassVar[bool] = False
     """Whether a read-only transaction refuses it, by its tag."""
     defines: ClassVar[bool] = False
     """Whether it changes the catalog, so that its names are those of the newest one."""
+
+    def __init_subclass__(
+        cls,
+        *,
+        tag: str | None = None,
+        defines: bool | None = None,
+        writes: bool | None = None,
+        named: tuple[tuple[str, Naming], ...] | None = None,
+        rights: tuple[tuple[str, Right], ...] | None = None,
+    ) -> None:
+        """Take the declarations in the head of a class.
+
+        A statement that defines also writes, unless the head says otherwise.
+        """
+        writes = defines if writes is None else writes
+        declared = {"tag": tag, "defines": defines, "writes": writes, "named": named, "rights": rights}
+        for name, value in declared.items():
+            if value is not None:
+                setattr(cls, name, value)
 
     @property
     def tag(self) -> str:

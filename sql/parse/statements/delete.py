@@ -15,27 +15,26 @@ from sql.parse.syntax import CommonTable
 
 
 @dataclass(frozen=True)
-class Truncate(Statement):
+class Truncate(
+    Statement,
+    tag="TRUNCATE TABLE",
+    writes=True,
+    named=(("names", Naming.ALL_KNOWN),),
+    rights=(("names", Right.TRUNCATE),),
+):
     """TRUNCATE [TABLE] names [RESTART IDENTITY | CONTINUE IDENTITY] [CASCADE | RESTRICT]."""
 
-    text: str
     names: tuple[tuple[str, int], ...]
     restart_identity: bool
     cascade: bool
 
-    tag = "TRUNCATE TABLE"
-    writes = True
-    named = (("names", Naming.ALL_KNOWN),)
-    rights = (("names", Right.TRUNCATE),)
-
 
 @dataclass(frozen=True)
-class Delete(Statement):
+class Delete(Statement, tag="DELETE", writes=True):
     """[WITH ...] DELETE FROM relation [AS alias] [USING items] [WHERE where] [RETURNING
     targets].
     """
 
-    text: str
     name: str
     name_position: int
     alias: str | None
@@ -44,25 +43,21 @@ class Delete(Statement):
     returning: tuple[syntax.Target, ...] = ()
     common_tables: tuple[syntax.CommonTable, ...] = ()
 
-    tag = "DELETE"
-    writes = True
-
 
 @begins("delete")
 def delete(cursor: Cursor) -> Delete:
     """Read the statement from its first word, which may be WITH."""
-    first = cursor.index
-    return delete_after_with(cursor, common_tables.common_tables(cursor), first)
+    return delete_after_with(cursor, common_tables.common_tables(cursor))
 
 
-def delete_after_with(cursor: Cursor, common: tuple[CommonTable, ...], first: int) -> Delete:
-    """Read the statement from DELETE; it began at token `first`."""
+def delete_after_with(cursor: Cursor, common: tuple[CommonTable, ...]) -> Delete:
+    """Read the statement from DELETE."""
     cursor.expect("delete", "from")
     name, position, alias = written_relation(cursor)
     using = from_clause.from_items(cursor) if cursor.accept("using") else ()
     where = where_clause(cursor)
     targets = returning(cursor)
-    return Delete(cursor.text_since(first), name, position, alias, using, where, targets, common)
+    return Delete(cursor.statement_text, name, position, alias, using, where, targets, common)
 
 
 @begins("truncate")
@@ -70,7 +65,6 @@ def truncate(cursor: Cursor) -> Truncate:
     """Read TRUNCATE [TABLE] [ONLY] name [*], ... [RESTART | CONTINUE IDENTITY] [CASCADE |
     RESTRICT].
     """
-    first = cursor.index
     cursor.expect("truncate")
     cursor.accept("table")
     names = [written_name(cursor)]
@@ -80,4 +74,4 @@ def truncate(cursor: Cursor) -> Truncate:
     if identity is not None:
         cursor.expect("identity")
     cascade = cursor.accept_any("cascade", "restrict") == "cascade"
-    return Truncate(cursor.text_since(first), tuple(names), identity == "restart", cascade)
+    return Truncate(cursor.statement_text, tuple(names), identity == "restart", cascade)

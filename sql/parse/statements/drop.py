@@ -10,7 +10,7 @@ from sql.parse.statements.rules import begins
 
 
 @dataclass(frozen=True)
-class DropRelation(Statement):
+class DropRelation(Statement, defines=True, named=(("names", Naming.DROPPED),), rights=(("names", Right.DROP),)):
     """The statement DROP FOREIGN TABLE | VIEW | TABLE | SEQUENCE [IF EXISTS] names [CASCADE |
     RESTRICT].
 
@@ -18,15 +18,10 @@ class DropRelation(Statement):
         kind: 'stream', 'view', 'table' or 'sequence'.
     """
 
-    text: str
     kind: str
     names: tuple[tuple[str, int], ...]
     if_exists: bool
     cascade: bool
-
-    writes = defines = True
-    named = (("names", Naming.DROPPED),)
-    rights = (("names", Right.DROP),)
 
     @property
     def tag(self) -> str:
@@ -37,7 +32,6 @@ class DropRelation(Statement):
 @begins("drop foreign", "drop sequence", "drop table", "drop view")
 def drop(cursor: Cursor) -> DropRelation:
     """Read the statement from its first word."""
-    first = cursor.index
     cursor.expect("drop")
     kind = cursor.accept_any("view", "table", "sequence")
     if kind is None:
@@ -51,4 +45,4 @@ def drop(cursor: Cursor) -> DropRelation:
         if not cursor.accept_operator(","):
             break
     cascade = cursor.accept_any("cascade", "restrict") == "cascade"
-    return DropRelation(cursor.text_since(first), kind, tuple(names), if_exists, cascade)
+    return DropRelation(cursor.statement_text, kind, tuple(names), if_exists, cascade)

@@ -18,20 +18,17 @@ from sql.values.booleans import parse_bool
 
 
 @dataclass(frozen=True)
-class Explain(Statement):
+class Explain(
+    Statement, tag="EXPLAIN", named=(("statement", Naming.STATEMENT),), rights=(("statement", Right.STATEMENT),)
+):
     """The statement EXPLAIN [(options)] statement.
 
     Attributes:
         statement: a Select or a CreateView.
     """
 
-    text: str
     statement: Select | CreateView
     options: Mapping[str, str] = field(default_factory=dict)
-
-    tag = "EXPLAIN"
-    named = (("statement", Naming.STATEMENT),)
-    rights = (("statement", Right.STATEMENT),)
 
 
 FORMATS = ("text", "json", "dot")

@@ -14,7 +14,7 @@ from sql.parse.statements.rules import begins
 
 
 @dataclass(frozen=True)
-class GrantPrivileges(Statement):
+class GrantPrivileges(Statement, defines=True):
     """The statements GRANT privileges ON objects TO grantees [WITH GRANT OPTION], and REVOKE.
 
     The form of REVOKE is REVOKE [GRANT OPTION FOR] privileges ON objects FROM grantees [CASCADE].
@@ -27,7 +27,6 @@ class GrantPrivileges(Statement):
         grantor: of GRANTED BY.
     """
 
-    text: str
     revokes: bool
     words: tuple[str, ...]
     kind: str
@@ -36,8 +35,6 @@ class GrantPrivileges(Statement):
     option: bool
     cascade: bool
     grantor: RoleSpec | None = None
-
-    writes = defines = True
 
     @property
     def tag(self) -> str:
@@ -69,17 +66,16 @@ OTHERS = (
 @begins("grant", "revoke")
 def grant(cursor: Cursor) -> GrantPrivileges | GrantRole:
     """Read GRANT or REVOKE from its first word."""
-    first = cursor.index
     position = cursor.position
     revokes = cursor.advance().value == "revoke"
     if revokes and cursor.at_words("admin", "option"):
         cursor.expect("admin", "option", "for")
-        return grant_role(cursor, first, revokes, admin=True)
+        return grant_role(cursor, revokes, admin=True)
     option = revokes and cursor.at_words("grant", "option")
     if option:
         cursor.expect("grant", "option", "for")
     elif not at_privileges(cursor) and not cursor.at("all", "create", "references", "select"):
-        return grant_role(cursor, first, revokes, admin=False)
+        return grant_role(cursor, revokes, admin=False)
     words = privilege_words(cursor)
     cursor.expect("on")
     kind, names = objects(cursor, "REVOKE" if revokes else "GRANT", position)
@@ -90,7 +86,7 @@ def grant(cursor: Cursor) -> GrantPrivileges | GrantRole:
         option = True
     grantor = granted_by(cursor)
     cascade = revokes and cursor.accept_any("cascade", "restrict") == "cascade"
-    text = cursor.text_since(first)
+    text = cursor.statement_text
     return GrantPrivileges(text, revokes, words, kind, names, grantees, option, cascade, grantor)
 
 

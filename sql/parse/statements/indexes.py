@@ -17,14 +17,15 @@ from sql.parse.statements.update import written_name
 
 
 @dataclass(frozen=True)
-class CreateIndex(Statement):
+class CreateIndex(
+    Statement, tag="CREATE INDEX", defines=True, named=(("table", Naming.KNOWN),), rights=(("table", Right.OWN),)
+):
     """The statement CREATE [UNIQUE] INDEX [CONCURRENTLY] [IF NOT EXISTS] [name] ON table (columns).
 
     Attributes:
         columns: (name, position).
     """
 
-    text: str
     name: str | None
     table: str
     table_position: int
@@ -33,43 +34,38 @@ class CreateIndex(Statement):
     concurrently: bool
     if_not_exists: bool
 
-    tag = "CREATE INDEX"
-    writes = defines = True
-    named = (("table", Naming.KNOWN),)
-    rights = (("table", Right.OWN),)
-
 
 @dataclass(frozen=True)
-class DropIndex(Statement):
+class DropIndex(
+    Statement,
+    tag="DROP INDEX",
+    defines=True,
+    named=(("names", Naming.DROPPED),),
+    rights=(("names", Right.OWN_INDEXES),),
+):
     """DROP INDEX [CONCURRENTLY] [IF EXISTS] names."""
 
-    text: str
     names: tuple[tuple[str, int], ...]
     if_exists: bool
     concurrently: bool
 
-    tag = "DROP INDEX"
-    writes = defines = True
-    named = (("names", Naming.DROPPED),)
-    rights = (("names", Right.OWN_INDEXES),)
-
 
 @dataclass(frozen=True)
-class RenameIndex(Statement):
+class RenameIndex(
+    Statement,
+    tag="ALTER INDEX",
+    defines=True,
+    named=(
+        ("name", Naming.KNOWN),
+        ("new_name", Naming.BESIDE),
+    ),
+    rights=(("name", Right.OWN_INDEX),),
+):
     """ALTER INDEX [IF EXISTS] name RENAME TO new_name."""
 
-    text: str
     name: str
     new_name: str
     if_exists: bool
-
-    tag = "ALTER INDEX"
-    writes = defines = True
-    named = (
-        ("name", Naming.KNOWN),
-        ("new_name", Naming.BESIDE),
-    )
-    rights = (("name", Right.OWN_INDEX),)
 
 
 IndexStatement = CreateIndex | DropIndex | RenameIndex
@@ -83,7 +79,6 @@ def create_index(cursor: Cursor) -> CreateIndex:
 
     The list of columns is [USING method] (column [ASC | DESC] ..., ...).
     """
-    first = cursor.index
     cursor.expect("create")
     unique = cursor.accept("unique")
     cursor.expect("index")
@@ -115,7 +110,7 @@ def create_index(cursor: Cursor) -> CreateIndex:
     index_options(cursor)
     if cursor.at("where"):
         raise not_supported("an index of a part of the rows", cursor.position)
-    text = cursor.text_since(first)
+    text = cursor.statement_text
     return CreateIndex(text, name, table, position, tuple(columns), unique, concurrently, if_not_exists)
 
 
@@ -167,7 +162,6 @@ def drop_index(cursor: Cursor) -> DropIndex:
 
     Nothing depends on an index.
     """
-    first = cursor.index
     cursor.expect("drop", "index")
     concurrently = cursor.accept("concurrently")
     if_exists = cursor.accept("if", "exists")
@@ -178,13 +172,13 @@ def drop_index(cursor: Cursor) -> DropIndex:
         if not cursor.accept_operator(","):
             break
     cursor.accept_any("cascade", "restrict")
-    return DropIndex(cursor.text_since(first), tuple(names), if_exists, concurrently)
+    return DropIndex(cursor.statement_text, tuple(names), if_exists, concurrently)
 
 
 @begins("alter index")
 def alter_index(cursor: Cursor) -> RenameIndex:
     """Read ALTER INDEX [IF EXISTS] name RENAME TO name; other changes are refused."""
-    first, position = cursor.index, cursor.position
+    position = cursor.position
     cursor.expect("alter", "index")
     if_exists = cursor.accept("if", "exists")
     name = cursor.relation_name()
@@ -192,4 +186,4 @@ def alter_index(cursor: Cursor) -> RenameIndex:
         raise not_supported("ALTER INDEX", position, hint="An index can be renamed, or dropped and made anew.")
     cursor.expect("to")
     new_name = cursor.name()
-    return RenameIndex(cursor.text_since(first), name, new_name, if_exists)
+    return RenameIndex(cursor.statement_text, name, new_name, if_exists)

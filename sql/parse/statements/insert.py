@@ -18,7 +18,7 @@ from sql.parse.syntax import CommonTable, Expression, Query, Target, ValuesBody
 
 
 @dataclass(frozen=True)
-class Insert(Statement):
+class Insert(Statement, tag="INSERT", writes=True):
     """The statement [WITH ...] INSERT INTO relation [AS alias] [(columns)] VALUES ... | DEFAULT
     VALUES | query.
 
@@ -29,7 +29,6 @@ class Insert(Statement):
         returning: the target list, empty without one.
     """
 
-    text: str
     name: str
     name_position: int
     columns: tuple[tuple[str, int], ...] | None
@@ -41,9 +40,6 @@ class Insert(Statement):
     overriding: str = ""
     common_tables: tuple[syntax.CommonTable, ...] = ()
 
-    tag = "INSERT"
-    writes = True
-
 
 Rows = tuple[tuple[Expression | None, ...], ...]
 
@@ -51,12 +47,11 @@ Rows = tuple[tuple[Expression | None, ...], ...]
 @begins("insert")
 def insert(cursor: Cursor) -> Insert:
     """Read the statement from its first word, which may be WITH."""
-    first = cursor.index
-    return insert_after_with(cursor, common_tables.common_tables(cursor), first)
+    return insert_after_with(cursor, common_tables.common_tables(cursor))
 
 
-def insert_after_with(cursor: Cursor, common: tuple[CommonTable, ...], first: int) -> Insert:
-    """Read the statement from INSERT; it began at token `first`."""
+def insert_after_with(cursor: Cursor, common: tuple[CommonTable, ...]) -> Insert:
+    """Read the statement from INSERT."""
     cursor.expect("insert", "into")
     position = cursor.position
     name = cursor.relation_name()
@@ -76,7 +71,7 @@ def insert_after_with(cursor: Cursor, common: tuple[CommonTable, ...], first: in
         rows, query = source(cursor)
     conflict = on_conflict(cursor)
     targets = returning(cursor)
-    text = cursor.text_since(first)
+    text = cursor.statement_text
     return Insert(text, name, position, columns, rows, query, targets, alias, conflict, overriding, common)
 
 

@@ -11,7 +11,7 @@ from sql.parse.statements.update import written_name
 
 
 @dataclass(frozen=True)
-class LockTable(Statement):
+class LockTable(Statement, tag="LOCK TABLE", named=(("tables", Naming.ALL_KNOWN),), rights=(("tables", Right.LOCK),)):
     """The statement LOCK [TABLE] tables [IN mode MODE] [NOWAIT].
 
     Attributes:
@@ -19,14 +19,9 @@ class LockTable(Statement):
         mode: in capital letters, without MODE.
     """
 
-    text: str
     tables: tuple[tuple[str, int], ...]
     mode: str
     nowait: bool
-
-    tag = "LOCK TABLE"
-    named = (("tables", Naming.ALL_KNOWN),)
-    rights = (("tables", Right.LOCK),)
 
 
 MODES = (
@@ -38,7 +33,6 @@ MODES = (
 @begins("lock")
 def lock(cursor: Cursor) -> LockTable:
     """Read LOCK."""
-    first = cursor.index
     cursor.expect("lock")
     cursor.accept("table")
     tables = [locked_table(cursor)]
@@ -54,7 +48,7 @@ def lock(cursor: Cursor) -> LockTable:
         else:
             mode = found
     nowait = cursor.accept("nowait")
-    return LockTable(cursor.text_since(first), tuple(tables), " ".join(mode).upper(), bool(nowait))
+    return LockTable(cursor.statement_text, tuple(tables), " ".join(mode).upper(), bool(nowait))
 
 
 def locked_table(cursor: Cursor) -> tuple[str, int]:

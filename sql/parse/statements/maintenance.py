@@ -12,7 +12,7 @@ from sql.parse.statements.rules import begins
 
 
 @dataclass(frozen=True)
-class Maintenance(Statement):
+class Maintenance(Statement, named=(("tables", Naming.ALL_KNOWN),)):
     """The statements VACUUM and ANALYZE.
 
     Attributes:
@@ -21,12 +21,9 @@ class Maintenance(Statement):
         columns: of each of the tables, none for all columns.
     """
 
-    text: str
     verb: str
     tables: tuple[tuple[str, int], ...]
     columns: tuple[tuple[str, ...], ...]
-
-    named = (("tables", Naming.ALL_KNOWN),)
 
     @property
     def tag(self) -> str:
@@ -45,7 +42,6 @@ WORDS = ("full", "freeze", "verbose", *ANALYZE)
 @begins("vacuum")
 def vacuum(cursor: Cursor) -> Maintenance:
     """Read VACUUM [(options)] [FULL] [FREEZE] [VERBOSE] [ANALYZE] [tables]."""
-    first = cursor.index
     cursor.expect("vacuum")
     analyzes = False
     if cursor.at_operator("("):
@@ -57,20 +53,19 @@ def vacuum(cursor: Cursor) -> Maintenance:
     named, columns = tables(cursor)
     if any(columns) and not analyzes:
         cursor.defer(SqlError("0A000", "ANALYZE option must be specified when a column list is provided"))
-    return Maintenance(cursor.text_since(first), "VACUUM", named, columns)
+    return Maintenance(cursor.statement_text, "VACUUM", named, columns)
 
 
 @begins("analyse", "analyze")
 def analyze(cursor: Cursor) -> Maintenance:
     """Read ANALYZE [(options)] [VERBOSE] [tables]."""
-    first = cursor.index
     cursor.advance()
     if cursor.at_operator("("):
         options(cursor, "ANALYZE", ANALYZE_OPTIONS)
     else:
         cursor.accept("verbose")
     named, columns = tables(cursor)
-    return Maintenance(cursor.text_since(first), "ANALYZE", named, columns)
+    return Maintenance(cursor.statement_text, "ANALYZE", named, columns)
 
 
 def options(cursor: Cursor, verb: str, known: frozenset[str]) -> set[str]:

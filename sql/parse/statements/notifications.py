@@ -18,7 +18,6 @@ class Listen(Statement):
         on: False for UNLISTEN.
     """
 
-    text: str
     channel: str | None
     on: bool
 
@@ -29,39 +28,33 @@ class Listen(Statement):
 
 
 @dataclass(frozen=True)
-class Notify(Statement):
+class Notify(Statement, tag="NOTIFY"):
     """NOTIFY channel [, 'payload']."""
 
-    text: str
     channel: str
     payload: str
-
-    tag = "NOTIFY"
 
 
 @begins("listen")
 def listen(cursor: Cursor) -> Listen:
     """Read LISTEN channel."""
-    first = cursor.index
     cursor.expect("listen")
     name = cursor.name()
-    return Listen(cursor.text_since(first), name, True)
+    return Listen(cursor.statement_text, name, True)
 
 
 @begins("unlisten")
 def unlisten(cursor: Cursor) -> Listen:
     """Read UNLISTEN * | channel."""
-    first = cursor.index
     cursor.expect("unlisten")
     name = None if cursor.accept_operator("*") else cursor.name()
-    return Listen(cursor.text_since(first), name, False)
+    return Listen(cursor.statement_text, name, False)
 
 
 @begins("notify")
 def notify(cursor: Cursor) -> Notify:
     """Read NOTIFY channel [, 'payload']."""
-    first = cursor.index
     cursor.expect("notify")
     channel = cursor.name()
     payload = cursor.string() if cursor.accept_operator(",") else ""
-    return Notify(cursor.text_since(first), channel, payload)
+    return Notify(cursor.statement_text, channel, payload)

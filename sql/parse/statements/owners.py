@@ -18,21 +18,18 @@ from sql.parse.statements.unsupported import refusal
 
 
 @dataclass(frozen=True)
-class ChangeOwner(Statement):
+class ChangeOwner(Statement, defines=True):
     """The statement ALTER kind [IF EXISTS] name OWNER TO role.
 
     Attributes:
         kind: TABLE, FOREIGN TABLE, VIEW, SEQUENCE or SCHEMA, in lower case.
     """
 
-    text: str
     kind: str
     name: str
     name_position: int
     if_exists: bool
     role: RoleSpec
-
-    writes = defines = True
 
     @property
     def tag(self) -> str:
@@ -48,31 +45,23 @@ class ChangeOwner(Statement):
 
 
 @dataclass(frozen=True)
-class ReassignOwned(Statement):
+class ReassignOwned(Statement, tag="REASSIGN OWNED", defines=True):
     """REASSIGN OWNED BY roles TO role."""
 
-    text: str
     roles: tuple[RoleSpec, ...]
     role: RoleSpec
 
-    tag = "REASSIGN OWNED"
-    writes = defines = True
-
 
 @dataclass(frozen=True)
-class DropOwned(Statement):
+class DropOwned(Statement, tag="DROP OWNED", defines=True):
     """DROP OWNED BY roles [CASCADE | RESTRICT]."""
 
-    text: str
     roles: tuple[RoleSpec, ...]
     cascade: bool
 
-    tag = "DROP OWNED"
-    writes = defines = True
-
 
 @dataclass(frozen=True)
-class CommentOn(Statement):
+class CommentOn(Statement, tag="COMMENT", defines=True):
     """The statement COMMENT ON ROLE | SCHEMA | TYPE name IS comment.
 
     Attributes:
@@ -80,14 +69,10 @@ class CommentOn(Statement):
         comment: None takes the comment away.
     """
 
-    text: str
     kind: str
     role: RoleSpec | None
     name: str
     comment: str | None
-
-    tag = "COMMENT"
-    writes = defines = True
 
     @property
     def named(self) -> tuple[tuple[str, Naming], ...]:
@@ -105,11 +90,10 @@ def or_owner(rule: Callable[[Cursor], Altered] | None) -> Callable[[Cursor], Alt
     """
 
     def read(cursor: Cursor) -> Altered | ChangeOwner:
-        first = cursor.index
         found = change_owner(cursor)
         if found is not None:
             return found
-        cursor.index = first
+        cursor.index = cursor.first
         if rule is None:
             raise refusal(cursor)
         return rule(cursor)
@@ -122,7 +106,6 @@ def change_owner(cursor: Cursor) -> ChangeOwner | None:
 
     Return None when the statement is another one.
     """
-    first = cursor.index
     cursor.advance()
     kind = cursor.advance().value
     if kind == "foreign":
@@ -136,7 +119,7 @@ def change_owner(cursor: Cursor) -> ChangeOwner | None:
     name = cursor.name() if kind == "schema" else cursor.relation_name()
     cursor.expect("owner", "to")
     role = role_spec(cursor)
-    return ChangeOwner(cursor.text_since(first), kind, name, position, if_exists, role)
+    return ChangeOwner(cursor.statement_text, kind, name, position, if_exists, role)
 
 
 def owner_follows(cursor: Cursor) -> bool:
@@ -150,28 +133,26 @@ def owner_follows(cursor: Cursor) -> bool:
 @begins("reassign")
 def reassign(cursor: Cursor) -> ReassignOwned:
     """Read REASSIGN OWNED BY roles TO role."""
-    first = cursor.index
     cursor.expect("reassign", "owned", "by")
     roles = role_list(cursor)
     cursor.expect("to")
-    return ReassignOwned(cursor.text_since(first), roles, role_spec(cursor))
+    return ReassignOwned(cursor.statement_text, roles, role_spec(cursor))
 
 
 @begins("drop owned")
 def drop_owned(cursor: Cursor) -> DropOwned:
     """Read DROP OWNED BY roles."""
-    first = cursor.index
     cursor.expect("drop", "owned", "by")
     roles = role_list(cursor)
     cascade = cursor.accept_any("cascade", "restrict") == "cascade"
-    return DropOwned(cursor.text_since(first), roles, cascade)
+    return DropOwned(cursor.statement_text, roles, cascade)
 
 
-def comment_on(cursor: Cursor, first: int) -> CommentOn:
+def comment_on(cursor: Cursor) -> CommentOn:
     """Read the rest of COMMENT ON before ROLE, SCHEMA or TYPE."""
     kind = cursor.advance().value
     role = role_spec(cursor) if kind == "role" else None
     name = "" if kind == "role" else cursor.relation_name() if kind == "type" else cursor.name()
     cursor.expect("is")
     text = None if cursor.accept("null") else cursor.string()
-    return CommentOn(cursor.text_since(first), kind, role, name, text or None)
+    return CommentOn(cursor.statement_text, kind, role, name, text or None)

@@ -16,27 +16,21 @@ from sql.parse.syntax import Expression, TypeName
 
 
 @dataclass(frozen=True)
-class Prepare(Statement):
+class Prepare(Statement, tag="PREPARE"):
     """PREPARE name [(types)] AS statement."""
 
-    text: str
     name: str
     types: tuple[syntax.TypeName, ...]
     statement: Statement
 
-    tag = "PREPARE"
-
 
 @dataclass(frozen=True)
-class Execute(Statement):
+class Execute(Statement, tag="EXECUTE"):
     """EXECUTE name [(arguments)]."""
 
-    text: str
     name: str
     arguments: tuple[syntax.Expression, ...]
     position: int
-
-    tag = "EXECUTE"
 
 
 PREPARABLE = ("select", "values", "table", "with", "insert", "update", "delete")
@@ -48,7 +42,7 @@ def prepare(cursor: Cursor, statement: Callable[[Cursor], Statement]) -> Prepare
     cursor.expect("prepare")
     if cursor.at("transaction") and cursor.ahead(1).kind == "string":
         cursor.advance()
-        return prepare_transaction(cursor, first)
+        return prepare_transaction(cursor)
     name = cursor.name()
     types: list[TypeName] = []
     if cursor.accept_operator("("):
@@ -67,7 +61,6 @@ def prepare(cursor: Cursor, statement: Callable[[Cursor], Statement]) -> Prepare
 @begins("execute")
 def execute(cursor: Cursor) -> Execute:
     """Read EXECUTE name [(arguments)]."""
-    first = cursor.index
     cursor.expect("execute")
     name = cursor.name()
     given: tuple[Expression, ...] = ()
@@ -76,4 +69,4 @@ def execute(cursor: Cursor) -> Execute:
         position = cursor.position
         given = arguments(cursor, variadic_allowed=False)
         cursor.expect_operator(")")
-    return Execute(cursor.text_since(first), name, given, position)
+    return Execute(cursor.statement_text, name, given, position)

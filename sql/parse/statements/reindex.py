@@ -16,20 +16,16 @@ OPTIONS = ("concurrently", "verbose")
 
 
 @dataclass(frozen=True)
-class Reindex(Statement):
+class Reindex(Statement, tag="REINDEX", defines=True, writes=False):
     """The statement REINDEX.
 
     Attributes:
         kind: 'index', 'table', 'schema', 'database' or 'system'.
     """
 
-    text: str
     kind: str
     name: str
     concurrently: bool
-
-    tag = "REINDEX"
-    defines = True
 
     @property
     def named(self) -> tuple[tuple[str, Naming], ...]:
@@ -49,7 +45,6 @@ class Reindex(Statement):
 @begins("reindex")
 def reindex(cursor: Cursor) -> Reindex:
     """Read REINDEX."""
-    first = cursor.index
     cursor.expect("reindex")
     concurrently = cursor.at_operator("(") and options(cursor)
     kind = cursor.accept_any(*KINDS)
@@ -57,7 +52,7 @@ def reindex(cursor: Cursor) -> Reindex:
         cursor.fail()
     concurrently = cursor.accept("concurrently") or concurrently
     name = cursor.relation_name() if kind in ("index", "table") else cursor.name()
-    return Reindex(cursor.text_since(first), kind, name, bool(concurrently))
+    return Reindex(cursor.statement_text, kind, name, bool(concurrently))
 
 
 def options(cursor: Cursor) -> bool:

@@ -14,19 +14,16 @@ from sql.parse.statements.rules import begins
 
 
 @dataclass(frozen=True)
-class CreateRole(Statement):
+class CreateRole(Statement, tag="CREATE ROLE", defines=True):
     """CREATE ROLE | USER | GROUP name [WITH] options."""
 
     text: str = field(repr=False)
     role: RoleSpec
     options: RoleOptions
 
-    tag = "CREATE ROLE"
-    writes = defines = True
-
 
 @dataclass(frozen=True)
-class AlterRole(Statement):
+class AlterRole(Statement, tag="ALTER ROLE", defines=True):
     """ALTER ROLE | USER name [WITH] options, or RENAME TO new_name."""
 
     text: str = field(repr=False)
@@ -34,24 +31,17 @@ class AlterRole(Statement):
     options: RoleOptions
     new_name: RoleSpec | None = None
 
-    tag = "ALTER ROLE"
-    writes = defines = True
-
 
 @dataclass(frozen=True)
-class DropRole(Statement):
+class DropRole(Statement, tag="DROP ROLE", defines=True):
     """DROP ROLE | USER | GROUP [IF EXISTS] names."""
 
-    text: str
     roles: tuple[RoleSpec, ...]
     if_exists: bool
 
-    tag = "DROP ROLE"
-    writes = defines = True
-
 
 @dataclass(frozen=True)
-class GrantRole(Statement):
+class GrantRole(Statement, defines=True):
     """The statements GRANT roles TO members [WITH ADMIN OPTION], and REVOKE [ADMIN OPTION FOR]
     roles FROM members.
 
@@ -60,14 +50,11 @@ class GrantRole(Statement):
         grantor: of GRANTED BY.
     """
 
-    text: str
     revokes: bool
     roles: tuple[RoleSpec, ...]
     members: tuple[RoleSpec, ...]
     admin: bool
     grantor: RoleSpec | None = None
-
-    writes = defines = True
 
     @property
     def tag(self) -> str:
@@ -93,26 +80,24 @@ RESERVED_NAMES = frozenset({"public", "none"})
 @begins("create role", "create user", "create group")
 def create_role(cursor: Cursor) -> CreateRole:
     """Read CREATE ROLE | USER | GROUP from its first word."""
-    first = cursor.index
     cursor.expect("create")
     kind = cursor.advance().value
     if kind == "user" and cursor.at("mapping"):
-        raise not_supported("CREATE USER MAPPING", cursor.tokens[first].start + 1)
+        raise not_supported("CREATE USER MAPPING", cursor.tokens[cursor.first].start + 1)
     role = new_role_name(cursor)
     options = role_options(cursor, creates=True)
     if kind == "user" and all(name != "login" for name, _ in options.attributes):
         options = RoleOptions(**{**vars(options), "attributes": (*options.attributes, ("login", True))})
-    return CreateRole(cursor.text_since(first), role, options)
+    return CreateRole(cursor.statement_text, role, options)
 
 
 @begins("alter role", "alter user", "alter group")
 def alter_role(cursor: Cursor) -> AlterRole:
     """Read ALTER ROLE | USER | GROUP from its first word."""
-    first = cursor.index
     cursor.expect("alter")
     kind = cursor.advance().value
     if kind == "user" and cursor.at("mapping"):
-        raise not_supported("ALTER USER MAPPING", cursor.tokens[first].start + 1)
+        raise not_supported("ALTER USER MAPPING", cursor.tokens[cursor.first].start + 1)
     if cursor.accept("all"):
         if not cursor.at("set", "reset", "in"):
             cursor.fail()
@@ -123,7 +108,7 @@ def alter_role(cursor: Cursor) -> AlterRole:
         if role.kind != "name":
             message = f"{role.name.upper()} cannot be used as a role name here"
             cursor.defer(SqlError("42939", message, role.position))
-        return AlterRole(cursor.text_since(first), role, RoleOptions(), new_role_name(cursor))
+        return AlterRole(cursor.statement_text, role, RoleOptions(), new_role_name(cursor))
     if kind == "group":
         raise not_supported("ALTER GROUP", cursor.position, "GRANT and REVOKE let roles in and out.")
     if cursor.accept("in"):
@@ -132,26 +117,25 @@ def alter_role(cursor: Cursor) -> AlterRole:
     if cursor.at("set", "reset"):
         raise not_supported("ALTER ROLE ... SET", cursor.position)
     options = role_options(cursor, creates=False)
-    return AlterRole(cursor.text_since(first), role, options)
+    return AlterRole(cursor.statement_text, role, options)
 
 
 @begins("drop role", "drop user", "drop group")
 def drop_role(cursor: Cursor) -> DropRole:
     """Read DROP ROLE | USER | GROUP from its first word."""
-    first = cursor.index
     cursor.expect("drop")
     kind = cursor.advance().value
     if kind == "user" and cursor.at("mapping"):
-        raise not_supported("DROP USER MAPPING", cursor.tokens[first].start + 1)
+        raise not_supported("DROP USER MAPPING", cursor.tokens[cursor.first].start + 1)
     if_exists = cursor.accept("if", "exists")
     roles = role_list(cursor)
     for role in roles:
         if role.kind != "name":
             cursor.defer(SqlError("22023", "cannot use special role specifier in DROP ROLE"))
-    return DropRole(cursor.text_since(first), roles, if_exists)
+    return DropRole(cursor.statement_text, roles, if_exists)
 
 
-def grant_role(cursor: Cursor, first: int, revokes: bool, admin: bool) -> GrantRole:
+def grant_role(cursor: Cursor, revokes: bool, admin: bool) -> GrantRole:
     """Read the rest of GRANT or REVOKE [ADMIN OPTION FOR], from the first role on."""
     roles = role_list(cursor)
     cursor.expect("from" if revokes else "to")
@@ -164,7 +148,7 @@ def grant_role(cursor: Cursor, first: int, revokes: bool, admin: bool) -> GrantR
             cursor.expect("admin", "option")
             admin = True
         grantor = granted_by(cursor)
-    return GrantRole(cursor.text_since(first), revokes, roles, members, admin, grantor)
+    return GrantRole(cursor.statement_text, revokes, roles, members, admin, grantor)
 
 
 def granted_by(cursor: Cursor) -> RoleSpec | None:

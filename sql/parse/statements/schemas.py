@@ -13,50 +13,37 @@ from sql.parse.statements.rules import begins
 
 
 @dataclass(frozen=True)
-class CreateSchema(Statement):
+class CreateSchema(Statement, tag="CREATE SCHEMA", defines=True):
     """The statement CREATE SCHEMA [IF NOT EXISTS] [name] [AUTHORIZATION role].
 
     Without a name, the schema has the name of the role.
     """
 
-    text: str
     name: str | None
     if_not_exists: bool
     role: RoleSpec | None
 
-    tag = "CREATE SCHEMA"
-    writes = defines = True
-
 
 @dataclass(frozen=True)
-class DropSchema(Statement):
+class DropSchema(Statement, tag="DROP SCHEMA", defines=True):
     """DROP SCHEMA [IF EXISTS] names [CASCADE | RESTRICT]."""
 
-    text: str
     names: tuple[str, ...]
     if_exists: bool
     cascade: bool
 
-    tag = "DROP SCHEMA"
-    writes = defines = True
-
 
 @dataclass(frozen=True)
-class RenameSchema(Statement):
+class RenameSchema(Statement, tag="ALTER SCHEMA", defines=True):
     """ALTER SCHEMA name RENAME TO new_name."""
 
-    text: str
     name: str
     new_name: str
-
-    tag = "ALTER SCHEMA"
-    writes = defines = True
 
 
 @begins("create schema")
 def create_schema(cursor: Cursor) -> CreateSchema:
     """Read CREATE SCHEMA [IF NOT EXISTS] name [AUTHORIZATION role], or without the name."""
-    first = cursor.index
     cursor.expect("create", "schema")
     if_not_exists = cursor.accept_if_not_exists()
     name = None if cursor.at("authorization") else cursor.name()
@@ -64,28 +51,26 @@ def create_schema(cursor: Cursor) -> CreateSchema:
     if cursor.at("create", "grant"):
         cursor.refuse("a statement in CREATE SCHEMA", cursor.position)
         cursor.skip_statement()
-    return CreateSchema(cursor.text_since(first), name, if_not_exists, role)
+    return CreateSchema(cursor.statement_text, name, if_not_exists, role)
 
 
 @begins("drop schema")
 def drop_schema(cursor: Cursor) -> DropSchema:
     """Read DROP SCHEMA [IF EXISTS] names [CASCADE | RESTRICT]."""
-    first = cursor.index
     cursor.expect("drop", "schema")
     if_exists = cursor.accept("if", "exists")
     names = [cursor.name()]
     while cursor.accept_operator(","):
         names.append(cursor.name())
     cascade = cursor.accept_any("cascade", "restrict") == "cascade"
-    return DropSchema(cursor.text_since(first), tuple(names), if_exists, cascade)
+    return DropSchema(cursor.statement_text, tuple(names), if_exists, cascade)
 
 
 @begins("alter schema")
 @or_owner
 def alter_schema(cursor: Cursor) -> RenameSchema:
     """Read ALTER SCHEMA name RENAME TO name."""
-    first = cursor.index
     cursor.expect("alter", "schema")
     name = cursor.name()
     cursor.expect("rename", "to")
-    return RenameSchema(cursor.text_since(first), name, cursor.name())
+    return RenameSchema(cursor.statement_text, name, cursor.name())

@@ -9,10 +9,7 @@ from sql.parse.statements.declaration import Statement
 
 
 @dataclass(frozen=True)
-class Select(Statement):
+class Select(Statement, tag="SELECT"):
     """A SELECT or VALUES statement."""
 
-    text: str
     query: syntax.Query
-
-    tag = "SELECT"

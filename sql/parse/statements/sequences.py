@@ -19,49 +19,49 @@ from sql.types.datatypes import SqlType
 
 
 @dataclass(frozen=True)
-class CreateSequence(Statement):
+class CreateSequence(
+    Statement,
+    tag="CREATE SEQUENCE",
+    defines=True,
+    named=(
+        ("name", Naming.NEW),
+        ("options", Naming.OPTIONS),
+    ),
+    rights=(
+        ("name", Right.CREATE),
+        ("options", Right.LINK),
+    ),
+):
     """CREATE SEQUENCE [IF NOT EXISTS] name [options]."""
 
-    text: str
     name: str
     name_position: int
     if_not_exists: bool
     options: SequenceOptions
 
-    tag = "CREATE SEQUENCE"
-    writes = defines = True
-    named = (
-        ("name", Naming.NEW),
-        ("options", Naming.OPTIONS),
-    )
-    rights = (
-        ("name", Right.CREATE),
-        ("options", Right.LINK),
-    )
-
 
 @dataclass(frozen=True)
-class AlterSequence(Statement):
+class AlterSequence(
+    Statement,
+    tag="ALTER SEQUENCE",
+    defines=True,
+    named=(
+        ("name", Naming.KNOWN),
+        ("options", Naming.OPTIONS),
+    ),
+    rights=(
+        ("name", Right.OWN),
+        ("options", Right.LINK),
+        ("schema", Right.MOVE),
+    ),
+):
     """ALTER SEQUENCE [IF EXISTS] name options, or SET SCHEMA schema."""
 
-    text: str
     name: str
     name_position: int
     if_exists: bool
     options: SequenceOptions
     schema: str | None = None
-
-    tag = "ALTER SEQUENCE"
-    writes = defines = True
-    named = (
-        ("name", Naming.KNOWN),
-        ("options", Naming.OPTIONS),
-    )
-    rights = (
-        ("name", Right.OWN),
-        ("options", Right.LINK),
-        ("schema", Right.MOVE),
-    )
 
 
 # Words that begin an option, with a name: two words with the same name exclude each other.
@@ -84,7 +84,6 @@ LIMIT = 1 << 63
 @begins("create sequence")
 def create_sequence(cursor: Cursor) -> CreateSequence:
     """Read CREATE [TEMPORARY | UNLOGGED] SEQUENCE from its first word."""
-    first = cursor.index
     cursor.expect("create")
     is_temporary = persistence(cursor)
     cursor.expect("sequence")
@@ -92,7 +91,7 @@ def create_sequence(cursor: Cursor) -> CreateSequence:
     position = cursor.position
     name = created_name(cursor, is_temporary)
     options = sequence_options(cursor)
-    return CreateSequence(cursor.text_since(first), name, position, if_not_exists, options)
+    return CreateSequence(cursor.statement_text, name, position, if_not_exists, options)
 
 
 def persistence(cursor: Cursor) -> bool:
@@ -123,20 +122,19 @@ def created_name(cursor: Cursor, is_temporary: bool) -> str:
 @or_owner
 def alter_sequence(cursor: Cursor) -> AlterSequence:
     """Read ALTER SEQUENCE from its first word."""
-    first = cursor.index
     cursor.expect("alter", "sequence")
     if_exists = cursor.accept("if", "exists")
     position = cursor.position
     name = cursor.relation_name()
     if cursor.accept("set", "schema"):
-        return AlterSequence(cursor.text_since(first), name, position, if_exists, SequenceOptions(), cursor.name())
+        return AlterSequence(cursor.statement_text, name, position, if_exists, SequenceOptions(), cursor.name())
     for words in (("rename", "to"), ("owner", "to"), ("set", "logged"), ("set", "unlogged")):
         if cursor.at_words(*words):
             raise not_supported(f"ALTER SEQUENCE ... {' '.join(words).upper()}", cursor.position)
     if cursor.accept_any("rename", "owner", "set") or not cursor.at(*STARTS):
         cursor.fail()
     options = sequence_options(cursor)
-    return AlterSequence(cursor.text_since(first), name, position, if_exists, options)
+    return AlterSequence(cursor.statement_text, name, position, if_exists, options)
 
 
 def sequence_options(cursor: Cursor, typed: bool = False) -> SequenceOptions:

@@ -13,7 +13,6 @@ from sql.parse.statements.rules import begins
 class Deallocate(Statement):
     """The statement DEALLOCATE name, or DEALLOCATE ALL where `name` is None."""
 
-    text: str
     name: str | None
 
     @property
@@ -26,7 +25,6 @@ class Deallocate(Statement):
 class Discard(Statement):
     """DISCARD ALL | PLANS | SEQUENCES | TEMP."""
 
-    text: str
     what: str
 
     @property
@@ -38,20 +36,18 @@ class Discard(Statement):
 @begins("deallocate")
 def deallocate(cursor: Cursor) -> Deallocate:
     """Read DEALLOCATE [PREPARE] name | ALL."""
-    first = cursor.index
     cursor.expect("deallocate")
     if cursor.at("prepare") and cursor.ahead(1).kind != "end" and cursor.ahead(1).value != ";":
         cursor.advance()
     name = None if cursor.accept("all") else cursor.name()
-    return Deallocate(cursor.text_since(first), name)
+    return Deallocate(cursor.statement_text, name)
 
 
 @begins("discard")
 def discard(cursor: Cursor) -> Discard:
     """Read DISCARD ALL | PLANS | SEQUENCES | TEMP."""
-    first = cursor.index
     cursor.expect("discard")
     what = cursor.accept_any("all", "plans", "sequences", "temp", "temporary")
     if what is None:
         cursor.fail()
-    return Discard(cursor.text_since(first), "temp" if what == "temporary" else what)
+    return Discard(cursor.statement_text, "temp" if what == "temporary" else what)

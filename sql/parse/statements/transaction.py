@@ -22,7 +22,6 @@ class Transaction(Statement):
         chain: AND CHAIN is written.
     """
 
-    text: str
     action: str
     chain: bool = False
     modes: tuple[str, ...] = ()
@@ -35,7 +34,6 @@ STARTS = ("begin", "start", "commit", "end", "rollback", "abort", "savepoint", "
 @begins(*STARTS)
 def transaction(cursor: Cursor) -> Transaction:
     """Read the statement from its first word."""
-    first = cursor.index
     word = cursor.advance().value
     if word in ("begin", "start"):
         if word == "start":
@@ -43,23 +41,23 @@ def transaction(cursor: Cursor) -> Transaction:
         else:
             cursor.accept_any("work", "transaction")
         modes = transaction_modes(cursor)
-        return Transaction(cursor.text_since(first), "begin", modes=modes)
+        return Transaction(cursor.statement_text, "begin", modes=modes)
     if word in ("savepoint", "release"):
         name = savepoint_name(cursor) if word == "release" else cursor.name()
-        return Transaction(cursor.text_since(first), word, name=name)
+        return Transaction(cursor.statement_text, word, name=name)
     action = "commit" if word in ("commit", "end") else "rollback"
     if word in ("commit", "rollback") and cursor.accept("prepared"):
         name = cursor.string()
-        return Transaction(cursor.text_since(first), f"{action} prepared", name=name)
+        return Transaction(cursor.statement_text, f"{action} prepared", name=name)
     cursor.accept_any("work", "transaction")
     if word == "rollback" and cursor.accept("to"):
         name = savepoint_name(cursor)
-        return Transaction(cursor.text_since(first), "rollback to", name=name)
+        return Transaction(cursor.statement_text, "rollback to", name=name)
     chain = False
     if cursor.accept("and"):
         chain = not cursor.accept("no")
         cursor.expect("chain")
-    return Transaction(cursor.text_since(first), action, chain)
+    return Transaction(cursor.statement_text, action, chain)
 
 
 def savepoint_name(cursor: Cursor) -> str:
@@ -68,10 +66,10 @@ def savepoint_name(cursor: Cursor) -> str:
     return name if name != "savepoint" or cursor.at_end_of_statement() else cursor.name()
 
 
-def prepare_transaction(cursor: Cursor, first: int) -> Transaction:
+def prepare_transaction(cursor: Cursor) -> Transaction:
     """Read the identifier of PREPARE TRANSACTION."""
     name = cursor.string()
-    return Transaction(cursor.text_since(first), "prepare", name=name)
+    return Transaction(cursor.statement_text, "prepare", name=name)
 
 
 def transaction_modes(cursor: Cursor) -> tuple[str, ...]:

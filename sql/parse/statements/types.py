@@ -12,22 +12,31 @@ from sql.parse.statements.rules import begins
 
 
 @dataclass(frozen=True)
-class CreateType(Statement):
+class CreateType(
+    Statement,
+    tag="CREATE TYPE",
+    defines=True,
+    named=(("name", Naming.NEW_AT_POSITION),),
+    rights=(("name", Right.CREATE),),
+):
     """CREATE TYPE name AS ENUM (labels)."""
 
-    text: str
     name: str
     name_position: int
     labels: tuple[str, ...]
 
-    tag = "CREATE TYPE"
-    writes = defines = True
-    named = (("name", Naming.NEW_AT_POSITION),)
-    rights = (("name", Right.CREATE),)
-
 
 @dataclass(frozen=True)
-class AlterType(Statement):
+class AlterType(
+    Statement,
+    tag="ALTER TYPE",
+    defines=True,
+    named=(("name", Naming.TYPE),),
+    rights=(
+        ("name", Right.OWN_TYPE),
+        ("new_schema", Right.MOVE),
+    ),
+):
     """The statement ALTER TYPE name action.
 
     Attributes:
@@ -38,7 +47,6 @@ class AlterType(Statement):
             labels.
     """
 
-    text: str
     name: str
     action: str
     label: str = ""
@@ -47,14 +55,6 @@ class AlterType(Statement):
     is_after: bool = False
     if_not_exists: bool = False
 
-    tag = "ALTER TYPE"
-    writes = defines = True
-    named = (("name", Naming.TYPE),)
-    rights = (
-        ("name", Right.OWN_TYPE),
-        ("new_schema", Right.MOVE),
-    )
-
     @property
     def new_schema(self) -> str:
         """The schema into which the statement moves the type, or the empty text."""
@@ -62,18 +62,18 @@ class AlterType(Statement):
 
 
 @dataclass(frozen=True)
-class DropType(Statement):
+class DropType(
+    Statement,
+    tag="DROP TYPE",
+    defines=True,
+    named=(("names", Naming.DROPPED_TYPES),),
+    rights=(("names", Right.OWN_TYPES),),
+):
     """DROP TYPE [IF EXISTS] names [CASCADE | RESTRICT]."""
 
-    text: str
     names: tuple[str, ...]
     if_exists: bool
     cascade: bool
-
-    tag = "DROP TYPE"
-    writes = defines = True
-    named = (("names", Naming.DROPPED_TYPES),)
-    rights = (("names", Right.OWN_TYPES),)
 
 
 TypeStatement = CreateType | AlterType | DropType
@@ -85,7 +85,7 @@ OTHER_CHANGES = ("add", "alter", "drop", "set")
 @begins("create type")
 def create_type(cursor: Cursor) -> CreateType:
     """Read CREATE TYPE name AS ENUM ([label, ...])."""
-    first, position = cursor.index, cursor.position
+    position = cursor.position
     cursor.expect("create", "type")
     name_position = cursor.position
     name = cursor.relation_name()
@@ -104,43 +104,43 @@ def create_type(cursor: Cursor) -> CreateType:
         while cursor.accept_operator(","):
             labels.append(cursor.string())
     cursor.expect_operator(")")
-    return CreateType(cursor.text_since(first), name, name_position, tuple(labels))
+    return CreateType(cursor.statement_text, name, name_position, tuple(labels))
 
 
 @begins("alter type")
 @or_owner
 def alter_type(cursor: Cursor) -> AlterType:
     """Read ALTER TYPE name ADD VALUE | RENAME VALUE | RENAME TO | SET SCHEMA."""
-    first, position = cursor.index, cursor.position
+    position = cursor.position
     cursor.expect("alter", "type")
     name = cursor.relation_name()
     if cursor.accept("add", "value"):
-        return added_value(cursor, first, name)
+        return added_value(cursor, name)
     if cursor.accept("rename"):
         if cursor.accept("value"):
             label = cursor.string()
             cursor.expect("to")
             new_label = cursor.string()
-            return AlterType(cursor.text_since(first), name, "rename value", label, new_label)
+            return AlterType(cursor.statement_text, name, "rename value", label, new_label)
         if cursor.at("attribute"):
             raise other_change(cursor, position)
         cursor.expect("to")
         new_name = cursor.name()
-        return AlterType(cursor.text_since(first), name, "rename", new_name=new_name)
+        return AlterType(cursor.statement_text, name, "rename", new_name=new_name)
     if cursor.accept("set", "schema"):
-        return AlterType(cursor.text_since(first), name, "set schema", new_name=cursor.name())
+        return AlterType(cursor.statement_text, name, "set schema", new_name=cursor.name())
     if not cursor.at(*OTHER_CHANGES):
         cursor.fail()
     raise other_change(cursor, position)
 
 
-def added_value(cursor: Cursor, first: int, name: str) -> AlterType:
+def added_value(cursor: Cursor, name: str) -> AlterType:
     """Read [IF NOT EXISTS] label [BEFORE | AFTER label]."""
     if_not_exists = cursor.accept_if_not_exists()
     label = cursor.string()
     place = cursor.accept_any("before", "after")
     neighbor = None if place is None else cursor.string()
-    text = cursor.text_since(first)
+    text = cursor.statement_text
     return AlterType(
         text, name, "add value", label, neighbor=neighbor, is_after=place == "after", if_not_exists=if_not_exists
     )
@@ -154,11 +154,10 @@ def other_change(cursor: Cursor, position: int) -> SqlError:
 @begins("drop type")
 def drop_type(cursor: Cursor) -> DropType:
     """Read DROP TYPE [IF EXISTS] names [CASCADE | RESTRICT]."""
-    first = cursor.index
     cursor.expect("drop", "type")
     if_exists = cursor.accept("if", "exists")
     names = [cursor.relation_name()]
     while cursor.accept_operator(","):
         names.append(cursor.relation_name())
     cascade = cursor.accept_any("cascade", "restrict") == "cascade"
-    return DropType(cursor.text_since(first), tuple(names), if_exists, cascade)
+    return DropType(cursor.statement_text, tuple(names), if_exists, cascade)

@@ -18,12 +18,11 @@ from sql.parse.syntax import CommonTable, Expression
 
 
 @dataclass(frozen=True)
-class Update(Statement):
+class Update(Statement, tag="UPDATE", writes=True):
     """[WITH ...] UPDATE relation [AS alias] SET ... [FROM items] [WHERE where] [RETURNING
     targets].
     """
 
-    text: str
     name: str
     name_position: int
     alias: str | None
@@ -33,19 +32,15 @@ class Update(Statement):
     returning: tuple[syntax.Target, ...] = ()
     common_tables: tuple[syntax.CommonTable, ...] = ()
 
-    tag = "UPDATE"
-    writes = True
-
 
 @begins("update")
 def update(cursor: Cursor) -> Update:
     """Read the statement from its first word, which may be WITH."""
-    first = cursor.index
-    return update_after_with(cursor, common_tables.common_tables(cursor), first)
+    return update_after_with(cursor, common_tables.common_tables(cursor))
 
 
-def update_after_with(cursor: Cursor, common: tuple[CommonTable, ...], first: int) -> Update:
-    """Read the statement from UPDATE; it began at token `first`."""
+def update_after_with(cursor: Cursor, common: tuple[CommonTable, ...]) -> Update:
+    """Read the statement from UPDATE."""
     cursor.expect("update")
     name, position, alias = written_relation(cursor, "set")
     cursor.expect("set")
@@ -53,7 +48,7 @@ def update_after_with(cursor: Cursor, common: tuple[CommonTable, ...], first: in
     items = from_clause.from_items(cursor) if cursor.accept("from") else ()
     where = where_clause(cursor)
     targets = returning(cursor)
-    return Update(cursor.text_since(first), name, position, alias, changes, items, where, targets, common)
+    return Update(cursor.statement_text, name, position, alias, changes, items, where, targets, common)
 
 
 def written_relation(cursor: Cursor, *not_alias: str) -> tuple[str, int, str | None]:

@@ -25,7 +25,6 @@ class SetVariable(Statement):
         value: None is DEFAULT, and RESET name.
     """
 
-    text: str
     name: str
     value: str | None
     local: bool = False
@@ -37,17 +36,14 @@ class SetVariable(Statement):
 
 
 @dataclass(frozen=True)
-class Show(Statement):
+class Show(Statement, tag="SHOW"):
     """SHOW name | ALL."""
 
-    text: str
     name: str
-
-    tag = "SHOW"
 
 
 @dataclass(frozen=True)
-class SetConstraints(Statement):
+class SetConstraints(Statement, tag="SET CONSTRAINTS"):
     """The statement SET CONSTRAINTS.
 
     Attributes:
@@ -55,11 +51,8 @@ class SetConstraints(Statement):
         deferred: DEFERRED, not IMMEDIATE.
     """
 
-    text: str
     names: tuple[str, ...] | None
     deferred: bool
-
-    tag = "SET CONSTRAINTS"
 
 
 # Words after SET that stand for a setting, and the setting.
@@ -70,12 +63,11 @@ SPELLED = {"names": "client_encoding", "schema": PATH, "role": "role"}
 @begins("set")
 def set_variable(cursor: Cursor) -> SetVariable | SetConstraints:
     """Read SET from its first word."""
-    first = cursor.index
     cursor.expect("set")
     if cursor.accept("session", "characteristics"):
         cursor.expect("as", "transaction")
         modes = required_modes(cursor)
-        return SetVariable(cursor.text_since(first), "session characteristics", modes)
+        return SetVariable(cursor.statement_text, "session characteristics", modes)
     local = False
     if (
         cursor.at("session", "local")
@@ -87,9 +79,9 @@ def set_variable(cursor: Cursor) -> SetVariable | SetConstraints:
         if cursor.at("snapshot"):
             raise not_supported("SET TRANSACTION SNAPSHOT", cursor.position)
         modes = required_modes(cursor)
-        return SetVariable(cursor.text_since(first), "transaction", modes, local=True)
+        return SetVariable(cursor.statement_text, "transaction", modes, local=True)
     if cursor.at("constraints") and not local and cursor.ahead(1).value not in ("=", "to", "."):
-        return set_constraints(cursor, first)
+        return set_constraints(cursor)
     if cursor.accept("session", "authorization"):
         name, value = "session_authorization", role_value(cursor)
     elif cursor.accept("time", "zone"):
@@ -108,10 +100,10 @@ def set_variable(cursor: Cursor) -> SetVariable | SetConstraints:
         if not (cursor.accept_operator("=") or cursor.accept("to")):
             cursor.fail()
         value = values(cursor, are_names=name == PATH)
-    return SetVariable(cursor.text_since(first), name, value, local)
+    return SetVariable(cursor.statement_text, name, value, local)
 
 
-def set_constraints(cursor: Cursor, first: int) -> SetConstraints:
+def set_constraints(cursor: Cursor) -> SetConstraints:
     """Read CONSTRAINTS ALL | names, and DEFERRED | IMMEDIATE."""
     cursor.expect("constraints")
     names: tuple[str, ...] | None = None
@@ -123,7 +115,7 @@ def set_constraints(cursor: Cursor, first: int) -> SetConstraints:
     word = cursor.accept_any("deferred", "immediate")
     if word is None:
         cursor.fail()
-    return SetConstraints(cursor.text_since(first), names, word == "deferred")
+    return SetConstraints(cursor.statement_text, names, word == "deferred")
 
 
 def required_modes(cursor: Cursor) -> str:
@@ -201,19 +193,17 @@ def zone_value(cursor: Cursor) -> str | None:
 @begins("reset")
 def reset(cursor: Cursor) -> SetVariable:
     """Read RESET from its first word."""
-    first = cursor.index
     cursor.expect("reset")
     name = asked_name(cursor)
-    return SetVariable(cursor.text_since(first), name, None)
+    return SetVariable(cursor.statement_text, name, None)
 
 
 @begins("show")
 def show(cursor: Cursor) -> Show:
     """Read SHOW from its first word."""
-    first = cursor.index
     cursor.expect("show")
     name = asked_name(cursor)
-    return Show(cursor.text_since(first), name)
+    return Show(cursor.statement_text, name)
 
 
 def asked_name(cursor: Cursor) -> str:

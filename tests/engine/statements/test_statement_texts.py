@@ -57,7 +57,7 @@ def said(statement: Statement) -> list[str]:
     """Return the line of the words, numbers and switches in a statement, and of the actions in it, if it has any."""
     names = {field for field, _ in (*statement.named, *statement.rights)}
     found = []
-    for name, item in ((field.name, getattr(statement, field.name)) for field in fields(statement)):  # type: ignore[arg-type]  # each is a dataclass
+    for name, item in ((field.name, getattr(statement, field.name)) for field in fields(statement)):
         if isinstance(item, str | int) and item and name != "text" and name not in names and "position" not in name:
             found.append(f"{name} {item}")
         actions = [one.action for one in (item if isinstance(item, tuple) else (item,)) if hasattr(one, "action")]
