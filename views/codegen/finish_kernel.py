@@ -16,9 +16,10 @@ from sql.types.datatypes import SqlType
 from views.codegen.columns import ARRAYS, NULLS, SCALES, InputColumns
 from views.codegen.expressions import ExpressionWriter
 from views.codegen.functions.table import FUNCTIONS
-from views.codegen.modules import GeneratedModule, module_text, smallest
+from views.codegen.modules import GeneratedModule, smallest
+from views.codegen.row_kernels import row_kernel
 from views.codegen.values import ALWAYS, NEVER, TEXTS, Value, negation
-from views.codegen.writer import INDENT, KernelWriter
+from views.codegen.writer import KernelWriter
 from views.model.equalities import all_of
 from views.model.nodes import FinishStep
 
@@ -125,30 +126,13 @@ class FinishKernelWriter:
 
     def _module(self) -> GeneratedModule:
         """Return the module: header, prologue and loop around the body."""
-        arguments = list(ARGUMENTS)
-        prologue: list[str] = []
-        if self.writer.uses_scratch:
-            arguments.append(("scratch", "int64[::1]"))
-        if self.columns.has_texts:
-            arguments.append(("heap", "uint8[::1]"))
-            prologue.append(f"input_heap = {self.writer.use('scalar.numbers.int128', 'signed_word')}(heap.ctypes.data)")
-        arguments += [*self.columns.parameters(), *self._result_parameters()]
-        self.writer.use("compile.jit", "kernel")
-        lines = ["@kernel", f"def {FUNCTION}("]
-        lines += [f"{INDENT}{name}," for name, _ in arguments]
-        lines += ["):", *(INDENT + line for line in prologue), f"{INDENT}for row in range(start, end):"]
-        if self.writer.uses_scratch:
-            lines.append(f"{INDENT * 2}scratch[{self.writer.use('scalar.texts.text_functions', 'USED')}] = 0")
-        lines += [*self.writer.lines, f"{INDENT}return end"]
-        text, fingerprint = module_text("Finish step of a continuous view", "\n".join(lines), self.writer)
-        return GeneratedModule(
-            text,
-            fingerprint,
+        return row_kernel(
+            "Finish step of a continuous view",
             FUNCTION,
-            tuple(kind for _, kind in arguments),
-            tuple(self.columns.used),
-            self.columns.has_texts,
-            self.writer.uses_scratch,
-            bytes(self.expressions.long_texts),
-            self.writer.texts,
+            ARGUMENTS,
+            self._result_parameters(),
+            (),
+            self.writer.lines,
+            self.columns,
+            self.expressions,
         )

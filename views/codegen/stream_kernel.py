@@ -20,8 +20,9 @@ from views.codegen.expressions import ExpressionWriter
 from views.codegen.first_row import write_first
 from views.codegen.functions.table import FUNCTIONS
 from views.codegen.grouping import Grouping, InputSlot, KeySlot, guarded_argument
-from views.codegen.modules import GeneratedModule, module_text, smallest
+from views.codegen.modules import GeneratedModule, smallest
 from views.codegen.probes import ProbeWriter
+from views.codegen.row_kernels import row_kernel
 from views.codegen.values import ALWAYS, FLOATS, NEVER, TEXTS, Value, negation
 from views.codegen.writer import INDENT, KernelWriter
 from views.model.equalities import all_of
@@ -264,32 +265,13 @@ class StreamKernelWriter:
 
     def _module(self) -> GeneratedModule:
         """Return the module: header, prologue and loop around the body."""
-        arguments = list(ARGUMENTS)
-        arguments += self.probes.arguments()
-        prologue = self.probes.prologue()
-        if self.writer.uses_scratch:
-            arguments.append(("scratch", "int64[::1]"))
-        if self.columns.has_texts:
-            arguments.append(("heap", "uint8[::1]"))
-            prologue.append(f"input_heap = {self.writer.use('scalar.numbers.int128', 'signed_word')}(heap.ctypes.data)")
-        arguments += self.columns.parameters()
-        prologue += self.expressions.parameters.lines
-        self.writer.use("compile.jit", "kernel")
-        lines = ["@kernel", f"def {FUNCTION}("]
-        lines += [f"{INDENT}{name}," for name, _ in arguments]
-        lines += ["):", *(INDENT + line for line in prologue), f"{INDENT}for row in range(start, end):"]
-        if self.writer.uses_scratch:
-            lines.append(f"{INDENT * 2}scratch[{self.writer.use('scalar.texts.text_functions', 'USED')}] = 0")
-        lines += [*self.probes.lines(), f"{INDENT}return end"]
-        text, fingerprint = module_text("Stream pipeline of a continuous view", "\n".join(lines), self.writer)
-        return GeneratedModule(
-            text,
-            fingerprint,
+        return row_kernel(
+            "Stream pipeline of a continuous view",
             FUNCTION,
-            tuple(kind for _, kind in arguments),
-            tuple(self.columns.used),
-            self.columns.has_texts,
-            self.writer.uses_scratch,
-            bytes(self.expressions.long_texts),
-            self.writer.texts,
+            (*ARGUMENTS, *self.probes.arguments()),
+            (),
+            self.probes.prologue(),
+            self.probes.lines(),
+            self.columns,
+            self.expressions,
         )
