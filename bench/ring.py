@@ -29,8 +29,9 @@ from bench.charts import chart
 from bench.figures import README, Figure, interleaved, report, told, write_report
 from ringbuffer.decode.copy_text import TextDecoder
 from ringbuffer.memory.columns import ColumnLayout, Layout, Morsel, PhysicalType
+from ringbuffer.memory.row_block import MORSEL_ROWS_MAX
 from ringbuffer.ring.ring import Ring
-from ringbuffer.ring.scan import MORSEL_ROWS_MAX, RingScan
+from ringbuffer.ring.scan import RingScan
 
 SEED = 20_261_122
 # Ten columns of fixed size, and the two of them that a scan needs.

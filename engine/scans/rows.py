@@ -15,7 +15,7 @@ import pyarrow as pa
 from engine.embedded.query_engine import QueryEngine
 from engine.scans.scans import LOOK_AGAIN_S, ScanSettings, as_table, begin, timeout_of
 from engine.streams.stream import Stream
-from ringbuffer.ring.scan import MORSEL_ROWS_MAX
+from ringbuffer.memory.row_block import MORSEL_ROWS_MAX
 from sql.tree.expressions import Cast, Literal
 from sql.tree.relations import Filter, Limit, Project, Relation, Scan
 from sql.tree.walks import operator_expressions, subqueries_of

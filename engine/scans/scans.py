@@ -24,8 +24,9 @@ from engine.scans.kernels import GroupingTable, StreamKernels, new_tables
 from engine.scans.stream_joins import StreamJoins
 from engine.streams.stream import Stream
 from ringbuffer.memory.columns import Morsel
+from ringbuffer.memory.row_block import MORSEL_ROWS_MAX
 from ringbuffer.ring.ring import OverwrittenError
-from ringbuffer.ring.scan import MORSEL_ROWS_MAX, RingScan
+from ringbuffer.ring.scan import RingScan
 from sql.errors import SqlError
 from sql.tree.needed_columns import needed_columns
 from sql.tree.relations import OutputColumn, Relation, Schema

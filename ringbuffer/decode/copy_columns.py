@@ -11,16 +11,7 @@ import numpy as np
 
 from ringbuffer.compile.jit import inlined_kernel, kernel
 from ringbuffer.decode.quick_values import POWERS, quick_date, quick_decimal, quick_integer
-from ringbuffer.decode.store_field import (
-    INLINE_BYTES_MAX,
-    INT64_MAX,
-    INT64_MIN,
-    inline_words,
-    null_address,
-    store_null_value,
-    value_address,
-)
-from ringbuffer.memory import error_codes as codes
+from ringbuffer.decode.store_field import inline_words, null_address, store_null_value, value_address
 from ringbuffer.memory.addresses import (
     copy_bytes,
     load_byte,
@@ -35,6 +26,8 @@ from ringbuffer.memory.addresses import (
     store_word,
 )
 from ringbuffer.memory.byte_masks import BLOCK_BYTES, copy_block
+from ringbuffer.memory.columns import INLINE_BYTES_MAX, INT64_MAX, INT64_MIN
+from ringbuffer.memory.error_codes import INTEGER_RANGE, OK
 from ringbuffer.memory.labels import label_number
 from ringbuffer.memory.row_block import (
     BOOL,
@@ -62,9 +55,6 @@ from ringbuffer.scalar.calendars.parse_time import parse_date, parse_timestamp
 from ringbuffer.scalar.calendars.time_zones import Zone
 from ringbuffer.scalar.numbers.fields import Bytes, parse_bool, parse_integer, parse_numeric_column
 from ringbuffer.scalar.numbers.parse_float import parse_float32, parse_float64
-
-OK = codes.OK
-INTEGER_RANGE = codes.INTEGER_RANGE
 
 # How a null is spelt, and what a field may begin with that says more than its bytes: int64[4].
 NULL_BYTES, NULL_WORD, QUOTE, BACKSLASH = range(4)

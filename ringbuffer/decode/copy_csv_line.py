@@ -33,22 +33,19 @@ from ringbuffer.decode.copy_lines import (
     end_marker,
     end_of_line,
 )
+from ringbuffer.decode.quick_values import HIGHS, ONES, WORD_BYTES
 from ringbuffer.decode.store_field import check_encoding
-from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.addresses import load_word, trailing_zeros
+from ringbuffer.memory.error_codes import (
+    END_MARKER_CORRUPT,
+    LITERAL_NEWLINE,
+    OK,
+    UNQUOTED_CARRIAGE_RETURN,
+    UNQUOTED_NEWLINE,
+    UNTERMINATED_QUOTE,
+)
 from ringbuffer.scalar.numbers.fields import Bytes
 
-OK = codes.OK
-LITERAL_NEWLINE = codes.LITERAL_NEWLINE
-UNQUOTED_CARRIAGE_RETURN = codes.UNQUOTED_CARRIAGE_RETURN
-UNQUOTED_NEWLINE = codes.UNQUOTED_NEWLINE
-UNTERMINATED_QUOTE = codes.UNTERMINATED_QUOTE
-END_MARKER_CORRUPT = codes.END_MARKER_CORRUPT
-
-# A word of eight equal bytes is one of them times ONES.
-WORD_BYTES = 8
-ONES = 0x0101010101010101
-HIGHS = -0x7F7F7F7F7F7F7F80
 SPACES = 0x2020202020202020
 
 

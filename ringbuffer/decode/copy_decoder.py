@@ -35,12 +35,10 @@ from ringbuffer.decode.slow_fields import FALLBACKS_MAX, Fallback, slow_value
 from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.byte_masks import BLOCK_BYTES
 from ringbuffer.memory.columns import Layout, Morsel
-from ringbuffer.memory.error_codes import RowError
+from ringbuffer.memory.error_codes import OK, RowError
 from ringbuffer.memory.row_block import FORCE, PADDING_BYTES, RowBlock, RowPlan, rounded_capacity
 from ringbuffer.scalar.calendars.time_zones import zone_table
 from ringbuffer.scalar.numbers.fields import Bytes
-
-OK = codes.OK
 
 CUT_BYTES_MIN = 65_536
 # So much is copied at once: it holds the interpreter.

@@ -12,16 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ringbuffer.compile.jit import kernel
-from ringbuffer.memory import error_codes as codes
+from ringbuffer.memory.error_codes import CARRIAGE_RETURN, END_MARKER_CORRUPT, END_MARKER_STYLE, LITERAL_NEWLINE, OK
 from ringbuffer.memory.row_block import Array
 from ringbuffer.scalar.calendars.time_zones import Zone
 from ringbuffer.scalar.numbers.fields import Bytes
-
-OK = codes.OK
-CARRIAGE_RETURN = codes.CARRIAGE_RETURN
-LITERAL_NEWLINE = codes.LITERAL_NEWLINE
-END_MARKER_CORRUPT = codes.END_MARKER_CORRUPT
-END_MARKER_STYLE = codes.END_MARKER_STYLE
 
 # What a format's kernel keeps and tells, int64[16]. NUMBERED: the line has escapes that give a byte
 # by its number, so that its fields' encoding must be checked once more.

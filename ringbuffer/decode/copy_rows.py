@@ -42,17 +42,17 @@ from ringbuffer.decode.copy_lines import (
 from ringbuffer.decode.copy_text_line import read_text_line
 from ringbuffer.decode.slow_fields import FALLBACKS_MAX
 from ringbuffer.decode.store_field import check_encoding, store_field, store_null
-from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.addresses import signed_word
+from ringbuffer.memory.error_codes import (
+    EXTRA_COLUMN,
+    MISSING_COLUMN,
+    NEEDS_FALLBACK,
+    NULL_VIOLATION,
+    OK,
+    UNTERMINATED_QUOTE,
+)
 from ringbuffer.memory.row_block import FORCE, KIND, NOT_NULL, PADDING_BYTES, TEXT, Array, RowBlock
 from ringbuffer.scalar.numbers.fields import Bytes
-
-OK = codes.OK
-NULL_VIOLATION = codes.NULL_VIOLATION
-MISSING_COLUMN = codes.MISSING_COLUMN
-EXTRA_COLUMN = codes.EXTRA_COLUMN
-UNTERMINATED_QUOTE = codes.UNTERMINATED_QUOTE
-NEEDS_FALLBACK = codes.NEEDS_FALLBACK
 
 # FORCE of a CSV column.
 FORCE_NULL, FORCE_NOT_NULL = 1, 2

@@ -27,11 +27,9 @@ from ringbuffer.decode.copy_lines import (
     end_of_line,
 )
 from ringbuffer.decode.store_field import check_encoding
-from ringbuffer.memory import error_codes as codes
+from ringbuffer.memory.error_codes import OK
 from ringbuffer.memory.row_block import Array
 from ringbuffer.scalar.numbers.fields import Bytes
-
-OK = codes.OK
 
 
 @inlined_kernel

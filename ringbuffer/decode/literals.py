@@ -17,10 +17,16 @@ import numpy as np
 from ringbuffer.compile.jit import entry_of, inlined_kernel, kernel
 from ringbuffer.decode.slow_fields import FALLBACKS_MAX, NO_ZONE, Fallback, note_slow_field, settle_slow_fields
 from ringbuffer.decode.store_field import null_address, store_field, store_null, value_address
-from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.addresses import store_byte, store_int16, store_int32, store_word
-from ringbuffer.memory.columns import Layout, Morsel
-from ringbuffer.memory.error_codes import RowError
+from ringbuffer.memory.columns import NUMERIC_DIGITS_MAX, Layout, Morsel
+from ringbuffer.memory.error_codes import (
+    NEEDS_FALLBACK,
+    NUMERIC_FIELD_OVERFLOW,
+    NUMERIC_SPECIAL,
+    OK,
+    VALUE_TOO_LONG,
+    RowError,
+)
 from ringbuffer.memory.row_block import (
     BOOL,
     DATE,
@@ -43,15 +49,8 @@ from ringbuffer.memory.row_block import (
 from ringbuffer.scalar.calendars.time_zones import Zone, zone_table
 from ringbuffer.scalar.numbers.fields import Bytes, is_space, parse_numeric_column
 
-OK = codes.OK
-NEEDS_FALLBACK = codes.NEEDS_FALLBACK
-VALUE_TOO_LONG = codes.VALUE_TOO_LONG
-NUMERIC_FIELD_OVERFLOW = codes.NUMERIC_FIELD_OVERFLOW
-NUMERIC_SPECIAL = codes.NUMERIC_SPECIAL
-
 # Not an error of the data: the text is for the parser.
 UNSURE = -1
-DIGITS_MAX = 38
 
 # What a literal is.
 STRING, MARKED_STRING, INTEGER, DECIMAL, NULL, TRUE, FALSE, OTHER = range(8)
@@ -347,7 +346,7 @@ def store_rounded(rows: RowBlock, column: int, row: int, buffer: Bytes, start: i
 
     Return the error, or UNSURE.
     """
-    lo, hi, error = parse_numeric_column(buffer, start, end, DIGITS_MAX, 0)
+    lo, hi, error = parse_numeric_column(buffer, start, end, NUMERIC_DIGITS_MAX, 0)
     if error != OK:
         return UNSURE
     kind = rows.columns[column, KIND]

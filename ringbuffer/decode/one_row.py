@@ -19,8 +19,8 @@ from ringbuffer.compile.jit import entry_of, kernel
 from ringbuffer.decode.literals import decode_literal_rows
 from ringbuffer.decode.parameters import HEAP_SPARE_BYTES, STATE_WORDS, decode_parameter_rows, signed_int32
 from ringbuffer.decode.slow_fields import NO_ZONE
-from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.columns import Layout, Morsel
+from ringbuffer.memory.error_codes import OK
 from ringbuffer.memory.row_block import CAPACITY_STEP, PADDING_BYTES, Array, RowBlock, RowPlan
 from ringbuffer.memory.widening import widen, widenings
 from ringbuffer.scalar.calendars.time_zones import Zone
@@ -29,8 +29,6 @@ from ringbuffer.scalar.numbers.fields import Bytes
 # What is longer is left to the general decoders: buffers of this size are kept per prepared
 # statement.
 BLOCK_BYTES_MAX = 2048
-
-OK = codes.OK
 
 
 class OneRow:

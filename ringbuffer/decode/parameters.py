@@ -24,7 +24,6 @@ from ringbuffer.decode.store_field import (
     store_text,
     value_address,
 )
-from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.addresses import (
     float32_from_bits,
     float_from_bits,
@@ -36,8 +35,18 @@ from ringbuffer.memory.addresses import (
     store_int32,
     store_word,
 )
-from ringbuffer.memory.columns import Layout, Morsel
-from ringbuffer.memory.error_codes import RowError
+from ringbuffer.memory.columns import INT64_MAX, INT64_MIN, Layout, Morsel
+from ringbuffer.memory.error_codes import (
+    BINARY_FORMAT,
+    DATE_RANGE,
+    NEEDS_FALLBACK,
+    NULL_VIOLATION,
+    NUMERIC_FIELD_OVERFLOW,
+    NUMERIC_SPECIAL,
+    OK,
+    TIMESTAMP_RANGE,
+    RowError,
+)
 from ringbuffer.memory.labels import label_number
 from ringbuffer.memory.row_block import (
     BOOL,
@@ -67,31 +76,24 @@ from ringbuffer.scalar.calendars.calendar import (
     DATE_DAYS_END,
     DATE_DAYS_MIN,
     DATE_INFINITY,
+    EPOCH_2000_DAYS,
+    EPOCH_2000_US,
     TIMESTAMP_INFINITY,
     TIMESTAMP_US_END,
     TIMESTAMP_US_MIN,
 )
 from ringbuffer.scalar.calendars.time_zones import Zone, zone_table
 from ringbuffer.scalar.numbers.fields import Bytes, parse_numeric_column
+from ringbuffer.scalar.numbers.numeric import (
+    BASE_DIGITS,
+    NUMERIC_HEAD_BYTES,
+    SIGN_INFINITE,
+    SIGN_MINUS_INFINITE,
+    SIGN_NAN,
+    SIGN_NEGATIVE,
+)
 
-OK = codes.OK
-BINARY_FORMAT = codes.BINARY_FORMAT
-NULL_VIOLATION = codes.NULL_VIOLATION
-NEEDS_FALLBACK = codes.NEEDS_FALLBACK
-DATE_RANGE = codes.DATE_RANGE
-TIMESTAMP_RANGE = codes.TIMESTAMP_RANGE
-NUMERIC_FIELD_OVERFLOW = codes.NUMERIC_FIELD_OVERFLOW
-NUMERIC_SPECIAL = codes.NUMERIC_SPECIAL
-
-# PostgreSQL counts from 2000-01-01.
-EPOCH_DAYS = 10_957
-EPOCH_US = EPOCH_DAYS * 86_400_000_000
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
-INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
-BASE_DIGITS = 4
-NUMERIC_HEAD_BYTES = 8
-SIGN_NEGATIVE = 0x4000
-SIGN_NAN, SIGN_INFINITE, SIGN_MINUS_INFINITE = 0xC000, 0xD000, 0xF000
 SCALE_MAX = 0x3FFF
 # A numeric's digits are written out as text in the heap: two bytes become four characters, and an
 # exponent follows.
@@ -299,10 +301,10 @@ def store_binary(
     elif kind == BOOL:
         store_byte(target, np.uint8(1) if buffer[start] != 0 else np.uint8(0))
     elif kind == DATE:
-        days = signed_int32(buffer, start) + EPOCH_DAYS
-        if days == INT32_MAX + EPOCH_DAYS:
+        days = signed_int32(buffer, start) + EPOCH_2000_DAYS
+        if days == INT32_MAX + EPOCH_2000_DAYS:
             days = DATE_INFINITY
-        elif days == INT32_MIN + EPOCH_DAYS:
+        elif days == INT32_MIN + EPOCH_2000_DAYS:
             days = -DATE_INFINITY
         elif days < DATE_DAYS_MIN or days >= DATE_DAYS_END:
             error = DATE_RANGE
@@ -311,11 +313,11 @@ def store_binary(
     else:
         since_2000 = signed_int64(buffer, start)
         if since_2000 in (INT64_MAX, INT64_MIN):
-            since_2000 = (TIMESTAMP_INFINITY if since_2000 > 0 else -TIMESTAMP_INFINITY) - EPOCH_US
-        elif since_2000 < TIMESTAMP_US_MIN - EPOCH_US or since_2000 >= TIMESTAMP_US_END - EPOCH_US:
+            since_2000 = (TIMESTAMP_INFINITY if since_2000 > 0 else -TIMESTAMP_INFINITY) - EPOCH_2000_US
+        elif since_2000 < TIMESTAMP_US_MIN - EPOCH_2000_US or since_2000 >= TIMESTAMP_US_END - EPOCH_2000_US:
             error = TIMESTAMP_RANGE
-            since_2000 = -EPOCH_US
-        store_word(target, since_2000 + EPOCH_US)
+            since_2000 = -EPOCH_2000_US
+        store_word(target, since_2000 + EPOCH_2000_US)
     return error, used
 
 

@@ -17,13 +17,10 @@ import numpy.typing as npt
 from ringbuffer.compile.jit import kernel
 from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.columns import Layout, Morsel, PhysicalType
-from ringbuffer.memory.error_codes import RowError
+from ringbuffer.memory.error_codes import NEEDS_FALLBACK, OK, RowError
 from ringbuffer.memory.row_block import Array
 from ringbuffer.scalar.calendars.time_zones import Zone
 from ringbuffer.scalar.numbers.parse_float import exact_float
-
-OK = codes.OK
-NEEDS_FALLBACK = codes.NEEDS_FALLBACK
 
 Fallback = Callable[[int, str], Any]
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from ringbuffer.compile.jit import inlined_kernel, kernel
-from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.addresses import (
     copy_bytes,
     load_word,
@@ -20,6 +19,16 @@ from ringbuffer.memory.addresses import (
     store_int16,
     store_int32,
     store_word,
+)
+from ringbuffer.memory.columns import INLINE_BYTES_MAX, INT64_MAX, INT64_MIN
+from ringbuffer.memory.error_codes import (
+    BIGINT_RANGE,
+    INTEGER_RANGE,
+    INVALID_ENCODING,
+    NUL_CHARACTER,
+    OK,
+    SMALLINT_RANGE,
+    VALUE_TOO_LONG,
 )
 from ringbuffer.memory.labels import label_number
 from ringbuffer.memory.row_block import (
@@ -47,18 +56,6 @@ from ringbuffer.scalar.calendars.parse_time import parse_date, parse_timestamp
 from ringbuffer.scalar.calendars.time_zones import Zone
 from ringbuffer.scalar.numbers.fields import Bytes, parse_bool, parse_integer, parse_numeric_column
 from ringbuffer.scalar.numbers.parse_float import parse_float32, parse_float64
-
-OK = codes.OK
-SMALLINT_RANGE = codes.SMALLINT_RANGE
-INTEGER_RANGE = codes.INTEGER_RANGE
-BIGINT_RANGE = codes.BIGINT_RANGE
-VALUE_TOO_LONG = codes.VALUE_TOO_LONG
-INVALID_ENCODING = codes.INVALID_ENCODING
-NUL_CHARACTER = codes.NUL_CHARACTER
-
-INT64_MIN = -(2**63)
-INT64_MAX = 2**63 - 1
-INLINE_BYTES_MAX = 12
 
 
 @inlined_kernel

@@ -26,26 +26,27 @@ from ringbuffer.encode.encoded_column import (
     valid_bytes,
 )
 from ringbuffer.encode.text import is_valid
-from ringbuffer.scalar.calendars.calendar import DATE_INFINITY, TIMESTAMP_INFINITY
+from ringbuffer.scalar.calendars.calendar import DATE_INFINITY, EPOCH_2000_DAYS, EPOCH_2000_US, TIMESTAMP_INFINITY
 from ringbuffer.scalar.numbers.int128 import int128_negate, signed_word
-from ringbuffer.scalar.numbers.numeric import NAN_RANK, SPECIAL_SCALE
+from ringbuffer.scalar.numbers.numeric import (
+    BASE_DIGITS,
+    NAN_RANK,
+    NUMERIC_HEAD_BYTES,
+    SIGN_INFINITE,
+    SIGN_MINUS_INFINITE,
+    SIGN_NAN,
+    SIGN_NEGATIVE,
+    SPECIAL_SCALE,
+)
 from ringbuffer.scalar.texts.put_values import WORD_DIGITS, split_words
-
-# Days and microseconds from 1970-01-01 to 2000-01-01.
-EPOCH_DAYS = 10_957
-EPOCH_US = EPOCH_DAYS * 86_400_000_000
 
 # A numeric is digits of base 10,000 after a head of four int16: their count, weight of the first,
 # sign, display scale.
-GROUP_DIGITS = 4
-HEAD_BYTES = 8
-SIGN_NEGATIVE = 0x4000
-SIGN_NAN, SIGN_INFINITE, SIGN_MINUS_INFINITE = 0xC000, 0xD000, 0xF000
 # What PostgreSQL sends as the scale of an infinity.
 INFINITE_SCALE = 0x20
 # 39 digits, which the scale may shift across group borders.
 GROUPS_MAX = 11
-NUMERIC_BYTES_MAX = HEAD_BYTES + 2 * GROUPS_MAX
+NUMERIC_BYTES_MAX = NUMERIC_HEAD_BYTES + 2 * GROUPS_MAX
 
 U10: Any = np.uint64(10)
 
@@ -64,10 +65,10 @@ def binary_column(column: pa.Array | pa.ChunkedArray, family: str) -> EncodedCol
             return _fixed(array, bool_values(array))
         case "date":
             days = fixed_values(array, "int32")
-            return _fixed(array, _since_2000(days, EPOCH_DAYS, DATE_INFINITY).astype(">i4"))
+            return _fixed(array, _since_2000(days, EPOCH_2000_DAYS, DATE_INFINITY).astype(">i4"))
         case "timestamp" | "timestamptz":
             micros = fixed_values(array, "int64")
-            return _fixed(array, _since_2000(micros, EPOCH_US, TIMESTAMP_INFINITY).astype(">i8"))
+            return _fixed(array, _since_2000(micros, EPOCH_2000_US, TIMESTAMP_INFINITY).astype(">i8"))
     values = fixed_values(array, DTYPES[family])
     return _fixed(array, values.astype(values.dtype.newbyteorder(">")))
 
@@ -90,7 +91,7 @@ def _numeric_binary(array: pa.Array) -> EncodedColumn:
     words, scales, valid = numeric_words(array)
     out = np.empty(NUMERIC_BYTES_MAX * len(array), dtype=np.uint8)
     ends = np.empty(len(array) + 1, dtype=np.int64)
-    digits = np.zeros(GROUP_DIGITS * GROUPS_MAX, dtype=np.uint8)
+    digits = np.zeros(BASE_DIGITS * GROUPS_MAX, dtype=np.uint8)
     encode_numerics(words, scales, valid, digits, out, ends)
     return EncodedColumn(frozen(out), ends, valid)
 
@@ -138,7 +139,7 @@ def put_numeric(out: Bytes, at: int, lo: int, hi: int, scale: int, digits: Bytes
     head, tail = split_words(lo, hi)
     # Group 0 is the last one: its digits are padded with zeros so that a group border falls on the
     # decimal point.
-    padding = -scale % GROUP_DIGITS
+    padding = -scale % BASE_DIGITS
     for index in range(len(digits)):
         digits[index] = 0
     for index in range(2 * WORD_DIGITS + 1):
@@ -156,7 +157,7 @@ def put_numeric(out: Bytes, at: int, lo: int, hi: int, scale: int, digits: Bytes
         for _ in range(3):
             at = put_int16(out, at, 0)
         return put_int16(out, at, scale)
-    fraction_groups = (scale + padding) // GROUP_DIGITS
+    fraction_groups = (scale + padding) // BASE_DIGITS
     at = put_int16(out, at, highest - lowest + 1)
     at = put_int16(out, at, highest - fraction_groups)
     at = put_int16(out, at, SIGN_NEGATIVE if negative else 0)
@@ -170,6 +171,6 @@ def put_numeric(out: Bytes, at: int, lo: int, hi: int, scale: int, digits: Bytes
 def group_value(digits: Bytes, group: int) -> int:
     """Return the value of four digits, the least significant one first."""
     value = 0
-    for index in range(GROUP_DIGITS * group + GROUP_DIGITS - 1, GROUP_DIGITS * group - 1, -1):
+    for index in range(BASE_DIGITS * group + BASE_DIGITS - 1, BASE_DIGITS * group - 1, -1):
         value = 10 * value + signed_word(digits[index])
     return value

@@ -13,14 +13,13 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from ringbuffer.encode.copy import COPY_DATA, HEAD_BYTES
 from ringbuffer.encode.output_forms import Forms
 from ringbuffer.encode.rows import BINARY_FORMAT, encode_data_rows
 
 # Signature, no flags, nothing after them.
 HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 END_MARKER = b"\xff\xff"
-COPY_DATA = ord("d")
-HEAD_BYTES = 5
 
 
 def encode_binary_rows(

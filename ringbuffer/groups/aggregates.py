@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from ringbuffer.compile.jit import kernel
-from ringbuffer.groups.hash_table import HEAP_ADDRESS, LENGTH_MASK, Words, store_text
+from ringbuffer.groups.hash_table import HEAP_ADDRESS, Words, store_text
 from ringbuffer.memory.addresses import bits_of_float, copy_bytes, float_from_bits
-from ringbuffer.memory.columns import INLINE_BYTES_MAX
+from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
 from ringbuffer.memory.error_codes import OK
 from ringbuffer.scalar.numbers.any_numeric import any_compare
 from ringbuffer.scalar.numbers.arithmetic import compare_float64, real

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from ringbuffer.compile.jit import kernel, sized_kernel
 from ringbuffer.memory.addresses import copy_bytes, load_byte, load_word
-from ringbuffer.memory.columns import INLINE_BYTES_MAX
+from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
 
 Words = npt.NDArray[np.int64]
 
@@ -52,7 +52,6 @@ PARTITION_BITS = 6
 HASH_SEED = np.uint64(0x9E3779B97F4A7C15)
 HASH_FACTOR = np.uint64(0xD6E8FEB86659FD93)
 HALF = np.uint64(32)
-LENGTH_MASK = 0xFFFFFFFF
 
 unsigned_word: Any = np.uint64
 signed_word: Any = np.int64

@@ -24,7 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ringbuffer.compile.jit import inlined_kernel, kernel, sized_kernel
-from ringbuffer.groups.hash_table import HASH_SEED, Words, equal_entries, hash_entry, mix
+from ringbuffer.groups.aggregates import NAN_KEY
+from ringbuffer.groups.hash_table import HASH_SEED, HEAP_ADDRESS, Words, equal_entries, hash_entry, mix
 from ringbuffer.memory.addresses import float_from_bits, prefetch
 from ringbuffer.scalar.numbers.int128 import signed_word, unsigned_word
 from ringbuffer.scalar.numbers.numeric import numeric_normalise
@@ -37,7 +38,6 @@ KIND = 0
 BASE = 1
 SIZE = 2
 NULL_ROW = 3
-HEAP_ADDRESS = 4
 HEADER_WORDS = 8
 
 HASHED = 0  # SIZE is the mask of slots
@@ -57,7 +57,6 @@ SLOTS_MIN = 16
 # A dense table may have so many slots per row, or so many at all where rows are few.
 DENSE_SLOTS_PER_ROW_MAX = 4
 DENSE_SLOTS_ALWAYS = 4096
-NAN_KEY = 0x7FF8000000000000
 
 
 class KeyForm(StrEnum):

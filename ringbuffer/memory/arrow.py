@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ringbuffer.memory.columns import ColumnLayout, Layout, Morsel, PhysicalType, empty_column
+from ringbuffer.memory.columns import NUMERIC_DIGITS_MAX, ColumnLayout, Layout, Morsel, PhysicalType, empty_column
 from ringbuffer.memory.strings import (
     copy_strings,
     heap_bytes,
@@ -24,7 +24,6 @@ from ringbuffer.memory.strings import (
     strings_from_offsets,
 )
 
-NUMERIC_DIGITS_MAX = 38
 DECIMAL_BYTES = 16
 
 ARROW_FIXED: dict[PhysicalType, pa.DataType] = {

@@ -21,6 +21,11 @@ import numpy.typing as npt
 
 from ringbuffer.memory.labels import Labels
 
+NUMERIC_DIGITS_MAX = 38
+INT64_MIN = -(1 << 63)
+INT64_MAX = (1 << 63) - 1
+# The bits of a string's first word that are its length.
+LENGTH_MASK = 0xFFFFFFFF
 INLINE_BYTES_MAX = 12
 
 

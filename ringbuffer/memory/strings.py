@@ -13,14 +13,12 @@ import numpy.typing as npt
 
 from ringbuffer.compile.jit import kernel
 from ringbuffer.memory.addresses import copy_bytes, signed_word
-from ringbuffer.memory.columns import INLINE_BYTES_MAX
+from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
 
 # int64[n, 2] and uint8[n]; elements are Any, because in compiled code they are machine integers and
 # no classes of numpy.
 Words = npt.NDArray[Any]
 Heap = npt.NDArray[Any]
-
-LENGTH_MASK = 0xFFFFFFFF
 
 
 @kernel

@@ -24,9 +24,9 @@ from ringbuffer.compile.jit import entry_of, kernel
 from ringbuffer.memory.addresses import copy_bytes, load_byte, load_word, store_byte, store_int32, store_word
 from ringbuffer.memory.arrow import compact_morsel, words_of
 from ringbuffer.memory.checksums import crc32_of
-from ringbuffer.memory.columns import DTYPES, INLINE_BYTES_MAX, WIDE, Layout, Morsel, PhysicalType
-from ringbuffer.memory.row_block import PerLayout
-from ringbuffer.memory.strings import LENGTH_MASK, heap_bytes
+from ringbuffer.memory.columns import DTYPES, INLINE_BYTES_MAX, LENGTH_MASK, WIDE, Layout, Morsel, PhysicalType
+from ringbuffer.memory.row_block import BOOL, KINDS, TEXT, PerLayout
+from ringbuffer.memory.strings import heap_bytes
 from ringbuffer.pages.packed_rows import PACKED, is_packed, unpack_rows
 
 Array = npt.NDArray[Any]
@@ -64,7 +64,6 @@ VALUES_OFFSET = ROWS_OFFSET + COUNTS.size
 # A row of the table that `check_rows` gets for each stored column; of that of `pack_row`: see
 # RowRecord.
 WIDTH, KIND = range(2)
-PLAIN, BOOL, TEXT = range(3)
 SOURCE, SOURCE_WIDTH, NULL_SOURCE, IS_TEXT, HEAP = range(5)
 
 OK, BAD_NULL, BAD_BOOL, BAD_STRING = range(4)
@@ -86,14 +85,11 @@ class RowForm:
         wide = [column.physical in WIDE for column in layout]
         dtypes = [np.dtype(DTYPES[column.physical]) for column in layout]
         widths = [dtype.itemsize * (1 + is_wide) for dtype, is_wide in zip(dtypes, wide, strict=True)]
-        kinds = {PhysicalType.BOOL: BOOL, PhysicalType.TEXT: TEXT}
         self.order = tuple(sorted(range(len(layout)), key=lambda index: -widths[index]))
         self.texts = tuple(index for index, column in enumerate(layout) if column.physical == PhysicalType.TEXT)
         self.names = tuple(layout[index].name for index in self.order)
         self.dtypes = tuple((index, dtypes[index], wide[index], widths[index]) for index in self.order)
-        self.table = np.array(
-            [(widths[index], kinds.get(layout[index].physical, PLAIN)) for index in self.order], dtype=np.int64
-        )
+        self.table = np.array([(widths[index], KINDS[layout[index].physical]) for index in self.order], dtype=np.int64)
         self.row_bytes = sum(widths) + len(layout)
 
 

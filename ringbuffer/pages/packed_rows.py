@@ -33,7 +33,17 @@ from ringbuffer.memory.addresses import (
     store_word,
 )
 from ringbuffer.memory.byte_masks import BLOCK_BYTES, copy_block
-from ringbuffer.memory.columns import DTYPES, INLINE_BYTES_MAX, WIDE, Layout, Morsel, PhysicalType, new_column
+from ringbuffer.memory.columns import (
+    DTYPES,
+    INLINE_BYTES_MAX,
+    INT64_MAX,
+    INT64_MIN,
+    LENGTH_MASK,
+    WIDE,
+    Layout,
+    Morsel,
+    new_column,
+)
 from ringbuffer.memory.kept_memory import kept_memory
 from ringbuffer.memory.lanes import (
     LANES_COUNT,
@@ -56,7 +66,7 @@ from ringbuffer.memory.lanes import (
     words_to_int32,
     words_to_words,
 )
-from ringbuffer.memory.row_block import PerLayout
+from ringbuffer.memory.row_block import BOOL, KINDS, NUMERIC, TEXT, PerLayout
 
 Array = npt.NDArray[Any]
 
@@ -67,14 +77,10 @@ BASE, WIDTH, HAS_NULLS = range(3)
 ENTRY_BYTES = 24
 # A row of the table of addresses that the kernels get for each column.
 VALUES, VALUE_BYTES, KIND, NULLS = range(4)
-PLAIN, BOOL, NUMERIC, TEXT = range(4)
-KINDS = {PhysicalType.BOOL: BOOL, PhysicalType.NUMERIC: NUMERIC, PhysicalType.TEXT: TEXT}
 # Of one morsel: a damaged head can't ask for more memory.
 PACKED_ROWS_MAX = 1 << 20
 # Kernels may write or read so many bytes after the last one.
 SPARE_BYTES = BLOCK_BYTES
-LENGTH_MASK = 0xFFFFFFFF
-INT64_MAX, INT64_MIN = (1 << 63) - 1, -(1 << 63)
 
 OK, BAD_SIZE, BAD_FORM, BAD_NULL, BAD_BOOL = range(5)
 PROBLEMS = {
@@ -131,7 +137,7 @@ def _form(layout: Layout) -> Array:
     form = np.zeros((len(layout), 4), dtype=np.int64)
     for place, column in zip(form, layout, strict=True):
         place[VALUE_BYTES] = np.dtype(DTYPES[column.physical]).itemsize * (1 + (column.physical in WIDE))
-        place[KIND] = KINDS.get(column.physical, PLAIN)
+        place[KIND] = KINDS[column.physical]
     return form
 
 

@@ -18,9 +18,18 @@ import numpy.typing as npt
 
 from ringbuffer.compile.jit import entry_of, kernel
 from ringbuffer.memory.addresses import copy_bytes, load_byte, load_word, store_byte
-from ringbuffer.memory.columns import DTYPES, INLINE_BYTES_MAX, WIDE, Layout, Morsel, PhysicalType, new_column
+from ringbuffer.memory.columns import (
+    DTYPES,
+    INLINE_BYTES_MAX,
+    LENGTH_MASK,
+    WIDE,
+    Layout,
+    Morsel,
+    PhysicalType,
+    new_column,
+)
 from ringbuffer.memory.kept_memory import kept_memory
-from ringbuffer.memory.strings import LENGTH_MASK, copy_shifted, copy_strings, heap_bytes
+from ringbuffer.memory.strings import copy_shifted, copy_strings, heap_bytes
 from ringbuffer.ring.string_room import StringRoom
 
 # A morsel up to this size is written under the lock: handing the lock over would cost more than the

@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ringbuffer.memory.columns import Morsel
+from ringbuffer.memory.row_block import MORSEL_ROWS_MAX
 from ringbuffer.ring.ring import OverwrittenError, Ring
-
-MORSEL_ROWS_MAX = 65_536
 
 
 class RingScan:

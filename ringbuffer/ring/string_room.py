@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ringbuffer.compile.jit import kernel
-from ringbuffer.memory.columns import INLINE_BYTES_MAX, Morsel
-from ringbuffer.memory.strings import LENGTH_MASK
+from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK, Morsel
 
 if TYPE_CHECKING:
     from ringbuffer.ring.ring import Ring

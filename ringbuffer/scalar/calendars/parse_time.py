@@ -9,8 +9,8 @@ caller's slow parser knows the words and the errors. Enter: `buffer` uint8[n], t
 from __future__ import annotations
 
 from ringbuffer.compile.jit import kernel
-from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.addresses import signed_word
+from ringbuffer.memory.error_codes import NEEDS_FALLBACK, OK
 from ringbuffer.scalar.calendars.calendar import (
     DATE_INFINITY,
     DAY_US,
@@ -23,9 +23,6 @@ from ringbuffer.scalar.calendars.calendar import (
 )
 from ringbuffer.scalar.calendars.time_zones import Offsets, Transitions, local_to_utc
 from ringbuffer.scalar.numbers.fields import INFINITY, Bytes, is_word, trim
-
-OK = codes.OK
-NEEDS_FALLBACK = codes.NEEDS_FALLBACK
 
 DATE_CHARACTERS = 10
 # PostgreSQL's limit is below 16 hours.

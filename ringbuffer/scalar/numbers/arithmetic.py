@@ -33,7 +33,6 @@ from ringbuffer.memory.error_codes import (
 )
 from ringbuffer.scalar.numbers.int128 import words_intrinsic
 
-INT64_MIN = -(1 << 63)
 real: Any = np.float32
 
 

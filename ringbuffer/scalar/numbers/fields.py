@@ -14,33 +14,32 @@ import numpy as np
 import numpy.typing as npt
 
 from ringbuffer.compile.jit import kernel
-from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.addresses import multiply_unsigned, signed_word
+from ringbuffer.memory.columns import INT64_MAX, INT64_MIN, NUMERIC_DIGITS_MAX
+from ringbuffer.memory.error_codes import (
+    BIGINT_RANGE,
+    INVALID_TEXT,
+    NUMERIC_DIGITS,
+    NUMERIC_FIELD_OVERFLOW,
+    NUMERIC_OVERFLOW,
+    NUMERIC_SPECIAL,
+    OK,
+)
 
 # uint8[n]; elements are Any, because in compiled code they are machine integers and no classes of
 # numpy.
 Bytes = npt.NDArray[Any]
 
-OK = codes.OK
-INVALID_TEXT = codes.INVALID_TEXT
-BIGINT_RANGE = codes.BIGINT_RANGE
-NUMERIC_OVERFLOW = codes.NUMERIC_OVERFLOW
-NUMERIC_FIELD_OVERFLOW = codes.NUMERIC_FIELD_OVERFLOW
-NUMERIC_DIGITS = codes.NUMERIC_DIGITS
-NUMERIC_SPECIAL = codes.NUMERIC_SPECIAL
 # Only between the functions here.
 NUMERIC_INFINITE = -1
 
-DIGITS_MAX = 38
 WORD_DIGITS_MAX = 19
 # PostgreSQL's INT_MAX / 2: a larger exponent is an overflow whatever the digits are.
 EXPONENT_MAX = 1073741823
 # The most digits before the point that PostgreSQL's numeric can hold.
 NUMERIC_WEIGHT_MAX = 131072
-INT64_MIN = -(2**63)
-INT64_MAX = 2**63 - 1
 
-POWERS = np.array([[10**k & (2**64 - 1), 10**k >> 64] for k in range(DIGITS_MAX + 1)], dtype=np.uint64)
+POWERS = np.array([[10**k & (2**64 - 1), 10**k >> 64] for k in range(NUMERIC_DIGITS_MAX + 1)], dtype=np.uint64)
 
 
 @kernel
@@ -130,7 +129,7 @@ def parse_numeric(buffer: Bytes, start: int, end: int) -> tuple[int, int, int, i
     kept = digits_count + exponent + scale
     if (digits_count > 0 and digits_count + exponent > NUMERIC_WEIGHT_MAX) or exponent > EXPONENT_MAX:
         return 0, 0, 0, NUMERIC_OVERFLOW
-    if scale > DIGITS_MAX or (digits_count > 0 and kept > DIGITS_MAX):
+    if scale > NUMERIC_DIGITS_MAX or (digits_count > 0 and kept > NUMERIC_DIGITS_MAX):
         return 0, 0, 0, NUMERIC_DIGITS
     lo, hi = scaled_digits(buffer, first, word, digits_count, kept)
     if negative:

@@ -17,12 +17,10 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from ringbuffer.compile.jit import kernel
-
-DIGITS_MAX = 38
+from ringbuffer.memory.addresses import I64, I128
+from ringbuffer.memory.columns import NUMERIC_DIGITS_MAX
 
 I1 = ir.IntType(1)
-I64 = ir.IntType(64)
-I128 = ir.IntType(128)
 WORD_BITS = ir.Constant(I128, 64)
 ZERO = ir.Constant(I128, 0)
 
@@ -107,7 +105,7 @@ def build_compare(signed: bool) -> Build:
 
 def build_exceeds_digits(builder: Any, words: Any) -> list[Any]:
     """Emit 1 if |value| needs more than 38 digits: one addition and one unsigned comparison."""
-    most = 10**DIGITS_MAX - 1
+    most = 10**NUMERIC_DIGITS_MAX - 1
     shifted = builder.add(join(builder, words[0], words[1]), ir.Constant(I128, most))
     return [builder.zext(builder.icmp_unsigned(">", shifted, ir.Constant(I128, 2 * most)), I64)]
 
@@ -117,7 +115,7 @@ def power_of_ten(builder: Any, exponent: Any) -> Any:
     table = global_constant(
         builder,
         "powers_of_ten",
-        ir.Constant(ir.ArrayType(I128, DIGITS_MAX + 1), [10**k for k in range(DIGITS_MAX + 1)]),
+        ir.Constant(ir.ArrayType(I128, NUMERIC_DIGITS_MAX + 1), [10**k for k in range(NUMERIC_DIGITS_MAX + 1)]),
     )
     return builder.load(builder.gep(table, [ir.Constant(I64, 0), exponent]))
 

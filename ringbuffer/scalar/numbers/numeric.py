@@ -10,6 +10,7 @@ may be one. Rounding is half away from zero. Must not allocate or raise.
 from __future__ import annotations
 
 from ringbuffer.compile.jit import kernel
+from ringbuffer.memory.columns import NUMERIC_DIGITS_MAX
 from ringbuffer.memory.error_codes import BIGINT_RANGE, DIVISION_BY_ZERO, NUMERIC_DIGITS, NUMERIC_FIELD_OVERFLOW, OK
 from ringbuffer.scalar.numbers.int128 import (
     int128_absolute,
@@ -27,7 +28,6 @@ from ringbuffer.scalar.numbers.int128 import (
     int128_subtract,
 )
 
-DIGITS_MAX = 38
 SCALE_MAX = 38
 # The scale of NaN and the infinities, in columns where each value has its own: the value is 2 for
 # NaN, 1 and -1 for the infinities.
@@ -37,6 +37,10 @@ NAN_RANK = 2
 # PostgreSQL counts digits of base 10,000 from the decimal point, and gives quotients at least 16
 # significant decimal digits.
 BASE_DIGITS = 4
+# A numeric on the wire: its head of four int16, and the signs in it.
+NUMERIC_HEAD_BYTES = 8
+SIGN_NEGATIVE = 0x4000
+SIGN_NAN, SIGN_INFINITE, SIGN_MINUS_INFINITE = 0xC000, 0xD000, 0xF000
 QUOTIENT_DIGITS_MIN = 16
 
 
@@ -303,7 +307,7 @@ def scale_up(lo: int, hi: int, digits: int) -> tuple[int, int, int]:
     """Return (lo, hi, error) times 10^digits."""
     if digits == 0 or (lo == 0 and hi == 0):
         return lo, hi, OK
-    if digits > DIGITS_MAX:
+    if digits > NUMERIC_DIGITS_MAX:
         return 0, 0, NUMERIC_DIGITS
     power_lo, power_hi = int128_power_of_ten(digits)
     lo, hi, overflow = int128_multiply(lo, hi, power_lo, power_hi)
@@ -317,7 +321,7 @@ def scale_down(lo: int, hi: int, digits: int, rounded: bool) -> tuple[int, int]:
     """Return (lo, hi) divided by 10^digits, rounded half away from zero or truncated."""
     if digits == 0:
         return lo, hi
-    if digits > DIGITS_MAX:
+    if digits > NUMERIC_DIGITS_MAX:
         return 0, 0
     power_lo, power_hi = int128_power_of_ten(digits)
     magnitude_lo, magnitude_hi = int128_absolute(lo, hi)
@@ -370,7 +374,7 @@ def divide_shifted(alo: int, ahi: int, digits: int, blo: int, bhi: int) -> tuple
     The dividend may be as long as it likes: the quotient is found in pieces of as many decimal
     digits as the remainder has room for.
     """
-    if digits <= DIGITS_MAX:
+    if digits <= NUMERIC_DIGITS_MAX:
         power_lo, power_hi = int128_power_of_ten(digits)
         lo, hi, overflow = int128_multiply_unsigned(alo, ahi, power_lo, power_hi)
         if not overflow:
@@ -384,7 +388,7 @@ def divide_in_pieces(alo: int, ahi: int, digits: int, blo: int, bhi: int) -> tup
     """Do the work of `divide_shifted` for a dividend of more than 128 bits."""
     lo, hi, rest_lo, rest_hi = int128_divide_unsigned(alo, ahi, blo, bhi)
     error = OK
-    room = DIGITS_MAX - int128_digits_count(blo, bhi)
+    room = NUMERIC_DIGITS_MAX - int128_digits_count(blo, bhi)
     while digits > 0:
         piece = min(digits, max(room, 1))
         power_lo, power_hi = int128_power_of_ten(piece)

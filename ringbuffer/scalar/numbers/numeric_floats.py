@@ -16,10 +16,10 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from ringbuffer.compile.jit import kernel
+from ringbuffer.memory.addresses import I64
 from ringbuffer.memory.error_codes import NUMERIC_DIGITS, NUMERIC_SPECIAL, OK, REAL_RANGE
 from ringbuffer.scalar.numbers.arithmetic import real
 from ringbuffer.scalar.numbers.int128 import (
-    I64,
     UniTuple,
     int128_absolute,
     int128_divide_unsigned,
@@ -27,14 +27,13 @@ from ringbuffer.scalar.numbers.int128 import (
     signed_word,
 )
 from ringbuffer.scalar.numbers.numeric import SCALE_MAX, scale_down, scale_up
+from ringbuffer.scalar.numbers.parse_float import EXACT_POWERS, MANTISSA_MAX
 
 FLOAT8_DIGITS = 15
 FLOAT4_DIGITS = 6
 
 # Integers below 2^53 and powers of ten up to 10^22 are exact doubles, so one division of them is
 # rounded once.
-EXACT_INTEGER_MAX = 1 << 53
-EXACT_POWERS = np.array([10.0**k for k in range(23)], dtype=np.float64)
 # The same for single precision through double: 53 bits are enough for the second rounding to do no
 # harm.
 EXACT_REAL_INTEGER_MAX = 1 << 24
@@ -93,7 +92,7 @@ from_digits_float32: Any = from_digits_intrinsic("strtof", types.float32, ir.Flo
 @kernel
 def numeric_to_float64(lo: int, hi: int, scale: int) -> float:
     """Return the nearest double."""
-    if hi == lo >> 63 and -EXACT_INTEGER_MAX <= lo <= EXACT_INTEGER_MAX and scale <= 22:
+    if hi == lo >> 63 and -MANTISSA_MAX <= lo <= MANTISSA_MAX and scale <= 22:
         quotient: float = lo / EXACT_POWERS[scale]
         return quotient
     high, low = split_digits(lo, hi)

@@ -14,16 +14,9 @@ from fractions import Fraction
 import numpy as np
 
 from ringbuffer.compile.jit import kernel
-from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.addresses import bits_of_float, float_from_bits, multiply_unsigned, signed_word
+from ringbuffer.memory.error_codes import FLOAT_OVERFLOW, FLOAT_UNDERFLOW, INVALID_TEXT, NEEDS_FALLBACK, OK, REAL_RANGE
 from ringbuffer.scalar.numbers.fields import INF, INFINITY, NAN, WORD_DIGITS_MAX, Bytes, is_word, scan_decimal, trim
-
-OK = codes.OK
-INVALID_TEXT = codes.INVALID_TEXT
-NEEDS_FALLBACK = codes.NEEDS_FALLBACK
-FLOAT_OVERFLOW = codes.FLOAT_OVERFLOW
-FLOAT_UNDERFLOW = codes.FLOAT_UNDERFLOW
-REAL_RANGE = codes.REAL_RANGE
 
 POWER_MIN = -342
 POWER_MAX = 308

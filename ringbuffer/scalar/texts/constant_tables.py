@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from ringbuffer.compile.jit import kernel
 from ringbuffer.memory.addresses import load_word
-from ringbuffer.memory.columns import INLINE_BYTES_MAX
-from ringbuffer.scalar.texts.text_values import LENGTH_MASK, compare_bytes, text_address
+from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
+from ringbuffer.scalar.texts.text_values import compare_bytes, text_address
 
 WORD_BYTES = 8
 MISSING = -1

@@ -16,16 +16,9 @@ import numpy.typing as npt
 
 from ringbuffer.compile.jit import kernel
 from ringbuffer.memory.addresses import copy_bytes, load_byte, store_byte
-from ringbuffer.memory.columns import INLINE_BYTES_MAX
+from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
 from ringbuffer.memory.error_codes import FIELD_ZERO, NEGATIVE_LENGTH, OK, SCRATCH_FULL, TEXT_TOO_LONG, VALUE_TOO_LONG
-from ringbuffer.scalar.texts.text_values import (
-    LENGTH_MASK,
-    count_chars,
-    find_bytes,
-    make_text,
-    skip_chars,
-    text_address,
-)
+from ringbuffer.scalar.texts.text_values import count_chars, find_bytes, make_text, skip_chars, text_address
 
 Scratch = npt.NDArray[np.int64]
 

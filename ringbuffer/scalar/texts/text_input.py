@@ -15,6 +15,8 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from ringbuffer.compile.jit import kernel
+from ringbuffer.memory.addresses import I64
+from ringbuffer.memory.columns import LENGTH_MASK
 from ringbuffer.memory.error_codes import (
     DATETIME_OVERFLOW,
     DATETIME_SPELLING,
@@ -34,10 +36,8 @@ from ringbuffer.scalar.calendars.time_zones import Offsets, Transitions
 from ringbuffer.scalar.numbers.any_numeric import special_words
 from ringbuffer.scalar.numbers.arithmetic import real
 from ringbuffer.scalar.numbers.fields import Bytes, parse_bool, parse_int64, parse_integer, parse_numeric, trim
-from ringbuffer.scalar.numbers.int128 import I64
 from ringbuffer.scalar.numbers.parse_float import parse_float32, parse_float64
 from ringbuffer.scalar.texts.text_values import (
-    LENGTH_MASK,
     POINTER,
     bytes_at,
     copy_memory,

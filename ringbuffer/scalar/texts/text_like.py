@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from ringbuffer.compile.jit import kernel
 from ringbuffer.memory.addresses import load_byte
+from ringbuffer.memory.columns import LENGTH_MASK
 from ringbuffer.memory.error_codes import INVALID_ESCAPE, OK
-from ringbuffer.scalar.texts.text_values import LENGTH_MASK, text_address
+from ringbuffer.scalar.texts.text_values import text_address
 
 BACKSLASH = 92
 PERCENT = 37

@@ -16,14 +16,13 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
 from ringbuffer.compile.jit import kernel
-from ringbuffer.memory.addresses import load_byte
-from ringbuffer.memory.columns import INLINE_BYTES_MAX
-from ringbuffer.scalar.numbers.int128 import I64, unsigned_word, words_intrinsic
+from ringbuffer.memory.addresses import I64, load_byte
+from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
+from ringbuffer.scalar.numbers.int128 import unsigned_word, words_intrinsic
 
 I8 = ir.IntType(8)
 I32 = ir.IntType(32)
 POINTER = I8.as_pointer()
-LENGTH_MASK = 0xFFFFFFFF
 MIX = -7046029254386353131
 
 reserve_stack: Any = cgutils.alloca_once

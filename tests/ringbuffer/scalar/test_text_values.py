@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ringbuffer.compile.jit import kernel
+from ringbuffer.memory.columns import LENGTH_MASK
 from ringbuffer.scalar.texts import text_values
 from tests.ringbuffer.kernel_values import Texts
 from tests.ringbuffer.kernel_values import text as text_of
@@ -50,11 +51,11 @@ def test_lengths_and_positions() -> None:
 @kernel
 def remade(w0: int, w1: int, heap: int) -> Any:
     address = text_values.text_address(w0, w1, heap)
-    array = text_values.bytes_at(address, w0 & text_values.LENGTH_MASK)
+    array = text_values.bytes_at(address, w0 & LENGTH_MASK)
     total = 0
     for byte in array:
         total += byte
-    made_w0, made_w1 = text_values.make_text(address, w0 & text_values.LENGTH_MASK)
+    made_w0, made_w1 = text_values.make_text(address, w0 & LENGTH_MASK)
     return made_w0, made_w1, total
 
 
