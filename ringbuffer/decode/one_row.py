@@ -10,13 +10,14 @@ reason. For one thread.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ringbuffer.compile.jit import entry_of, kernel
-from ringbuffer.decode.literals import decode_literal_rows
+from ringbuffer.decode.literals import literals_entry
 from ringbuffer.decode.parameters import HEAP_SPARE_BYTES, STATE_WORDS, decode_parameter_rows, signed_int32
 from ringbuffer.decode.slow_fields import NO_ZONE
 from ringbuffer.memory.columns import Layout, Morsel
@@ -29,6 +30,10 @@ from ringbuffer.scalar.numbers.fields import Bytes
 # What is longer is left to the general decoders: buffers of this size are kept per prepared
 # statement.
 BLOCK_BYTES_MAX = 2048
+
+
+# The machine code of `decode_block`, for the types that all rows have.
+_entries: list[Callable[..., Any]] = []
 
 
 class OneRow:
@@ -73,8 +78,10 @@ class OneRow:
         # What the kernels take after the place of the row.
         self._literals = (rows, NO_ZONE, self._slow, self._state)
         self._parameters = (self._formats, *self._literals, self._widenings)
-        self._decode_literals = entry_of(decode_literal_rows, self._buffer, 0, 0, *self._literals)
-        self._decode_block = entry_of(decode_block, self._buffer, 0, self._starts, *self._parameters)
+        self._decode_literals = literals_entry(self._buffer, 0, 0, *self._literals)
+        if not _entries:
+            _entries.append(entry_of(decode_block, self._buffer, 0, self._starts, *self._parameters))
+        self._decode_block = _entries[0]
 
     def fill(self, data: bytes, start: int, end: int) -> bool:
         """Decode data[start:end], which must be one block and nothing else.
