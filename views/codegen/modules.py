@@ -13,11 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sql.errors import SqlError
+from views.codegen.parts import in_parts
 from views.codegen.writer import FLAT_LINES, KernelWriter
 
 # Nobody can look for two kernels with one fingerprint: 128 bits.
 FINGERPRINT_CHARACTERS = 32
-# Of a generated file. 1,000 lines take 3 seconds to compile, and it is linear: 3,000 operators,
+# Of a generated file. 1,000 lines take 3 seconds to compile, and time is linear: 3,000 operators,
 # 1,000 branches of a CASE.
 LINES_MAX = 10_000
 
@@ -68,12 +69,13 @@ def smallest(generate: Callable[[bool], GeneratedModule]) -> GeneratedModule:
     return module
 
 
-def module_text(title: str, function: str, writer: KernelWriter) -> tuple[str, str]:
+def module_text(title: str, lines: list[str], writer: KernelWriter) -> tuple[str, str]:
     """Return the text of the file, and a fingerprint of what it computes.
 
-    function: the lines of the kernel with its header.
+    lines: the kernel with its header.
     """
-    function = "\n\n\n".join(["\n".join(lines) for lines in writer.guards.values()] + [function])
+    lines, parts = in_parts(lines) if writer.is_flat else (lines, [])
+    function = "\n\n\n".join("\n".join(one) for one in (*writer.guards.values(), *parts, lines))
     if "real(" in function:
         writer.use("scalar.numbers.arithmetic", "real")
     body = "\n".join(_preamble(writer, "np." in function)) + "\n\n\n" + function + "\n"

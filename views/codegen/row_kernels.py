@@ -45,7 +45,7 @@ def row_kernel(
     if writer.uses_scratch:
         lines.append(f"{INDENT * 2}scratch[{writer.use('scalar.texts.text_functions', 'USED')}] = 0")
     lines += [*body, f"{INDENT}return end"]
-    text, fingerprint = module_text(title, "\n".join(lines), writer)
+    text, fingerprint = module_text(title, lines, writer)
     return GeneratedModule(
         text,
         fingerprint,
