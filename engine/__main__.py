@@ -10,6 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from engine.server.large_pages import use_large_pages
+
 EXIT_INTERRUPTED = 130
 
 DESCRIPTION = "A stream database that every PostgreSQL client can talk to."
@@ -58,6 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     try:
         if options.command == "serve":
+            if arguments is None:
+                use_large_pages()
             from engine.commands import serve
 
             return serve(serve_settings(options), options.config)

@@ -9,7 +9,7 @@ import re
 from sql.errors import SqlError
 from sql.names.relation_keys import shown
 
-OWN_ERROR = re.compile(r"antumbra error (\w{5}): (.*?)(?: \(detail\) (.*?))?(?: \(hint\) (.*?))? \(end\)", re.DOTALL)
+HEAD = re.compile(r"antumbra error (\w{5}): ")
 
 
 def marked(error: SqlError) -> str:
@@ -21,5 +21,12 @@ def marked(error: SqlError) -> str:
 
 def own_error(text: str) -> SqlError | None:
     """Return the error that an engine's exception text carries, if any."""
-    match = OWN_ERROR.search(text)
-    return None if match is None else SqlError(match[1], match[2], detail=match[3], hint=match[4])
+    head = HEAD.search(text)
+    end = -1 if head is None else text.find(" (end)", head.end())
+    if head is None or end < 0:
+        return None
+    # Not by one pattern: a message may quote megabytes, and a pattern that looks for marks at each
+    # character keeps the interpreter.
+    told, has_hint, hint = text[head.end() : end].partition(" (hint) ")
+    message, has_detail, detail = told.partition(" (detail) ")
+    return SqlError(head[1], message, detail=detail if has_detail else None, hint=hint if has_hint else None)

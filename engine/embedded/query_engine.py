@@ -13,7 +13,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -26,6 +26,7 @@ from engine.embedded.columnless import for_duckdb
 from engine.embedded.duckdb_errors import error_in_stream, sql_error
 from engine.embedded.functions.registration import register_functions
 from engine.embedded.lockdown import lock_down
+from engine.embedded.long_values import without_long_values
 from engine.embedded.result_forms import in_forms
 from engine.embedded.result_rows import DEFAULT_LIMITS, ResultLimits, collected
 from engine.embedded.stopping import Run
@@ -51,6 +52,8 @@ DISK_BYTES_MAX = 1 << 34
 BATCH_ROWS = 16_384
 # Where rows may be wide: as many as DuckDB computes, and has measured, at once.
 MEASURED_ROWS = 2_048
+# Of the text of a query, in which the measuring comes first.
+MEASURED_CHARACTERS = 1 << 20
 # Kinds of scans whose rows are made for one statement.
 PASSING = ("rows", "stream", "statistics")
 SETTINGS = (
@@ -180,12 +183,15 @@ class QueryEngine:
 
         sources: the texts in FROM for the scans that have no input.
         """
-        text = self._text(root, sources)
+        text, values = self._text(root, sources)
         try:
             for scan in scans(root):
                 if scan.name in inputs:
                     register_input(cursor, scan, inputs[scan.name])
-            return self._execute(cursor, text, root.schema)
+            with ExitStack() as registered:
+                for name, row in values.items():
+                    registered.enter_context(passing_rows(cursor.connection, name, row))
+                return self._execute(cursor, text, root.schema)
         except duckdb.Error as error:
             raise sql_error(error) from error
         except OSError as error:
@@ -232,7 +238,7 @@ class QueryEngine:
 
     def explain(self, root: Relation, sources: Mapping[str, str] = MappingProxyType({})) -> str:
         """Return the SQL text that `run` executes, for people."""
-        return laid_out(self._text(root, sources))
+        return laid_out(self._text(root, sources)[0])
 
     def close(self) -> None:
         """Release the database; no call may run."""
@@ -244,7 +250,11 @@ class QueryEngine:
 
     def _execute(self, cursor: Cursor, text: str, schema: Schema) -> pa.Table:
         # Batch by batch: DuckDB computes no further than it is asked to.
-        batch_rows = MEASURED_ROWS if text.startswith("SELECT") and "wide_rows_fit(" in text else BATCH_ROWS
+        batch_rows = (
+            MEASURED_ROWS
+            if text.startswith("SELECT") and text.find("wide_rows_fit(", 0, MEASURED_CHARACTERS) > 0
+            else BATCH_ROWS
+        )
         with self._reader(cursor, text, batch_rows) as reader:
             return collected(reader, reader.schema, self._results, lambda rows: in_forms(rows, schema))
 
@@ -261,26 +271,28 @@ class QueryEngine:
                 cursor.statements.popitem(last=False)
         return cursor.connection.sql(statement).to_arrow_reader(batch_rows)
 
-    def _text(self, root: Relation, sources: Mapping[str, str]) -> str:
+    def _text(self, root: Relation, sources: Mapping[str, str]) -> tuple[str, dict[str, pa.Table]]:
+        """Return the SQL of `root`, and its long constants by the names that stand for them."""
         key = (root, tuple(sources.items()))
         with self._lock:
             text = self._texts.get(key)
             if text is not None:
                 self._texts.move_to_end(key)
-                return text
+                return text, {}
         read = list(scans(root))
         if not is_one_row(root):
             # Constants fail without a row, too; for one row they are computed anyway.
             check_constants(root, self._constant, self._compute_all)
         names = {scan.name: sources.get(scan.name) or source_name(scan.name) for scan in read}
-        text = emit_duckdb(without_strict_nulls(root), names)
-        if len(text) > STATEMENT_CHARACTERS_CACHED_MAX:
-            return text
+        short, values = without_long_values(without_strict_nulls(root))
+        text = emit_duckdb(short, names | {name: source_name(name) for name in values})
+        if values or len(text) > STATEMENT_CHARACTERS_CACHED_MAX:
+            return text, values
         with self._lock:
             self._texts[key] = text
             if len(self._texts) > STATEMENTS_CACHED_MAX:
                 self._texts.popitem(last=False)
-        return text
+        return text, {}
 
     def _constant(self, expression: Expression) -> bool | None:
         """Return whether a constant is true, or not NULL if it is no boolean; None for NULL.

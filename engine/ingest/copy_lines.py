@@ -12,20 +12,31 @@ from collections.abc import Iterator
 from ringbuffer.decode.copy_decoder import CopyDecoder
 from ringbuffer.memory.columns import Morsel
 
+# More than errors show of a line.
+SHOWN_BYTES_MAX = 1024
+
 
 def read_by_line(decoder: CopyDecoder, data: bytes, header: bool) -> Iterator[tuple[int, str, list[Morsel]]]:
-    """Yield for each row the number of its last line, from 1, its text, and the row.
+    """Yield for each row the number of its last line, from 1, the beginning of its text, and the
+    row.
 
     Raises RowError.
 
     header: the first line is skipped.
     """
     end = b"\n" if b"\n" in data else b"\r"
-    lines = [line + end for line in data.split(end)]
-    first = 0
-    for number, line in enumerate(lines, 1):
-        morsels = decoder.feed(line)
+    view = memoryview(data)
+    number = first = start = 0
+    while start <= len(data):
+        number += 1
+        stop = data.find(end, start)
+        is_last = stop < 0
+        stop = len(data) if is_last else stop + 1
+        morsels = decoder.feed(view[start:stop])
+        morsels += decoder.feed(end) if is_last else []
+        start = stop + is_last
         if morsels:
-            yield number, b"".join(lines[first:number]).decode(errors="replace").rstrip("\r\n"), morsels
+            shown = data[first : min(stop, first + SHOWN_BYTES_MAX)]
+            yield number, shown.decode(errors="replace").rstrip("\r\n"), morsels
         if morsels or (header and number == 1):
-            first = number
+            first = start

@@ -32,6 +32,9 @@ log = logging.getLogger(__name__)
 # each batch of messages.
 REPLY_BATCH_BYTES = 64 * 1024
 
+# Larger ones are handed over one by one.
+JOINED_BYTES_MAX = 4 * REPLY_BATCH_BYTES
+
 
 class Connection(asyncio.Protocol):
     """One client's socket, as its session (`ClientConnection`), the admission and the pump see it.
@@ -102,7 +105,9 @@ class Connection(asyncio.Protocol):
     def flush(self) -> None:
         """Hand the buffered replies to the socket now."""
         if self.replies:
-            self.send(b"".join(self.replies))
+            # Few large replies need not be copied to be one.
+            for data in [b"".join(self.replies)] if self._replies_bytes < JOINED_BYTES_MAX else self.replies:
+                self.send(data)
             self.replies.clear()
             self._replies_bytes = 0
 

@@ -38,4 +38,5 @@ class SocketWriter:
             with suppress(OSError):
                 sent = os.write(self._descriptor, data)
         if sent < len(data):
-            transport.write(data[sent:])
+            # Not a copy of what may be a hundred megabytes.
+            transport.write(memoryview(data)[sent:])

@@ -17,12 +17,17 @@ from sql.parse.parse import parse
 from sql.parse.statements.declaration import Statement
 
 if TYPE_CHECKING:
+    from engine.catalog.image import CatalogImage
+    from engine.execution.prepared import Portal
     from engine.sessions.session import Session
+    from sql.settings.settings import Settings
 
 Result = TypeVar("Result")
 
 # Values of parameters that are read at once.
 PARAMETERS_AT_ONCE_BYTES_MAX = 16_384
+# One row of a stream that a kernel reads at once.
+ROW_AT_ONCE_BYTES_MAX = 1 << 20
 # After so long at the statements of one Query, the event loop has a turn for others.
 TURN_S = 0.003
 
@@ -43,3 +48,18 @@ async def parsed(session: Session, text: str) -> Sequence[Statement]:
     if len(text) <= TEXT_AT_ONCE_MAX:
         return parse(session.settings.checked_text(text))
     return await timed(session, lambda: parse(session.settings.checked_text(text)))
+
+
+def is_long(portal: Portal, image: CatalogImage, settings: Settings) -> bool:
+    """Tell whether to read a portal's values, or to bind its statement again, holds up others."""
+    prepared = portal.prepared
+    is_bound = len(prepared.text) <= TEXT_AT_ONCE_MAX or prepared.is_bound_to(image, settings)
+    return not is_bound or portal.message.is_larger_than(ROW_AT_ONCE_BYTES_MAX)
+
+
+def read_portal(session: Session, portal: Portal, image: CatalogImage) -> Portal:
+    """Return a portal with its values read, and its statement bound again if out of date."""
+    portal.prepared.refresh(image, session.settings)
+    session.runner.describe(portal.prepared)
+    portal.decode_parameters(session.settings)
+    return portal

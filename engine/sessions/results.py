@@ -9,15 +9,19 @@ bytes at row ends.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from engine.execution.outcome import Outcome, encode, expand, row_description
+from engine.scheduler.threads import Threads
 from engine.sessions.session_registry import ClientConnection
 from ringbuffer.encode.output_forms import Forms
 from sql.settings.settings import Shown
 from sql.wire import writer
 from sql.wire.recoding import sent_rows
+
+Result = TypeVar("Result")
 
 # Rows are encoded and sent in batches of this many, with back-pressure between them.
 BATCH_ROWS = 16_384
@@ -31,10 +35,15 @@ def batch_rows(table: pa.Table) -> int:
     return max(1, min(BATCH_ROWS, BATCH_BYTES * rows_count // bytes_count))
 
 
+async def at_once(work: Callable[..., Result], *arguments: Any) -> Result:
+    """Do what takes so little that nobody notices."""
+    return work(*arguments)
+
+
 async def send_rows(
     connection: ClientConnection,
     outcome: Outcome,
-    check_cancelled: Callable[[], None],
+    threads: Threads,
     shown: Shown,
     formats: Sequence[int] = (),
     row_limit: int = 0,
@@ -43,15 +52,15 @@ async def send_rows(
     """Send the outcome: description (unless `described`), rows from where the last Execute stopped,
     and the end.
 
-    check_cancelled: asked between batches; raises SqlError. A statement that has written something
-    is past that: it is committed, or will be.
+    Between batches it raises SqlError after a cancel. A statement that has written something is
+    past that: it is committed, or will be.
     """
     if outcome.schema is None or outcome.table is None:
         if outcome.copying is not None:
             async for piece in outcome.copying:
                 connection.write(piece)
                 await connection.drain()
-                check_cancelled()
+                threads.check_cancelled()
         connection.write(writer.command_complete(outcome.tag.replace("#", str(outcome.sent))))
         return
     if not described:
@@ -62,12 +71,15 @@ async def send_rows(
         if left == 0:
             if outcome.more is not None:
                 await connection.drain()
-                check_cancelled()
+                threads.check_cancelled()
             if not await outcome.next_piece():
                 break
             continue
         count = min(left, batch_rows(outcome.table), row_limit - sent if row_limit > 0 else BATCH_ROWS)
-        data, _ = encode(outcome.table.slice(outcome.sent, count), outcome.schema, formats, Forms(*shown))
+        rows = outcome.table.slice(outcome.sent, count)
+        # One row may have hundreds of megabytes.
+        work = threads.in_thread if rows.nbytes > 2 * BATCH_BYTES else at_once
+        data, _ = await work(encode, rows, outcome.schema, formats, Forms(*shown))
         if connection.encoding.converts:
             types = [column.type for column in outcome.schema]
             data = sent_rows(data, types, expand(formats, len(types)), connection.encoding)
@@ -77,7 +89,7 @@ async def send_rows(
         if count < left:
             await connection.drain()
             if outcome.tag.startswith("SELECT"):
-                check_cancelled()
+                threads.check_cancelled()
     if row_limit > 0 and sent == row_limit:
         connection.write(writer.PORTAL_SUSPENDED)
     else:

@@ -29,7 +29,7 @@ from engine.sessions.cancelling import Cancelling
 from engine.sessions.copy_exchange import CopyExchange
 from engine.sessions.inbox import Inbox
 from engine.sessions.kept_reads import KeptReads
-from engine.sessions.long_texts import PARAMETERS_AT_ONCE_BYTES_MAX, TURN_S, parsed, timed
+from engine.sessions.long_texts import PARAMETERS_AT_ONCE_BYTES_MAX, TURN_S, is_long, parsed, read_portal, timed
 from engine.sessions.results import send_rows
 from engine.sessions.row_inserts import RowInserts, inserted
 from engine.sessions.runner import StatementRunner
@@ -299,16 +299,16 @@ class Session:
         self.block.require_usable(prepared.statement)
         self.names.require_free_portal(message.portal)
         image = self.runner.image()
-        prepared.refresh(image, self.settings)
-        self.runner.describe(prepared)
-        if not self.packets.decode_row(portal, image) and prepared.parameter_types:
-            if message.is_larger_than(PARAMETERS_AT_ONCE_BYTES_MAX):
-                return self._aside(
-                    timed(self, portal.decode_parameters, self.settings), lambda _: self._keep_portal(portal)
-                )
-            portal.decode_parameters(self.settings)
-        self._keep_portal(portal)
-        return None
+        if not is_long(portal, image, self.settings):
+            prepared.refresh(image, self.settings)
+            self.runner.describe(prepared)
+            is_read = self.packets.decode_row(portal, image) or not prepared.parameter_types
+            if is_read or not message.is_larger_than(PARAMETERS_AT_ONCE_BYTES_MAX):
+                if not is_read:
+                    portal.decode_parameters(self.settings)
+                self._keep_portal(portal)
+                return None
+        return self._aside(timed(self, read_portal, self, portal, image), self._keep_portal)
 
     def _keep_portal(self, portal: Portal) -> None:
         self.names.keep_portal(portal.message.portal, portal)
@@ -465,7 +465,7 @@ class Session:
         """
         try:
             with self._cancelling.running():
-                await send_rows(self.connection, outcome, self.check_cancelled, shown, formats, row_limit, described)
+                await send_rows(self.connection, outcome, self.threads, shown, formats, row_limit, described)
         except SqlError as error:
             raise self.timeout.error_or(error) from None
         finally:

@@ -28,7 +28,9 @@ from views.explain.drawing import Shown
 async def explain_statement(statement: Explain, work: Work) -> Outcome:
     """Tell how a statement is done."""
     explained, captured = statement.statement, work.settings.captured()
-    if isinstance(explained, Select) and asks_catalog(explained.text, explained.query):
+    if isinstance(explained, Select) and await work.threads.with_text(
+        explained.text, asks_catalog, explained.text, explained.query
+    ):
         if reads_others(explained.query, work.image, captured):
             raise not_supported("EXPLAIN of a query on the catalog and on other relations")
         return await explain_catalog(statement, explained, work)

@@ -35,13 +35,13 @@ from views.model.arrow_schema import encoded_family
 
 
 @handles(Prepare)
-def prepare(statement: Prepare, work: Work) -> Outcome:
+async def prepare(statement: Prepare, work: Work) -> Outcome:
     """Keep a statement under a name. Raises 42P05, and the errors of the statement."""
     own = partial(find_type, catalog=work.image, settings=work.settings.captured())
     declared = tuple(None if kind.name == "unknown" else resolve_type(kind, own) for kind in statement.types)
     prepared = Prepared(statement.statement, declared, work.server.system_catalog, from_sql=True)
     prepared.shown_text, prepared.made_us = statement.text, work.transaction.now_us
-    prepared.refresh(work.image, work.settings)
+    await work.threads.with_text(statement.text, prepared.refresh, work.image, work.settings)
     work.names.keep_statement(statement.name, prepared)
     return Outcome(statement.tag)
 
@@ -51,9 +51,9 @@ async def executed(statement: Execute, work: Work) -> tuple[Prepared, tuple[Lite
     prepared = work.names.statement(statement.name)
     if not isinstance(prepared.statement, Select | Insert | Update | Delete | Show | Explain):
         raise not_supported("EXECUTE of this kind of statement")
-    prepared.refresh(work.image, work.settings)
-    kinds = prepared.parameter_types
-    given = bind_arguments(statement, kinds, work.image, work.settings.captured())
+    await work.threads.with_text(prepared.text, prepared.refresh, work.image, work.settings)
+    kinds, captured = prepared.parameter_types, work.settings.captured()
+    given = await work.threads.with_text(statement.text, bind_arguments, statement, kinds, work.image, captured)
     if all(isinstance(value, Literal) for value in given):
         return prepared, tuple(value for value in given if isinstance(value, Literal))
     return prepared, await work.threads.in_worker(evaluated, given, kinds, work)

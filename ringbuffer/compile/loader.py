@@ -29,7 +29,6 @@ from numba.core.typeconv.rules import default_type_manager
 from ringbuffer.compile.code_cache import FILE_MODE, is_owned
 from ringbuffer.compile.kernel_code import KernelCode, from_bytes, signature, stamp_of, to_bytes
 from ringbuffer.compile.kernel_compiler import compile_kernel
-from ringbuffer.compile.kernel_text import kernel_tree
 
 # Takes the name and the text of a generated module, its function and its types, as `compile_kernel`
 # does, which is that of tests and tools.
@@ -121,11 +120,12 @@ def load_kernel(
     stamp = stamp_of(text, function, types)
     try:
         code = _known_code(path, stamp)
+        is_new = code is None
         if code is None:
-            kernel_tree(text)
-        _write(path, text.encode())
-        if code is None:
+            # This looks at the text before it is run.
             code = compile_text(path.stem, text, function, types)
+        _write(path, text.encode())
+        if is_new:
             _write(path.with_suffix(CODE_SUFFIX), to_bytes(code, stamp))
     except OSError as error:
         raise KernelFileError(path, error) from error

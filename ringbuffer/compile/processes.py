@@ -19,7 +19,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from ringbuffer.compile.kernel_code import KernelCode, from_bytes
-from ringbuffer.compile.worker import CODE, DISK_ERROR, LENGTH, NO_MEMORY, NO_STAMP
+from ringbuffer.compile.kernel_text import KernelTextError
+from ringbuffer.compile.worker import CODE, DISK_ERROR, LENGTH, NO_KERNEL, NO_MEMORY, NO_STAMP
 
 # How often who waits looks whether it still wants the answer.
 LOOK_S = 0.02
@@ -148,7 +149,7 @@ class CompileProcesses:
     ) -> KernelCode:
         """Return the code of a kernel, as `compile_kernel` does.
 
-        Raises OSError, CompileError, and what `check` raises to give up.
+        Raises OSError, CompileError, KernelTextError, and what `check` raises to give up.
         """
         request = json.dumps([name, text, function, list(types)]).encode()
         kind, data = self._answer(request, check)
@@ -156,6 +157,8 @@ class CompileProcesses:
             raise OSError(*json.loads(data))
         if kind == NO_MEMORY:
             raise CompileError(f"{name} needs too much memory", is_out_of_memory=True)
+        if kind == NO_KERNEL:
+            raise KernelTextError(data.decode())
         code = from_bytes(data, NO_STAMP)
         assert kind == CODE and code is not None, "a process that compiles answers with code"
         return code

@@ -21,9 +21,10 @@ from typing import BinaryIO
 
 from ringbuffer.compile.kernel_code import to_bytes
 from ringbuffer.compile.kernel_compiler import compile_kernel
+from ringbuffer.compile.kernel_text import KernelTextError
 
 LENGTH = struct.Struct("<I")
-CODE, DISK_ERROR, NO_MEMORY = b"c", b"d", b"m"
+CODE, DISK_ERROR, NO_MEMORY, NO_KERNEL = b"c", b"d", b"m", b"t"
 NO_STAMP = bytes(32)
 # Compiling gives way to what clients wait for at the moment.
 NICENESS = 2
@@ -71,6 +72,8 @@ def answer(request: bytes) -> tuple[bytes, bytes]:
         return DISK_ERROR, json.dumps([error.errno, error.strerror]).encode()
     except MemoryError:
         return NO_MEMORY, b""
+    except KernelTextError as error:
+        return NO_KERNEL, str(error).encode()
 
 
 if __name__ == "__main__":

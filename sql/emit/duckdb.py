@@ -31,6 +31,7 @@ from sql.tree.relations import Relation, Schema, TableFunction
 from sql.types.datatypes import FAMILIES, NUMERIC_DIGITS_MAX, SqlType, scaled_numeric
 from sql.types.enums import EnumFamily
 from sql.types.records import RecordType
+from sql.values.bytes import hexadecimal
 from sql.values.literal_output import infinite_text
 
 DAYS_SHIFT_MAX = 2_000_000_000
@@ -39,7 +40,6 @@ SEVERAL_ROWS = "antumbra error 21000: more than one row returned by a subquery u
 # Sums of numbers with at most so many digits fit 38 digits, however many they are; others are
 # summed in two halves of the whole part.
 SUMMED_DIGITS_MAX = 28
-BYTES_AT_ONCE = 1 << 20
 HALF_OF_WHOLE = "CAST(10000000000000000000 AS HUGEINT)"
 INTERVAL_TYPE = FAMILIES["interval"].duckdb
 VARIABLE_NUMERIC = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
@@ -285,12 +285,6 @@ class DuckDbExpressions(ExpressionPrinter):
                 parts = f"'months': {months}, 'days': {days}, 'micros': {micros}"
                 return f"CAST({{{parts}}} AS {INTERVAL_TYPE})"
         return self.quoted(str(constant))
-
-
-def hexadecimal(value: bytes) -> str:
-    """Return bytes as digits, in pieces: one call would keep the interpreter."""
-    pieces = (value[place : place + BYTES_AT_ONCE] for place in range(0, len(value), BYTES_AT_ONCE))
-    return "".join([piece.hex() for piece in pieces])
 
 
 def time_literal(value: int, family: str) -> str:

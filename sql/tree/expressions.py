@@ -18,6 +18,9 @@ from sql.types.datatypes import LiteralValue, SqlType
 if TYPE_CHECKING:
     from sql.tree.relations import Relation
 
+# Of a longer text or piece of bytes the beginning tells enough.
+HASHED_MAX = 1 << 16
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -54,7 +57,10 @@ class Literal:
         return self.type == other.type and _printed(self.value) == _printed(other.value)
 
     def __hash__(self) -> int:
-        return hash((self.type, _printed(self.value)))
+        value = self.value
+        if isinstance(value, str | bytes) and len(value) > HASHED_MAX:
+            return hash((self.type, len(value), value[:HASHED_MAX]))
+        return hash((self.type, _printed(value)))
 
 
 @dataclass(frozen=True, slots=True)

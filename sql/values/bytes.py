@@ -6,6 +6,7 @@ import re
 from binascii import unhexlify
 
 from sql.errors import SqlError
+from sql.values.pieces import pieces_of
 
 UUID = re.compile(r"(?:[0-9A-Fa-f]{4}-?){7}[0-9A-Fa-f]{4}")
 HEX_SPACES = " \n\t\r"
@@ -24,12 +25,12 @@ def bytea_value(text: str, position: int | None = None) -> bytes:
             raise SqlError("22P02", "invalid input syntax for type bytea", position)
         return found if found == b"\\" else bytes([int(found, 8)])
 
-    return ESCAPE.sub(unescaped, text.encode())
+    return ESCAPE.sub(unescaped, text.encode()) if "\\" in text else text.encode()
 
 
 def hex_value(digits: str, position: int | None) -> bytes:
     try:
-        return unhexlify(digits)
+        return b"".join([unhexlify(piece) for piece in pieces_of(digits)])
     except ValueError:
         pass
     out = bytearray()
@@ -50,7 +51,12 @@ def hex_value(digits: str, position: int | None) -> bytes:
 
 def bytea_text(value: bytes) -> str:
     """Return the text with bytea_output hex."""
-    return "\\x" + value.hex()
+    return "\\x" + hexadecimal(value)
+
+
+def hexadecimal(value: bytes) -> str:
+    """Return bytes as digits."""
+    return "".join([piece.hex() for piece in pieces_of(value)])
 
 
 def uuid_value(text: str, position: int | None = None) -> str:

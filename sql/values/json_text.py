@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from sql.errors import SqlError
+from sql.values.json_pieces import WINDOW, PieceReader
 
 DEPTH_MAX = 400
 CONTEXT_BYTES = 50
@@ -38,7 +39,7 @@ EXPECTED = {
 
 def json_check(text: str, position: int | None = None) -> None:
     """Raise 22P02 unless `text` is a JSON value."""
-    parsed(text, str, list, position, escapes=False)
+    parsed(text, str, list, position, escapes=False, keeps=False)
 
 
 def parsed(
@@ -47,13 +48,16 @@ def parsed(
     pairs: Callable[[list[tuple[str, Any]]], Any],
     position: int | None,
     escapes: bool,
+    keeps: bool = True,
 ) -> Any:
     """Return the value with numbers and objects made by the given functions.
 
-    escapes: strings must be text that can be stored.
+    escapes: strings must be text that can be stored. keeps: whether the value is wanted, not only
+    its errors.
     """
+    decoder = json.JSONDecoder(parse_int=number, parse_float=number, object_pairs_hook=pairs, parse_constant=refuse)
     try:
-        value = json.loads(text, parse_int=number, parse_float=number, object_pairs_hook=pairs, parse_constant=refuse)
+        value = decoder.decode(text) if len(text) <= WINDOW else PieceReader(text, decoder, pairs, keeps).whole()
     except RecursionError:
         raise SqlError("54001", "stack depth limit exceeded", position) from None
     except ValueError:

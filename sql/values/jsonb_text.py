@@ -8,7 +8,9 @@ numerics with their digits. Raises SqlError.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from decimal import Decimal
+from io import StringIO
 from typing import Any
 
 from sql.values.json_text import parsed
@@ -28,9 +30,24 @@ class JsonNumber:
 
 def jsonb_value(text: str, position: int | None = None) -> str:
     """Return the text that PostgreSQL prints for `text` read as jsonb."""
-    out: list[str] = []
-    write(parsed(text, JsonNumber, ordered, position, escapes=True), out)
-    return "".join(out)
+    value = parsed(text, JsonNumber, ordered, position, escapes=True)
+    out = StringIO()
+    write(value, out.write)
+    forget(value)
+    return out.getvalue()
+
+
+def forget(value: Any) -> None:
+    """Let go of a value part by part: millions of numbers at once would keep the interpreter."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            one = list(one.values())
+        while isinstance(one, list) and one:
+            part = one.pop()
+            if isinstance(part, list | dict):
+                waiting.append(part)
 
 
 def ordered(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -39,30 +56,30 @@ def ordered(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(sorted(members.items(), key=lambda member: (len(key := member[0].encode()), key)))
 
 
-def write(value: Any, out: list[str]) -> None:
-    """Append the text of a value."""
+def write(value: Any, put: Callable[[str], object]) -> None:
+    """Put the text of a value."""
     match value:
         case None:
-            out.append("null")
+            put("null")
         case bool():
-            out.append("true" if value else "false")
+            put("true" if value else "false")
         case str():
-            out.append(string_text(value))
+            put(string_text(value))
         case JsonNumber():
-            out.append(format(value.value, "f"))
+            put(format(value.value, "f"))
         case list():
-            out.append("[")
+            put("[")
             for index, item in enumerate(value):
-                out.append(", " if index else "")
-                write(item, out)
-            out.append("]")
+                put(", " if index else "")
+                write(item, put)
+            put("]")
         case dict():
-            out.append("{")
+            put("{")
             for index, (key, item) in enumerate(value.items()):
-                out.append(", " if index else "")
-                out.append(string_text(key) + ": ")
-                write(item, out)
-            out.append("}")
+                put(", " if index else "")
+                put(string_text(key) + ": ")
+                write(item, put)
+            put("}")
 
 
 def string_text(value: str) -> str:

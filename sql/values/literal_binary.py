@@ -47,6 +47,8 @@ FIXED = {
 UUID_BYTES = 16
 ZONED_TIME_BYTES = 12
 JSONB_VERSION = 1
+# Groups of four digits that a numeric of 38 digits can touch.
+GROUPS_MAX = 11
 NUMERIC_SIGNS = {0x0000: 0, 0x4000: 1}
 NUMERIC_SPECIALS = {0xC000: "NaN", 0xD000: "Infinity", 0xF000: "-Infinity"}
 INFINITE_DATES = (-(1 << 31), (1 << 31) - 1)
@@ -196,7 +198,12 @@ def numeric_value(data: bytes) -> Decimal:
         raise SqlError("22P03", 'invalid digit in external "numeric" value')
     if sign in NUMERIC_SPECIALS:
         return Decimal(NUMERIC_SPECIALS[sign])
-    unscaled = 0
+    # Digits after the scale are cut off.
+    digits = digits[: max(weight + 1 + -(-scale // 4), 0)]
+    leading = next((place for place, digit in enumerate(digits) if digit), None)
+    if leading is not None and weight + 1 - leading + -(-scale // 4) > GROUPS_MAX:
+        raise SqlError("22003", "numeric value has more than 38 digits")
+    count, unscaled = len(digits), 0
     for digit in digits:
         unscaled = unscaled * 10_000 + digit
     value = Decimal(unscaled).scaleb((weight - count + 1) * 4, EXACT)

@@ -34,7 +34,7 @@ def value_of(text: str) -> Any:
 def text_of(value: Any) -> str:
     """Return the text of a value, members in jsonb's order."""
     out: list[str] = []
-    write(sorted_members(value), out)
+    write(sorted_members(value), out.append)
     return "".join(out)
 
 

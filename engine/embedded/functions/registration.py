@@ -55,6 +55,7 @@ from engine.embedded.functions.type import (
 )
 from engine.embedded.patterns.batches import in_batches
 from engine.embedded.value_limits import ROWS_SHARE, VALUES_BYTES_MAX, rows_too_wide, too_long
+from engine.scheduler.collecting import collecting_later
 from sql.emit.rules.text import JOINED_MAX
 from sql.errors import SqlError
 from sql.times.civil import DATE_INFINITY, DAY_US, TIMESTAMP_INFINITY, TIMESTAMP_US_END, TIMESTAMP_US_MIN, is_infinite
@@ -207,9 +208,8 @@ def row_by_row(
             call = either(plain, special, numerics)
         rows = zip(*(read(array) for read, array in zip(readers, arrays, strict=True)), strict=True)
         try:
-            if not strict:
-                return writer([call(*row) for row in rows])
-            return writer([None if None in row else call(*row) for row in rows])
+            with collecting_later():
+                return writer([None if strict and None in row else call(*row) for row in rows])
         except SqlError as error:
             failed = marked(error)
         # DuckDB tries a constant a dozen times, and the frames of an exception hold the columns.

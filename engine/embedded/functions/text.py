@@ -11,6 +11,7 @@ import base64
 import binascii
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from engine.embedded.functions import regular_expressions
@@ -19,13 +20,18 @@ from engine.embedded.value_limits import VALUES_BYTES_MAX, joined, too_long
 from sql.errors import SqlError
 from sql.names.keywords import COLUMN_NAME, RESERVED, TYPE_OR_FUNCTION
 from sql.patterns.similar import similar_pattern
+from sql.values.bytes import hexadecimal
+from sql.values.pieces import pieces_of
 
 IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]*")
 WORDS = re.compile(r"[A-Za-z0-9]+")
 FORMAT_SPECIFIER = re.compile(
     r"%(?:(?P<argument>\d+)\$)?(?P<flags>-*)(?P<width>\d+|\*(?:(?P<from>\d+)\$)?)?(?P<type>.?)", re.DOTALL
 )
-BASE64_LINE = 76
+# Bytes of a line of 76 characters, and of lines that are made at once.
+BASE64_LINE = 57
+BASE64_PIECE = 16_384 * BASE64_LINE
+NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/]")
 INT4_MAX = 2**31 - 1
 QUOTED_KEYWORDS = RESERVED | TYPE_OR_FUNCTION | COLUMN_NAME
 CODE_POINT_MAX = 0x10FFFF
@@ -98,8 +104,8 @@ def quote_ident(name: str) -> str:
 
 
 def quote_literal(text: str) -> str:
-    quoted = "'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
-    return f"E{quoted}" if "\\" in text else quoted
+    pieces = [piece.replace("\\", "\\\\").replace("'", "''") for piece in pieces_of(text)]
+    return "".join(["E'" if "\\" in text else "'", *pieces, "'"])
 
 
 def formatted(template: str, arguments: list[str | None]) -> str:
@@ -172,13 +178,16 @@ def encode(data: bytes, form: str) -> str:
     """Return binary data as text."""
     match lowered(form):
         case "hex":
-            return data.hex()
+            return hexadecimal(data)
         case "base64":
-            text = base64.b64encode(data).decode()
-            return "\n".join(text[index : index + BASE64_LINE] for index in range(0, len(text), BASE64_LINE))
+            return "\n".join([_base64_lines(piece) for piece in pieces_of(data, BASE64_PIECE)])
         case "escape":
             return "".join(_escaped(byte) for byte in data)
     raise SqlError("22023", f'unrecognized encoding: "{form}"')
+
+
+def _base64_lines(data: bytes) -> str:
+    return "\n".join([base64.b64encode(line).decode() for line in pieces_of(data, BASE64_LINE)])
 
 
 def _escaped(byte: int) -> str:
@@ -199,23 +208,28 @@ def decode(text: str, form: str) -> bytes:
     raise SqlError("22023", f'unrecognized encoding: "{form}"')
 
 
+def _without_spaces(text: str) -> str:
+    return "".join([re.sub(r"[ \n\t\r]", "", piece) for piece in pieces_of(text)])
+
+
 def _from_hex(text: str) -> bytes:
-    digits = re.sub(r"[ \n\t\r]", "", text)
+    digits = _without_spaces(text)
+    with suppress(ValueError):
+        return b"".join([binascii.unhexlify(piece) for piece in pieces_of(digits)])
     for digit in digits:
         if digit not in "0123456789abcdefABCDEF":
             raise SqlError("22023", f'invalid hexadecimal digit: "{digit}"')
-    if len(digits) % 2:
-        raise SqlError("22023", "invalid hexadecimal data: odd number of digits")
-    return bytes.fromhex(digits)
+    raise SqlError("22023", "invalid hexadecimal data: odd number of digits")
 
 
 def _from_base64(text: str) -> bytes:
-    packed = re.sub(r"[ \n\t\r]", "", text)
-    for symbol in packed.rstrip("="):
-        if not (symbol.isascii() and (symbol.isalnum() or symbol in "+/")):
-            raise SqlError("22023", f'invalid symbol "{symbol}" found while decoding base64 sequence')
+    packed = _without_spaces(text)
+    for piece in pieces_of(packed.rstrip("=")):
+        wrong = NOT_BASE64.search(piece)
+        if wrong is not None:
+            raise SqlError("22023", f'invalid symbol "{wrong[0]}" found while decoding base64 sequence')
     try:
-        return base64.b64decode(packed, validate=True)
+        return b"".join([base64.b64decode(piece, validate=True) for piece in pieces_of(packed)])
     except binascii.Error:
         hint = "Input data is missing padding, is truncated, or is otherwise corrupted."
         raise SqlError("22023", "invalid base64 end sequence", hint=hint) from None

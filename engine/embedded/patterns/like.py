@@ -6,6 +6,8 @@ Must not know of Arrow or DuckDB.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from engine.embedded.stopping import go_on
@@ -16,6 +18,8 @@ from sql.patterns.like import like_pattern
 PIECE_CHARACTERS = 65_536
 # Longer patterns are read for each row.
 KEPT_CHARACTERS_MAX = 10_000
+# What means itself, and what may mean something else.
+PIECES = re.compile(rf"[^\\%_]{{1,{PIECE_CHARACTERS}}}|[\\%_]")
 # The characters of a part, of which None is any character; a text where there is no None.
 Part = str | tuple[str | None, ...]
 
@@ -43,17 +47,25 @@ def parts_of(pattern: str, escape: str) -> list[Part]:
     """Return the parts between the % of a pattern."""
     parts: list[list[str | None]] = [[]]
     escaped = False
-    for character in like_pattern(pattern, escape):
-        if escaped or character not in "\\%_":
-            parts[-1].append(character)
+    for found in PIECES.finditer(like_pattern(pattern, escape)):
+        piece = found[0]
+        if escaped or piece not in ("\\", "%", "_"):
+            parts[-1].append(piece)
             escaped = False
-        elif character == "\\":
+        elif piece == "\\":
             escaped = True
-        elif character == "_":
+        elif piece == "_":
             parts[-1].append(None)
         else:
+            go_on()
             parts.append([])
-    return [tuple(part) if None in part else "".join(map(str, part)) for part in parts]
+    return [tuple(characters(part)) if None in part else "".join(map(str, part)) for part in parts]
+
+
+def characters(part: list[str | None]) -> Iterator[str | None]:
+    """Yield the characters of the pieces of a part, None for any."""
+    for piece in part:
+        yield from (None,) if piece is None else piece
 
 
 def is_at(text: str, place: int, part: Part) -> bool:

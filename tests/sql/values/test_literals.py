@@ -164,6 +164,7 @@ def test_binary_values_are_those_of_text(postgres: PostgresCluster) -> None:
         (NUMERIC, struct.pack(">hhHhH", 1, 0, 0, 0, 10_000), "22P03"),
         (NUMERIC, struct.pack(">hhHh", 0, 0, 0xE000, 0), "22P03"),
         (NUMERIC, struct.pack(">hhHhH", 1, 20, 0, 0, 1), "22003"),
+        (NUMERIC, struct.pack(">HhHh25000H", 25_000, 24_999, 0, 0, *[1111] * 25_000), "22003"),
         (TEXT, b"\xff", "22021"),
         (TEXT, b"a\0b", "22021"),
         (TIMESTAMP, struct.pack(">q", 2**63 - 2), "22008"),
