@@ -37,6 +37,8 @@ WITHOUT_COUNTERPART = re.compile(r"Overflow (?:in division of |on abs\()(-\d+)")
 LEAST_INTEGERS = {
     str(-(1 << bits - 1)): f"{name} out of range" for bits, name in ((16, "smallint"), (32, "integer"), (64, "bigint"))
 }
+# A COMMIT whose log could not be written; nothing of the transaction has happened then.
+UNWRITTEN_COMMIT = re.compile(r"TransactionContext Error: Failed to commit: Could not \w+ file ")
 NUMERIC_FIELD = re.compile(r"to (?:type )?DECIMAL\((\d+),\s*(\d+)\)")
 
 
@@ -55,7 +57,7 @@ def sql_error(error: duckdb.Error) -> Exception:
         return SqlError("53200", "the answer is too large", detail=detail, hint="Ask for shorter texts, or fewer rows.")
     if isinstance(error, duckdb.TransactionException) and "conflict" in text.lower():
         return SqlError("40001", CONFLICT)
-    if isinstance(error, (duckdb.IOException, duckdb.FatalException)):
+    if isinstance(error, (duckdb.IOException, duckdb.FatalException)) or UNWRITTEN_COMMIT.match(text):
         return _disk_error(text.splitlines()[0])
     if "Division by zero" in text:
         return SqlError("22012", "division by zero")

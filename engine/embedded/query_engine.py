@@ -130,6 +130,11 @@ class Cursor:
         self.connection.interrupt()
 
 
+# DuckDB's own checkpoints come with a COMMIT. One that finds no room makes the COMMIT fail although
+# it is durable, and the database unusable.
+NEVER_CHECKPOINT = "1000TB"
+
+
 class QueryEngine:
     """The engine that runs relations; thread-safe.
 
@@ -151,7 +156,11 @@ class QueryEngine:
         self._results = results
         self._database = duckdb.connect(
             ":memory:" if file is None else str(file),
-            config={"threads": threads_count, "memory_limit": f"{memory_bytes_max}B"},
+            config={
+                "threads": threads_count,
+                "memory_limit": f"{memory_bytes_max}B",
+                "checkpoint_threshold": NEVER_CHECKPOINT,
+            },
         )
         for setting in (*SETTINGS, f"SET max_temp_directory_size = '{disk_bytes_max}B'"):
             self._database.execute(setting)

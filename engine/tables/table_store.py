@@ -9,6 +9,7 @@ or streams.
 
 from __future__ import annotations
 
+import logging
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,6 +25,7 @@ from engine.embedded.lockdown import lock_down
 from engine.embedded.query_engine import Cursor, QueryEngine
 from engine.embedded.result_rows import ResultLimits
 from engine.storage.errors import disk_error
+from engine.storage.room import room_bytes
 from engine.storage.storage import Storage
 from engine.tables.sequence_functions import SequenceSession, register_sequence_functions
 from engine.tables.snapshot_pool import SnapshotPool
@@ -33,8 +35,14 @@ from sql.errors import SqlError
 from sql.tree.relations import OutputColumn, Scan
 from views.model.protocols import TableExport
 
+log = logging.getLogger(__name__)
+
 FILE_NAME = "tables.duckdb"
 WRITE_AHEAD_SUFFIX = ".wal"
+# A checkpoint comes with the COMMIT after which DuckDB's log is so long. It writes what the log has
+# and the row groups that this changes: at most so much of the file is expected to be written again.
+CHECKPOINT_LOG_BYTES = 16 << 20
+CHECKPOINT_ROOM_BYTES = 1 << 30
 FORMAT_VERSION = 3
 DAMAGED = "XX001"
 # One row, with older ones after COMMITs of transactions that had begun before the catalog's last
@@ -207,6 +215,7 @@ class TableStore:
             self._open_spares(transaction)
             transaction.commit(self._storage)
             self._snapshots.advance()
+            self._checkpoint_when_due()
         if transaction.serializable:
             self._serialized = self.commits_count
         if transaction.saves_catalog:
@@ -310,6 +319,27 @@ class TableStore:
                 self._exports.pop(name, None)
 
     # What is durable
+
+    def _checkpoint_when_due(self) -> None:
+        """Move DuckDB's log into its file where the log is long and the disk has room for that. The
+        caller holds `_log_lock`; no snapshot is open in the pool.
+
+        The commits are durable before: without a checkpoint the log grows, and the next commit
+        tries again. A checkpoint that found no room would make the database unusable.
+        """
+        try:
+            log_bytes = self._write_ahead.stat().st_size
+            if log_bytes < CHECKPOINT_LOG_BYTES:
+                return
+            rewritten = min(self.path.stat().st_size, CHECKPOINT_ROOM_BYTES)
+            if room_bytes(self.path) < 2 * log_bytes + rewritten:
+                return
+            self._log.execute("CHECKPOINT")
+        except duckdb.TransactionException:
+            # Another transaction is open.
+            return
+        except (duckdb.Error, OSError) as error:
+            log.warning("the checkpoint of the tables failed, and their log keeps everything: %s", error)
 
     def _commit_own(self, *statements: tuple[str, Sequence[object]]) -> None:
         """Run a transaction on our own tables. The caller holds `_log_lock`. Raises SqlError."""

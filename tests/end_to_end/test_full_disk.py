@@ -10,12 +10,14 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from engine.tables.table_store import CHECKPOINT_LOG_BYTES
 from tests.oracle.antumbra import AntumbraServer
 
 pytestmark = pytest.mark.slow
 
 DISK_MB = 160
 LEFT_BYTES = 4096
+MANY = 20_000
 PIECE_BYTES = 1 << 20
 SETTINGS = (
     "query_memory_bytes=64MB", "result_memory_bytes=1MB", "stage_memory_bytes_max=1MB", "spark_preload=off",
@@ -65,6 +67,18 @@ def fill(disk: Path) -> Path:
     return file
 
 
+def rows_taken(client: psycopg.Connection[tuple[object, ...]]) -> int:
+    """Return how many rows of a table were acknowledged before the disk was full, a statement each for many and for one."""
+    taken = 0
+    while not (state := outcome(client, f"INSERT INTO items SELECT g, md5(g::text) FROM generate_series(1, {MANY}) g")):
+        taken += MANY
+    assert state == "53100"
+    while not (state := outcome(client, "INSERT INTO items SELECT g, md5(g::text) FROM generate_series(1, 9) g")):
+        taken += 9
+    assert state == "53100"
+    return taken
+
+
 def outcome(client: psycopg.Connection[tuple[object, ...]], text: str) -> str:
     """Return the SQLSTATE of a statement, '' of one that succeeds."""
     try:
@@ -101,6 +115,26 @@ def test_a_full_disk(disk: Path) -> None:
                 assert outcome(client, text) == ""
         assert server.stop() == 0
         assert "Traceback" not in server.log_path.read_text()
+    finally:
+        if not server.has_ended:
+            server.kill()
+
+
+def test_tables_that_fill_the_disk(disk: Path) -> None:
+    """DuckDB's own checkpoints came with a COMMIT: one that found no room failed what was durable, and all that followed."""
+    options = [part for setting in (*SETTINGS, "log_segment_bytes=1MB") for part in ("--set", setting)]
+    server = AntumbraServer(disk / "data", *options).start()
+    try:
+        with server.connect() as client:
+            client.execute("CREATE TABLE items (a integer, x text)")
+            taken = rows_taken(client)
+            assert client.execute("SELECT count(*) FROM items").fetchall() == [(taken,)]
+            subprocess.run(["mount", "-o", f"remount,size={4 * DISK_MB}m", str(disk)], check=True)
+            assert outcome(client, "INSERT INTO items VALUES (1, 'x')") == ""
+            assert (disk / "data" / "tables.duckdb.wal").stat().st_size < CHECKPOINT_LOG_BYTES
+        server.kill()
+        with server.start().connect() as client:
+            assert client.execute("SELECT count(*) FROM items").fetchall() == [(taken + 1,)]
     finally:
         if not server.has_ended:
             server.kill()
