@@ -131,7 +131,8 @@ def test_tables_that_fill_the_disk(disk: Path) -> None:
             assert client.execute("SELECT count(*) FROM items").fetchall() == [(taken,)]
             subprocess.run(["mount", "-o", f"remount,size={4 * DISK_MB}m", str(disk)], check=True)
             assert outcome(client, "INSERT INTO items VALUES (1, 'x')") == ""
-            assert (disk / "data" / "tables.duckdb.wal").stat().st_size < CHECKPOINT_LOG_BYTES
+            logs = (disk / "data").glob("tables.duckdb.wal")
+            assert sum(log.stat().st_size for log in logs) < CHECKPOINT_LOG_BYTES
         server.kill()
         with server.start().connect() as client:
             assert client.execute("SELECT count(*) FROM items").fetchall() == [(taken + 1,)]
