@@ -182,6 +182,7 @@ class Collation:
     """
 
     operand: Expression
+    name: str
     position: int
 
 

@@ -176,8 +176,7 @@ def infix(cursor: Cursor, left: Expression, level: int, first: int, plain: bool)
             zone = expression(cursor, COLLATE)
             return FunctionCall("timezone", (zone, left), position, cursor.shown_since(first), "timezone", spelled=True)
         case _ if level == COLLATE:
-            collation(cursor)
-            return Collation(left, position)
+            return Collation(left, collation(cursor), position)
         case _ if level == CAST:
             cursor.advance()
             target = type_name(cursor)
@@ -219,8 +218,10 @@ def logic(cursor: Cursor, left: Expression, level: int, first: int) -> Expressio
     return Logic(operator, tuple(operands), position, cursor.shown_since(first))
 
 
-def collation(cursor: Cursor) -> None:
-    """Read COLLATE name: the order of texts is C, so that "C" and POSIX change nothing."""
+def collation(cursor: Cursor) -> str:
+    """Read COLLATE name and return the name: the order of texts is C, so that "C" and POSIX change
+    nothing.
+    """
     position = cursor.position
     cursor.expect("collate")
     parts = [cursor.name()]
@@ -229,9 +230,10 @@ def collation(cursor: Cursor) -> None:
     name = parts[-1]
     if parts[:-1] in ([], ["pg_catalog"]):
         if name in COLLATIONS:
-            return
+            return name
         if LOCALE.fullmatch(name):
             cursor.refuse(f'the collation "{name}"', position, hint='Text is compared as by the collation "C".')
-            return
+            return name
     message = f'collation "{".".join(parts)}" for encoding "UTF8" does not exist'
     cursor.defer(SqlError("42704", message, position))
+    return name
