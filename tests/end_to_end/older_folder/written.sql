@@ -1,0 +1,12 @@
+CREATE TABLE t (id int primary key, name text default 'x', at timestamptz default now());
+INSERT INTO t VALUES (1,'a'),(2,'b');
+CREATE TYPE mood AS ENUM ('sad','ok');
+CREATE FOREIGN TABLE s (id int, region text, amount numeric(12,2), m mood, at timestamptz) SERVER stream OPTIONS (capacity '1024');
+CREATE VIEW v AS SELECT region, count(*) AS n, sum(amount) AS total, min(at) FROM s GROUP BY region;
+CREATE VIEW w AS SELECT t.name, count(*) AS n, avg(amount) FROM s JOIN t ON t.id = s.id GROUP BY t.name;
+CREATE VIEW u AS SELECT n, count(*) FROM v GROUP BY n;
+CREATE VIEW d AS SELECT DISTINCT ON (region) region, amount FROM s ORDER BY region, amount DESC;
+CREATE VIEW k AS SELECT date_trunc('hour', at) AS h, count(*), stddev(amount) FROM s WHERE id IN (1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40) GROUP BY 1;
+INSERT INTO s SELECT g % 5, 'r' || g % 7, g, 'ok', timestamptz '2020-01-01' + g * interval '1 minute' FROM generate_series(1, 3000) g;
+CHECKPOINT;
+INSERT INTO s SELECT g % 5, 'r' || g % 7, g, 'sad', timestamptz '2021-01-01' + g * interval '1 minute' FROM generate_series(1, 500) g;
