@@ -69,7 +69,9 @@ def _printed_query(printing: Printing, query: Query, outer: Scope | None) -> Pri
     for word, value in (("LIMIT", query.limit), ("OFFSET", query.offset)):
         if value is not None:
             count = _count(printing, word, value, scope)
-            text += f" {word} {count if count.isdecimal() else checked_count(count, word)}"
+            # DuckDB has no computed counts in correlated subqueries and operands of UNION.
+            is_plain = isinstance(value, Constant) and not value.value.lstrip().startswith("-")
+            text += f" {word} {count if is_plain else checked_count(count, word)}"
     return PrintedQuery(_with(common) + body + text, columns)
 
 
