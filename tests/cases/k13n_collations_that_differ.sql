@@ -1,4 +1,4 @@
--- Operands whose COLLATE clauses name different collations are 42P21, in operators, functions, CASE and arrays.
+-- Operands whose COLLATE clauses name different collations are 42P21, in operators, functions, CASE and arrays; in queries on the catalog, too.
 -- Run: psql -X -q -A -t -h 127.0.0.1 -p PORT -f k13n_collations_that_differ.sql antumbra
 \set VERBOSITY sqlstate
 \o /dev/null
@@ -46,4 +46,12 @@ SELECT a COLLATE pg_catalog."C" = b COLLATE "C" FROM t;
 SELECT (a COLLATE "C") COLLATE "POSIX" < b COLLATE "POSIX" FROM t;
 \echo :SQLSTATE
 SELECT (a COLLATE "C" < 'b') = (b COLLATE "POSIX" < 'c') FROM t;
+\echo :SQLSTATE
+SELECT relname COLLATE "C" < relname COLLATE "POSIX" FROM pg_class;
+\echo :SQLSTATE
+SELECT oid COLLATE "C" FROM pg_class;
+\echo :SQLSTATE
+SELECT relname COLLATE "C" FROM pg_class WHERE relname = 'pg_class';
+\echo :SQLSTATE
+SELECT 1 FROM pg_class LIMIT $1;
 \echo :SQLSTATE

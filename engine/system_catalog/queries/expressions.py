@@ -26,6 +26,7 @@ from engine.system_catalog.queries import calls, casts, comparisons, ordinary, q
 from engine.system_catalog.queries.printing import Printing, common_type, literal
 from engine.system_catalog.queries.scopes import Scope, column, star_columns
 from engine.system_catalog.syntax_nodes import nodes
+from sql.bind.expressions.collations import require_one_collation, require_text
 from sql.bind.expressions.operators import MANY_HINT
 from sql.errors import SqlError, not_supported
 from sql.parse.syntax import (
@@ -66,6 +67,7 @@ def print_expression(printing: Printing, node: Expression, scope: Scope) -> Prin
 
     Raises PostgreSQL's errors for a wrong one, 0A000 for one that is not known here.
     """
+    require_one_collation(node)
     match node:
         case Name():
             found = column(scope, node)
@@ -75,7 +77,7 @@ def print_expression(printing: Printing, node: Expression, scope: Scope) -> Prin
         case Constant():
             return _constant(printing, node)
         case ParameterNumber():
-            return printing.parameter(node.number)
+            return printing.parameter(node.number, node.position)
         case Operation():
             return _operation(printing, node, scope)
         case Logic():
@@ -89,7 +91,9 @@ def print_expression(printing: Printing, node: Expression, scope: Scope) -> Prin
             at = node.operand.position if isinstance(node.operand, Constant) else node.position
             return casts.print_cast(printing, operand, node.type, at)
         case Collation():
-            return print_expression(printing, node.operand, scope)
+            operand = print_expression(printing, node.operand, scope)
+            require_text(element_of(operand.type) or operand.type, operand.type, node)
+            return operand
         case FunctionCall():
             return calls.print_call(printing, node, scope)
         case Subscript():

@@ -82,13 +82,18 @@ class Printing:
         self.counter += 1
         return f'"{stem.replace(chr(34), "")} {self.counter}"'
 
-    def parameter(self, number: int) -> Printed:
-        """Return $number: a NULL while the query is only described, its value when it runs."""
+    def parameter(self, number: int, position: int) -> Printed:
+        """Return $number: a NULL while the query is only described, its value when it runs.
+
+        Raises 42P02 where a query that runs has no such parameter.
+        """
         declared = self.declared[number - 1] if number <= len(self.declared) else None
         self.parameter_types.setdefault(number, declared or UNKNOWN)
         if self.values is None:
             kind = declared or UNKNOWN
             return Printed("NULL", kind, parameter=number) if declared is None else Printed(null(kind), kind)
+        if number > len(self.values):
+            raise SqlError("42P02", f"there is no parameter ${number}", position)
         value = self.values[number - 1]
         text = output_text(value.value, value.type)
         untyped = Printed("NULL", UNKNOWN, parameter=number) if text is None else literal(text)

@@ -9,12 +9,13 @@ the scope. Aggregates and window calls are bound to columns that only stand for 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sql import interrupts
 from sql.bind.expressions import arrays, calls, operators, rows, scope, subqueries
 from sql.bind.expressions.coerce import coerce, common_type, explicit_cast, is_wide, require_boolean, scale_of, unify
+from sql.bind.expressions.collations import require_one_collation, require_text
 from sql.bind.expressions.context import BindContext
 from sql.bind.expressions.placeholder_columns import PlaceholderColumns
 from sql.bind.expressions.scope import Scope
@@ -54,10 +55,6 @@ from sql.values.literals import unlimited_decimal
 INT4_MAX = (1 << 31) - 1
 INT8_MAX = (1 << 63) - 1
 
-# How many operands of a chain of || are looked at for a COLLATE clause.
-JOINED_LOOKED_AT = 8
-COLLATABLE = frozenset({"text", "varchar", "bpchar", "name", "unknown"})
-
 
 @dataclass
 class Binder:
@@ -90,6 +87,7 @@ class Binder:
     def bind(self, node: Syntax) -> Expression:
         """Return the typed expression of `node`; an untyped literal keeps the type 'unknown'."""
         interrupts.check()
+        require_one_collation(node)
         match node:
             case Name():
                 return self.scope.column(node)
@@ -98,40 +96,30 @@ class Binder:
             case ParameterNumber():
                 return self.context.parameters.use(node.number, node.position)
             case Operation():
-                require_one_collation(node.operands)
                 return rows.operation(self, node)
             case Logic():
                 return logic(self, node)
             case FunctionCall():
-                require_one_collation(node.arguments)
                 return calls.call(self, node)
             case TypeCast():
                 return type_cast(self, node)
             case Collation():
                 return collated(self, node)
             case CaseWhen():
-                results = [result for _, result in node.branches]
-                require_one_collation(results if node.default is None else [*results, node.default])
                 return case(self, node)
             case Test():
                 return test(self, node)
             case Distinctness():
-                require_one_collation((node.left, node.right))
                 return distinctness(self, node)
             case Between():
-                require_one_collation((node.operand, node.low))
-                require_one_collation((node.operand, node.high))
                 return between(self, node)
             case InList():
-                require_one_collation((node.operand, *node.items))
                 return in_list(self, node)
             case Like():
-                require_one_collation((node.operand, node.pattern))
                 return like(self, node)
             case Subquery():
                 return subqueries.subquery(self, node)
             case ArrayItems():
-                require_one_collation(node.items)
                 return arrays.array_items(self, node)
             case Subscript():
                 return arrays.subscript(self, node)
@@ -198,32 +186,8 @@ def collated(binder: Binder, node: Collation) -> Expression:
     """
     operand = binder.bind(node.operand)
     kind = operand.type.element if operand.type.is_array else operand.type
-    if kind.family not in COLLATABLE:
-        raise SqlError("42804", f"collations are not supported by type {operand.type.sql_name}", node.position)
+    require_text(kind.family, operand.type.sql_name, node)
     return operand
-
-
-def require_one_collation(operands: Sequence[Syntax]) -> None:
-    """Raise 42P21 where COLLATE clauses of operands name different orders of texts."""
-    named = [clause for clause in map(collation_of, operands) if clause is not None]
-    for clause in named[1:]:
-        if clause.name != named[0].name:
-            names = f'"{named[0].name}" and "{clause.name}"'
-            raise SqlError("42P21", f"collation mismatch between explicit collations {names}", clause.position)
-
-
-def collation_of(node: Syntax) -> Collation | None:
-    """Return the COLLATE clause by which the value of an expression is compared: its own, or one of
-    the last operands of ||.
-    """
-    for _ in range(JOINED_LOOKED_AT):
-        if not isinstance(node, Operation) or node.operator != "||" or len(node.operands) != 2:
-            break
-        left, right = node.operands
-        if isinstance(right, Collation):
-            return right
-        node = left
-    return node if isinstance(node, Collation) else None
 
 
 def type_cast(binder: Binder, node: TypeCast) -> Expression:
