@@ -21,7 +21,8 @@ Run the server until SIGTERM or SIGINT, which end it within shutdown_wait_s_max 
 
 It prints one line when clients can connect, for example with
   psql -h 127.0.0.1 -p 5433 antumbra
-On an address that only this machine reaches, any user name is accepted. Where others reach it, clients are asked for a password; that of
+On an address that only this machine reaches, any user name is accepted until the first CREATE ROLE, and the names of roles after it.
+Where others reach it, clients are asked for a password; that of
 the superuser antumbra is made at the first start and written to superuser-password in the data folder."""
 
 SERVE_EPILOG = """\
