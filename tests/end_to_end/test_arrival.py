@@ -30,7 +30,7 @@ PAST = timedelta(milliseconds=10)
 
 @pytest.fixture
 def own_server(tmp_path: Path) -> Iterator[AntumbraServer]:
-    server = AntumbraServer(tmp_path / "data", "--set", "spark_preload=off").start()
+    server = AntumbraServer(tmp_path / "data").start()
     with server.connect() as connection:
         connection.execute(f"CREATE FOREIGN TABLE posts ({COLUMNS}) SERVER stream".encode())
         connection.execute(f"CREATE VIEW minutes AS {GROUPS}".encode())

@@ -54,7 +54,7 @@ def check(ours: Connection, theirs: Connection) -> None:
 
 
 def test_rows_meet_the_table_as_it_is_when_they_are_committed(tmp_path: Path, oracle: Connection) -> None:
-    server = AntumbraServer(tmp_path / "data", "--set", "spark_preload=off").start()
+    server = AntumbraServer(tmp_path / "data").start()
     with server.connect() as ours, server.connect() as other:
         ours.execute(f"CREATE FOREIGN TABLE sold {STREAM} SERVER stream".encode())
         for statement in TABLE:
@@ -115,7 +115,7 @@ def test_rows_meet_the_table_as_it_is_when_they_are_committed(tmp_path: Path, or
 
 
 def test_no_commit_meets_two_states_of_a_table(tmp_path: Path) -> None:
-    server = AntumbraServer(tmp_path / "data", "--set", "spark_preload=off").start()
+    server = AntumbraServer(tmp_path / "data").start()
     with server.connect() as ours:
         ours.execute("CREATE FOREIGN TABLE ticks (k integer) SERVER stream")
         ours.execute("CREATE TABLE era (k integer, number integer)")

@@ -89,7 +89,7 @@ def test_a_parent_that_another_transaction_takes_away(client: Connection, server
 
 
 def test_keys_are_deferred_after_a_restart(tmp_path: Any) -> None:
-    server = AntumbraServer(tmp_path / "data", "--set", "spark_preload=off").start()
+    server = AntumbraServer(tmp_path / "data").start()
     with server.connect() as connection:
         connection.execute(DEFINITIONS[0])
         connection.execute(DEFINITIONS[1])

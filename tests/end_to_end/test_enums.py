@@ -202,7 +202,7 @@ def test_what_has_no_place_in_a_stream_is_refused(connection: psycopg.Connection
 
 
 def test_a_kill_loses_nothing(tmp_path: Path) -> None:
-    server = AntumbraServer(tmp_path / "data", "--set", "spark_preload=off").start()
+    server = AntumbraServer(tmp_path / "data").start()
     with server.connect() as one:
         one.execute("CREATE SCHEMA s")
         one.execute(create_type())
@@ -220,7 +220,7 @@ def test_a_kill_loses_nothing(tmp_path: Path) -> None:
         one.execute("INSERT INTO events VALUES (3, 'middle')")
     for _ in range(2):
         server.kill()
-        server = AntumbraServer(tmp_path / "data", "--set", "spark_preload=off").start()
+        server = AntumbraServer(tmp_path / "data").start()
         with server.connect() as one:
             assert one.execute("SELECT * FROM shown ORDER BY level").fetchall() == [
                 ("mid", "{green,red}", "mid"),

@@ -19,9 +19,7 @@ DISK_MB = 160
 LEFT_BYTES = 4096
 MANY = 20_000
 PIECE_BYTES = 1 << 20
-SETTINGS = (
-    "query_memory_bytes=64MB", "result_memory_bytes=1MB", "stage_memory_bytes_max=1MB", "spark_preload=off",
-)  # fmt: skip
+SETTINGS = ("query_memory_bytes=64MB", "result_memory_bytes=1MB", "stage_memory_bytes_max=1MB")
 UPPER = "SELECT n, rank() OVER (ORDER BY n) FROM (SELECT k, count(*) AS n FROM events GROUP BY 1) g"
 # An answer, DuckDB's temporary files, rows for a table and a stream, a file of the server, a kernel, a checkpoint, and Spark.
 NEEDS_ROOM = (

@@ -129,7 +129,7 @@ def test_with_another_query_it_begins_anew_and_says_so(ours: Connection, notices
 
 
 def test_it_goes_on_after_a_crash_as_well(tmp_path_factory: pytest.TempPathFactory) -> None:
-    server = AntumbraServer(tmp_path_factory.mktemp("dance") / "data", "--set", "spark_preload=off").start()
+    server = AntumbraServer(tmp_path_factory.mktemp("dance") / "data").start()
     with server.connect() as ours:
         ours.execute("CREATE FOREIGN TABLE events (k text, x integer) SERVER stream")
         ours.execute(f"CREATE VIEW model AS {SUMS}".encode())

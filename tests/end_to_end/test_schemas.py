@@ -33,7 +33,7 @@ def connection(server: AntumbraServer) -> Iterator[psycopg.Connection[tuple[obje
 
 @pytest.fixture
 def own_server(tmp_path: Path) -> Iterator[AntumbraServer]:
-    server = AntumbraServer(tmp_path / "data", "--set", "spark_preload=off").start()
+    server = AntumbraServer(tmp_path / "data").start()
     yield server
     if not server.has_ended:
         server.stop()

@@ -55,7 +55,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory, certificate: Path) -> Iter
     folder.mkdir()
     rules = "".join(f"hba = '{line.strip()}'\n" for line in HBA.strip().splitlines())
     key = certificate.with_suffix(".key")
-    text = f"{rules}ssl_cert_file = '{certificate}'\nssl_key_file = '{key}'\nspark_preload = off\n"
+    text = f"{rules}ssl_cert_file = '{certificate}'\nssl_key_file = '{key}'\n"
     (folder / "antumbra.conf").write_text(text)
     world = Guarded(AntumbraServer(folder).start(), certificate)
     with world.connect("antumbra") as superuser:

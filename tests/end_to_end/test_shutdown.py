@@ -55,7 +55,7 @@ def at_work(pool: ThreadPoolExecutor, work: Callable[[], object]) -> None:
 
 
 def test_clients_hold_up_nothing(tmp_path: Path) -> None:
-    server = AntumbraServer(tmp_path / "data", *OPTIONS, "--set", "spark_preload=off").start()
+    server = AntumbraServer(tmp_path / "data", *OPTIONS).start()
     with server.connect() as client:
         client.execute("CREATE FOREIGN TABLE s (k int) SERVER stream")
         client.execute("CREATE TABLE t (k int)")
@@ -109,7 +109,7 @@ def test_neither_spark_nor_a_compilation_holds_it_up_and_nothing_is_lost(tmp_pat
     while is_running(jvm) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not is_running(jvm)
-    again = AntumbraServer(tmp_path / "data", *OPTIONS, "--set", "spark_preload=off").start()
+    again = AntumbraServer(tmp_path / "data", *OPTIONS).start()
     with again.connect() as connection:
         assert connection.execute("SELECT n FROM n").fetchall() == [(1001,)]
     assert ended(again) == 0

@@ -49,7 +49,7 @@ def prepare(connection: Connection) -> None:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AntumbraServer]:
     """A server of its own, which others would find slow."""
-    running = AntumbraServer(tmp_path_factory.mktemp("starving") / "data", "--set", "spark_preload=off").start()
+    running = AntumbraServer(tmp_path_factory.mktemp("starving") / "data").start()
     with running.connect() as connection:
         prepare(connection)
     yield running
@@ -120,7 +120,7 @@ def test_their_timeouts_end_them(server: AntumbraServer) -> None:
 
 
 def test_who_waits_for_a_turn_is_seen_and_ends_when_asked_to(tmp_path: Path) -> None:
-    options = ("--set", "spark_preload=off", "--set", "worker_threads=1", "--set", "worker_turn_ms=60000")
+    options = ("--set", "worker_threads=1", "--set", "worker_turn_ms=60000")
     server = AntumbraServer(tmp_path / "data", *options).start()
     try:
         with server.connect() as client:

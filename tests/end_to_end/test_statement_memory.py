@@ -121,7 +121,7 @@ LEGAL = (
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AntumbraServer]:
     """A server of its own, whose memory nobody else takes."""
     folder = tmp_path_factory.mktemp("memory") / "data"
-    running = AntumbraServer(folder, "--set", "spark_preload=off").start()
+    running = AntumbraServer(folder).start()
     with running.connect() as client:
         client.execute("CREATE TABLE few (a integer)")
         client.execute("INSERT INTO few SELECT * FROM generate_series(1, 10)")

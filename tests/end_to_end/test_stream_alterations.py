@@ -69,7 +69,7 @@ class Writer:
 
 @pytest.mark.slow
 def test_writers_go_on(tmp_path: Path) -> None:
-    server = AntumbraServer(tmp_path / "data", "--set", "spark_preload=off").start()
+    server = AntumbraServer(tmp_path / "data").start()
     stop = threading.Event()
     with server.connect() as connection:
         connection.execute("CREATE FOREIGN TABLE busy (k int NOT NULL, t text) SERVER stream OPTIONS (capacity '1024')")

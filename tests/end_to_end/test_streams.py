@@ -136,7 +136,7 @@ def test_an_error_above_the_grouping_is_the_readers(server: AntumbraServer) -> N
 
 
 def test_streams_and_views_survive_a_restart(tmp_path: Path) -> None:
-    server = AntumbraServer(tmp_path / "data", "--set", "spark_preload=off").start()
+    server = AntumbraServer(tmp_path / "data").start()
     try:
         with server.connect() as connection:
             connection.execute("CREATE FOREIGN TABLE kept (k int DEFAULT 7, t text NOT NULL) SERVER stream")

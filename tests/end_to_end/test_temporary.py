@@ -72,7 +72,7 @@ def test_streams_and_views_beside_them(server: AntumbraServer) -> None:
 
 
 def test_they_go_with_their_session_and_with_a_crash(tmp_path: Path) -> None:
-    server = AntumbraServer(tmp_path / "data", "--set", "spark_preload=off").start()
+    server = AntumbraServer(tmp_path / "data").start()
     with server.connect() as stays:
         stays.execute("CREATE TABLE kept (a int)")
         stays.execute("INSERT INTO kept VALUES (1)")

@@ -176,7 +176,7 @@ def test_parts_at_stations(clients: tuple[Connection, Connection]) -> None:
 
 @pytest.mark.slow
 def test_a_view_of_two_streams_is_one_thing(tmp_path: Path) -> None:
-    server = AntumbraServer(tmp_path / "data", "--set", "spark_preload=off").start()
+    server = AntumbraServer(tmp_path / "data").start()
     with server.connect() as client:
         for stream in ("part_usage", "part_restock"):
             client.execute(f"CREATE FOREIGN TABLE {stream} {MOVEMENTS} SERVER stream".encode())

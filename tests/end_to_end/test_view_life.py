@@ -135,7 +135,7 @@ def test_a_table_that_is_built_in_stays_as_it_is(server: AntumbraServer, change:
 
 @pytest.mark.slow
 def test_it_survives_a_crash(tmp_path: Path) -> None:
-    options = ("--set", "spark_preload=off", "--set", "checkpoint_interval_s=0")
+    options = ("--set", "checkpoint_interval_s=0")
     server = AntumbraServer(tmp_path / "data", *options).start()
     with server.connect() as client:
         client.execute("CREATE FOREIGN TABLE s (k int, x int) SERVER stream")

@@ -32,7 +32,7 @@ INSERT INTO hits VALUES ('2024-06-01 16:00+00', 1), ('2024-06-01 01:00+00', 2), 
 @pytest.fixture(scope="module")
 def zoned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AntumbraServer]:
     """A server with MADE, started once more since."""
-    server = AntumbraServer(tmp_path_factory.mktemp("zones") / "data", "--set", "spark_preload=off").start()
+    server = AntumbraServer(tmp_path_factory.mktemp("zones") / "data").start()
     with server.connect() as connection:
         for statement in MADE.split(";\n"):
             connection.execute(statement.encode())

@@ -78,7 +78,7 @@ class Neighbour:
 def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AntumbraServer]:
     """The server under test; the long run has one of its own, which asks the user 'locked' for a password."""
     if request.config.getoption("--write-evidence"):
-        running = AntumbraServer(tmp_path_factory.mktemp("fuzz") / "data", "--set", "spark_preload=off", "--set", RULES)
+        running = AntumbraServer(tmp_path_factory.mktemp("fuzz") / "data", "--set", RULES)
         running.start()
     else:
         running = request.getfixturevalue("server")

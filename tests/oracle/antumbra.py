@@ -79,7 +79,8 @@ class AntumbraServer:
     def launch(self) -> None:
         """Start the process and return at once."""
         command = [sys.executable, "-m", "engine", "serve", "--port", str(self.port), "--data-dir", str(self.folder)]
-        command += ["--set", f"shutdown_wait_s_max={SHUTDOWN_WAIT_S}"]
+        # A JVM takes seconds of processor time to start, and few tests need one.
+        command += ["--set", f"shutdown_wait_s_max={SHUTDOWN_WAIT_S}", "--set", "spark_preload=off"]
         environment = None if self._environment is None else {**os.environ, **self._environment}
         with self.log_path.open("a") as log_file:
             self._process = subprocess.Popen(

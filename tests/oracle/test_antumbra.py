@@ -11,7 +11,7 @@ from tests.oracle.antumbra import AntumbraServer
 
 @pytest.mark.slow
 def test_a_server_that_was_killed_is_named(tmp_path: Path) -> None:
-    server = AntumbraServer(tmp_path / "data", "--set", "spark_preload=off").start()
+    server = AntumbraServer(tmp_path / "data").start()
     server.connect().close()
     server.kill()
     with pytest.raises(AssertionError, match="ended with status -9"):

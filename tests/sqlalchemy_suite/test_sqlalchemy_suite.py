@@ -23,7 +23,7 @@ DIALECT = "_postgresql+psycopg_15_0"
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[AntumbraServer]:
     """A server without any relations, with the schemas that the suite wants."""
-    running = AntumbraServer(tmp_path / "data", "--set", "spark_preload=off").start()
+    running = AntumbraServer(tmp_path / "data").start()
     with running.connect() as connection:
         connection.execute("CREATE SCHEMA test_schema")
         connection.execute("CREATE SCHEMA test_schema_2")

@@ -15,7 +15,7 @@ from tests.system_catalog.write_golden import schema
 @pytest.fixture(scope="session")
 def schema_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AntumbraServer]:
     """The server, of one process of the tests."""
-    server = AntumbraServer(tmp_path_factory.mktemp("catalog") / "data", "--set", "spark_preload=off").start()
+    server = AntumbraServer(tmp_path_factory.mktemp("catalog") / "data").start()
     with psycopg.connect(dsn(server.port), autocommit=True) as connection:
         for text in schema():
             connection.execute(text)

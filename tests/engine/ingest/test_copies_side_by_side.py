@@ -26,7 +26,7 @@ def copy(server: AntumbraServer) -> None:
 
 
 def test_copies_side_by_side_are_all_in_the_log(tmp_path: Path) -> None:
-    options = ("--set", "log_segment_bytes=1MB", "--set", "checkpoint_interval_s=0", "--set", "spark_preload=off")
+    options = ("--set", "log_segment_bytes=1MB", "--set", "checkpoint_interval_s=0")
     server = AntumbraServer(tmp_path / "data", *options).start()
     with server.connect() as connection:
         connection.execute("CREATE FOREIGN TABLE events (k int, t text) SERVER stream")

@@ -19,14 +19,12 @@ from tests.oracle.antumbra import AntumbraServer
 
 pytestmark = pytest.mark.slow
 
-# Their first answer would not be any earlier, and a JVM takes seconds of processor time to start.
-WITHOUT_SPARK = ("--set", "spark_preload=off")
 IN_THE_MIDDLE_S = 1.0
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_cleanly_and_tells_the_clients(tmp_path: Path, number: signal.Signals) -> None:
-    server = AntumbraServer(tmp_path / "data").start()
+    server = AntumbraServer(tmp_path / "data", "--set", "spark_preload=on").start()
     assert re.fullmatch(
         rf"antumbra 0\.1\.0 ready on 127\.0\.0\.1:{server.port} \(data in {re.escape(str(tmp_path))}/data\)",
         server.ready_line,
@@ -40,15 +38,15 @@ def test_a_signal_ends_it_cleanly_and_tells_the_clients(tmp_path: Path, number: 
 
 
 def test_everything_survives_a_crash_and_the_folder_has_one_server(tmp_path: Path) -> None:
-    server = AntumbraServer(tmp_path / "data", *WITHOUT_SPARK).start()
+    server = AntumbraServer(tmp_path / "data").start()
     with server.connect() as client:
         client.execute("CREATE FOREIGN TABLE events (key integer) SERVER stream")
         client.execute("CREATE VIEW counted AS SELECT key, count(*) AS n FROM events GROUP BY key")
         client.execute("INSERT INTO events VALUES (1)")
     with pytest.raises(RuntimeError, match="in use by another server"):
-        AntumbraServer(tmp_path / "data", *WITHOUT_SPARK).start()
+        AntumbraServer(tmp_path / "data").start()
     server.kill()
-    again = AntumbraServer(tmp_path / "data", *WITHOUT_SPARK).start()
+    again = AntumbraServer(tmp_path / "data").start()
     notices: list[str] = []
     with again.connect() as client:
         client.add_notice_handler(lambda notice: notices.append(f"{notice.severity}: {notice.message_primary}"))
@@ -61,7 +59,7 @@ def test_everything_survives_a_crash_and_the_folder_has_one_server(tmp_path: Pat
 
 def test_what_a_client_alone_was_told_survives(tmp_path: Path) -> None:
     """One INSERT comes after the other, until the server is killed."""
-    server = AntumbraServer(tmp_path / "data", *WITHOUT_SPARK).start()
+    server = AntumbraServer(tmp_path / "data").start()
     acknowledged_count = 0
     with server.connect() as client:
         client.execute("CREATE FOREIGN TABLE events (number bigint) SERVER stream")
@@ -74,7 +72,7 @@ def test_what_a_client_alone_was_told_survives(tmp_path: Path) -> None:
                 acknowledged_count += 1
         killer.join()
     assert acknowledged_count > 100
-    again = AntumbraServer(tmp_path / "data", *WITHOUT_SPARK).start()
+    again = AntumbraServer(tmp_path / "data").start()
     with again.connect() as client:
         ((count, total),) = client.execute("SELECT n, total::bigint FROM counted").fetchall()
     assert isinstance(count, int)
@@ -91,7 +89,7 @@ def jvms(process_id: int) -> list[int]:
 
 
 def test_without_preload_spark_starts_with_the_first_statement_that_needs_it(tmp_path: Path) -> None:
-    server = AntumbraServer(tmp_path / "data", *WITHOUT_SPARK).start()
+    server = AntumbraServer(tmp_path / "data").start()
     with server.connect() as client:
         client.execute("CREATE FOREIGN TABLE events (key integer) SERVER stream")
         client.execute("CREATE VIEW counted AS SELECT key, count(*) AS n FROM events GROUP BY key")
@@ -118,7 +116,7 @@ def test_without_preload_spark_starts_with_the_first_statement_that_needs_it(tmp
 
 
 def test_a_jvm_that_dies_is_replaced(tmp_path: Path) -> None:
-    server = AntumbraServer(tmp_path / "data", *WITHOUT_SPARK, "--set", "spark_memory_mb=512").start()
+    server = AntumbraServer(tmp_path / "data", "--set", "spark_memory_mb=512").start()
     with server.connect() as client, server.connect() as reader, ThreadPoolExecutor(1) as pool:
         client.execute("CREATE TABLE names (key integer PRIMARY KEY, name text)")
         client.execute("INSERT INTO names VALUES (1, 'one'), (2, 'two')")
@@ -160,7 +158,7 @@ def test_a_jvm_that_dies_is_replaced(tmp_path: Path) -> None:
 
 
 def test_a_damaged_log_stops_the_start_with_one_line(tmp_path: Path) -> None:
-    server = AntumbraServer(tmp_path / "data", *WITHOUT_SPARK).start()
+    server = AntumbraServer(tmp_path / "data").start()
     assert server.stop() == 0
     (segment,) = (tmp_path / "data" / "log").glob("*.log")
     content = bytearray(segment.read_bytes())

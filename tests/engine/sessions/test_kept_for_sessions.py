@@ -59,7 +59,7 @@ def test_who_does_not_read_is_ended_and_all_others_go_on() -> None:
 
 @pytest.mark.slow
 def test_a_socket_that_nobody_reads_keeps_little(tmp_path: Path) -> None:
-    server = AntumbraServer(tmp_path / "data", "--set", "shutdown_wait_s_max=1", "--set", "spark_preload=off").start()
+    server = AntumbraServer(tmp_path / "data", "--set", "shutdown_wait_s_max=1").start()
     stuck, reads, sender = (RawClient(server.port, "antumbra", "antumbra") for _ in range(3))
     for client in (stuck, reads):
         client.ask(query("LISTEN c"))

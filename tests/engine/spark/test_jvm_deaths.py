@@ -14,7 +14,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.engine.server.test_serve import WITHOUT_SPARK, jvms
+from tests.engine.server.test_serve import jvms
 from tests.oracle.antumbra import AntumbraServer
 
 pytestmark = pytest.mark.slow
@@ -56,7 +56,7 @@ def killing(server: AntumbraServer, count: int) -> Iterator[list[int]]:
 
 
 def test_a_read_outlives_jvms_that_are_killed_while_they_start(tmp_path: Path) -> None:
-    server = AntumbraServer(tmp_path / "data", *WITHOUT_SPARK).start()
+    server = AntumbraServer(tmp_path / "data").start()
     try:
         with server.connect() as client, server.connect() as other, ThreadPoolExecutor(1) as pool:
             with killing(server, KILLS) as killed:
@@ -78,7 +78,7 @@ def test_a_read_outlives_jvms_that_are_killed_while_they_start(tmp_path: Path) -
 
 
 def test_a_read_ends_when_it_has_waited_for_too_long(tmp_path: Path) -> None:
-    server = AntumbraServer(tmp_path / "data", *WITHOUT_SPARK, "--set", "spark_wait_s_max=0.2").start()
+    server = AntumbraServer(tmp_path / "data", "--set", "spark_wait_s_max=0.2").start()
     try:
         with server.connect() as client:
             for text in ("CREATE FOREIGN TABLE events (key integer) SERVER stream", "INSERT INTO events VALUES (1)"):
