@@ -1,6 +1,8 @@
-"""What all tests share: one PostgreSQL as oracle, one Antumbra server, and how large the random suites are.
+"""Fixtures that all tests share: one PostgreSQL as oracle, one Antumbra server, and how large the
+random suites are.
 
---cases and --seconds bound each random suite (whichever is reached first), --seed re-runs one, --write-evidence keeps its account.
+--cases and --seconds bound each random suite (whichever is reached first), --seed re-runs one,
+--write-evidence keeps its account.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ CASES_DEFAULT = 200
 SECONDS_DEFAULT = 240.0
 SEED_DEFAULT = 20_261_120
 
-# Every JVM of a test run is short: its second compiler would take a third of the run's processor time and never earn it back.
+# Every JVM of a test run is short: its second compiler would take a third of the run's processor
+# time and never earn it back.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
 
 
@@ -63,7 +66,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def golden(request: pytest.FixtureRequest) -> Golden:
-    """What compares data files with what is made today."""
+    """Return the comparer of data files with what is made today."""
     return Golden(rewrite=request.config.getoption("--rewrite"))
 
 
@@ -81,7 +84,9 @@ def postgres() -> Iterator[PostgresCluster]:
 
 @pytest.fixture(scope="session")
 def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that all workers of this run share, for kernels: what one has compiled the others find."""
+    """A folder that all workers of this run share, for kernels: what one has compiled the others
+    find.
+    """
     own = tmp_path_factory.getbasetemp()
     return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
@@ -98,7 +103,9 @@ def _kept_kernels(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _empty_servers(request: pytest.FixtureRequest) -> None:
-    """Empty both servers before each file that asks them: files come in any order, and one that failed leaves things behind."""
+    """Empty both servers before each file that asks them: files come in any order, and one that
+    failed leaves things.
+    """
     file_items = [item for item in request.session.items if item.path == request.path]
     asked = {name for item in file_items if isinstance(item, pytest.Function) for name in item.fixturenames}
     # A file may have a server of its own.

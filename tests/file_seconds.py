@@ -1,6 +1,8 @@
-"""How long each file took in the last run that it was in: the longest come first, so that no worker is left alone with one at the end.
+"""How long each file took in the last run that it was in: the longest come first, so that no worker
+is left alone with one at the end.
 
-The seconds are kept in pytest's cache folder. Where there are none yet, files that start something come first, those of many tests first.
+The seconds are kept in pytest's cache folder. Where there are none yet, files that start something
+come first, those of many tests first.
 """
 
 from __future__ import annotations

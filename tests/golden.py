@@ -1,7 +1,9 @@
-"""Data files: SQL, and what was made of it when the file was written, in lines that begin with a bar.
+"""Data files: SQL, and what was made of it when the file was written, in lines that begin with a
+bar.
 
-Blocks are divided by empty lines. `pytest -m golden --rewrite` writes what is made of the SQL today into the files; the diff is the
-review. What is kept here is a copy, never an answer: answers are PostgreSQL's.
+Blocks are divided by empty lines. `pytest -m golden --rewrite` writes what is made of the SQL today
+into the files; the diff is the review. What is kept here is a copy, never an answer: answers are
+PostgreSQL's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Texts that are code to somebody: to Python, to DuckDB, to Spark, to the shell. To tests they are names and constants."""
+"""Texts that are code to somebody: to Python, to DuckDB, to Spark, to the shell. To tests they are
+names and constants.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ FRAGMENTS = (
 
 
 def hostile(randomness: random.Random, bytes_max: int) -> str:
-    """Return a text that has `MARK` in it, of 13 bytes at least: more than fits into the words of a value in a kernel."""
+    """Return a text that has `MARK` in it, of 13 bytes at least: more than fits into the words of a
+    value in a kernel.
+    """
     start = "(SELECT " if randomness.random() < 0.2 else randomness.choice(("", "", *FRAGMENTS))
     if randomness.random() < 0.2:
         start = "x" * randomness.randint(0, max(bytes_max - 20, 0))

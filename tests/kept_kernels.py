@@ -1,7 +1,8 @@
 """Kernels that were compiled by an earlier test, or by an earlier run, are not compiled again.
 
-Code is kept in pytest's cache folder by its stamp, which tells text, imported sources, types, versions and processor. Files whose subject
-is compiling are marked `compiles`: for them nothing is kept.
+Code is kept in pytest's cache folder by its stamp, which tells text, imported sources, types,
+versions and processor. Files whose subject is compiling are marked `compiles`: for them nothing is
+kept.
 """
 
 from __future__ import annotations

@@ -18,8 +18,7 @@ PROSE = (
     "ringbuffer/",
     "sql/",
     "views/",
-    "tests/README.md",
-    "tests/test_tidy.py",
+    "tests/",
 )
 # Made by `python -m bench.function_page`.
 GENERATED_PAGES = {"sql/FUNCTIONS.md"}

@@ -1,6 +1,8 @@
-"""What a test run may start: `--check` leaves out the tests that start a JVM, a PostgreSQL or a server, and refuses to start one.
+"""Processes that a test run may start: `--check` leaves out the tests that start a JVM, a
+PostgreSQL or a server, and refuses to start one.
 
-A test that starts one through a fixture is known by what its fixtures return; any other is marked `slow`, or fails under `--check`.
+A test that starts one through a fixture is known by what its fixtures return; any other is marked
+`slow`, or fails under `--check`.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ SERVING = frozenset({"serve", "demo"})
 
 
 def starts_something(item: pytest.Item) -> bool:
-    """Tell whether a fixture of a test is a server, PostgreSQL or Spark, or of a module that makes one itself."""
+    """Tell whether a fixture of a test is a server, PostgreSQL or Spark, or of a module that makes
+    one itself.
+    """
     if not isinstance(item, pytest.Function):
         return False
     fixtures = item._fixtureinfo.name2fixturedefs.values()
@@ -41,7 +45,9 @@ def _refuse(event: str, arguments: tuple[object, ...]) -> None:
 
 
 def is_refused(command: Iterable[str]) -> bool:
-    """Tell whether a command is one of those; what a test has written itself is what the test says it is."""
+    """Tell whether a command is one of those; what a test has written itself is what the test says
+    it is.
+    """
     program, *words = command
     if Path(program).is_relative_to(tempfile.gettempdir()):
         return False

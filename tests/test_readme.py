@@ -1,4 +1,6 @@
-"""The README's session, pasted into psql line by line: each block of SQL gives the text that follows it."""
+"""The README's session, pasted into psql line by line: each block of SQL gives the text that
+follows it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The script that watches the server's memory runs through with a small file, and notices growth."""
+"""The script that watches the server's memory runs through with a small file, and notices
+growth.
+"""
 
 from __future__ import annotations
 

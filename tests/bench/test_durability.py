@@ -1,4 +1,6 @@
-"""The benchmark of durability with tiny sizes: each part runs to its end, and no server has lost or doubled a row."""
+"""The benchmark of durability with tiny sizes: each part runs to its end, and no server has lost or
+doubled a row.
+"""
 
 from __future__ import annotations
 

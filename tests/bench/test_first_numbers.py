@@ -1,4 +1,6 @@
-"""The benchmark with tiny sizes: it runs to its end, both servers agree, and the table has all its lines."""
+"""The benchmark with tiny sizes: it runs to its end, both servers agree, and the table has all its
+lines.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""sql/FUNCTIONS.md is what the tables of signatures and rules say; `python -m bench.function_page` writes it anew."""
+"""sql/FUNCTIONS.md is what the tables of signatures and rules say; `python -m bench.function_page`
+writes it anew.
+"""
 
 from __future__ import annotations
 

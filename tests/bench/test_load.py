@@ -1,4 +1,6 @@
-"""A tiny run of the load test: every kind of user did something, nothing failed, no row is missing."""
+"""A tiny run of the load test: every kind of user did something, nothing failed, no row is
+missing.
+"""
 
 from __future__ import annotations
 

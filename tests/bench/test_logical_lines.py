@@ -1,4 +1,4 @@
-"""What counts as a logical line, and to which room a file belongs."""
+"""Logical lines as they are counted, and the rooms that files belong to."""
 
 from __future__ import annotations
 

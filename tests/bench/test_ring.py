@@ -1,4 +1,6 @@
-"""The benchmark of the ring with tiny sizes: what was appended is scanned, and each drawing has its lines."""
+"""The benchmark of the ring with tiny sizes: what was appended is scanned, and each drawing has its
+lines.
+"""
 
 from __future__ import annotations
 

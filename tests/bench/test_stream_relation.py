@@ -1,4 +1,6 @@
-"""The benchmark of streams beside Spark: its parts, and a tiny run to its end, in which both give the same rows."""
+"""The benchmark of streams beside Spark: its parts, and a tiny run to its end, in which both give
+the same rows.
+"""
 
 from __future__ import annotations
 

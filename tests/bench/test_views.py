@@ -1,4 +1,6 @@
-"""The benchmarks of views with tiny numbers: memory by groups, the queue, attached views, refreshes beside inserts."""
+"""The benchmarks of views with tiny numbers: memory by groups, the queue, attached views, refreshes
+beside inserts.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""Small inputs that failed once, each with the right output: `<name>.sql` for psql or `<name>.py` for psycopg, and `<name>.expected`.
+"""Small inputs that failed once, each with the right output: `<name>.sql` for psql or `<name>.py`
+for psycopg, and `<name>.expected`.
 
-Every case makes what it needs in a schema of its own and drops it. What a case prints is compared byte for byte; the outputs are
-PostgreSQL 15's, or follow from it. A new case is two files here, nothing else.
+Every case makes what it needs in a schema of its own and drops it. What a case prints is compared
+byte for byte; the outputs are PostgreSQL 15's, or follow from it. A new case is two files here,
+nothing else.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The image without a container engine: what its steps need is there, and the server that they make runs and stops."""
+"""The image without a container engine: what its steps need is there, and the server that they make
+runs and stops.
+"""
 
 from __future__ import annotations
 

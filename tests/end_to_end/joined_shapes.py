@@ -1,4 +1,6 @@
-"""Joins that no stream pipeline probes, over the streams and tables of `view_shapes`: PostgreSQL answers the same text."""
+"""Joins that no stream pipeline probes, over the streams and tables of `view_shapes`: PostgreSQL
+answers the same text.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Conversations that Antumbra and PostgreSQL must answer alike, read from `protocol/*.txt`: the messages of one client each, by name.
+"""Conversations that Antumbra and PostgreSQL must answer alike, read from `protocol/*.txt`: the
+messages of one client each, by name.
 
 One message per line, by the letter of its type; values are Python's bytes literals:
 

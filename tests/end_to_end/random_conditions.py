@@ -1,7 +1,8 @@
-"""Seeded random conditions over values of all types, alone, joined, grouped and above derived tables; random_conditions.sql makes those.
+"""Seeded random conditions over values of all types, alone, joined, grouped and above derived
+tables; random_conditions.sql makes those.
 
-Constants are few and in the data, so that what an optimizer concludes from a column's least and greatest value, from two bounds on it, or
-from a CASE that is never taken, matters for the answer.
+Constants are few and in the data, so that what an optimizer concludes from a column's least and
+greatest value, from two bounds on it, or from a CASE that is never taken, matters for the answer.
 """
 
 from __future__ import annotations

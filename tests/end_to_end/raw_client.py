@@ -1,7 +1,9 @@
-"""A client that says exactly what a test tells it, and keeps every word of the answer: protocol 3 by hand over a socket.
+"""A client that says exactly what a test tells it, and keeps every word of the answer: protocol 3
+by hand over a socket.
 
-Enters: frontend messages built by the functions below. Leaves: the backend's messages as one line of text each, so that two servers'
-answers compare with ==. What can't be equal is left out: table OIDs, process ids, file and line of PostgreSQL's sources.
+Enters: frontend messages built by the functions below. Leaves: the backend's messages as one line
+of text each, so that two servers' answers compare with ==. What can't be equal is left out: table
+OIDs, process ids, file and line of PostgreSQL's sources.
 """
 
 from __future__ import annotations
@@ -134,7 +136,9 @@ class RawClient:
         return _values(received[1])
 
     def read_copied(self) -> bytes:
-        """Return what a COPY TO STDOUT that has begun carries, and read on until the server is ready."""
+        """Return what a COPY TO STDOUT that has begun carries, and read on until the server is
+        ready.
+        """
         found = b""
         while (received := self._read()) is not None and received[0] != "c":
             assert received[0] == "d", received

@@ -1,4 +1,6 @@
-"""Antumbra and PostgreSQL side by side, with the same relations, and what may differ in their answers."""
+"""Antumbra and PostgreSQL side by side, with the same relations, and what may differ in their
+answers.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ VIEWS = (
 
 
 class Pair:
-    """Both servers. s (k integer, t text) is a stream in one and a table in the other; v counts its rows by k, u all of them."""
+    """Both servers. s (k integer, t text) is a stream in one and a table in the other; v counts its
+    rows by k, u all of them.
+    """
 
     def __init__(self, server: AntumbraServer, postgres: PostgresCluster) -> None:
         self._server = server
@@ -48,7 +52,9 @@ class Pair:
 
 
 def comparable(ours: list[str], theirs: list[str]) -> list[str]:
-    """Return our lines without positions that PostgreSQL does not tell, and without what only a continuous view can lose."""
+    """Return our lines without positions that PostgreSQL does not tell, and without what only a
+    continuous view can lose.
+    """
     ours = [line for line in ours if not (line.startswith("N NOTICE") and " had counted " in line)]
     return [
         POSITION.sub(r"\1", line)

@@ -1,4 +1,6 @@
-"""What psycopg and asyncpg make of values: adapters in text and binary both ways, arrays, NULLs, COPY in all formats and block sizes."""
+"""Values as psycopg and asyncpg see them: adapters in text and binary both ways, arrays, NULLs,
+COPY in all formats and block sizes.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""The analytical queries of the AIM benchmark as continuous views over calls, with its evaluation's parameters, against PostgreSQL.
+"""The analytical queries of the AIM benchmark as continuous views over calls, with its evaluation's
+parameters, against PostgreSQL.
 
-The benchmark's current_week() is written as what it is: the week of now(). Events of other weeks are passed over.
+The benchmark's current_week() is written as what it is: the week of now(). Events of other weeks
+are passed over.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The hidden column arrival_timestamp through a real socket: set at COMMIT, in views, kept by kills, and loaded with COPY."""
+"""The hidden column arrival_timestamp through a real socket: set at COMMIT, in views, kept by
+kills, and loaded with COPY.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,9 @@ def write(server: AntumbraServer, number: int, count: int) -> None:
 
 
 def check_views(connection: Connection, postgres: PostgresCluster) -> None:
-    """The views have what PostgreSQL makes of the rows and their arrivals, as COPY wrote them, and so have SELECTs over the stream."""
+    """The views have what PostgreSQL makes of the rows and their arrivals, as COPY wrote them, and
+    so have SELECTs over the stream.
+    """
     with connection.cursor().copy("COPY (SELECT uid, username, score, arrival_timestamp FROM posts) TO STDOUT") as sent:
         data = b"".join(bytes(piece) for piece in sent)
     with postgres.connect() as oracle:

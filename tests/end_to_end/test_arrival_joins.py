@@ -1,6 +1,8 @@
-"""WITH (stream_join = arrival): each commit of a stream meets the table as it is then, before and after a crash.
+"""WITH (stream_join = arrival): each commit of a stream meets the table as it is then, before and
+after a crash.
 
-PostgreSQL replays it tuple by tuple: what a row meets is written down when it is inserted, and the view's query reads that.
+PostgreSQL replays it tuple by tuple: what a row meets is written down when it is inserted, and the
+view's query reads that.
 """
 
 from __future__ import annotations
@@ -73,14 +75,14 @@ def test_rows_meet_the_table_as_it_is_when_they_are_committed(tmp_path: Path, or
         both(ours, oracle, "DELETE FROM rates WHERE k = 2")
         insert(ours, oracle, "VALUES (2, 22)")
         check(ours, oracle)
-        # What was staged before a change meets it if it is committed behind it, few rows and many.
+        # What was staged before a change meets it if it is committed after it, few rows and many.
         for rows in ("VALUES (3, 1), (1, 5)", LARGE):
             with other.transaction():
                 other.execute(f"INSERT INTO sold {rows}".encode())
                 both(ours, oracle, "UPDATE rates SET name = coalesce(name, '') || '!', rate = coalesce(rate, 0) + 0.5")
             arrive(oracle, rows)
             check(ours, oracle)
-        # A transaction's own changes, before and behind the rows; and none that is rolled back.
+        # A transaction's own changes, before and after the rows; and none that is rolled back.
         with ours.transaction():
             ours.execute("INSERT INTO sold VALUES (1, 100)")
             both(ours, oracle, "INSERT INTO rates VALUES (2, 'two again', 9.00)")

@@ -1,4 +1,4 @@
-"""What a statement does to sessions: pg_sleep, pg_cancel_backend, pg_terminate_backend."""
+"""Statements that act on sessions: pg_sleep, pg_cancel_backend, pg_terminate_backend."""
 
 from __future__ import annotations
 

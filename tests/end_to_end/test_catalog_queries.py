@@ -1,4 +1,6 @@
-"""The catalog by way of COPY and EXPLAIN, beside a client's own relations, and what it says of sessions."""
+"""The catalog by way of COPY and EXPLAIN, beside a client's own relations, and what it says of
+sessions.
+"""
 
 from __future__ import annotations
 

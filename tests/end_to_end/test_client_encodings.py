@@ -1,4 +1,6 @@
-"""Clients that speak other encodings than UTF8: what they send and get, beside PostgreSQL, by psycopg and by bytes."""
+"""Clients that speak other encodings than UTF8: what they send and get, beside PostgreSQL, by
+psycopg and by bytes.
+"""
 
 from __future__ import annotations
 

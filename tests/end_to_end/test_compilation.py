@@ -1,4 +1,6 @@
-"""What a definition that takes long to compile costs others: nothing; and what views that are gone leave: nothing."""
+"""A definition that takes long to compile costs others nothing, and views that are gone leave
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from tests.oracle.evidence import Evidence
 
 pytestmark = pytest.mark.slow
 
-# What is computed is code, some 9,000 lines of it here, nearly as much as may be: that takes a minute.
+# What is computed is code, some 9,000 lines of it here, nearly as much as may be: that takes a
+# minute.
 SLOW = "SELECT count(*) FROM co WHERE " + " OR ".join(
     f"(k + {n} = 7 AND t || 'b' = 'a{n}' AND f * 2 < {n})" for n in range(500)
 )

@@ -1,4 +1,6 @@
-"""Foreign keys that COMMIT looks at: what is in the same transaction goes with them, and what others do meanwhile."""
+"""Foreign keys that COMMIT looks at: what is in the same transaction goes with them, and what
+others do meanwhile.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What dbt does with eight threads: each builds its models, in transactions that write, make, rename and drop; all of them commit."""
+"""Eight threads of dbt: each builds its models, in transactions that write, make,
+rename and drop; all of them commit.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""What psycopg 3 and asyncpg do with a connection as such: options, cancelling, notices, lookups of types, plans that a change outdates.
+"""Connections of psycopg 3 and asyncpg: options, cancelling, notices, lookups of
+types, plans that a change outdates.
 
-psycopg is asked both ways, blocking and with asyncio, since these are two implementations of the same.
+psycopg is asked both ways, blocking and with asyncio, since these are two implementations of the
+same.
 """
 
 from __future__ import annotations

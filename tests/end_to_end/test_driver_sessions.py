@@ -1,6 +1,8 @@
-"""What psycopg 3 and asyncpg do with a session: nested transactions, cursors of the server, notifications, two-phase commit, timeouts.
+"""Sessions of psycopg 3 and asyncpg: nested transactions, cursors of the server,
+notifications, two-phase commit, timeouts.
 
-The drivers' own suites are run from outside; here is, per driver, what they cover that is more than one statement.
+The drivers' own suites are run from outside; here is, per driver, what they cover that is more than
+one statement.
 """
 
 from __future__ import annotations

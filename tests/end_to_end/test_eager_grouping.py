@@ -1,4 +1,6 @@
-"""Joins that no stream pipeline probes, and tables that change under a view, against PostgreSQL over tables with the same rows."""
+"""Joins that no stream pipeline probes, and tables that change under a view, against PostgreSQL
+over tables with the same rows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Enums through drivers, in continuous views beside PostgreSQL, in transactions, and in a server that is killed."""
+"""Enums through drivers, in continuous views beside PostgreSQL, in transactions, and in a server
+that is killed.
+"""
 
 from __future__ import annotations
 

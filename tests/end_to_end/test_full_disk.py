@@ -1,4 +1,6 @@
-"""A disk that is really full, a small file system in memory: whatever needs room is 53100, reading goes on, and nothing is lost after."""
+"""A disk that is really full, a small file system in memory: whatever needs room is 53100, reading
+goes on, and nothing is lost after.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ MANY = 20_000
 PIECE_BYTES = 1 << 20
 SETTINGS = ("query_memory_bytes=64MB", "result_memory_bytes=1MB", "stage_memory_bytes_max=1MB")
 UPPER = "SELECT n, rank() OVER (ORDER BY n) FROM (SELECT k, count(*) AS n FROM events GROUP BY 1) g"
-# An answer, DuckDB's temporary files, rows for a table and a stream, a file of the server, a kernel, a checkpoint, and Spark.
+# An answer, DuckDB's temporary files, rows for a table and a stream, a file of the server, a
+# kernel, a checkpoint, and Spark.
 NEEDS_ROOM = (
     "SELECT g, md5(g::text) FROM generate_series(1, 200000) g",
     "SELECT m FROM (SELECT md5(g::text) AS m FROM generate_series(1, 2000000) g) q ORDER BY m OFFSET 1999999",
@@ -66,7 +69,9 @@ def fill(disk: Path) -> Path:
 
 
 def rows_taken(client: psycopg.Connection[tuple[object, ...]]) -> int:
-    """Return how many rows of a table were acknowledged before the disk was full, a statement each for many and for one."""
+    """Return how many rows of a table were acknowledged before the disk was full, a statement each
+    for many and for one.
+    """
     taken = 0
     while not (state := outcome(client, f"INSERT INTO items SELECT g, md5(g::text) FROM generate_series(1, {MANY}) g")):
         taken += MANY
@@ -119,7 +124,9 @@ def test_a_full_disk(disk: Path) -> None:
 
 
 def test_tables_that_fill_the_disk(disk: Path) -> None:
-    """DuckDB's own checkpoints came with a COMMIT: one that found no room failed what was durable, and all that followed."""
+    """DuckDB's own checkpoints came with a COMMIT: one that found no room failed what was durable,
+    and all that followed.
+    """
     options = [part for setting in (*SETTINGS, "log_segment_bytes=1MB") for part in ("--set", setting)]
     server = AntumbraServer(disk / "data", *options).start()
     try:

@@ -1,7 +1,8 @@
-"""A hint is right when it is followed: what a refusal says to write is accepted, and means what was asked for.
+"""A hint is right when it is followed: what a refusal says to write is accepted, and means what was
+asked for.
 
-Each case is a refused view, words of its hint, and a view (and a query on it) as the hint says, whose rows are those of the refused
-query in PostgreSQL over the same rows.
+Each case is a refused view, words of its hint, and a view (and a query on it) as the hint says,
+whose rows are those of the refused query in PostgreSQL over the same rows.
 """
 
 from __future__ import annotations

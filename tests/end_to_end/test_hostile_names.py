@@ -1,6 +1,8 @@
-"""Names and constants that are code to somebody: to Python, to DuckDB, to Spark, to the shell, to the file system. They are only names.
+"""Names and constants that are code to somebody: to Python, to DuckDB, to Spark, to the shell, to
+the file system. They are only names.
 
-The server starts again with all of them. The oracle is a dictionary, and PostgreSQL's rule that names end after 63 bytes.
+The server starts again with all of them. The oracle is a dictionary, and PostgreSQL's rule that
+names end after 63 bytes.
 """
 
 from __future__ import annotations
@@ -54,7 +56,9 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def uses_spark(number: int) -> bool:
-    """Tell whether a name is also that of a view whose upper part runs in Spark, which takes a second or more for each."""
+    """Tell whether a name is also that of a view whose upper part runs in Spark, which takes a
+    second or more for each.
+    """
     return number % 3 == 0
 
 
@@ -79,7 +83,9 @@ def test_they_are_only_names(names: list[str], tmp_path: Path) -> None:
 
 
 def define(connection: psycopg.Connection[tuple[object, ...]], number: int, name: str) -> None:
-    """Make a stream with a row for each key, and two views over it, of which one gets its name later."""
+    """Make a stream with a row for each key, and two views over it, of which one gets its name
+    later.
+    """
     fields = fields_of(number, name)
     statements = (
         "CREATE FOREIGN TABLE {stream} ({k} text, {n} int) SERVER stream",

@@ -1,6 +1,8 @@
-"""pgjdbc in a JVM of its own, driven through py4j: metadata, values, batches into a stream, cursors, CopyManager.
+"""pgjdbc in a JVM of its own, driven through py4j: metadata, values, batches into a stream,
+cursors, CopyManager.
 
-The driver is Debian's package libpostgresql-jdbc-java. A machine that has it not says so and skips the test.
+The driver is Debian's package libpostgresql-jdbc-java. A machine that has it not says so and skips
+the test.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Views that join a stream with durable tables, through a socket: read, changed tables, a table that must not change, a restart."""
+"""Views that join a stream with durable tables, through a socket: read, changed tables, a table
+that must not change, a restart.
+"""
 
 from __future__ import annotations
 

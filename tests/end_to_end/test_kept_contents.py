@@ -1,4 +1,6 @@
-"""What a view has counted is not lost without a word: drops say it, the rename dance of tools keeps it, EXPLAIN tells before."""
+"""Counts of a view are not lost without a word: drops say it, the rename dance of tools keeps
+it, EXPLAIN tells before.
+"""
 
 from __future__ import annotations
 

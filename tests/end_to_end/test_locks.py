@@ -1,6 +1,8 @@
-"""Locks: the scripts of `locks.txt`, said by three sessions to Antumbra and to PostgreSQL, with the same answers and the same waits.
+"""Locks: the scripts of `locks.txt`, said by three sessions to Antumbra and to PostgreSQL, with the
+same answers and the same waits.
 
-A line is a session, a mark and a statement. `:` waits for the answer. `>` expects that there is none yet, which `?` fetches later.
+A line is a session, a mark and a statement. `:` waits for the answer. `>` expects that there is
+none yet, which `?` fetches later.
 """
 
 from __future__ import annotations
@@ -110,7 +112,9 @@ def test_script(title: str, ours: Sessions, theirs: Sessions) -> None:
 
 
 def test_a_deadlock_has_one_victim(ours: Sessions) -> None:
-    """The session that closes the circle ends; PostgreSQL ends the one that has waited for a second."""
+    """The session that closes the circle ends; PostgreSQL ends the one that has waited for a
+    second.
+    """
     for line in (
         "A: BEGIN",
         "B: BEGIN",
@@ -160,7 +164,9 @@ def test_workers_of_a_queue_share_nothing(server: AntumbraServer) -> None:
 
 
 def test_counters(server: AntumbraServer) -> None:
-    """Four sessions add to one row, each update a transaction of its own: nothing is lost, nobody gets an error."""
+    """Four sessions add to one row, each update a transaction of its own: nothing is lost, nobody
+    gets an error.
+    """
     dsn = f"host=127.0.0.1 port={server.port} user=antumbra dbname=antumbra"
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("DROP TABLE IF EXISTS counter")
@@ -181,7 +187,9 @@ def test_counters(server: AntumbraServer) -> None:
 
 
 def test_many_that_wait_leave_the_server_to_others(server: AntumbraServer) -> None:
-    """Twelve sessions, more than there are worker threads, wait for one row; its holder goes on and lets them through."""
+    """Twelve sessions, more than there are worker threads, wait for one row; its holder goes on and
+    lets them through.
+    """
     dsn = f"host=127.0.0.1 port={server.port} user=antumbra dbname=antumbra"
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("DROP TABLE IF EXISTS wanted")

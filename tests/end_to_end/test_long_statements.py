@@ -1,4 +1,6 @@
-"""Statements of every costly shape: each ends in an answer or in a clean error, in a bounded time, while another client is served."""
+"""Statements of every costly shape: each ends in an answer or in a clean error, in a bounded time,
+while another client is served.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ import pytest
 
 from tests.oracle.antumbra import AntumbraServer
 
-# Of a loaded machine; work that grows quadratically or faster with these sizes would be minutes, or without an end.
+# Of a loaded machine; work that grows quadratically or faster with these sizes would be minutes, or
+# without an end.
 SECONDS_MAX = 60
 OTHERS_WAIT_S_MAX = 2.0
 TOO_DEEP = "54001"

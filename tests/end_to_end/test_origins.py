@@ -1,4 +1,6 @@
-"""RowDescription tells which column of which relation a column of an answer is: as PostgreSQL's does, simple, prepared and from cursors."""
+"""RowDescription tells which column of which relation a column of an answer is: as PostgreSQL's
+does, simple, prepared and from cursors.
+"""
 
 from __future__ import annotations
 

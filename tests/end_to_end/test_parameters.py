@@ -1,4 +1,6 @@
-"""Values of every type as parameters and results, in text and in binary: bytes for bytes what PostgreSQL answers."""
+"""Values of every type as parameters and results, in text and in binary: bytes for bytes what
+PostgreSQL answers.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def test_binary_parameters_of_a_wrong_size(
 
 
 def values_or_error(client: RawClient, *question: bytes) -> list[str]:
-    """Return the rows or the error. PostgreSQL computes with a parameter's value at Bind already, so what precedes an error may differ."""
+    """Return the rows or the error. PostgreSQL computes with a parameter's value at Bind already,
+    so what precedes an error may differ.
+    """
     return [line for line in client.ask(*question) if line[0] in "DE"]
 
 

@@ -1,4 +1,6 @@
-"""Pools of connections: psycopg's, blocking and with asyncio, and SQLAlchemy's. asyncpg's is in test_drivers."""
+"""Pools of connections: psycopg's, blocking and with asyncio, and SQLAlchemy's. asyncpg's is in
+test_drivers.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ def events(server: AntumbraServer) -> Iterator[str]:
 
 
 def process_id(connection: psycopg.Connection[Any]) -> int:
-    """Return the number of the session behind a connection."""
+    """Return the number of the session of a connection."""
     return int(connection.info.backend_pid)
 
 

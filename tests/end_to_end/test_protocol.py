@@ -1,4 +1,6 @@
-"""The same messages to Antumbra and to PostgreSQL: the same answers, message by message, and the same rows kept afterwards."""
+"""The same messages to Antumbra and to PostgreSQL: the same answers, message by message, and the
+same rows kept afterwards.
+"""
 
 from __future__ import annotations
 
@@ -116,8 +118,9 @@ def random_message(draw: random.Random) -> bytes:
 def without_noise(ours: list[str], theirs: list[str]) -> tuple[list[str], list[str]]:
     """Leave out what may differ.
 
-    PostgreSQL describes rows before the first one fails. In a failed block, it still has the unnamed portal of a Query. A message that
-    has no place in a COPY is fatal here, and in PostgreSQL an error first, or none if the data before it were bad.
+    PostgreSQL describes rows before the first one fails. In a failed block, it still has the
+    unnamed portal of a Query. A message that has no place in a COPY is fatal here, and in
+    PostgreSQL an error first, or none if the data before it were bad.
     """
     ours, theirs = described_when_rows_follow(ours), described_when_rows_follow(theirs)
     for index, lines in enumerate(zip_longest(ours, theirs, fillvalue="")):

@@ -1,4 +1,6 @@
-"""Random conditions over tables, compared with PostgreSQL: what the table engine's optimizer makes of them must not change the answer."""
+"""Random conditions over tables, compared with PostgreSQL: what the table engine's optimizer makes
+of them must not change the answer.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Patterns that no backtracking matcher ends on, in every position of a statement; and how a statement with them is stopped."""
+"""Patterns that no backtracking matcher ends on, in every position of a statement; and how a
+statement with them is stopped.
+"""
 
 from __future__ import annotations
 

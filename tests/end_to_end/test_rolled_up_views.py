@@ -1,4 +1,6 @@
-"""CREATE OR REPLACE VIEW by coarser groups than a view keeps: PostgreSQL, which has all rows, gives the same answers."""
+"""CREATE OR REPLACE VIEW by coarser groups than a view keeps: PostgreSQL, which has all rows, gives
+the same answers.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""Random transaction blocks with savepoints, beside PostgreSQL's: the same answers and errors, and the same rows at their end.
+"""Random transaction blocks with savepoints, beside PostgreSQL's: the same answers and errors, and
+the same rows at their end.
 
-Between the statements another client commits, so that the block's snapshot is not the newest any more when it goes back.
+Between the statements another client commits, so that the block's snapshot is not the newest any
+more when it goes back.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Schemas through drivers: prepared statements under a search_path that changes, rights, COPY, and a server that is killed."""
+"""Schemas through drivers: prepared statements under a search_path that changes, rights, COPY, and
+a server that is killed.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ def test_streams_of_two_schemas_are_two(connection: psycopg.Connection[tuple[obj
 
 
 def test_a_prepared_insert_follows_the_search_path(connection: psycopg.Connection[tuple[object, ...]]) -> None:
-    """The same bytes mean another stream after SET: on the path of one packet, as text and as Bind."""
+    """The same bytes mean another stream after SET: on the path of one packet, as text and as
+    Bind.
+    """
     for schema in ("s", "s2"):
         connection.execute(f"CREATE FOREIGN TABLE {schema}.readings (k int) SERVER stream")
         connection.execute(f"CREATE VIEW {schema}.counted AS SELECT count(*) FROM {schema}.readings")

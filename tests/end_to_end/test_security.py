@@ -1,4 +1,6 @@
-"""A server that asks for passwords, as psql, psycopg and asyncpg meet it: first start, TLS, roles, rights, and a kill in between."""
+"""A server that asks for passwords, as psql, psycopg and asyncpg meet it: first start, TLS, roles,
+rights, and a kill in between.
+"""
 
 from __future__ import annotations
 

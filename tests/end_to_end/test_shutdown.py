@@ -1,4 +1,6 @@
-"""SIGTERM while clients and threads are at everything that could hold it up: the server ends in time, its JVM too, and nothing is lost."""
+"""SIGTERM while clients and threads are at everything that could hold it up: the server ends in
+time, its JVM too, and nothing is lost.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,8 @@ def test_clients_hold_up_nothing(tmp_path: Path) -> None:
         )
         at_work(pool, lambda: computing.execute(computes))
         at_work(pool, lambda: sleeping.execute("SELECT pg_sleep(1000)"))
-        # A COPY whose client has stopped, a client that does not read, one that has not said who it is.
+        # A COPY whose client has stopped, a client that does not read, one that has not said who it
+        # is.
         copying.pgconn.exec_(b"COPY s FROM STDIN")
         copying.pgconn.put_copy_data(b"1\n2\n")
         deaf = socket.create_connection(("127.0.0.1", server.port))

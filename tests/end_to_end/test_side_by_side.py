@@ -1,7 +1,8 @@
-"""Statements that are said to Antumbra and to PostgreSQL: same rows in text and in binary, same column types, same errors.
+"""Statements that are said to Antumbra and to PostgreSQL: same rows in text and in binary, same
+column types, same errors.
 
-side_by_side/*.sql hold them, one or several lines each; data of a COPY FROM STDIN follow it and end with \\. alone. A stream is a
-table in PostgreSQL.
+side_by_side/*.sql hold them, one or several lines each; data of a COPY FROM STDIN follow it and end
+with \\. alone. A stream is a table in PostgreSQL.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ STREAM = re.compile(r"(CREATE|DROP) FOREIGN TABLE (.*?)( SERVER stream)?", re.DO
 
 
 def statements(text: str) -> Iterator[tuple[str, str]]:
-    """Return each statement, and the data behind it."""
+    """Return each statement, and the data after it."""
     lines = iter(text.splitlines(keepends=True))
     said: list[str] = []
     for line in lines:
@@ -84,7 +85,8 @@ def own_types(connection: psycopg.Connection[Any]) -> dict[int, str]:
 
 
 def named(value: bytes | None, of_type: int | str, names: dict[int, str]) -> bytes | None:
-    """Return a value with names in the place of OIDs, which arrays and rows of own types have in binary form.
+    """Return a value with names in the place of OIDs, which arrays and rows of own types have in
+    binary form.
 
     Only there: the bytes of a number may be those of an OID.
     """

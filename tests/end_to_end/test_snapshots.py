@@ -1,4 +1,6 @@
-"""One moment for everything that a statement or a transaction block reads: views of several streams, and tables, among mixed commits."""
+"""One moment for everything that a statement or a transaction block reads: views of several
+streams, and tables, among mixed commits.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ Connection = psycopg.Connection[tuple[object, ...]]
 
 @pytest.fixture
 def relations(server: AntumbraServer) -> Iterator[None]:
-    """A table and two streams that always get one row together, and views that count the streams' rows."""
+    """A table and two streams that always get one row together, and views that count the streams'
+    rows.
+    """
     with server.connect() as connection:
         connection.execute("CREATE FOREIGN TABLE sn_one (k int) SERVER stream")
         connection.execute("CREATE FOREIGN TABLE sn_two (k int) SERVER stream")
@@ -61,7 +65,8 @@ def test_the_first_read_of_a_block_fixes_everything(server: AntumbraServer, firs
         assert [one_value(writer, text) for text in ONE_BY_ONE] == [2, 2, 2, 2]
         assert [one_value(reader, text) for text in ONE_BY_ONE] == [1, 1, 1, 1]
         reader.commit()
-        # Answers are kept by now. A table is there, so that they stand for no snapshot; without one they do.
+        # Answers are kept by now. A table is there, so that they stand for no snapshot; without one
+        # they do.
         insert_everywhere(writer)
         assert one_value(reader, first) == 3
         insert_everywhere(writer)

@@ -1,4 +1,6 @@
-"""Long statements keep nobody from the server: short ones go on beside them, who waits is seen, and everybody can be stopped."""
+"""Long statements keep nobody from the server: short ones go on beside them, who waits is seen, and
+everybody can be stopped.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ Connection = psycopg.Connection[tuple[object, ...]]
 # Twice as many as begin at once.
 LONG_COUNT = 16
 END_S_MAX = 30.0
-# All of them are done in milliseconds; a queue behind the long ones would last for hours.
+# All of them are done in milliseconds; a queue after the long ones would last for hours.
 SHORT = (
     "SELECT 1",
     "SELECT n FROM seen WHERE k = 1",

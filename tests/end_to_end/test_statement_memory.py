@@ -1,4 +1,6 @@
-"""What one statement makes the server take: values, series and answers are bounded, or wait in a file for a client that does not read."""
+"""Memory that one statement makes the server take: values, series and answers are bounded, or wait
+in a file for a client that does not read.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,8 @@ GROWING = (
     (f"SELECT length(concat({', '.join(['x'] * 40)})) FROM (SELECT repeat('a', 20000000) AS x) q", "53200"),
     (f"SELECT length(concat_ws(x, {', '.join(['x'] * 40)})) FROM (SELECT repeat('a', 20000000) AS x) q", "53200"),
     ("SELECT length(string_agg(repeat('a', 1000000), '')) FROM generate_series(1, 5000)", "53200"),
-    # A long text is in memory once, and what is made of it in each of many rows would be there as often.
+    # A long text is in memory once, and what is made of it in each of many rows would be there as
+    # often.
     ("SELECT text, text, text, text, text FROM long, generate_series(1, 2000)", "53200"),
     ("SELECT length(text || n) FROM long, generate_series(1, 2000) n", "53200"),
     ("SELECT text || n || text FROM long, generate_series(1, 2000) n", "53200"),

@@ -1,4 +1,6 @@
-"""Some 600 shapes of costly statements in a small size: each is answered as PostgreSQL does or refused, and another client is served."""
+"""Some 600 shapes of costly statements in a small size: each is answered as PostgreSQL does or
+refused, and another client is served.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from tests.oracle.antumbra import AntumbraServer
 SCALE = 0.01
 # Each of these compiles a view; the bench makes all of them.
 VIEWS_EVERY = 5
-# Of a loaded machine: what grows faster than its text, or what holds up the server, is far above them. The real figures are a bench's.
+# Of a loaded machine: what grows faster than its text, or what holds up the server, is far above
+# them. The real figures are a bench's.
 SECONDS_MAX = 30.0
 OTHERS_WAIT_S_MAX = 2.0
 

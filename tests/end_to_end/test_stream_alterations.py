@@ -1,4 +1,6 @@
-"""ALTER FOREIGN TABLE while others write: nothing that was acknowledged is lost or counted twice, also after the server is killed."""
+"""ALTER FOREIGN TABLE while others write: nothing that was acknowledged is lost or counted twice,
+also after the server is killed.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ ALTERATIONS = (
 
 
 class Writer:
-    """Inserts rows whose key is its number until told to stop. count: of acknowledged rows; refused: statements that met an ALTER."""
+    """Inserts rows whose key is its number until told to stop. count: of acknowledged rows;
+    refused: statements that met an ALTER.
+    """
 
     def __init__(self, server: AntumbraServer, number: int, stop: threading.Event) -> None:
         self.count = self.refused = 0

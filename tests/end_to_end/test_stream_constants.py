@@ -1,4 +1,6 @@
-"""Groupings over streams that differ in what they compare with alone: one kernel answers them all, as PostgreSQL would."""
+"""Groupings over streams that differ in what they compare with alone: one kernel answers them all,
+as PostgreSQL would.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""SELECT from streams through a real socket: answers as PostgreSQL gives them over a table of the same rows, and where a scan ends."""
+"""SELECT from streams through a real socket: answers as PostgreSQL gives them over a table of the
+same rows, and where a scan ends.
+"""
 
 from __future__ import annotations
 

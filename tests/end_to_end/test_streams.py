@@ -1,4 +1,6 @@
-"""What only the whole server shows: publishing COPY, bad lines, skipped rows, cancellation, restarts, EXPLAIN."""
+"""Streams as only the whole server shows them: publishing COPY, bad lines, skipped rows,
+cancellation, restarts, EXPLAIN.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""stream_string_overflow = wait: a commit without room for its texts waits, holds nobody up, and goes on or is cancelled."""
+"""stream_string_overflow = wait: a commit without room for its texts waits, holds nobody up, and
+goes on or is cancelled.
+"""
 
 from __future__ import annotations
 

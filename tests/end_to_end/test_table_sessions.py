@@ -1,4 +1,6 @@
-"""Writing to tables as programs do it: prepared statements of both drivers, blocks, conflicts, and rows that go on into streams."""
+"""Writing to tables as programs do it: prepared statements of both drivers, blocks, conflicts, and
+rows that go on into streams.
+"""
 
 from __future__ import annotations
 

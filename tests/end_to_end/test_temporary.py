@@ -1,4 +1,6 @@
-"""Temporary relations of several sessions: nobody sees those of others, and they go with their session, also with a crash."""
+"""Temporary relations of several sessions: nobody sees those of others, and they go with their
+session, also with a crash.
+"""
 
 from __future__ import annotations
 

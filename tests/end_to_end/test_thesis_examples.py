@@ -1,7 +1,9 @@
-"""The running examples of C. Winter's thesis (TUM 2023), as users type them: posts with their users, parts used at stations and restocked.
+"""The running examples of C. Winter's thesis (TUM 2023), as users type them: posts with their
+users, parts used at stations and restocked.
 
-The stream posts and how it is filled are after chapter 3; the queries and views, and the streams of parts (chapter 4 and "Meet Me
-Halfway", VLDB 2020), are in the manner of what is described there. PostgreSQL gets the same text over tables with the same rows.
+The stream posts and how it is filled are after chapter 3; the queries and views, and the streams of
+parts (chapter 4 and "Meet Me Halfway", VLDB 2020), are in the manner of what is described there.
+PostgreSQL gets the same text over tables with the same rows.
 """
 
 from __future__ import annotations

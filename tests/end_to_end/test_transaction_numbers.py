@@ -1,4 +1,6 @@
-"""txid_current(): the same for all statements of a transaction, another one for each transaction."""
+"""txid_current(): the same for all statements of a transaction, another one for each
+transaction.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Several clients at once: what they see of each other's transactions, waiting for DDL, hanging up, cancelling."""
+"""Several clients at once: what they see of each other's transactions, waiting for DDL, hanging up,
+cancelling.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Views replaced, renamed, emptied and commented on through psycopg: beside PostgreSQL, while others write, and over kill -9."""
+"""Views replaced, renamed, emptied and commented on through psycopg: beside PostgreSQL, while
+others write, and over kill -9.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Every shape of query that a continuous view may have, against PostgreSQL over tables with the same rows.
+"""Every shape of query that a continuous view may have, against PostgreSQL over tables with the
+same rows.
 
 Several connections insert in random order; the views are read in between, and after a crash.
 """

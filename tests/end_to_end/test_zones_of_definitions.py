@@ -1,4 +1,5 @@
-"""Whose TimeZone a definition computes in: its reader's or writer's, but in the groups of a continuous view its creator's, which is told.
+"""Whose TimeZone a definition computes in: its reader's or writer's, but in the groups of a
+continuous view its creator's, which is told.
 
 What ordinary views, defaults and checks give is held to PostgreSQL by tests/cases/k01*.
 """

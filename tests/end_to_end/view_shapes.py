@@ -1,7 +1,8 @@
-"""Shapes of queries that a continuous view may have, each the text that PostgreSQL answers over tables with the same rows.
+"""Shapes of queries that a continuous view may have, each the text that PostgreSQL answers over
+tables with the same rows.
 
-The streams s and r (k integer, v integer, t text, d numeric(10, 2)) and o (k integer, w bigint, c text); the tables a (id integer PRIMARY
-KEY, name text, g integer) and b (k integer, x integer).
+The streams s and r (k integer, v integer, t text, d numeric(10, 2)) and o (k integer, w bigint, c
+text); the tables a (id integer PRIMARY KEY, name text, g integer) and b (k integer, x integer).
 """
 
 from __future__ import annotations

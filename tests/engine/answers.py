@@ -1,7 +1,9 @@
-"""The same SQL text in PostgreSQL and in an engine: one table of values with extremes, and what each of the two answers.
+"""The same SQL text in PostgreSQL and in an engine: one table of values with extremes, and what
+each of the two answers.
 
-PostgreSQL gets the text; the engine gets the tree that bind makes of it. An answer is the rows as PostgreSQL's output text, or the
-SQLSTATE of an error. Rows are compared in order where the query has one, else sorted.
+PostgreSQL gets the text; the engine gets the tree that bind makes of it. An answer is the rows as
+PostgreSQL's output text, or the SQLSTATE of an error. Rows are compared in order where the query
+has one, else sorted.
 """
 
 from __future__ import annotations
@@ -112,7 +114,9 @@ class OneTable:
 
 @cache
 def table_rows() -> tuple[Row, ...]:
-    """Return the table's rows: each value occurs, and beside the others of its row by a seeded chance."""
+    """Return the table's rows: each value occurs, and beside the others of its row by a seeded
+    chance.
+    """
     columns = [mixed(VALUES[name], name) for name, _, _ in COLUMNS if name != "id"]
     return tuple((str(index), *row) for index, row in enumerate(zip(*columns, strict=True)))
 

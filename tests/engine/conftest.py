@@ -1,4 +1,6 @@
-"""The oracle's table, the table in Arrow, one Spark session for the whole run, and an empty database in this process for each test."""
+"""The oracle's table, the table in Arrow, one Spark session for the whole run, and an empty
+database in this process for each test.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ SPARK_MEMORY_MB = 768
 
 @pytest.fixture(scope="session")
 def oracle(postgres: PostgresCluster) -> Iterator[psycopg.Connection[Any]]:
-    """A connection to PostgreSQL, whose table `t` has the rows of `inputs`; other tests empty the schema public."""
+    """A connection to PostgreSQL, whose table `t` has the rows of `inputs`; other tests empty the
+    schema public.
+    """
     with postgres.connect() as connection:
         connection.execute("CREATE SCHEMA sample")
         connection.execute("SET search_path = sample")

@@ -1,4 +1,6 @@
-"""The expressions and queries of `expressions.txt`, which both engines answer, and of `functions.txt`, some of which Spark does not."""
+"""The expressions and queries of `expressions.txt`, which both engines answer, and of
+`functions.txt`, some of which Spark does not.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A session without a database: it answers a few words, so that the server is tested by itself; and a server that runs in a thread."""
+"""A session without a database: it answers a few words, so that the server is tested by itself; and
+a server that runs in a thread.
+"""
 
 from __future__ import annotations
 
@@ -62,8 +64,9 @@ class FakePackets:
 class FakeSession:
     """Answers one-word statements. Extended statements give their only parameter back, as text.
 
-    echo X; wait (until cancelled); later X (echo after a turn of the loop); bug; later bug; error; copy; big N (N rows of 1 kB).
-    Packets: packet X (echo at once); log X (echo once `log_answers` is called); packet bug; log bug.
+    echo X; wait (until cancelled); later X (echo after a turn of the loop); bug; later bug; error;
+    copy; big N (N rows of 1 kB). Packets: packet X (echo at once); log X (echo once `log_answers`
+    is called); packet bug; log bug.
     """
 
     def __init__(self, connection: Connection, parameters: Mapping[str, str], world: FakeWorld) -> None:
@@ -208,7 +211,9 @@ class FakeSession:
 
 
 class FakeWorld:
-    """A server of fake sessions in a thread of its own. start() and stop() may be called from the test's thread."""
+    """A server of fake sessions in a thread of its own. start() and stop() may be called from the
+    test's thread.
+    """
 
     def __init__(self, limits: ServerLimits, door: Door | None = None) -> None:
         self.limits = limits

@@ -1,4 +1,6 @@
-"""A session without a socket or Spark: messages as bytes in, its replies as text out, and what it has staged to look at."""
+"""A session without a socket or Spark: messages as bytes in, its replies as text out, and what it
+has staged to look at.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +88,8 @@ NO_SPARK.kill()
 
 
 class World:
-    """A database in a folder, never opened for business: no listener, no Spark but a given one. Its sessions share one event loop.
+    """A database in a folder, never opened for business: no listener, no Spark but a given one. Its
+    sessions share one event loop.
 
     last_checkpoint: the position of the checkpoint that was found.
     """
@@ -156,7 +159,9 @@ class SessionClient:
         return self.session
 
     def ask(self, *messages: bytes | str) -> list[str]:
-        """Send messages (a text is a Query) and return all answers, as `raw_client` renders them."""
+        """Send messages (a text is a Query) and return all answers, as `raw_client` renders
+        them.
+        """
         data = b"".join(query(message) if isinstance(message, str) else message for message in messages)
         self._runner.run(self._handle(data))
         return [render(kind, body) for kind, body in self._taken()]
@@ -175,7 +180,9 @@ class SessionClient:
         return reply is not False
 
     def ask_in_full(self, *messages: bytes | str) -> list[Answer]:
-        """Send messages (a text is a Query) and return all answers, errors and notices with all their fields."""
+        """Send messages (a text is a Query) and return all answers, errors and notices with all
+        their fields.
+        """
         data = b"".join(query(message) if isinstance(message, str) else message for message in messages)
         self._runner.run(self._handle(data))
         return [in_full(kind, body) for kind, body in self._taken() if kind != "Z"]

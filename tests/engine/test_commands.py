@@ -1,4 +1,6 @@
-"""The command line as a user meets it: help, versions, and each reason not to start as one line without a traceback."""
+"""The command line as a user meets it: help, versions, and each reason not to start as one line
+without a traceback.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A table with a column of every new type, in PostgreSQL and in Arrow, with the same random rows; and a query's answer over it."""
+"""A table with a column of every new type, in PostgreSQL and in Arrow, with the same random rows;
+and a query's answer over it.
+"""
 
 from __future__ import annotations
 

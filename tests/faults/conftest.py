@@ -1,4 +1,6 @@
-"""What the suites of this folder share: the account of a long run, and that it keeps nothing of the cases that are over."""
+"""Fixtures that the suites of this folder share: the account of a long run, and that it keeps
+nothing of the cases that are over.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ OWN_THREADS = {"antumbra-log", "antumbra-checkpoints"}
 
 @pytest.fixture(autouse=True)
 def no_threads_left() -> Iterator[None]:
-    """No thread of a dead process outlives its test: it would fail at a disk that is off, in the midst of another test."""
+    """No thread of a dead process outlives its test: it would fail at a disk that is off, in the
+    midst of another test.
+    """
     before = set(threading.enumerate())
     yield
     assert not [thread for thread in threading.enumerate() if thread.name in OWN_THREADS and thread not in before]
@@ -25,7 +29,7 @@ def no_threads_left() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def evidence(pytestconfig: pytest.Config) -> Iterator[Evidence]:
-    """What the run has tried, kept if --write-evidence says so."""
+    """Account of what the run has tried, kept if --write-evidence says so."""
     began_s = time.monotonic()
     account = Evidence("faults", pytestconfig.getoption("--seed"))
     yield account
@@ -35,7 +39,9 @@ def evidence(pytestconfig: pytest.Config) -> Iterator[Evidence]:
 
 
 class WithoutFrames(logging.Filter):
-    """Lets a record keep its text alone: pytest has all of them until a test ends, and one with an exception has a whole database."""
+    """Lets a record keep its text alone: pytest has all of them until a test ends, and one with an
+    exception has a whole database.
+    """
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,7 +1,8 @@
-"""What a power loss may leave of files and folders: a durable image each, and the changes since.
+"""Files and folders as a power loss may leave them: a durable image each, and the changes since.
 
-Enters: changes, completed and failed syncs, a source of chance. Leaves: contents and names as a running program sees them, and as the next
-start may find them. Must not know paths, events or failures.
+Enters: changes, completed and failed syncs, a source of chance. Leaves: contents and names as a
+running program sees them, and as the next start may find them. Must not know paths, events or
+failures.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def surviving_ranges(size: int, chance: Random) -> list[tuple[int, int]]:
 
 
 class Contents:
-    """What is in a file, whatever its names are. now: as a running program reads it."""
+    """Return what is in a file, whatever its names are. now: as a running program reads it."""
 
     def __init__(self, data: bytes = b"") -> None:
         self.now = bytearray(data)
@@ -114,7 +115,9 @@ class Contents:
 
 @dataclass
 class Naming(Change):
-    """A file has got a name, another name, or none. It has one at most, so that all of it is one step."""
+    """A file has got a name, another name, or none. It has one at most, so that all of it is one
+    step.
+    """
 
     contents: Contents
     name: str | None
@@ -135,7 +138,9 @@ class Folder:
         self._history: list[Naming] = []
 
     def name(self, contents: Contents, name: str | None) -> None:
-        """Give a file its name, in place of the one it has and of the file that has it; no sync has covered that yet."""
+        """Give a file its name, in place of the one it has and of the file that has it; no sync has
+        covered that yet.
+        """
         naming = Naming(contents, name)
         naming.apply(self.now)
         self._history.append(naming)

@@ -1,7 +1,9 @@
-"""What a power loss may leave, byte by byte and name by name: the plain model that the simulated disk is held against.
+"""Bytes and names that a power loss may leave: the plain model that the simulated
+disk is held against.
 
-Enters: what was done, in order. Leaves: for each byte of each file all values that may be found, for each name all files. It has no
-histories and no chance: a byte, or a name, has what it may be, and whether it was touched since the last sync that was tried.
+Enters: what was done, in order. Leaves: for each byte of each file all values that may be found,
+for each name all files. It has no histories and no chance: a byte, or a name, has what it may be,
+and whether it was touched since the last sync that was tried.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ NOTHING = None
 
 @dataclass
 class Cell:
-    """One byte or one name. now: as a program finds it; may_be: as the next start may; was_set: since the last sync, and not as a gap."""
+    """One byte or one name. now: as a program finds it; may_be: as the next start may; was_set:
+    since the last sync, and not as a gap.
+    """
 
     now: object = NOTHING
     may_be: set[object] = field(default_factory=lambda: {NOTHING})
@@ -32,20 +36,20 @@ class Cell:
         self.was_set = self.was_set or not is_gap
 
     def sync(self) -> None:
-        """What was set is sure. A gap beside a doubtful size is not: nobody wrote it."""
+        """Bytes that were set are sure. A gap beside a doubtful size is not: nobody wrote it."""
         if self.was_touched and (self.was_set or not self.is_doubtful):
             self.may_be = {self.now}
             self.is_doubtful = False
         self.was_touched = self.was_set = False
 
     def fail_to_sync(self) -> None:
-        """What was touched is in doubt until it is set and synced again."""
+        """Bytes that were touched are in doubt until they are set and synced again."""
         self.is_doubtful = self.is_doubtful or self.was_touched
         self.was_touched = self.was_set = False
 
 
 class ModelFile:
-    """The bytes of a file, and of what lies behind its end."""
+    """The bytes of a file, and of what lies after its end."""
 
     def __init__(self, data: bytes, bytes_max: int) -> None:
         values = [*data, *[NOTHING] * (bytes_max - len(data))]
@@ -114,7 +118,7 @@ class ModelDisk:
         file.write(0, bytes(size))
 
     def fail_to_create(self, name: str, size: int) -> None:
-        """It began, and removed the file again."""
+        """Begin the file, and remove it again."""
         self.create(name, size)
         self.names[name].set(NOTHING)
 

@@ -1,7 +1,9 @@
-"""What must be in a database after some operations: the plain model that what a start finds is held against.
+"""Contents that a database must have after some operations: the plain model that what a start finds
+is held against.
 
-Enters: the operations that count, in order. Leaves: an `Answers`, exactly as `observe` reads one from a running database. Every operation
-writes rows with a number of its own into one column, so that a row that is missing, doubled or half there is seen wherever it shows.
+Enters: the operations that count, in order. Leaves: an `Answers`, exactly as `observe` reads one
+from a running database. Every operation writes rows with a number of its own into one column, so
+that a row that is missing, doubled or half there is seen wherever it shows.
 """
 
 from __future__ import annotations
@@ -78,7 +80,8 @@ def copied(rows: Rows) -> bytes:
 
 @dataclass
 class Expected:
-    """What is there. views: of each, the rows that it has counted; tables: of each, operation and number of rows.
+    """Return what is there. views: of each, the rows that it has counted; tables: of each,
+    operation and number of rows.
 
     The view "met" has as many of each rows as they have met in the table.
     """
@@ -123,7 +126,7 @@ class Expected:
 
 
 class Answers(NamedTuple):
-    """What is read. rings: of each stream, the number of tuples and the newest of them."""
+    """Return what is read. rings: of each stream, the number of tuples and the newest of them."""
 
     names: frozenset[str]
     rings: dict[str, tuple[int, tuple[Row, ...]]]

@@ -1,8 +1,10 @@
-"""What a client of a failing machine has been told, and what therefore must, may and must not be there after the next start.
+"""Acknowledgements that a client of a failing machine got, and what therefore must, may and must
+not be there after the next start.
 
-Enters: operations, run one after the other on a machine. Leaves: problems, as texts: a refusal with another SQLSTATE than the disk's, a
-server that does not read any more, or states that are none of those that are possible. What was acknowledged counts, what was refused
-does not, and of what was neither, everything or nothing.
+Enters: operations, run one after the other on a machine. Leaves: problems, as texts: a refusal with
+another SQLSTATE than the disk's, a server that does not read any more, or states that are none of
+those that are possible. What was acknowledged counts, what was refused does not, and of what was
+neither, everything or nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ LASTING = "the server"
 
 
 class Outcome(Enum):
-    """COUNTS, or not, or OPEN: may count after the next start. LOOSE: counts in the running server, but may be lost with it."""
+    """COUNTS, or not, or OPEN: may count after the next start. LOOSE: counts in the running server,
+    but may be lost with it.
+    """
 
     COUNTS = auto()
     REFUSED = auto()
@@ -45,7 +49,8 @@ class Step:
 class History:
     """Operations on one machine so far.
 
-    begun: what was there before; problems: what should not have happened; told: the text of the last error.
+    begun: what was there before; problems: what should not have happened; told: the text of the
+    last error.
     """
 
     machine: Machine
@@ -77,7 +82,9 @@ class History:
         return started
 
     def run(self, operation: Operation) -> Outcome:
-        """Do an operation and keep what came of it. Raises PowerLossError when the power goes off."""
+        """Do an operation and keep what came of it. Raises PowerLossError when the power goes
+        off.
+        """
         step = Step(operation, Outcome.OPEN)
         self.steps.append(step)
         step.outcome = self._outcome(operation)
@@ -86,7 +93,9 @@ class History:
         return step.outcome
 
     def try_again(self, operation: Operation) -> None:
-        """Do once more what the disk has refused once: it succeeds, or it is said that a restart is needed."""
+        """Do once more what the disk has refused once: it succeeds, or it is said that a restart is
+        needed.
+        """
         told = self.told
         if self.is_possible(operation) and self.run(operation) is Outcome.REFUSED:
             self._require(DISK_ERRORS[0] not in told, f"{operation.name} fails again, after {told}: {self.told}")
@@ -138,7 +147,9 @@ class History:
         return Outcome.COUNTS
 
     def _error(self, message: bytes) -> tuple[str, str] | None:
-        """Send a message; return SQLSTATE and the whole text of the error that it is answered with."""
+        """Send a message; return SQLSTATE and the whole text of the error that it is answered
+        with.
+        """
         assert self.client is not None
         for text, fields in self.client.say(message):
             if text.startswith("E "):
@@ -146,7 +157,7 @@ class History:
         return None
 
     def _settle(self) -> None:
-        """What was acknowledged is durable now."""
+        """Take what was acknowledged as durable."""
         for step in self.steps:
             if step.outcome is Outcome.LOOSE:
                 step.outcome = Outcome.COUNTS
@@ -183,7 +194,9 @@ class History:
         self._require_equal(observe(self.client), self.running().answers(), f"{moment}, in the running server")
 
     def check_started(self, moment: str) -> bool:
-        """Compare what a start has found with what it may find, and go on from there. Return whether it is one of these."""
+        """Compare what a start has found with what it may find, and go on from there. Return
+        whether it is one of these.
+        """
         assert self.client is not None
         found = observe(self.client)
         possible = self.possible()
@@ -213,7 +226,9 @@ class History:
 
 
 def failure_of(log: CommitLog) -> str:
-    """Return what is told to those who write to a log that has failed, nothing for one that has not."""
+    """Return what is told to those who write to a log that has failed, nothing for one that has
+    not.
+    """
     try:
         log.check()
     except SqlError as error:

@@ -1,8 +1,10 @@
-"""A machine whose disk may fail and whose power may go, and the processes of the database that run on it one after the other.
+"""A machine whose disk may fail and whose power may go, and the processes of the database that run
+on it one after the other.
 
-Enters: a folder, a plan of failures. Leaves: worlds, each on what its predecessor has left. The log and the checkpoints are on a simulated
-disk. The file of the tables is real, because DuckDB writes it itself; what a power loss leaves of it is the folder as it was at the last
-COMMIT, without the names that were not durable. Kernels are not of this disk: each is compiled once per test run.
+Enters: a folder, a plan of failures. Leaves: worlds, each on what its predecessor has left. The log
+and the checkpoints are on a simulated disk. The file of the tables is real, because DuckDB writes
+it itself; what a power loss leaves of it is the folder as it was at the last COMMIT, without the
+names that were not durable. Kernels are not of this disk: each is compiled once per test run.
 """
 
 from __future__ import annotations
@@ -50,7 +52,8 @@ SETTINGS: dict[str, object] = {
 
 
 class MachineDisk(SimulatedStorage):
-    """The disk of a machine. tables: the real folder of the table engine's file, which is `data_dir` as well.
+    """The disk of a machine. tables: the real folder of the table engine's file, which is
+    `data_dir` as well.
 
     commits_late: COMMIT of the table engine returns before it is durable.
     """
@@ -73,14 +76,18 @@ class MachineDisk(SimulatedStorage):
             self._durable_names = {name for name in TABLE_FILES if (self.tables / name).exists()}
 
     def after_kill(self, tables: Path) -> MachineDisk:
-        """Return the disk as the next process finds it in `tables` when this one is gone. This one is off."""
+        """Return the disk as the next process finds it in `tables` when this one is gone. This one
+        is off.
+        """
         with self._lock:
             self._is_off = True
         copy_tables(self.tables, tables, TABLE_FILES)
         return self._moved(tables, self._folders, set(self._durable_names))
 
     def after_power_loss(self, tables: Path, seed: int) -> MachineDisk:
-        """Return what a power loss now leaves, as `seed` says, to be found in `tables`. This one is off."""
+        """Return what a power loss now leaves, as `seed` says, to be found in `tables`. This one is
+        off.
+        """
         after = self.crash(seed)
         chance = Random(f"{seed} {self.events} tables")
         names = [name for name in TABLE_FILES if name in self._durable_names or chance.random() < 0.5]
@@ -110,10 +117,14 @@ def copy_tables(source: Path, target: Path, names: tuple[str, ...] | list[str]) 
 
 
 class Machine:
-    """Runs one process at a time. disk: of the present or next one; `disk.is_off` once its power is gone."""
+    """Runs one process at a time. disk: of the present or next one; `disk.is_off` once its power is
+    gone.
+    """
 
     def __init__(self, folder: Path, seed: int = 0, clock: Clock | None = None) -> None:
-        """Make one with an empty disk, whose real files are in a new folder. seed: of what a failure leaves behind."""
+        """Make one with an empty disk, whose real files are in a new folder. seed: of what a
+        failure leaves.
+        """
         folder.mkdir()
         self._folder = folder
         self._clock = clock
@@ -140,7 +151,9 @@ class Machine:
         return MachineClient(self.world, self.disk)
 
     def stop(self) -> None:
-        """Stop the database in order; what a failing disk makes of that is a matter of the next start. Raises PowerLossError."""
+        """Stop the database in order; what a failing disk makes of that is a matter of the next
+        start. Raises PowerLossError.
+        """
         assert self.world is not None
         world, self.world = self.world, None
         try:
@@ -157,7 +170,9 @@ class Machine:
         self.disk._failures, self.disk.trace = failures, trace
 
     def kill(self) -> None:
-        """End the process, if there is one; nothing that it had not written is there, everything else is."""
+        """End the process, if there is one; nothing that it had not written is there, everything
+        else is.
+        """
         self._abandon(self.disk.after_kill(self._next_folder()))
 
     def lose_power(self, seed: int) -> None:
@@ -165,7 +180,9 @@ class Machine:
         self._abandon(self.disk.after_power_loss(self._next_folder(), seed))
 
     def image(self, seed: int) -> Machine:
-        """Return a machine that has lost its power just now, to be looked at beside others. This one's power is off."""
+        """Return a machine that has lost its power just now, to be looked at beside others. This
+        one's power is off.
+        """
         machine = Machine(self._folder / f"image_{seed}", seed, self._clock)
         machine.disk = self.disk.after_power_loss(machine._next_folder(), seed)
         return machine
@@ -190,14 +207,18 @@ class Machine:
 
 
 class MachineClient(SessionClient):
-    """A session on a machine: asking it raises PowerLossError when the power goes off before it answers."""
+    """A session on a machine: asking it raises PowerLossError when the power goes off before it
+    answers.
+    """
 
     def __init__(self, world: World, disk: MachineDisk) -> None:
         self._disk = disk
         super().__init__(world, STARTUP)
 
     def say(self, data: bytes) -> list[Answer]:
-        """Send messages and return all answers in full; a packet goes the way of packets, if it can."""
+        """Send messages and return all answers in full; a packet goes the way of packets, if it
+        can.
+        """
         if data[:1] not in PACKETS or not self._runner.run(self._packet(data)):
             self._runner.run(self._handle(data))
         return [in_full(kind, body) for kind, body in self._taken()]
@@ -209,7 +230,9 @@ class MachineClient(SessionClient):
         return await self._while_on(super()._packet(packet))
 
     async def _while_on(self, work: Awaitable[bool] | Awaitable[None]) -> bool:
-        """Do the work. Callbacks and threads that the power loss has ended answer no more, so that it is asked for as well."""
+        """Do the work. Callbacks and threads that the power loss has ended answer no more, so that
+        it is asked for as well.
+        """
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._lost)
         task = asyncio.ensure_future(work)
@@ -232,7 +255,9 @@ class MachineClient(SessionClient):
 
 
 class EmbeddedUpper:
-    """A `views.model.protocols.UpperExecutor` without Spark, of which a process has one: these are many databases."""
+    """A `views.model.protocols.UpperExecutor` without Spark, of which a process has one: these are
+    many databases.
+    """
 
     is_ready = False
 
@@ -248,7 +273,9 @@ class EmbeddedUpper:
 
 @contextmanager
 def shared_kernels(kernels: Path) -> Iterator[None]:
-    """Let all databases share their compiled kernels. Threads that a power loss ends do so silently."""
+    """Let all databases share their compiled kernels. Threads that a power loss ends do so
+    silently.
+    """
     loaded: dict[tuple[object, ...], tuple[Kernel, Path]] = {}
 
     def load(
@@ -275,7 +302,9 @@ def shared_kernels(kernels: Path) -> Iterator[None]:
 
 @contextmanager
 def fast_starts(kernels: Path) -> Iterator[None]:
-    """Do so, and without the functions of the embedded engine: most of a start is to make these known."""
+    """Do so, and without the functions of the embedded engine: most of a start is to make these
+    known.
+    """
     with shared_kernels(kernels), pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine.embedded.query_engine, "register_functions", nothing)
         yield

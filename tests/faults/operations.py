@@ -1,8 +1,10 @@
-"""The sequence of operations that every event of is made to fail, and the smaller one that follows the next start.
+"""The sequence of operations that every event of is made to fail, and the smaller one that follows
+the next start.
 
-Leaves: operations, each with what it says to the server and what it does to the model. Everything that is logged in a way of its own
-occurs: rows one by one and many, by Query and by Bind, with and without waiting for the disk; blocks; rows ahead of their COMMIT; rows
-together with tables and with definitions; what is rolled back; checkpoints; segments of the log that fill up; an orderly end.
+Leaves: operations, each with what it says to the server and what it does to the model. Everything
+that is logged in a way of its own occurs: rows one by one and many, by Query and by Bind, with and
+without waiting for the disk; blocks; rows ahead of their COMMIT; rows together with tables and with
+definitions; what is rolled back; checkpoints; segments of the log that fill up; an orderly end.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ COPIED_BYTES = 100_000
 
 
 class Kind(Enum):
-    """STATEMENT: messages of a session. TURN: of the log's own thread. RESTART: an orderly end, and a start."""
+    """STATEMENT: messages of a session. TURN: of the log's own thread. RESTART: an orderly end, and
+    a start.
+    """
 
     STATEMENT = auto()
     TURN = auto()
@@ -28,10 +32,11 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Operation:
-    """messages: each sent when the one before it is answered. effect: what it does to the model; needs: relations that must be there.
+    """Step of a client. messages: each sent when the one before it is answered. effect: what it
+    does to the model; needs: relations that must be there.
 
-    sqlstate: of the error that is its right answer. is_loose: it is acknowledged before it is durable. is_durable: when it is
-    acknowledged, so is everything before it.
+    sqlstate: of the error that is its right answer. is_loose: it is acknowledged before it is
+    durable. is_durable: when it is acknowledged, so is everything before it.
     """
 
     name: str
@@ -207,7 +212,9 @@ def define_and_write(op: int) -> Operation:
 
 
 def alter(op: int) -> Operation:
-    """Make the ring anew between rows of the old and of the new one, with a column that is gone at the end."""
+    """Make the ring anew between rows of the old and of the new one, with a column that is gone at
+    the end.
+    """
     first, second = Rows(op, 2, 30), Rows(op, 3, 5)
 
     def effect(expected: Expected) -> None:

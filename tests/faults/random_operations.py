@@ -1,7 +1,9 @@
-"""Random operations of one client on streams, views and tables, each with the times of day at which its messages arrive.
+"""Random operations of one client on streams, views and tables, each with the times of day at which
+its messages arrive.
 
-Leaves: operations as messages, which two databases are told alike. Rows are written in every way that there is, and what a view or a table
-refuses is among them. Views need no upper pipeline. Must not know which database is killed.
+Leaves: operations as messages, which two databases are told alike. Rows are written in every way
+that there is, and what a view or a table refuses is among them. Views need no upper pipeline. Must
+not know which database is killed.
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ OPTIONS = {
     "met": " WITH (stream_join = arrival)",
     "missed": " WITH (stream_join = arrival)",
 }
-# What comes behind the text of a view that is replaced, so that its state goes on.
+# What comes after the text of a view that is replaced, so that its state goes on.
 REPLACEMENTS = {
     "sums": (" HAVING count(*) > 2", " HAVING sum(v) > 0", ""),
     "texts": (" HAVING count(*) > 1", ""),
@@ -69,7 +71,9 @@ Message = tuple[int, bytes]
 
 @dataclass(frozen=True)
 class Operation:
-    """messages: each with the time of day at which it arrives, in microseconds. is_loose: acknowledged before it is durable."""
+    """Steps of a random life. messages: each with the time of day at which it arrives, in
+    microseconds. is_loose: acknowledged before it is durable.
+    """
 
     name: str
     messages: tuple[Message, ...]
@@ -147,7 +151,9 @@ class Drawing:
         return query(self._definition()) if self._chance.random() < 0.2 else self._single()
 
     def _definition(self) -> str:
-        """Return what changes a view. When its transaction fails, later ones fail as well, on both sides."""
+        """Return what changes a view. When its transaction fails, later ones fail as well, on both
+        sides.
+        """
         name = self._chance.choice(list(VIEWS))
         old = self._views.get(name)
         if old is not None and len(self._views) > 2:
@@ -230,7 +236,8 @@ class Drawing:
             str(chance.randint(0, 5)),
             self._number(),
             f"{chance.randint(-10_000, 10_000) / 100:.2f}",
-            # Sums of these are exact: of others the last bit tells in which order they were added, which a reader changes as well.
+            # Sums of these are exact: of others the last bit tells in which order they were added,
+            # which a reader changes as well.
             repr(chance.randint(-4000, 4000) / 4),
             chance.choice(TEXTS) * chance.choice((1, 1, 1, 40)),
             f"2026-03-0{chance.randint(1, 9)} {chance.randint(0, 23):02}:30:00+00",

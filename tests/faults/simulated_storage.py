@@ -1,16 +1,20 @@
 """A disk in memory that fails on command, and that a power loss treats as badly as a real one may.
 
-Enters: what `engine.storage.storage.Storage` is asked for, and a plan of failures. Leaves: the same answers as a disk, and by `crash` the
-storage
-that the next start finds. Each file and each folder has a durable image and the changes since; running programs see all of them, a crash
-keeps what a completed sync covers and of the rest what its seed says:
+Enters: what `engine.storage.storage.Storage` is asked for, and a plan of failures. Leaves: the same
+answers as a disk, and by `crash` the storage that the next start finds. Each file and each folder
+has a durable image and the changes since; running programs see all of them, a crash keeps what a
+completed sync covers and of the rest what its seed says:
 
-- a write: all, nothing, a beginning cut at any byte, or some byte ranges; a file that grew may have its new size and zeros;
+- a write: all, nothing, a beginning cut at any byte, or some byte ranges; a file that grew may have
+  its new size and zeros;
 - a truncation: happened or not;
-- a create, rename or remove: each by itself happened or not, those of different files in any order; a rename is one step;
-- what a failed sync was to cover: the same, for ever, whatever is synced later. Running programs see it until then.
+- a create, rename or remove: each by itself happened or not, those of different files in any order;
+  a rename is one step;
+- what a failed sync was to cover: the same, for ever, whatever is synced later. Running programs
+  see it until then.
 
-The table engine's file is real, in a folder of the test, and its COMMIT is one event. Paths are absolute; none of them need exist.
+The table engine's file is real, in a folder of the test, and its COMMIT is one event. Paths are
+absolute; none of them need exist.
 """
 
 from __future__ import annotations
@@ -40,7 +44,9 @@ class PowerLossError(BaseException):
 
 
 class Failure(Enum):
-    """What happens to an event. A power loss falls before it, or when it has taken effect but before anybody hears of it."""
+    """Fate of an event. A power loss falls before it, or when it has taken effect but
+    before anybody hears of it.
+    """
 
     ONCE = auto()
     FROM_THEN_ON = auto()
@@ -60,10 +66,12 @@ class Event:
 
 
 class SimulatedStorage:
-    """Storage in memory; a function of its seed, the calls and the plan of failures. trace: all events so far, the first is number 1.
+    """Storage in memory; a function of its seed, the calls and the plan of failures. trace: all
+    events so far, the first is number 1.
 
-    folder: one that is there from the beginning. bytes_max: the room on the disk, None for no end; a test may change it at any time.
-    on_power_loss: called once, by the thread at whose event the power goes off; others may wait for it, and event loops swallow errors.
+    folder: one that is there from the beginning. bytes_max: the room on the disk, None for no end;
+    a test may change it at any time. on_power_loss: called once, by the thread at whose event the
+    power goes off; others may wait for it, and event loops swallow errors.
     """
 
     def __init__(self, seed: int, folder: Path = Path("/"), bytes_max: int | None = None) -> None:
@@ -91,18 +99,24 @@ class SimulatedStorage:
         return self._is_off
 
     def fail_at(self, number: int, failure: Failure, code: int = errno.EIO) -> None:
-        """Let the event with that number, of all since the storage was made, fail. A full disk refuses only what takes room on it.
+        """Let the event with that number, of all since the storage was made, fail. A full disk
+        refuses only what takes room on it.
 
-        A write that fails has written a beginning, a sync that fails leaves what it was to cover in doubt, all others do nothing.
+        A write that fails has written a beginning, a sync that fails leaves what it was to cover in
+        doubt, all others do nothing.
         """
         self._failures[number] = (failure, code)
 
     def ignore_sync(self, matches: Callable[[Path], bool]) -> None:
-        """Let syncs of the files and folders whose path matches do nothing, also after a crash: a program that forgets them."""
+        """Let syncs of the files and folders whose path matches do nothing, also after a crash: a
+        program that forgets them.
+        """
         self._ignored.append(matches)
 
     def crash(self, seed: int | None = None) -> SimulatedStorage:
-        """Return the storage that the next start finds after a power loss now, as `seed` (or our own) says. This one is off."""
+        """Return the storage that the next start finds after a power loss now, as `seed` (or our
+        own) says. This one is off.
+        """
         with self._lock:
             self._is_off = True
             seed = self.seed if seed is None else seed
@@ -207,7 +221,9 @@ class SimulatedStorage:
 
     @contextmanager
     def _event(self, kind: str, path: Path, fail: Callable[[Random], None] | None = None) -> Iterator[None]:
-        """Count an event and let it meet what is planned for it. fail: what a failure leaves behind."""
+        """Count an event and let it meet what is planned for it. fail: what a failure leaves
+        after.
+        """
         with self._power():
             self.trace.append(Event(kind, path))
             failure, code = self._planned(kind)
@@ -280,7 +296,9 @@ class SimulatedStorage:
 
 
 class SimulatedFile:
-    """An open file of a SimulatedStorage. Its path is that of its opening, also when it was renamed since."""
+    """An open file of a SimulatedStorage. Its path is that of its opening, also when it was renamed
+    since.
+    """
 
     def __init__(self, storage: SimulatedStorage, path: Path, contents: Contents) -> None:
         self._storage = storage

@@ -1,7 +1,9 @@
-"""Every storage event of a fixed sequence fails, fails from then on, or is the moment of a power loss; then the database is started again.
+"""Every storage event of a fixed sequence fails, fails from then on, or is the moment of a power
+loss; then the database is started again.
 
-All that was acknowledged is there once, nothing else, and nothing by half: in rings, views and tables. In the running server reading goes
-on, and writers are told 53100 or 58030. That the test would see a sync that is missing is tested as well.
+All that was acknowledged is there once, nothing else, and nothing by half: in rings, views and
+tables. In the running server reading goes on, and writers are told 53100 or 58030. That the test
+would see a sync that is missing is tested as well.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ GOOD = (Outcome.COUNTS, Outcome.LOOSE)
 
 @dataclass(frozen=True)
 class Way:
-    """What may happen at an event. is_end: the process ends there; keeps_writes: the machine does not, so that all it wrote is there."""
+    """Fault at an event. is_end: the process ends there; keeps_writes: the machine does
+    not, so that all it wrote is there.
+    """
 
     name: str
     failure: Failure
@@ -67,7 +71,9 @@ LATER, LATEST = 100, 200
 
 @dataclass(frozen=True)
 class Case:
-    """What happens to the event `number`. seed: of what a failure leaves, and of what comes after it."""
+    """Fault of the event `number`. seed: of what a failure leaves, and of what comes after
+    it.
+    """
 
     number: int
     way: Way
@@ -86,7 +92,8 @@ def _fast(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def trace(tmp_path_factory: pytest.TempPathFactory, _fast: None) -> list[Event]:
     """The events of the sequence that nothing fails in."""
-    # While the first run compiles kernels the log's thread may sync by the clock, which no later run has time for.
+    # While the first run compiles kernels the log's thread may sync by the clock, which no later
+    # run has time for.
     for name in ("compiling", "untouched"):
         machine = Machine(tmp_path_factory.mktemp(name) / "machine")
         history = History(machine)
@@ -132,7 +139,7 @@ def all_cases(trace: list[Event], seed: int) -> Iterator[Case]:
 
 
 def test_the_sequence_has_everything(trace: list[Event], tmp_path: Path) -> None:
-    """There are events of all kinds, and behind the last one there is none."""
+    """There are events of all kinds, and after the last one there is none."""
     machine = Machine(tmp_path / "machine")
     machine.disk.fail_at(len(trace) + 1, BEFORE)
     run_all(History(machine), whole_sequence(), None)
@@ -150,7 +157,9 @@ def test_the_sequence_has_everything(trace: list[Event], tmp_path: Path) -> None
 
 @dataclass(frozen=True)
 class Mutation:
-    """Something that is left out on purpose. near: the kind of event at which a power loss shows it soonest."""
+    """Something that is left out on purpose. near: the kind of event at which a power loss shows it
+    soonest.
+    """
 
     name: str
     do: Callable[[Machine, pytest.MonkeyPatch], None]
@@ -213,7 +222,9 @@ def test_a_missing_sync_is_seen(
 
 
 def problems_of(case: Case, folder: Path, mutate: Callable[[Machine], None] | None = None) -> list[str]:
-    """Run the sequence with one failure, and start again; return what is wrong. A mutated machine may have fewer events."""
+    """Run the sequence with one failure, and start again; return what is wrong. A mutated machine
+    may have fewer events.
+    """
     machine = Machine(folder, case.seed)
     if mutate is not None:
         mutate(machine)
@@ -238,7 +249,9 @@ def problems_of(case: Case, folder: Path, mutate: Callable[[Machine], None] | No
 
 
 def run_all(history: History, operations: tuple[Operation, ...], case: Case | None) -> None:
-    """Start, and run the operations; what a failing disk has refused is tried again. Raises PowerLossError."""
+    """Start, and run the operations; what a failing disk has refused is tried again. Raises
+    PowerLossError.
+    """
     lasts = case is not None and case.way.lasts
     if not history.start() and (lasts or not history.start_again()):
         return
@@ -258,7 +271,9 @@ def run_all(history: History, operations: tuple[Operation, ...], case: Case | No
 
 
 def check_starts(history: History, seed: int, moment: str) -> None:
-    """Start, look at what is there, go on, lose the power, and do so again; now and then it goes off earlier, as in the start."""
+    """Start, look at what is there, go on, lose the power, and do so again; now and then it goes
+    off earlier, as in the start.
+    """
     machine = history.machine
     chance = Random(f"{seed} {moment}")
     if chance.random() < 0.4:

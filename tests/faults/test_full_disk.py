@@ -30,7 +30,9 @@ def room(history: History) -> int:
 
 
 def test_what_the_tables_have_decided_is_done(history: History) -> None:
-    """The log has room for a transaction up to its PREPARE, but not for the record that says that it was committed."""
+    """The log has room for a transaction up to its PREPARE, but not for the record that says that
+    it was committed.
+    """
     before = room(history)
     history.run(mixed(1))
     needed = before - room(history)

@@ -1,4 +1,6 @@
-"""A server dies at any moment, or at its COMMIT, and is started again: all that was acknowledged is there, and nothing by half."""
+"""A server dies at any moment, or at its COMMIT, and is started again: all that was acknowledged is
+there, and nothing by half.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ CONTEXT.set_forkserver_preload(["tests.faults.worker"])
 
 @dataclass
 class Account:
-    """What the victims of one folder have told, and what must be true after each of them."""
+    """Words that the victims of one folder have told, and what must be true after each of them."""
 
     done: set[int] = field(default_factory=set)
     failed: set[int] = field(default_factory=set)
@@ -53,7 +55,9 @@ class Account:
 
 
 def live(folder: Path, seed: int, fate: Fate, account: Account, moment: tuple[int, float] | None) -> None:
-    """Let a victim work until it dies of its fate, or is killed so many messages and seconds after it was ready."""
+    """Let a victim work until it dies of its fate, or is killed so many messages and seconds after
+    it was ready.
+    """
     ours, theirs = CONTEXT.Pipe()
     victim = CONTEXT.Process(target=work, args=(folder, seed, fate, theirs))
     victim.start()
@@ -80,7 +84,9 @@ def listen(pipe: Connection, account: Account, count: int | None = None) -> None
 
 
 def check(folder: Path, account: Account, is_there: bool | None = None) -> None:
-    """Look at what is left. is_there: whether the transaction that was open must be there; None: it may."""
+    """Look at what is left. is_there: whether the transaction that was open must be there; None: it
+    may.
+    """
     world = opened(folder)
     client = world.client()
     log = {row[0]: row[1] for row in numbers(client, "SELECT n, rows FROM log")}

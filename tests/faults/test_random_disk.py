@@ -1,4 +1,6 @@
-"""Random lives of the simulated disk: as a real one while the power is on, and after a power loss what a plain model allows."""
+"""Random lives of the simulated disk: as a real one while the power is on, and after a power loss
+what a plain model allows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The simulated disk, one rule after the other: what a power loss leaves, no more and no less, and the plan of failures."""
+"""The simulated disk, one rule after the other: what a power loss leaves, no more and no less, and
+the plan of failures.
+"""
 
 from __future__ import annotations
 

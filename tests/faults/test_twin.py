@@ -1,7 +1,9 @@
-"""A database that is killed again and again equals its twin that never was: same views, same rings, same tables, to the byte.
+"""A database that is killed again and again equals its twin that never was: same views, same rings,
+same tables, to the byte.
 
-Both are told the same at the same times of day, so that views whose rows' expressions use now() count alike. They are read and make their
-checkpoints at different moments, which must not be seen. What was under way at a power loss is there or not, and is then told again.
+Both are told the same at the same times of day, so that views whose rows' expressions use now()
+count alike. They are read and make their checkpoints at different moments, which must not be seen.
+What was under way at a power loss is there or not, and is then told again.
 """
 
 from __future__ import annotations
@@ -103,7 +105,9 @@ class Twin:
 
 @dataclass
 class Pair:
-    """A database that is killed, and its twin. story: the events so far, for a person who looks for a difference."""
+    """A database that is killed, and its twin. story: the events so far, for a person who looks for
+    a difference.
+    """
 
     killed: Twin
     spared: Twin

@@ -1,7 +1,9 @@
-"""A process that is to die: one client that runs transactions on durable tables, and tells what was acknowledged.
+"""A process that is to die: one client that runs transactions on durable tables, and tells what was
+acknowledged.
 
-Enters: a data folder, a seed, and what is to happen at some COMMIT. Leaves: over a pipe, a message per event. Every transaction n leaves
-the same traces in several tables, so that half of one can be seen.
+Enters: a data folder, a seed, and what is to happen at some COMMIT. Leaves: over a pipe, a message
+per event. Every transaction n leaves the same traces in several tables, so that half of one can be
+seen.
 """
 
 from __future__ import annotations
@@ -31,14 +33,18 @@ SETUP = (
 
 @dataclass(frozen=True)
 class Fate:
-    """What happens at the COMMIT number `at` of the file: 'fails', 'dies before', 'dies after', or 'nothing'."""
+    """Fault at the COMMIT number `at` of the file: 'fails', 'dies before', 'dies after', or
+    'nothing'.
+    """
 
     what: str = "nothing"
     at: int = 0
 
 
 class FatefulStorage(DiskStorage):
-    """A disk on which one COMMIT meets its fate; those of the store itself, on its `own` connection, do not count."""
+    """A disk on which one COMMIT meets its fate; those of the store itself, on its `own`
+    connection, do not count.
+    """
 
     def __init__(self, fate: Fate, own: TableConnection) -> None:
         self._fate = fate
@@ -70,7 +76,9 @@ def opened(folder: Path) -> World:
 
 
 def work(folder: Path, seed: int, fate: Fate, pipe: Connection) -> None:
-    """Run transactions until the end comes. Messages: ('ready',), ('begun', n, makes table), ('done', n), ('failed', n), ('value', v)."""
+    """Run transactions until the end comes. Messages: ('ready',), ('begun', n, makes table),
+    ('done', n), ('failed', n), ('value', v).
+    """
     world = opened(folder)
     client = world.client()
     if not world.database.catalog.image.entries:
@@ -91,7 +99,9 @@ def work(folder: Path, seed: int, fate: Fate, pipe: Connection) -> None:
 
 
 def transaction(chance: random.Random, n: int, make: bool) -> list[str]:
-    """Return the statements of transaction n; some take several messages, some are undone, some define a table."""
+    """Return the statements of transaction n; some take several messages, some are undone, some
+    define a table.
+    """
     rows = chance.choice((1, 3, 50, 3000))
     one, other = chance.sample(range(1, ACCOUNTS + 1), 2)
     amount = chance.randint(1, 50)

@@ -1,7 +1,9 @@
-"""A client that brings a connection into a state, says something wrong there, and looks at everything that it gets back.
+"""A client that brings a connection into a state, says something wrong there, and looks at
+everything that it gets back.
 
-Rounds go out many at a time. Each begins in the state READY, and ends with messages that lead back there from anywhere; a marker behind
-them tells that the server has followed. A connection that the server ends is made anew, and what was not answered is forgotten.
+Rounds go out many at a time. Each begins in the state READY, and ends with messages that lead back
+there from anywhere; a marker after them tells that the server has followed. A connection that the
+server ends is made anew, and what was not answered is forgotten.
 """
 
 from __future__ import annotations
@@ -60,7 +62,9 @@ class Fuzzer:
         self._at_once = ROUNDS_AT_ONCE
 
     def run(self, per_cell: int, passwords: bool) -> None:
-        """Send at least `per_cell` messages of each type in each state. passwords: the user 'locked' is asked for one."""
+        """Send at least `per_cell` messages of each type in each state. passwords: the user
+        'locked' is asked for one.
+        """
         for state in STATES:
             for kind in TYPES:
                 while self.counts[state, kind] < wanted(state, kind, per_cell):
@@ -76,7 +80,7 @@ class Fuzzer:
     # After authentication.
 
     def _converse(self, state: str, kind: str) -> None:
-        """Have up to `_at_once` rounds; what is behind the end of a connection does not count."""
+        """Have up to `_at_once` rounds; what is after the end of a connection does not count."""
         connection = self._connected()
         said = [message(self._draw, kind) for _ in range(self._at_once)]
         before = STATES[state]
@@ -173,7 +177,9 @@ class Fuzzer:
 
 
 def is_over(received: bytearray) -> bool:
-    """Tell whether ReadyForQuery follows the last marker, and nothing else but whole notifications, which may come at any time."""
+    """Tell whether ReadyForQuery follows the last marker, and nothing else but whole notifications,
+    which may come at any time.
+    """
     ready = received.find(READY, received.rindex(ROW_OF_BACK))
     at = ready + len(READY) + 1
     while ready >= 0 and at + 5 <= len(received):
@@ -187,7 +193,9 @@ def wanted(state: str, kind: str, per_cell: int) -> int:
 
 
 def check(answered: bytes, said: list[bytes]) -> None:
-    """Raise FindingError if the server's bytes are no messages, or if it tells of a bug of its own."""
+    """Raise FindingError if the server's bytes are no messages, or if it tells of a bug of its
+    own.
+    """
     for kind, body in messages(answered):
         if kind not in BACKEND_KINDS:
             raise FindingError(f"an answer of type {kind}: {[one.hex() for one in said]}")
@@ -198,7 +206,9 @@ def check(answered: bytes, said: list[bytes]) -> None:
 
 
 def messages(answered: bytes) -> Iterator[tuple[int, bytes]]:
-    """Return type and body of each whole message. Raises FindingError for a length that can't be."""
+    """Return type and body of each whole message. Raises FindingError for a length that can't
+    be.
+    """
     offset = 0
     while len(answered) - offset >= 5:
         (length,) = struct.unpack_from("!i", answered, offset + 1)

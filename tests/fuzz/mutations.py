@@ -1,7 +1,8 @@
 """Frontend messages that are wrong in one way or another, made from what each type is built of.
 
-Enters: a random source, the letter of a message type. Leaves: bytes. Most messages keep their frame, so that the connection goes on: their
-fields are what nobody sends, or a body has bytes changed, taken out, doubled. A few lie about their length.
+Enters: a random source, the letter of a message type. Leaves: bytes. Most messages keep their
+frame, so that the connection goes on: their fields are what nobody sends, or a body has bytes
+changed, taken out, doubled. A few lie about their length.
 """
 
 from __future__ import annotations

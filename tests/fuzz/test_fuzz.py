@@ -1,7 +1,8 @@
-"""The protocol fuzzer: wrong messages of every type in every state. No crash, no hang, no memory growth, other connections undisturbed.
+"""The protocol fuzzer: wrong messages of every type in every state. No crash, no hang, no memory
+growth, other connections undisturbed.
 
-A share of it runs always. With --write-evidence, 10,000 messages and more of each type in each state: a million in all, counted in
-tests/evidence/fuzz.json.
+A share of it runs always. With --write-evidence, 10,000 messages and more of each type in each
+state: a million in all, counted in tests/evidence/fuzz.json.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ def owner(server: AntumbraServer) -> psycopg.Connection[tuple[object, ...]]:
 
 
 class Neighbour:
-    """A client that goes on while others are fuzzed, and gets what it should. errors: what it got instead; slowest_s: its longest wait."""
+    """A client that goes on while others are fuzzed, and gets what it should. errors: what it got
+    instead; slowest_s: its longest wait.
+    """
 
     def __init__(self, server: AntumbraServer) -> None:
         self.errors: list[str] = []
@@ -76,7 +79,9 @@ class Neighbour:
 
 @pytest.fixture
 def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AntumbraServer]:
-    """The server under test; the long run has one of its own, which asks the user 'locked' for a password."""
+    """The server under test; the long run has one of its own, which asks the user 'locked' for a
+    password.
+    """
     if request.config.getoption("--write-evidence"):
         running = AntumbraServer(tmp_path_factory.mktemp("fuzz") / "data", "--set", RULES)
         running.start()

@@ -1,4 +1,6 @@
-"""The server under test as its users run it: a process of its own, started by the command, reached through its port only."""
+"""The server under test as its users run it: a process of its own, started by the command, reached
+through its port only.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ LOG_CHARACTERS = 4000
 
 
 class AntumbraServer:
-    """`antumbra serve` on a free port with its data in `folder`. Its standard error is kept in `folder`/../server.log."""
+    """`antumbra serve` on a free port with its data in `folder`. Its standard error is kept in
+    `folder`/../server.log.
+    """
 
     def __init__(self, folder: Path, *options: str, environment: Mapping[str, str] | None = None) -> None:
         self.folder = folder
@@ -52,7 +56,9 @@ class AntumbraServer:
 
     @property
     def last_words(self) -> str:
-        """How a process that is no more has ended, and the end of its log; nothing of one that runs."""
+        """How a process that is no more has ended, and the end of its log; nothing of one that
+        runs.
+        """
         if not self.has_ended:
             return ""
         assert self._process is not None
@@ -72,7 +78,9 @@ class AntumbraServer:
         return self._process.pid
 
     def start(self) -> AntumbraServer:
-        """Start the process and wait for its ready line. Raises RuntimeError with what it said instead."""
+        """Start the process and wait for its ready line. Raises RuntimeError with what it said
+        instead.
+        """
         self.launch()
         return self.wait_ready()
 
@@ -88,7 +96,9 @@ class AntumbraServer:
             )
 
     def wait_ready(self) -> AntumbraServer:
-        """Wait for the ready line of a launched process. Raises RuntimeError with what it said instead."""
+        """Wait for the ready line of a launched process. Raises RuntimeError with what it said
+        instead.
+        """
         assert self._process is not None
         watchdog = threading.Timer(START_WAIT_S_MAX, self._process.kill)
         watchdog.start()
@@ -121,7 +131,9 @@ class AntumbraServer:
         self._process.wait()
 
     def connect(self, autocommit: bool = True) -> psycopg.Connection[tuple[object, ...]]:
-        """Return a new connection. Raises AssertionError with the last words of a server that is no more."""
+        """Return a new connection. Raises AssertionError with the last words of a server that is no
+        more.
+        """
         try:
             return psycopg.connect(self.dsn, autocommit=autocommit)
         except psycopg.OperationalError as error:

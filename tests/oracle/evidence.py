@@ -1,4 +1,6 @@
-"""What a long random run leaves behind: a JSON file that says what was tried, with which seed, on which tree, and what failed."""
+"""Evidence of a long random run: a JSON file that says what was tried, with which seed, on
+which tree, and what failed.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent / "evidence"
-# What an answer depends on: the server, its packages, and the tests. Neither documents nor the evidence itself.
+# What an answer depends on: the server, its packages, and the tests. Neither documents nor the
+# evidence itself.
 SOURCES = ("engine", "ringbuffer", "sql", "views", "tests", "requirements.lock")
 
 
 @dataclass
 class Evidence:
-    """The account of one suite. histogram: how often each construct was drawn; failures: one text per failed case."""
+    """The account of one suite. histogram: how often each construct was drawn; failures: one text
+    per failed case.
+    """
 
     suite: str
     seed: int
@@ -31,7 +36,9 @@ class Evidence:
         return FOLDER / f"{self.suite}.json"
 
     def go_on(self) -> None:
-        """Take over what a run of this tree from this seed has left that was cut off and had no failure."""
+        """Take over what a run of this tree from this seed has left that was cut off and had no
+        failure.
+        """
         known = json.loads(self.path.read_text()) if self.path.is_file() else {}
         if (known.get("tree"), known.get("seed"), known.get("failures")) == (tree_digest(), self.seed, []):
             self.cases, self.seconds = known["cases"], known["seconds"]
@@ -54,7 +61,9 @@ class Evidence:
 
 
 def tree_digest() -> str:
-    """Return a SHA-256 over the names and contents of all files of `SOURCES` that git knows, as they are in the work tree."""
+    """Return a SHA-256 over the names and contents of all files of `SOURCES` that git knows, as
+    they are in the work tree.
+    """
     root = FOLDER.parent.parent
     command = ["git", "ls-files", "-z", "--", *SOURCES, ":!tests/evidence", ":!*.md"]
     names = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout.split("\0")

@@ -1,7 +1,8 @@
 """A PostgreSQL 15 of the tests' own: the oracle that gets the same SQL text over all tuples.
 
-Enters: a folder. Leaves: a running cluster (C locale, UTF8, UTC, no fsync unless asked for) on a free loopback port. A missing PostgreSQL
-is a failure, never a skip. Raises RuntimeError with what to install.
+Enters: a folder. Leaves: a running cluster (C locale, UTF8, UTC, no fsync unless asked for) on a
+free loopback port. A missing PostgreSQL is a failure, never a skip. Raises RuntimeError with what
+to install.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ MISSING = "PostgreSQL 15 is needed as the tests' oracle: apt-get install postgre
 
 
 class PostgresCluster:
-    """A cluster in `folder`; start() before use, stop() at the end. durable: with PostgreSQL's defaults in all that concerns the disk."""
+    """A cluster in `folder`; start() before use, stop() at the end. durable: with PostgreSQL's
+    defaults in all that concerns the disk.
+    """
 
     def __init__(self, folder: Path, durable: bool = False) -> None:
         self.folder = folder

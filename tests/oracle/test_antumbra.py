@@ -1,4 +1,4 @@
-"""What a test is told of a server that is no more."""
+"""A server that is no more names its end to the test."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""What EXPLAIN says of each statement of the `.txt` files beside this one: notices and plan, or the error.
+"""Answers of EXPLAIN to each statement of the `.txt` files beside this one: notices and plan, or
+the error.
 
-Fingerprints are masked, since they change with every generated line; Spark's SQL is left out: tests/sql/emit has it.
+Fingerprints are masked, since they change with every generated line; Spark's SQL is left out:
+tests/sql/emit has it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a server answered, and whether two answers are one: column types, rows as bytes, SQLSTATEs."""
+"""Answers of servers, and whether two of them are one: column types, rows as bytes, SQLSTATEs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ BINARY_FORMS: dict[int, Callable[[str], bytes]] = {
 
 @dataclass(frozen=True)
 class Answer:
-    """What a server said: an error's SQLSTATE, or the tag, the column types and the rows' bytes."""
+    """Answer of a server: an error's SQLSTATE, or the tag, the column types and the rows' bytes."""
 
     sqlstate: str = ""
     tag: str = ""
@@ -96,12 +96,16 @@ def compare(ours: Answer, theirs: Answer, ordered: bool, story: Sequence[str]) -
 
 
 def is_planned_error(ours: Answer, theirs: Answer) -> bool:
-    """Tell whether PostgreSQL has failed at a constant while it planned, where no row would have needed it."""
+    """Tell whether PostgreSQL has failed at a constant while it planned, where no row would have
+    needed it.
+    """
     return theirs.sqlstate[:2] == "22" and NO_ROWS.fullmatch(ours.tag) is not None
 
 
 def fails_beyond_limit(ours: Answer, theirs: Answer, text: str, postgres: Connection) -> bool:
-    """Tell whether PostgreSQL too fails at the rows that LIMIT cuts off: whether these are computed depends on its plan."""
+    """Tell whether PostgreSQL too fails at the rows that LIMIT cuts off: whether these are computed
+    depends on its plan.
+    """
     whole = LAST_LIMIT.sub("", text)
     if ours.sqlstate[:2] != "22" or theirs.sqlstate or whole == text:
         return False
@@ -109,7 +113,9 @@ def fails_beyond_limit(ours: Answer, theirs: Answer, text: str, postgres: Connec
 
 
 def is_refused(ours: Answer, theirs: Answer, counts: Counter[str]) -> bool:
-    """Tell whether only PostgreSQL did what was asked, and ours said that it does not; count it with the reason."""
+    """Tell whether only PostgreSQL did what was asked, and ours said that it does not; count it
+    with the reason.
+    """
     if ours.sqlstate != REFUSED or theirs.sqlstate == REFUSED:
         return False
     counts["statements refused"] += 1
@@ -118,7 +124,9 @@ def is_refused(ours: Answer, theirs: Answer, counts: Counter[str]) -> bool:
 
 
 def _has_wide_number(answer: Answer) -> bool:
-    """Tell whether PostgreSQL's answer has a numeric of more digits than ours may have, whose refusal is documented."""
+    """Tell whether PostgreSQL's answer has a numeric of more digits than ours may have, whose
+    refusal is documented.
+    """
     return any(
         WIDE_NUMBER.search(value) or _digits_count(value) > DIGITS_MAX
         for row in answer.rows
@@ -140,7 +148,9 @@ def _digits_count(value: bytes) -> int:
 
 
 def _number(value: bytes | None) -> bytes | None:
-    """Return what is the same for equal numerics, in text or in binary form: without the scale, or without zeros at the end."""
+    """Return what is the same for equal numerics, in text or in binary form: without the scale, or
+    without zeros at the end.
+    """
     if value is None:
         return None
     if value[:1] == b"\0":
@@ -177,7 +187,9 @@ def prepared(
     named: bool,
     in_binary: bool,
 ) -> Answer:
-    """Prepare the statement without types, and execute it with parameters of the types that the server found."""
+    """Prepare the statement without types, and execute it with parameters of the types that the
+    server found.
+    """
     pgconn = connection.pgconn
     name = b"random" if named else b""
     made = pgconn.prepare(name, text.encode())
@@ -221,14 +233,18 @@ def answer_of(result: pq.abc.PGresult) -> Answer:
 
 
 def _as_ordered(value: bytes | None, kind: int) -> bytes | None:
-    """Return what is the same for values that are equal, though they are written differently: a jsonb's numbers with any zeros."""
+    """Return what is the same for values that are equal, though they are written differently: a
+    jsonb's numbers with any zeros.
+    """
     if value is None or kind != JSONB:
         return value
     return FRACTION.sub(lambda found: found[0].rstrip(b"0").rstrip(b"."), value)
 
 
 def _value(result: pq.abc.PGresult, row: int, index: int) -> bytes | None:
-    """Return a value's bytes; a binary array's flag for NULLs is left out: PostgreSQL keeps it when the last NULL was cut off."""
+    """Return a value's bytes; a binary array's flag for NULLs is left out: PostgreSQL keeps it when
+    the last NULL was cut off.
+    """
     value = result.get_value(row, index)
     if value is not None and result.fformat(index) == 1 and result.ftype(index) in ARRAY_TYPES:
         return value[:4] + value[8:]

@@ -1,4 +1,6 @@
-"""One random case: a stream, its views, writes good and bad, and the reads to compare, all drawn from one seed."""
+"""One random case: a stream, its views, writes good and bad, and the reads to compare, all drawn
+from one seed.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,10 @@ TIME_ZONES = ("UTC", "UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata")
 class Write:
     """One message that writes, or ends a transaction.
 
-    text: its statements are separated by a semicolon at a line's end, if there are more than one. data: what COPY sends; parameters:
-    of the extended protocol; rows: parameters of many executions of the text in one pipeline. several: more than one value may be
-    wrong, and which one is named depends on how far checking went.
+    text: its statements are separated by a semicolon at a line's end, if there are more than one.
+    data: what COPY sends; parameters: of the extended protocol; rows: parameters of many executions
+    of the text in one pipeline. several: more than one value may be wrong, and which one is named
+    depends on how far checking went.
     """
 
     text: str
@@ -40,8 +43,9 @@ class Write:
 class Case:
     """Everything of one case.
 
-    extended, binary: how its reads are sent and answered. setup, cleanup: statements before and after. folds: its reads wait a moment for
-    more rows of the stream, so that its groupings are folded in kernels.
+    extended, binary: how its reads are sent and answered. setup, cleanup: statements before and
+    after. folds: its reads wait a moment for more rows of the stream, so that its groupings are
+    folded in kernels.
     """
 
     seed: int
@@ -102,7 +106,9 @@ def stream_source(name: str, columns: Sequence[Column]) -> Source:
 
 
 class WriteMaker:
-    """Draws the statements that fill one stream. others: draw writes of other relations in between."""
+    """Draws the statements that fill one stream. others: draw writes of other relations in
+    between.
+    """
 
     def __init__(
         self,

@@ -1,7 +1,8 @@
 """Random typed SQL expressions over given columns, as text that PostgreSQL and Antumbra both get.
 
-A term has a family, and for numerics whether all its values have one display scale (a group's key or a min/max of mixed scales has
-no defined text in PostgreSQL either). Names of the constructs drawn are counted.
+A term has a family, and for numerics whether all its values have one display scale (a group's key
+or a min/max of mixed scales has no defined text in PostgreSQL either). Names of the constructs
+drawn are counted.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ PATTERNS = ("a%", "%b", "_b%", "%l_o%", "", "%", "x\\%y", "Z%", "_")
 
 @dataclass(frozen=True)
 class Term:
-    """An expression's text. fixed: equal values have one text (false for numerics of several display scales, and intervals).
+    """An expression's text. fixed: equal values have one text (false for numerics of several
+    display scales, and intervals).
 
     calm: its values stay in range in arithmetic.
     """
@@ -48,8 +50,8 @@ def term_of(column: Column) -> Term:
 class ExpressionMaker:
     """Draws expressions over `columns` from one source of randomness.
 
-    risky: may raise for some rows; in_stream: only functions that a stream pipeline has. families: what any term may be of; compared:
-    what operands of a comparison may be of.
+    risky: may raise for some rows; in_stream: only functions that a stream pipeline has. families:
+    what any term may be of; compared: what operands of a comparison may be of.
     """
 
     families: Sequence[str] = FAMILIES
@@ -81,7 +83,9 @@ class ExpressionMaker:
         return self.term(self.random.choice(self.families), depth)
 
     def column(self, *families: str, calm: bool = False) -> Term | None:
-        """Return a column of one of `families`; calm: without extremes, so that arithmetic on it stays in range."""
+        """Return a column of one of `families`; calm: without extremes, so that arithmetic on it
+        stays in range.
+        """
         fitting = [term for term in self.terms if term.family in families and (not calm or term.text in self._calm)]
         return self.random.choice(fitting) if fitting else None
 
@@ -114,7 +118,8 @@ class ExpressionMaker:
 
     def leaf(self, family: str) -> Term:
         families = INTEGERS if family in ("int4", "int8") else ("text", "varchar") if family == "text" else (family,)
-        # Numerics near 38 digits stay out of arithmetic: PostgreSQL goes on where Antumbra says 22003.
+        # Numerics near 38 digits stay out of arithmetic: PostgreSQL goes on where Antumbra says
+        # 22003.
         tame = family == "numeric" or not (self.risky and self.random.random() < 0.3)
         calm = family not in ("bool", "text") and tame
         column = self.column(*families, calm=calm)
@@ -123,7 +128,9 @@ class ExpressionMaker:
         return self.constant(family)
 
     def _divisor(self, families: Sequence[str]) -> str:
-        """Return a column that may be 0, or nothing; a constant 0 fails in PostgreSQL before there is a row."""
+        """Return a column that may be 0, or nothing; a constant 0 fails in PostgreSQL before there
+        is a row.
+        """
         column = self.column(*families, calm=True) if self.risky else None
         return column.text if column is not None else ""
 

@@ -1,4 +1,6 @@
-"""Random continuous views that join tables: below the grouping, as a part of the stream pipeline, and above it."""
+"""Random continuous views that join tables: below the grouping, as a part of the stream pipeline,
+and above it.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from tests.randomized.views import SOURCE, Source, ViewMaker
 
 
 class JoinedViewMaker(ViewMaker):
-    """Draws views over one stream and tables. fixed: joined below the grouping, so that they can't change; changing: above it."""
+    """Draws views over one stream and tables. fixed: joined below the grouping, so that they can't
+    change; changing: above it.
+    """
 
     key_pattern = re.compile(r"\b([cdef]\d|key\b|id\b)")
 
@@ -66,7 +70,7 @@ class JoinedViewMaker(ViewMaker):
         maker = ExpressionMaker(random, terms, self.counts, risky, in_stream=True)
         if not conditions:
             return Source(text, maker)
-        # What is in a WHERE clause joins too; the view's own condition is put behind it.
+        # What is in a WHERE clause joins too; the view's own condition is put after it.
         names = ", ".join(f"{term.text} AS d{index}" for index, term in enumerate(terms))
         derived = [Term(f"d{index}", term.family, term.fixed, term.calm) for index, term in enumerate(terms)]
         above = ExpressionMaker(random, derived, self.counts, risky=False, in_stream=True)

@@ -1,5 +1,5 @@
-"""One random case of views and their lives: several connections insert, change tables and define views, one step after the other or at
-the same time.
+"""One random case of views and their lives: several connections insert, change tables and define
+views, one step after the other or at the same time.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ NAMES = ("'one'", "'two'", "'three'", "NULL")
 
 @dataclass(frozen=True)
 class LifeView:
-    """A view as it is to be made. choice: its stream_join, "" for the session's; reset: with which CREATE OR REPLACE begins anew."""
+    """A view as it is to be made. choice: its stream_join, "" for the session's; reset: with which
+    CREATE OR REPLACE begins anew.
+    """
 
     name: str
     shape: Shape
@@ -38,9 +40,11 @@ class LifeView:
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that happens. kind: write, change (of a table), view, drop, rename, read, burst, state (truncate and the like).
+    """One thing that happens. kind: write, change (of a table), view, drop, rename, read, burst,
+    state (truncate and the like).
 
-    name: what a drop, a rename or a state is about. together: the writes of each session in a burst; changing: they change tables, too.
+    name: what a drop, a rename or a state is about. together: the writes of each session in a
+    burst; changing: they change tables, too.
     """
 
     kind: str
@@ -55,7 +59,9 @@ class Step:
 
 @dataclass
 class LifeCase:
-    """All steps of a case. relations: the streams p, q and tables a, b by their real names; default_choice: the session's stream_join."""
+    """All steps of a case. relations: the streams p, q and tables a, b by their real names;
+    default_choice: the session's stream_join.
+    """
 
     seed: int
     relations: dict[str, str]
@@ -88,7 +94,8 @@ class _CaseMaker:
         self._views: list[LifeView] = []
         self._in_block: set[str] = set()
         self._changing = ""
-        # Transactions whose snapshot may be older than a change of a table: PostgreSQL's statements would see it.
+        # Transactions whose snapshot may be older than a change of a table: PostgreSQL's statements
+        # would see it.
         self._behind: set[str] = set()
         self._next_id = 10
         rows_a = ", ".join(
@@ -159,7 +166,9 @@ class _CaseMaker:
         return Step("view", view=view)
 
     def _replace(self) -> list[Step]:
-        """Return CREATE OR REPLACE VIEW: the query with a condition above or another column, or another query."""
+        """Return CREATE OR REPLACE VIEW: the query with a condition above or another column, or
+        another query.
+        """
         random = self._random
         old = random.choice(self._views)
         inner, columns = old.shape.text, old.shape.columns
@@ -244,7 +253,9 @@ class _CaseMaker:
         return Write(random.choice(changes))
 
     def _change(self) -> list[Step]:
-        """Return a change of a table; two open transactions never change tables, because one would wait for the other."""
+        """Return a change of a table; two open transactions never change tables, because one would
+        wait for the other.
+        """
         session = self._changing or self._random.choice(WRITERS)
         if session in self._behind:
             return []
@@ -277,7 +288,9 @@ class _CaseMaker:
         return [Step("write", session, Write(random.choice(["COMMIT", "COMMIT", "ROLLBACK"])))]
 
     def _burst(self) -> Step:
-        """Return writes of several sessions at the same time; where rows meet tables on arrival, none of them changes a table."""
+        """Return writes of several sessions at the same time; where rows meet tables on arrival,
+        none of them changes a table.
+        """
         random = self._random
         together: dict[str, list[Write]] = {}
         for session in WRITERS:

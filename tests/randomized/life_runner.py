@@ -1,8 +1,9 @@
 """Runs a case of views and their lives against both servers.
 
-PostgreSQL has the rows of each stream in a table in the order of their commits, and a view reads those behind its creation. What a view
-with `stream_join = arrival` counts is replayed: behind each commit its sources are evaluated over the rows of that commit and the tables
-as they are, and the view reads what was found. A change that a frozen view forbids is not made.
+PostgreSQL has the rows of each stream in a table in the order of their commits, and a view reads
+those after its creation. What a view with `stream_join = arrival` counts is replayed: after each
+commit its sources are evaluated over the rows of that commit and the tables as they are, and the
+view reads what was found. A change that a frozen view forbids is not made.
 """
 
 from __future__ import annotations
@@ -38,10 +39,11 @@ PLACES = re.compile(r"m\d|tie")
 
 @dataclass
 class Living:
-    """A view that is there. reads: what it names; met: PostgreSQL's tables of what its sources have yielded.
+    """A view that is there. reads: what it names; met: PostgreSQL's tables of what its sources have
+    yielded.
 
-    shown: what readers may have seen of it.
-    ranges: the numbers of the rows that it counts, both ends left out and the last one open while it is active.
+    shown: what readers may have seen of it. ranges: the numbers of the rows that it counts, both
+    ends left out and the last one open while it is active.
     """
 
     view: LifeView
@@ -59,7 +61,7 @@ class Living:
 
     @property
     def condition(self) -> str:
-        """Which rows of a stream it has counted, for PostgreSQL."""
+        """Return the condition for the rows of a stream that it has counted, for PostgreSQL."""
         parts = [f"n > {start}" + (f" AND n <= {end}" if end is not None else "") for start, end in self.ranges]
         return " OR ".join(parts)
 
@@ -179,7 +181,8 @@ class LifeRun:
         return {letter for letter in TABLE_COLUMNS if self._case.relations[letter] in words}
 
     def _check_in_use(self, tables: set[str], ours: Answer) -> None:
-        """Raise MismatchError unless the error names a frozen view that has a table below its grouping, and says what to do.
+        """Raise MismatchError unless the error names a frozen view that has a table below its
+        grouping, and says what to do.
 
         A transaction that began before a view was renamed knows it by the name that it had.
         """
@@ -190,7 +193,9 @@ class LifeRun:
             self._fail(f"refused, where {holders} are frozen: {ours.message}")
 
     def _check_not_frozen(self, write: Write, ours: Answer) -> None:
-        """Raise MismatchError where a table was changed that a frozen view has in its stream pipeline for sure."""
+        """Raise MismatchError where a table was changed that a frozen view has in its stream
+        pipeline for sure.
+        """
         tables = self._changed_by(write)
         if ours.sqlstate or not tables:
             return
@@ -202,7 +207,9 @@ class LifeRun:
             self._fail(f"{write.text} changed a table under the frozen views {holders}")
 
     def _settle(self) -> None:
-        """Give what PostgreSQL has committed its place in the order of commits, and replay it for the views that join on arrival."""
+        """Give what PostgreSQL has committed its place in the order of commits, and replay it for
+        the views that join on arrival.
+        """
         for letter in STREAMS:
             if letter not in self._relations:
                 continue
@@ -219,7 +226,9 @@ class LifeRun:
             )
 
     def _burst(self, step: Step) -> None:
-        """Let the sessions write at the same time, while another one reads the views; then do the same in PostgreSQL, one by one."""
+        """Let the sessions write at the same time, while another one reads the views; then do the
+        same in PostgreSQL, one by one.
+        """
         together = {
             session: [write for write in writes if self._is_there(write)] for session, writes in step.together.items()
         }
@@ -283,7 +292,9 @@ class LifeRun:
             one.shown.append(simple(self._admin, f"SELECT * FROM {one.name}"))
 
     def _read_stale(self, name: str) -> None:
-        """Read an answer that may be old: it is the present one, or one that somebody has read since the view was defined."""
+        """Read an answer that may be old: it is the present one, or one that somebody has read
+        since the view was defined.
+        """
         one = self._living[name]
         text = f"SELECT * FROM {one.name}"
         self._story += ["SET view_staleness = '1h'", text]
@@ -410,7 +421,9 @@ class LifeRun:
             self._forget(step.name)
 
     def _forget(self, changed: str) -> None:
-        """What was read before a definition changed may not be read again, neither of the view nor of those above it."""
+        """Versions that were read before a definition changed may not be read again, neither of the
+        view nor of those above it.
+        """
         for name in (changed, *self._dependents(changed)):
             self._living[name].shown.clear()
         self._remember()

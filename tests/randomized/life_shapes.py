@@ -1,8 +1,10 @@
-"""Random continuous views over two streams and two tables: every shape that the README of views names, as SQL text.
+"""Random continuous views over two streams and two tables: every shape that the README of views
+names, as SQL text.
 
-A name in braces stands for a relation: {p} and {q} the streams, {a} and {b} the tables, {m0} and so on the rows that a view's source
-yields, and {tie} is what makes PostgreSQL keep the row that arrived first. No expression fails for a row, no answer depends on the
-order of rows, and what has no total order has no LIMIT.
+A name in braces stands for a relation: {p} and {q} the streams, {a} and {b} the tables, {m0} and so
+on the rows that a view's source yields, and {tie} is what makes PostgreSQL keep the row that
+arrived first. No expression fails for a row, no answer depends on the order of rows, and what has
+no total order has no LIMIT.
 """
 
 from __future__ import annotations
@@ -44,9 +46,11 @@ SET_OPERATORS = ("UNION", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL")
 
 @dataclass
 class Shape:
-    """A query over the relations. sources: the queries behind {m0} ..., each over one stream; below: the tables that they join.
+    """A query over the relations. sources: the queries after {m0} ..., each over one stream;
+    below: the tables that they join.
 
-    frozen: those among them that are certainly in a stream pipeline. views: other views that it reads.
+    frozen: those among them that are certainly in a stream pipeline. views: other views that it
+    reads.
     """
 
     text: str = ""
@@ -59,7 +63,9 @@ class Shape:
 
 
 class LifeShapeMaker:
-    """Draws shapes. others: views with their columns that a new one may read; ties: equal rows may be ordered by their arrival."""
+    """Draws shapes. others: views with their columns that a new one may read; ties: equal rows may
+    be ordered by their arrival.
+    """
 
     def __init__(self, random: Random, counts: Counter[str], ties: bool) -> None:
         self._random = random
@@ -444,7 +450,7 @@ class LifeShapeMaker:
 
 
 def prefixed(alias: str, terms: Sequence[Term]) -> list[Term]:
-    """Return columns by their names behind an alias."""
+    """Return columns by their names after an alias."""
     return [Term(f"{alias}.{term.text}", term.family, term.fixed) for term in terms]
 
 

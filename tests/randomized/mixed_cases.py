@@ -1,4 +1,6 @@
-"""One random case of a stream with tables: views that join them, streams filled from them, reads of views and tables together."""
+"""One random case of a stream with tables: views that join them, streams filled from them, reads of
+views and tables together.
+"""
 
 from __future__ import annotations
 
@@ -57,8 +59,9 @@ def make_mixed_case(seed: int) -> Case:
 def assigned_family(column: Column) -> str:
     """Return the family of what tables give to a stream's column.
 
-    Views add up floats of columns without extreme values. Such a sum is the same in any order of additions only if
-    each of them is exact: whole numbers of two bytes are, a table's floats need not be.
+    Views add up floats of columns without extreme values. Such a sum is the same in any order of
+    additions only if each of them is exact: whole numbers of two bytes are, a table's floats need
+    not be.
     """
     return "int2" if column.family in FLOATS and not column.extreme else column.family
 

@@ -1,6 +1,7 @@
 """How far a random run has come: seeds go out to several shares, finished cases come in.
 
-The evidence counts those that have none before them that is unfinished, so a run that was cut off goes on where its evidence ends.
+The evidence counts those that have none before them that is unfinished, so a run that was cut off
+goes on where its evidence ends.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ PROGRESS_CASES = 100
 
 
 class Progress:
-    """Seeds from that of the evidence on, `cases_max` of them, for `seconds_max` in all. Thread-safe.
+    """Seeds from that of the evidence on, `cases_max` of them, for `seconds_max` in all.
+    Thread-safe.
 
     writes: the evidence is written now and then. is_over: a share has failed.
     """

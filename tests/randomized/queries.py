@@ -1,4 +1,6 @@
-"""Random SELECTs over tables and views: joins, subqueries, CTEs, set operations, groupings, windows, DISTINCT ON, functions."""
+"""Random SELECTs over tables and views: joins, subqueries, CTEs, set operations, groupings,
+windows, DISTINCT ON, functions.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ CAST_OF_NUMERIC = "numeric(30,4)"
 
 
 class QueryMaker:
-    """Draws queries over `sources`; one maker per statement gives its FROM items names of their own."""
+    """Draws queries over `sources`; one maker per statement gives its FROM items names of their
+    own.
+    """
 
     def __init__(self, random: Random, sources: Sequence[Source], counts: Counter[str]) -> None:
         self._random = random
@@ -60,7 +64,8 @@ class QueryMaker:
         maker = self._maker(scope.terms)
         items = [maker.term(family, 1).text for family in families]
         where = f" WHERE {maker.condition(1)}" if self._random.random() < 0.5 else ""
-        # Equal values may have two texts, or none to compare: which of them LIMIT keeps follows from their text.
+        # Equal values may have two texts, or none to compare: which of them LIMIT keeps follows
+        # from their text.
         order = ", ".join(
             f"({item})::text" if family in ("json", "interval", "numeric") else str(index + 1)
             for index, (item, family) in enumerate(zip(items, families, strict=True))
@@ -319,5 +324,7 @@ class QueryMaker:
 
 
 def is_fixed_in_set(column: Term) -> bool:
-    """Tell whether a set operation's column still has one text per value: blanks are padded to one side's length only."""
+    """Tell whether a set operation's column still has one text per value: blanks are padded to one
+    side's length only.
+    """
     return column.fixed and column.family != "bpchar"

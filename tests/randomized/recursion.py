@@ -1,4 +1,6 @@
-"""Random WITH RECURSIVE queries: counters, closures of graphs, trees over a table, searches with paths."""
+"""Random WITH RECURSIVE queries: counters, closures of graphs, trees over a table, searches with
+paths.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""What the generators draw although Antumbra refuses it with 0A000: the reasons, each with the part of its message that names it.
+"""Refusals that the generators draw although Antumbra answers 0A000: the reasons, each with the
+part of its message that names it.
 
-A refusal that is not listed here fails the random test, and so do more of them than `SHARE_MAX` of all statements.
+A refusal that is not listed here fails the random test, and so do more of them than `SHARE_MAX` of
+all statements.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Random regular expressions in PostgreSQL's syntax, texts that they may match, and options; a few patterns are wrong on purpose."""
+"""Random regular expressions in PostgreSQL's syntax, texts that they may match, and options; a few
+patterns are wrong on purpose.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""Runs a random case against Antumbra and PostgreSQL through real sockets and says where they differ.
+"""Runs a random case against Antumbra and PostgreSQL through real sockets and says where they
+differ.
 
-PostgreSQL gets the same text for all but three things: the stream is a table there; since Antumbra refuses rows that a view
-can't evaluate, the view's row expressions are evaluated in PostgreSQL after each write, as part of it; and a view that skips such rows
-reads there what a function has let through.
+PostgreSQL gets the same text for all but three things: the stream is a table there; since Antumbra
+refuses rows that a view can't evaluate, the view's row expressions are evaluated in PostgreSQL
+after each write, as part of it; and a view that skips such rows reads there what a function has let
+through.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ from tests.randomized.cases import Case, Write
 from tests.randomized.selects import Select
 from tests.randomized.views import SOURCE, View
 
-# A prepared statement is not there. psycopg loses count of what it has prepared when a pipeline fails in a block, with any server.
+# A prepared statement is not there. psycopg loses count of what it has prepared when a pipeline
+# fails in a block, with any server.
 LOST = "26000"
 FOLDING = "SET stream_timeout = '1ms'"
 
@@ -68,7 +71,8 @@ def run_case(case: Case, antumbra: Connection, postgres: Connection) -> None:
             antumbra.execute(FOLDING.encode())
         for select in case.selects:
             if failing & select.views or not select.views <= made:
-                # PostgreSQL fails only if it needs the column at fault; Antumbra's version has all columns.
+                # PostgreSQL fails only if it needs the column at fault; Antumbra's version has all
+                # columns.
                 continue
             story.append(f"{select.text} {select.parameters or ''}".rstrip())
             ours, theirs = _read(antumbra, case, select), _read(postgres, case, select)
@@ -110,7 +114,9 @@ def _create_views(case: Case, antumbra: Connection, postgres: Connection, story:
 
 
 def _oracle_text(case: Case, view: View, postgres: Connection) -> str:
-    """Return PostgreSQL's CREATE VIEW, and make the function that tells which rows a skipping view counts."""
+    """Return PostgreSQL's CREATE VIEW, and make the function that tells which rows a skipping view
+    counts.
+    """
     source = case.stream
     if view.skips:
         one_row = view.check.replace(SOURCE, f"(SELECT ($1).*) AS {case.stream}")
@@ -125,7 +131,9 @@ def _oracle_text(case: Case, view: View, postgres: Connection) -> str:
 
 
 def do_write(connection: Connection, write: Write, checks: Sequence[str]) -> Answer:
-    """Do one write; with checks, evaluate them in the same transaction, so that a failure undoes the write."""
+    """Do one write; with checks, evaluate them in the same transaction, so that a failure undoes
+    the write.
+    """
     own = checks and connection.info.transaction_status == pq.TransactionStatus.IDLE and write.text != "BEGIN"
     is_insert = write.text.startswith(("INSERT", "COPY"))
     if own and is_insert:

@@ -1,6 +1,8 @@
-"""Random FROM clauses: tables, views, derived tables, functions, VALUES and laterals, joined in every way.
+"""Random FROM clauses: tables, views, derived tables, functions, VALUES and laterals, joined in
+every way.
 
-A scope is the text of a FROM clause with the columns that it offers, by qualified names that no other scope of the statement has.
+A scope is the text of a FROM clause with the columns that it offers, by qualified names that no
+other scope of the statement has.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ class Body:
 
 @dataclass(frozen=True)
 class Scope:
-    """A FROM clause's text (without FROM) and its columns. closed: a further JOIN would not see all of them."""
+    """A FROM clause's text (without FROM) and its columns. closed: a further JOIN would not see all
+    of them.
+    """
 
     text: str
     terms: tuple[Term, ...]
@@ -62,7 +66,9 @@ def comparable(left: Term, right: Term) -> bool:
 
 
 class ScopeMaker:
-    """Draws FROM clauses. derived: gives the body of a derived table; condition: a predicate over given columns."""
+    """Draws FROM clauses. derived: gives the body of a derived table; condition: a predicate over
+    given columns.
+    """
 
     def __init__(
         self,
@@ -167,7 +173,9 @@ class ScopeMaker:
         return Scope(f"{left.text} {kind} {right.text} ON {condition}", terms, sources)
 
     def _shared(self, left: Scope, right: Scope) -> list[str]:
-        """Return names of integers that both sides have once, where no other name of them is the same."""
+        """Return names of integers that both sides have once, where no other name of them is the
+        same.
+        """
         names = [[term.text.partition(".")[2] for term in scope.terms] for scope in (left, right)]
         both = [name for name in ("k", "n") if all(side.count(name) == 1 for side in names)]
         families = {

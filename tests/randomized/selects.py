@@ -46,7 +46,8 @@ COPY_OPTIONS = (
 class Select:
     """A random query over views; ordered: its rows have one defined order.
 
-    parameters: (family, text) of each $n; they are sent as text or in binary, by a statement that is prepared once. views: what it reads.
+    parameters: (family, text) of each $n; they are sent as text or in binary, by a statement that
+    is prepared once. views: what it reads.
     """
 
     text: str

@@ -23,7 +23,9 @@ SESSIONS = ("a", "b", "c", "reader", "changer", "admin")
 
 
 def make_any_case(seed: int) -> Case | TableCase | LifeCase:
-    """Return the case of a seed: of seven, four are of tables, one of a stream, one of both, one of the lives of views."""
+    """Return the case of a seed: of seven, four are of tables, one of a stream, one of both, one of
+    the lives of views.
+    """
     match seed % 7:
         case 0:
             return make_case(seed)

@@ -1,4 +1,6 @@
-"""Expressions with queries in them: IN, NOT IN, EXISTS, ANY, ALL, scalar ones and ARRAY(...), correlated and not."""
+"""Expressions with queries in them: IN, NOT IN, EXISTS, ANY, ALL, scalar ones and ARRAY(...),
+correlated and not.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ SUBQUERY_SHARE = 0.10
 
 
 class SubqueryExpressionMaker(TableExpressionMaker):
-    """Draws expressions of which some are queries over `sources`. alias: gives names of FROM items."""
+    """Draws expressions of which some are queries over `sources`. alias: gives names of FROM
+    items.
+    """
 
     def __init__(
         self,

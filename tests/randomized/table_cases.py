@@ -1,4 +1,6 @@
-"""One random case of durable tables: tables, writes, transactions, conflicts of two sessions, and queries, all drawn from one seed."""
+"""One random case of durable tables: tables, writes, transactions, conflicts of two sessions, and
+queries, all drawn from one seed.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ ISOLATIONS = ("", "", " ISOLATION LEVEL REPEATABLE READ", " ISOLATION LEVEL READ
 
 @dataclass
 class TableCase:
-    """Everything of one case. cleanup: DROP statements; sequences: behind its tables' keys; extended, binary: how reads are sent."""
+    """Everything of one case. cleanup: DROP statements; sequences: of its tables' keys;
+    extended, binary: how reads are sent.
+    """
 
     seed: int
     statements: list[Statement]
@@ -66,7 +70,7 @@ class TableCaseMaker:
 
     @property
     def sources(self) -> list[Source]:
-        """What queries can read by now."""
+        """Return what queries can read by now."""
         return [*(table.source for table in self.tables.values()), *self.views]
 
     def make(self) -> None:

@@ -1,6 +1,7 @@
 """Random columns of durable tables: those of streams, and the types that only tables have.
 
-A family of an array is its element's with []. Domains are small, so that keys collide, joins meet and groups have several rows.
+A family of an array is its element's with []. Domains are small, so that keys collide, joins meet
+and groups have several rows.
 """
 
 from __future__ import annotations
@@ -95,7 +96,8 @@ SQL_TYPES = {
     "int4[]": "integer[]",
     "bool[]": "boolean[]",
 }
-# Equal values with two texts: intervals (30 days and 1 mon), numbers of several scales. json has no equality at all.
+# Equal values with two texts: intervals (30 days and 1 mon), numbers of several scales. json has no
+# equality at all.
 UNFIXED = frozenset({"plain numeric", "interval", "json"})
 
 

@@ -1,4 +1,6 @@
-"""Expressions of all types of tables: intervals, times, uuid, bytea, JSON, arrays, patterns, rows; as text for both servers."""
+"""Expressions of all types of tables: intervals, times, uuid, bytea, JSON, arrays, patterns, rows;
+as text for both servers.
+"""
 
 from __future__ import annotations
 
@@ -48,12 +50,16 @@ KEYABLE = frozenset(
 
 
 def is_keyable(term: Term) -> bool:
-    """Tell whether equal values of a term have one text, so that grouping, DISTINCT and a set operation are defined."""
+    """Tell whether equal values of a term have one text, so that grouping, DISTINCT and a set
+    operation are defined.
+    """
     return term.fixed and term.family in KEYABLE
 
 
 class TableExpressionMaker(ExpressionMaker):
-    """Draws expressions over columns of tables; those that need a query come from `subquery`, which a subclass has."""
+    """Draws expressions over columns of tables; those that need a query come from `subquery`, which
+    a subclass has.
+    """
 
     families: Sequence[str] = (*FAMILIES, *FAMILIES, *TABLE_ONLY)
     compared: Sequence[str] = (*FAMILIES[1:], *COMPARED)

@@ -1,4 +1,6 @@
-"""Runs a case of durable tables against both servers: the same text, session by session, and every answer compared."""
+"""Runs a case of durable tables against both servers: the same text, session by session, and every
+answer compared.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ RESTART_STEP = 1000
 
 
 def run_table_case(case: TableCase, antumbra: Mapping[str, Connection], postgres: Mapping[str, Connection]) -> None:
-    """Run one case on both, each with its sessions by name. Raises MismatchError at the first difference."""
+    """Run one case on both, each with its sessions by name. Raises MismatchError at the first
+    difference.
+    """
     story = [f"-- seed {case.seed}"]
     both(antumbra, postgres, f"SET TimeZone = '{case.time_zone}'")
     story.append(f"SET TimeZone = '{case.time_zone}'")

@@ -1,7 +1,7 @@
 """Random statements that write a durable table, as text for both servers.
 
-What depends on the order of rows is not drawn: an UPDATE of a key moves one row or all of them far, FROM joins on the other table's
-key, INSERT ... SELECT into a table with a sequence has an ORDER BY.
+What depends on the order of rows is not drawn: an UPDATE of a key moves one row or all of them far,
+FROM joins on the other table's key, INSERT ... SELECT into a table with a sequence has an ORDER BY.
 """
 
 from __future__ import annotations
@@ -30,10 +30,12 @@ GROWING = ("literals", "literals", "parameters", "pipeline", "copy", "copy csv")
 
 @dataclass(frozen=True)
 class Statement:
-    """One message to one server's session. session: 'a' or 'b'; parameters, rows: of the extended protocol, as %s; data: of COPY.
+    """One message to one server's session. session: 'a' or 'b'; parameters, rows: of the extended
+    protocol, as %s; data: of COPY.
 
-    several: more than one value may be wrong, and which one is named depends on how far checking went. ordered: of its answer's rows.
-    reads: it changes nothing, so that a case goes on when it is refused. numbered: parameters of $n, for a statement prepared once.
+    several: more than one value may be wrong, and which one is named depends on how far checking
+    went. ordered: of its answer's rows. reads: it changes nothing, so that a case goes on when it
+    is refused. numbered: parameters of $n, for a statement prepared once.
     """
 
     text: str
@@ -49,7 +51,9 @@ class Statement:
 
 
 class TableWriter:
-    """Draws writes of tables. tables: as they stand, by name; numbers: the next fresh value of each table's key."""
+    """Draws writes of tables. tables: as they stand, by name; numbers: the next fresh value of each
+    table's key.
+    """
 
     def __init__(
         self, random: Random, tables: Mapping[str, Table], sources: Sequence[Source], counts: Counter[str]
@@ -291,7 +295,9 @@ class TableWriter:
         )
 
     def _update_from(self, table: Table) -> Statement:
-        """Return an UPDATE whose every row meets one row of another table at most: they are joined on its key."""
+        """Return an UPDATE whose every row meets one row of another table at most: they are joined
+        on its key.
+        """
         keyed = [other for other in self._tables.values() if len(other.key) == 1]
         if not keyed:
             return self._update(table)

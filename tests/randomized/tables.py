@@ -1,4 +1,6 @@
-"""Random durable tables: their columns, keys, checks and defaults, and the changes that ALTER TABLE makes to them."""
+"""Random durable tables: their columns, keys, checks and defaults, and the changes that ALTER TABLE
+makes to them.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ FIRST_DAY = datetime.date(2020, 1, 1)
 
 @dataclass(frozen=True)
 class Source:
-    """Something that a query reads. columns: by their bare names; key: those that no two rows share, if known."""
+    """Something that a query reads. columns: by their bare names; key: those that no two rows
+    share, if known.
+    """
 
     name: str
     columns: tuple[Term, ...]
@@ -36,7 +40,8 @@ class Source:
 
 @dataclass(frozen=True)
 class Table:
-    """A table as it stands. key: its primary key; uniques: other unique sets of columns; fresh: columns that count up.
+    """A table as it stands. key: its primary key; uniques: other unique sets of columns; fresh:
+    columns that count up.
 
     generated: the kind of the column that a sequence fills, '' without one.
     """
@@ -56,7 +61,7 @@ class Table:
 
     @property
     def sequence(self) -> str:
-        """The name of the sequence behind its generated column, '' without one."""
+        """The name of the sequence of its generated column, '' without one."""
         return f"{self.name}_id_seq" if self.generated else ""
 
     def column(self, name: str) -> Column:

@@ -1,4 +1,6 @@
-"""The account of a long random run: what is counted when it is cut off, and where the next one goes on."""
+"""The account of a long random run: what is counted when it is cut off, and where the next one goes
+on.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""The random test of the main job: streams, views, tables, transactions and queries, compared with PostgreSQL through real sockets.
+"""The random test of the main job: streams, views, tables, transactions and queries, compared with
+PostgreSQL through real sockets.
 
-Two servers share the cases, because compiling kernels is most of a case's time and one process compiles on one core. Every case is
-made from its own seed, so it does not matter which server runs it: `--seed N --cases 1` runs one again. With --write-evidence a run
-that was cut off goes on, if the commit is the same.
+Two servers share the cases, because compiling kernels is most of a case's time and one process
+compiles on one core. Every case is made from its own seed, so it does not matter which server runs
+it: `--seed N --cases 1` runs one again. With --write-evidence a run that was cut off goes on, if
+the commit is the same.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from tests.randomized.progress import Progress
 from tests.randomized.refusals import SHARE_MAX, unknown_refusals
 from tests.randomized.sharing import Share, make_any_case
 
-# Of the time that is given: all cases of a CI run take three minutes of both cores when nothing else runs, and more beside other tests.
+# Of the time that is given: all cases of a CI run take three minutes of both cores when nothing
+# else runs, and more beside other tests.
 SECONDS_SHARE = 3
 # Of fewer statements the share that is refused says nothing.
 STATEMENTS_MIN = 1000

@@ -1,4 +1,6 @@
-"""Random regular expressions: every function of ours gives PostgreSQL's answers, and RE2 the same as our matcher to what it is given."""
+"""Random regular expressions: every function of ours gives PostgreSQL's answers, and RE2 the same
+as our matcher to what it is given.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""Random columns and values: each column has a small domain of its own, with NULLs and extremes, so that groups collide.
+"""Random columns and values: each column has a small domain of its own, with NULLs and extremes, so
+that groups collide.
 
-A value is its text in PostgreSQL's input form, or None for NULL; `literal` and `parameter` give its other forms.
+A value is its text in PostgreSQL's input form, or None for NULL; `literal` and `parameter` give its
+other forms.
 """
 
 from __future__ import annotations
@@ -76,7 +78,8 @@ BAD_TEXTS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a random stream or table. values: its domain; risky extremes are among them only when `extreme`.
+    """A column of a random stream or table. values: its domain; risky extremes are among them only
+    when `extreme`.
 
     fixed: equal values have one text, so that it can be a group's key.
     """
@@ -196,7 +199,9 @@ def copy_text(value: str | None, null: str = "\\N", delimiter: str = "\t") -> st
 
 
 def copy_csv(value: str | None, random: Random, null: str = "", delimiter: str = ",", quote: str = '"') -> str:
-    """Return the field of a value in CSV; a value that looks like NULL has to be quoted to differ from it."""
+    """Return the field of a value in CSV; a value that looks like NULL has to be quoted to differ
+    from it.
+    """
     if value is None:
         return null
     if value in ("", null) or any(character in value for character in f"{delimiter}{quote}\n\\"):

@@ -1,5 +1,6 @@
-"""Random continuous views of other shapes than one grouping: set operations, DISTINCT ON, grouping sets, DISTINCT in aggregates, UNION
-ALL below a grouping, the stream used twice. Their expressions never fail for a row, and no answer depends on the order of rows.
+"""Random continuous views of other shapes than one grouping: set operations, DISTINCT ON, grouping
+sets, DISTINCT in aggregates, UNION ALL below a grouping, the stream used twice. Their expressions
+never fail for a row, and no answer depends on the order of rows.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ SET_OPERATORS = ("UNION", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL")
 
 
 class ShapeMaker:
-    """Draws views over what a FROM item yields. maker: of expressions over its columns that don't fail."""
+    """Draws views over what a FROM item yields. maker: of expressions over its columns that don't
+    fail.
+    """
 
     def __init__(self, random: Random, counts: Counter[str], source: str, maker: ExpressionMaker) -> None:
         self._random = random
@@ -66,7 +69,9 @@ class ShapeMaker:
         return f"{query} ORDER BY {', '.join(order)}", named("k", [*keys, *rest])
 
     def _side_by_side(self) -> str:
-        """Return the FROM item of two selections of the source, under the names of its columns without points."""
+        """Return the FROM item of two selections of the source, under the names of its columns
+        without points.
+        """
         sides = [self._select(self._plain) for _ in range(self._random.choice([2, 2, 3]))]
         return f"({' UNION ALL '.join(sides)}) AS u"
 

@@ -1,7 +1,7 @@
 """Random continuous views over one stream, as SQL text.
 
-A view is drawn with the check that tells, in PostgreSQL, whether a row expression of it fails for some row: Antumbra refuses such rows when
-they are inserted, or skips them if the view says so.
+A view is drawn with the check that tells, in PostgreSQL, whether a row expression of it fails for
+some row: Antumbra refuses such rows when they are inserted, or skips them if the view says so.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ SOURCE = "\1"  # stands for the FROM item of the stream in a query's text
 
 @dataclass(frozen=True)
 class View:
-    """A random view. columns: what its SELECT yields; check: a query that fails when a row expression does; both over SOURCE.
+    """A random view. columns: what its SELECT yields; check: a query that fails when a row
+    expression does; both over SOURCE.
 
     skips: rows for which the check fails are not counted, where they are refused otherwise.
     """
@@ -47,7 +48,7 @@ class View:
 
 @dataclass(frozen=True)
 class Source:
-    """What a view selects from: the stream, or a query over it. prefix: a WITH clause."""
+    """Source that a view selects from: the stream, or a query over it. prefix: a WITH clause."""
 
     text: str
     maker: ExpressionMaker
@@ -55,7 +56,9 @@ class Source:
 
 
 class ViewMaker:
-    """Draws views over one stream. key_pattern: what a group's key contains, since a constant is none."""
+    """Draws views over one stream. key_pattern: what a group's key contains, since a constant is
+    none.
+    """
 
     key_pattern = re.compile(r"\b[cd]\d")
 
@@ -122,9 +125,11 @@ class ViewMaker:
         return f"SELECT DISTINCT {', '.join(items)}", columns, [key.text for key in keys]
 
     def _grouping(self) -> tuple[str, list[Term], list[str], str, str]:
-        """Return the SELECT list, its columns, what to check, GROUP BY with HAVING, and the condition of a HAVING over keys alone.
+        """Return the SELECT list, its columns, what to check, GROUP BY with HAVING, and the
+        condition of a HAVING over keys alone.
 
-        Both servers put such a condition before the grouping, so that rows which it leaves out can't fail.
+        Both servers put such a condition before the grouping, so that rows which it leaves out
+        can't fail.
         """
         random = self.random
         keys = [self._key() for _ in range(random.choice([0, 1, 1, 1, 2, 2, 3]))]
@@ -198,7 +203,8 @@ class ViewMaker:
             if function == "count":
                 return term
             if function in ("sum", "avg") and term.family in SUMMABLE:
-                # A float sum depends on the order of rows unless all partial sums are exact: columns of quarters only.
+                # A float sum depends on the order of rows unless all partial sums are exact:
+                # columns of quarters only.
                 if term.family not in FLOATS or (self._maker.is_calm(term) and term.text.startswith("c")):
                     return term
             if function in ("min", "max") and term.family != "bool" and term.fixed:
@@ -216,7 +222,9 @@ class ViewMaker:
         return f" HAVING count(*) > {self.random.randint(0, 3)}"
 
     def above(self, grouped: str, columns: list[Term]) -> tuple[str, list[Term]]:
-        """Return the query with an upper part: a second grouping, ORDER BY with LIMIT, windows, or nothing."""
+        """Return the query with an upper part: a second grouping, ORDER BY with LIMIT, windows, or
+        nothing.
+        """
         kinds = ["none"] * 5 + ["second grouping", "limit", "window", "window", "filter", "distinct"]
         kind = self.random.choice(kinds)
         self.counts[f"upper {kind}"] += 1

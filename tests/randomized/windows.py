@@ -1,4 +1,6 @@
-"""Random window calls over columns whose rows are unique, so that ORDER BY all of them is one order."""
+"""Random window calls over columns whose rows are unique, so that ORDER BY all of them is one
+order.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def window_call(random: Random, columns: Sequence[Term], counts: Counter[str]) -
 
 
 def value_call(random: Random, columns: Sequence[Term], over: str, frame: str) -> Term:
-    """Return a call of a function that picks another row's value; `over` is an open parenthesis with its order."""
+    """Return a call of a function that picks another row's value; `over` is an open parenthesis
+    with its order.
+    """
     column = random.choice(columns)
     function = random.choice(VALUES)
     if function in ("lag", "lead"):

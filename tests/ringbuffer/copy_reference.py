@@ -1,4 +1,5 @@
-"""COPY's two formats in plain Python, one character after the other, as PostgreSQL 15 describes them: the model for the decoders' tests.
+"""COPY's two formats in plain Python, one character after the other, as PostgreSQL 15 describes
+them: the model for the decoders' tests.
 
 Only what is valid: lines end with \\n, values are texts. Leaves: rows of str or None.
 """

@@ -19,7 +19,9 @@ def refused_flips(data: bytes, is_refused: Callable[[bytes], bool], seed: int) -
 
 
 def refused_damages(data: bytes, count: int, is_refused: Callable[[bytes], bool], seed: int) -> int:
-    """Return how many of `count` variants are refused, each with one to ten places overwritten, shorter or longer by up to eight bytes."""
+    """Return how many of `count` variants are refused, each with one to ten places overwritten,
+    shorter or longer by up to eight bytes.
+    """
     rng = random.Random(seed)
     refused = 0
     for _ in range(count):

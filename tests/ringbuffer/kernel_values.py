@@ -1,4 +1,6 @@
-"""Python values to the words that kernels take and back, without the help of kernels: what the tests of scalar functions share."""
+"""Python values to the words that kernels take and back, without the help of kernels: what the
+tests of scalar functions share.
+"""
 
 from __future__ import annotations
 
@@ -113,7 +115,9 @@ def date_text(day: int) -> str:
 
 
 class Texts:
-    """Makes the words of strings, and keeps the bytes of the long ones alive; each lies at an offset, as in a column's heap."""
+    """Makes the words of strings, and keeps the bytes of the long ones alive; each lies at an
+    offset, as in a column's heap.
+    """
 
     def __init__(self) -> None:
         self.heaps: list[npt.NDArray[np.uint8]] = []
@@ -130,7 +134,9 @@ class Texts:
 
 
 def text(w0: int, w1: int, heap: int) -> str:
-    """Return the string of three words, after checking the prefix of a long one and the padding of a short one."""
+    """Return the string of three words, after checking the prefix of a long one and the padding of
+    a short one.
+    """
     length = w0 & 0xFFFFFFFF
     inline = (w0 % WORD >> 32).to_bytes(4, "little") + (w1 % WORD).to_bytes(8, "little")
     if length <= INLINE_BYTES:

@@ -1,8 +1,8 @@
 """Writes golden/scalars.json: what PostgreSQL 15 answers for the scalar functions that kernels do.
 
-Run as `python -m tests.ringbuffer.make_golden`.
-Each entry is a function's name and its cases: the arguments as text, and the answer as text, null, or '!' and the SQLSTATE.
-The random arguments are seeded, so a second run writes the same file. test_golden.py holds the kernels to it.
+Run as `python -m tests.ringbuffer.make_golden`. Each entry is a function's name and its cases: the
+arguments as text, and the answer as text, null, or '!' and the SQLSTATE. The random arguments are
+seeded, so a second run writes the same file. test_golden.py holds the kernels to it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ def ask(cluster: PostgresCluster) -> dict[str, list[tuple[Arguments, str | None]
 
 
 def answer(connection: psycopg.Connection, name: str, template: str, arguments: Arguments) -> str | None:
-    """Return the text of an expression's value, or '!' and the SQLSTATE; the last argument of a zoned function is the TimeZone."""
+    """Return the text of an expression's value, or '!' and the SQLSTATE; the last argument of a
+    zoned function is the TimeZone.
+    """
     if name.startswith("zoned_"):
         connection.execute("SELECT set_config('TimeZone', %s, false)", arguments[-1:])
         arguments = arguments[:-1]
@@ -133,7 +135,7 @@ def numeric_questions(chooser: random.Random) -> Iterator[Question]:
 
 
 def any_numeric_questions() -> Iterator[Question]:
-    """What NaN and the infinities do, beside finite numbers and each other."""
+    """Write what NaN and the infinities do, beside finite numbers and each other."""
     values = ["NaN", "Infinity", "-Infinity", "0", "0.00", "1", "1.50", "-2.5", "123456789012345678901234567890"]
     pairs = list(product(values, values))
     for name, operator in {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "modulo": "%%"}.items():
@@ -285,7 +287,8 @@ def zone_questions(chooser: random.Random) -> Iterator[Question]:
         for years in ((1700, 1950), (1960, 2037), (1960, 2037), (2038, 9000))
         for _ in range(25)
     ]
-    # Around the changes of 2024 in New York and Berlin, of Lord Howe by half an hour, of Sao Paulo at midnight, and Berlin's of 1945.
+    # Around the changes of 2024 in New York and Berlin, of Lord Howe by half an hour, of Sao Paulo
+    # at midnight, and Berlin's of 1945.
     for day in (
         "2024-03-10",
         "2024-11-03",

@@ -13,7 +13,9 @@ Row = tuple[Any, ...]
 
 
 def make_morsel(rows: Sequence[Row], layout: Layout) -> Morsel:
-    """Return rows (text as str or bytes, numeric as the unscaled int, None for NULL) as a morsel."""
+    """Return rows (text as str or bytes, numeric as the unscaled int, None for NULL) as a
+    morsel.
+    """
     heap = bytearray()
     data = [empty_column(column.physical, len(rows)) for column in layout]
     nulls = [np.zeros(len(rows), dtype=np.uint8) for _ in layout]
@@ -42,7 +44,9 @@ def string_words(content: bytes, offset: int) -> tuple[int, int]:
 
 
 def plain_rows(morsel: Morsel, layout: Layout) -> list[Row]:
-    """Return a morsel's rows in the form of `make_morsel`; text as str. Asserts that NULLs have zero words."""
+    """Return a morsel's rows in the form of `make_morsel`; text as str. Asserts that NULLs have
+    zero words.
+    """
     columns = []
     for column, data, nulls in zip(layout, morsel.data, morsel.nulls, strict=True):
         assert data.shape[0] == nulls.shape[0] == morsel.rows_count

@@ -1,4 +1,6 @@
-"""Random columns of every type, with extremes and NULLs, and their text in plain Python: the reference of the encoders."""
+"""Random columns of every type, with extremes and NULLs, and their text in plain Python: the
+reference of the encoders.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ WORDS = (
     "x" * 300,
 )
 
-# Days and microseconds that PostgreSQL takes and Python's datetime too; the rest of the range is compared with PostgreSQL alone.
+# Days and microseconds that PostgreSQL takes and Python's datetime too; the rest of the range is
+# compared with PostgreSQL alone.
 DAYS = (-719_162, 2_932_896)
 EXTREME_DAYS = (-2_440_588, 2_145_042_905)
 EXTREME_MICROSECONDS = (-2_440_588 * DAY_US, 106_751_981 * DAY_US)
@@ -55,7 +58,9 @@ def arrow_form(family: str, scale: int = 0) -> pa.DataType:
 
 
 def exact_decimal(unscaled: int, scale: int) -> Decimal:
-    """Return unscaled * 10^-scale; Decimal's own scaleb would round to the 28 digits of its context."""
+    """Return unscaled * 10^-scale; Decimal's own scaleb would round to the 28 digits of its
+    context.
+    """
     return Decimal((int(unscaled < 0), tuple(map(int, str(abs(unscaled)))), -scale))
 
 
@@ -125,7 +130,9 @@ def variable_numeric(source: random.Random, rows_count: int) -> pa.Array:
 
 
 def plain_text(column: pa.Array, family: str, zone: str) -> list[str | None]:
-    """Return what PostgreSQL prints, by Python's own means. Floats are only defined as far as Python's repr agrees."""
+    """Return what PostgreSQL prints, by Python's own means. Floats are only defined as far as
+    Python's repr agrees.
+    """
     texts: list[str | None] = []
     for index in range(len(column)):
         value = column[index]

@@ -1,6 +1,8 @@
-"""A scheduler that switches from one piece of code to another between any two of its bytecodes, at one place after the other.
+"""A scheduler that switches from one piece of code to another between any two of its bytecodes, at
+one place after the other.
 
-The other piece runs as a whole, in the same thread, where nobody holds the lock: so each switch is the same each time.
+The other piece runs as a whole, in the same thread, where nobody holds the lock: so each switch is
+the same each time.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ Result = TypeVar("Result")
 
 
 class Switch:
-    """One switch to `other`, before bytecode number `place` of what `runs` runs in `files`, or the first one after it without `lock`."""
+    """One switch to `other`, before bytecode number `place` of what `runs` runs in `files`, or the
+    first one after it without `lock`.
+    """
 
     def __init__(self, files: tuple[Path, ...], place: int) -> None:
         self._files = frozenset(map(str, files))
@@ -24,7 +28,9 @@ class Switch:
         self.has_happened = False
 
     def runs(self, work: Callable[[], Result], other: Callable[[], object], lock: Lock) -> Result:
-        """Return what `work` returns, having switched to `other` once, if there are so many bytecodes."""
+        """Return what `work` returns, having switched to `other` once, if there are so many
+        bytecodes.
+        """
 
         def trace(frame: FrameType, event: str, _: Any) -> Any:
             if frame.f_code.co_filename not in self._files:

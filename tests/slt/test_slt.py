@@ -1,8 +1,10 @@
-"""SQL in, rows out, over a real socket: every `.slt` file beside this one is a script of statements and their answers.
+"""SQL in, rows out, over a real socket: every `.slt` file beside this one is a script of statements
+and their answers.
 
-Form: a line `statement ok`, `statement error SQLSTATE [position]` or `query`, then the SQL up to an empty line; a query's rows follow
-a line `----`, values joined by `|`, NULL as `NULL`, in any order unless the query has ORDER BY. `pytest tests/slt --rewrite`
-writes what the server answers into the files; the diff is then the review.
+Form: a line `statement ok`, `statement error SQLSTATE [position]` or `query`, then the SQL up to an
+empty line; a query's rows follow a line `----`, values joined by `|`, NULL as `NULL`, in any order
+unless the query has ORDER BY. `pytest tests/slt --rewrite` writes what the server answers into the
+files; the diff is then the review.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""One client of the soak: random transactions of numbered tuples until its server dies, and an account of each.
+"""One client of the soak: random transactions of numbered tuples until its server dies, and an
+account of each.
 
-Enters: a connection string and the life to account for. Leaves: the life's transactions, in order, with what was sent and what was
-answered. Raises whatever the server answers that it should not. Must not know when the server is killed.
+Enters: a connection string and the life to account for. Leaves: the life's transactions, in order,
+with what was sent and what was answered. Raises whatever the server answers that it should not.
+Must not know when the server is killed.
 """
 
 from __future__ import annotations
@@ -40,9 +42,11 @@ class ConnectionLostError(Exception):
 
 @dataclass
 class Watch:
-    """What the clients show to the one who kills, and he to them. mixed_sent: a COMMIT of a table and a stream has just been sent.
+    """Memory that the clients and the killer share. mixed_sent: a COMMIT of a table
+    and a stream has just been sent.
 
-    mixed_s: how long one takes. seen: rows of a stream that a reader has seen. is_stopping: the server was asked to stop.
+    mixed_s: how long one takes. seen: rows of a stream that a reader has seen. is_stopping: the
+    server was asked to stop.
     """
 
     mixed_sent: threading.Event = field(default_factory=threading.Event)
@@ -62,7 +66,9 @@ class Watch:
 
 
 class SoakClient:
-    """A client with its number, its chance, and the numbers of its tuples, which never come again."""
+    """A client with its number, its chance, and the numbers of its tuples, which never come
+    again.
+    """
 
     def __init__(self, number: int, seed: int) -> None:
         self.number = number
@@ -99,7 +105,8 @@ class SoakClient:
         except psycopg.errors.QueryCanceled:
             if not watch.is_stopping:
                 raise
-            # A server that stops cancels what runs: the first that it has not acknowledged. What was sent behind it nobody knows.
+            # A server that stops cancels what runs: the first that it has not acknowledged. What
+            # was sent after it nobody knows.
             cancelled = next((unit for unit in life.units if unit.state is State.SENT), None)
             if cancelled is not None:
                 cancelled.state = State.FAILED
@@ -204,7 +211,9 @@ class SoakClient:
         raise AssertionError("a row that is wrong was taken")
 
     def _read(self, connection: Connection, life: Life, watch: Watch) -> None:
-        """What this client was told is committed it can read, and what it has read of others must stay."""
+        """Rows that this client was told are committed it can read, and what it has read of others
+        must stay.
+        """
         stream = self._draw.choice(self._streams)
         [(rows, total)] = execute(
             connection,
@@ -274,7 +283,9 @@ def acknowledge(unit: Unit) -> None:
 
 
 def commit(connection: Connection, unit: Unit, watch: Watch | None = None) -> None:
-    """Send COMMIT, tell the watch when it is out, and wait for the answer. Raises psycopg.Error when it is refused."""
+    """Send COMMIT, tell the watch when it is out, and wait for the answer. Raises psycopg.Error
+    when it is refused.
+    """
     with lost_when_it_ends(connection):
         send(unit)
         connection.pgconn.send_query(b"COMMIT")
@@ -289,7 +300,9 @@ def commit(connection: Connection, unit: Unit, watch: Watch | None = None) -> No
 
 
 def insert(connection: Connection, stream: str, rows: Sequence[Row], how: str, sending: Callable[[], None]) -> None:
-    """Insert rows in one of five ways. sending: called before the message that ends the statement goes out."""
+    """Insert rows in one of five ways. sending: called before the message that ends the statement
+    goes out.
+    """
     with lost_when_it_ends(connection):
         if how == "COPY":
             with connection.cursor().copy(f"COPY {stream} FROM STDIN") as copy:
@@ -309,7 +322,9 @@ def insert(connection: Connection, stream: str, rows: Sequence[Row], how: str, s
 
 
 def execute(connection: Connection, text: str) -> list[tuple[Any, ...]]:
-    """Run a statement that is no transaction's end, or one that is known to keep nothing; return its rows."""
+    """Run a statement that is no transaction's end, or one that is known to keep nothing; return
+    its rows.
+    """
     with lost_when_it_ends(connection):
         cursor = connection.execute(text.encode())
         return cursor.fetchall() if cursor.description is not None else []
@@ -337,7 +352,9 @@ def flush(connection: Connection) -> None:
 
 
 def expect(connection: Connection, status: ExecStatus | None) -> None:
-    """Take the next result, or None at the end of one query's. Raises psycopg.Error for an error, ConnectionLostError at the end."""
+    """Take the next result, or None at the end of one query's. Raises psycopg.Error for an error,
+    ConnectionLostError at the end.
+    """
     raw = connection.pgconn
     with lost_when_it_ends(connection):
         while raw.is_busy():

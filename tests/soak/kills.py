@@ -1,7 +1,9 @@
-"""The ways in which a server of the soak ends: at any moment, inside a checkpoint, inside a mixed COMMIT, or asked to.
+"""The ways in which a server of the soak ends: at any moment, inside a checkpoint, inside a mixed
+COMMIT, or asked to.
 
-Enters: a victim that clients are busy with. Leaves: the moment of its death, and which of the kinds it really was, seen from outside: a
-CHECKPOINT that was sent and not answered, a file that was being written.
+Enters: a victim that clients are busy with. Leaves: the moment of its death, and which of the kinds
+it really was, seen from outside: a CHECKPOINT that was sent and not answered, a file that was being
+written.
 """
 
 from __future__ import annotations
@@ -51,7 +53,8 @@ class Killer:
             def is_answered() -> bool:
                 return bool(select.select([connection.pgconn.socket], [], [], 0)[0])
 
-            # From the sending, which meets what comes before and behind the file; or from the moment when the file is there.
+            # From the sending, which meets what comes before and after the file; or from the
+            # moment when the file is there.
             if self.draw.random() < 0.5:
                 self.victim.wait_for(self.victim.is_writing_checkpoint, is_answered)
             moment_s = time.monotonic() + self.draw.uniform(0, self.checkpoint_s)
@@ -67,7 +70,9 @@ class Killer:
             return death
 
     def in_mixed_commit(self, watch: Watch) -> Death:
-        """Kill between a client's COMMIT of a table and a stream and its answer; the ledger counts which it was."""
+        """Kill between a client's COMMIT of a table and a stream and its answer; the ledger counts
+        which it was.
+        """
         time.sleep(self.draw.uniform(0, WORK_S_MAX))
         watch.mixed_sent.clear()
         watch.mixed_sent.wait(WAIT_S_MAX)
@@ -96,7 +101,9 @@ class Killer:
         return self._look_and_kill()[0]
 
     def _look_and_kill(self) -> tuple[Death, bool]:
-        """Kill, and tell whether a checkpoint's file was open just before; the server makes checkpoints by itself too."""
+        """Kill, and tell whether a checkpoint's file was open just before; the server makes
+        checkpoints by itself too.
+        """
         is_writing = self.victim.is_writing_checkpoint()
         death = Death(time.monotonic(), self.window_s)
         self.victim.kill()
@@ -113,7 +120,9 @@ def send_checkpoint(connection: Connection) -> None:
 
 
 def took_answer(connection: Connection) -> bool:
-    """Tell whether a server that is dead has answered before. Raises psycopg.Error for an answer that is an error."""
+    """Tell whether a server that is dead has answered before. Raises psycopg.Error for an answer
+    that is an error.
+    """
     try:
         expect(connection, ExecStatus.COMMAND_OK)
     except ConnectionLostError:

@@ -1,7 +1,9 @@
-"""What each client was told, transaction by transaction, and whether a server that was killed still says the same.
+"""Ledger of what each client was told, transaction by transaction, and whether a server that was
+killed still says the same.
 
-Enters: the transactions of each client's lives, the moment of the kill, and what the views and the table say after the restart. Leaves:
-which transactions are there. Raises BrokenPromiseError for one that is lost, doubled, or there by half. Must not know a connection.
+Enters: the transactions of each client's lives, the moment of the kill, and what the views and the
+table say after the restart. Leaves: which transactions are there. Raises BrokenPromiseError for one
+that is lost, doubled, or there by half. Must not know a connection.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ class BrokenPromiseError(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """The rows of a relation, folded as its views fold them. low, high: of the tuples' numbers; first, last: of their notes."""
+    """The rows of a relation, folded as its views fold them. low, high: of the tuples' numbers;
+    first, last: of their notes.
+    """
 
     rows: int = 0
     total: int = 0
@@ -46,7 +50,9 @@ Effects = Mapping[str, Tally]
 
 
 class State(Enum):
-    """How far a transaction came: never asked to commit, asked, acknowledged, or refused and rolled back."""
+    """How far a transaction came: never asked to commit, asked, acknowledged, or refused and rolled
+    back.
+    """
 
     OPEN = "open"
     SENT = "sent"
@@ -56,7 +62,9 @@ class State(Enum):
 
 @dataclass(slots=True)
 class Unit:
-    """One transaction. what: its kind, for people. sent_s: when the message that commits it was sent; answered_s: when it was answered."""
+    """One transaction. what: its kind, for people. sent_s: when the message that commits it was
+    sent; answered_s: when it was answered.
+    """
 
     what: str
     is_mixed: bool = False
@@ -72,7 +80,9 @@ class Unit:
 
 @dataclass(slots=True)
 class Life:
-    """What one client did between two starts of the server, in its order. waits_for_log: its synchronous_commit is on."""
+    """Deeds of one client between two starts of the server, in its order. waits_for_log: its
+    synchronous_commit is on.
+    """
 
     client: int
     number: int
@@ -82,7 +92,8 @@ class Life:
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """The end of a server. window_s: what synchronous_commit = off may lose before it; 0: it was shut down and lost nothing.
+    """The end of a server. window_s: what synchronous_commit = off may lose before it; 0: it was
+    shut down and lost nothing.
 
     late_s: how much later than it should be anything on the machine was at that time.
     """
@@ -92,13 +103,17 @@ class Death:
     late_s: float = 0.0
 
     def is_beyond(self, unit: Unit) -> bool:
-        """Tell whether a transaction was answered before the window began; how late the machine was is left out of account."""
+        """Tell whether a transaction was answered before the window began; how late the machine was
+        is left out of account.
+        """
         return unit.answered_s <= self.at_s - self.window_s
 
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """How a life turned out. lost: acknowledged within the window and not there; in_flight: neither answered nor failed; kept: there."""
+    """How a life turned out. lost: acknowledged within the window and not there; in_flight: neither
+    answered nor failed; kept: there.
+    """
 
     kept: tuple[Unit, ...]
     lost: tuple[Unit, ...]
@@ -106,9 +121,11 @@ class Settlement:
 
 
 def settle(life: Life, observed: Effects, death: Death) -> Settlement:
-    """Return which transactions of a life are there. Raises BrokenPromiseError unless they are the first so many, with all acknowledged.
+    """Return which transactions of a life are there. Raises BrokenPromiseError unless they are the
+    first so many, with all acknowledged.
 
-    A connection's transactions commit one after the other, so what is there is a prefix, however many were in flight.
+    A connection's transactions commit one after the other, so what is there is a prefix, however
+    many were in flight.
     """
     units = [unit for unit in life.units if unit.state in (State.SENT, State.ACKNOWLEDGED)]
     acknowledged = sum(unit.state is State.ACKNOWLEDGED for unit in units)
@@ -127,13 +144,17 @@ def settle(life: Life, observed: Effects, death: Death) -> Settlement:
 
 
 def may_be_lost(unit: Unit, death: Death) -> bool:
-    """Tell whether a session with synchronous_commit = off may lose an acknowledged transaction: never one on tables."""
+    """Tell whether a session with synchronous_commit = off may lose an acknowledged transaction:
+    never one on tables.
+    """
     late_s = death.late_s if death.window_s else 0.0
     return not unit.is_mixed and unit.answered_s > death.at_s - death.window_s - late_s
 
 
 def require_newest_lost(settlements: Iterable[Settlement]) -> None:
-    """Raise BrokenPromiseError if something is lost and something that was only sent after its answer is there."""
+    """Raise BrokenPromiseError if something is lost and something that was only sent after its
+    answer is there.
+    """
     found = list(settlements)
     lost = min((unit.answered_s for one in found for unit in one.lost), default=None)
     kept = max((unit.sent_s for one in found for unit in one.kept), default=None)
@@ -144,7 +165,7 @@ def require_newest_lost(settlements: Iterable[Settlement]) -> None:
 
 
 def fold(units: Iterable[Unit]) -> dict[str, Tally]:
-    """Return what transactions leave behind together."""
+    """Return what transactions leave together."""
     effects: dict[str, Tally] = {}
     for unit in units:
         add_to(effects, unit)
@@ -165,7 +186,9 @@ class Ledger:
     def check(
         self, lives: Iterable[Life], observed: Mapping[tuple[int, int], Effects], death: Death
     ) -> list[Settlement]:
-        """Compare what is there, by client and life, with all that was; the lives given are settled by it. Raises BrokenPromiseError."""
+        """Compare what is there, by client and life, with all that was; the lives given are settled
+        by it. Raises BrokenPromiseError.
+        """
         newest = {(life.client, life.number): life for life in lives}
         for key in self.settled.keys() | observed.keys():
             if key not in newest and self.settled.get(key, {}) != observed.get(key, {}):
@@ -226,7 +249,9 @@ def differs_by(observed: Effects, expected: Effects, unit: Unit, sign: int) -> b
 
 
 def least(one: Value | None, other: Value | None) -> Value | None:
-    """Return the lesser that there is; texts by their code points, whose order is that of their bytes."""
+    """Return the lesser that there is; texts by their code points, whose order is that of their
+    bytes.
+    """
     return other if one is None else one if other is None else min(one, other)
 
 

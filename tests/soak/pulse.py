@@ -1,7 +1,9 @@
-"""How late a machine is: a thread that wakes up, writes and syncs a few bytes beside the server, again and again.
+"""How late a machine is: a thread that wakes up, writes and syncs a few bytes beside the server,
+again and again.
 
-Enters: a folder on the server's disk. Leaves: how late the latest of its beats was. A server on a machine that keeps everybody waiting
-can't keep its times either, and only by what is measured may it be late.
+Enters: a folder on the server's disk. Leaves: how late the latest of its beats was. A server on a
+machine that keeps everybody waiting can't keep its times either, and only by what is measured may
+it be late.
 """
 
 from __future__ import annotations

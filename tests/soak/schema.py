@@ -1,6 +1,7 @@
 """The streams, views and the table of the soak, its tuples, and what the server says of them.
 
-Enters: a connection. Leaves: tallies by client, life and relation. The views are PostgreSQL's too, over tables of the same names.
+Enters: a connection. Leaves: tallies by client, life and relation. The views are PostgreSQL's too,
+over tables of the same names.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ COLUMNS = "client int, life int, n bigint NOT NULL, amount bigint, note text, mi
 
 
 class Row(NamedTuple):
-    """A tuple: n is its number among all of its client's, amount is random. mixed: it was committed together with a mark."""
+    """A tuple: n is its number among all of its client's, amount is random. mixed: it was committed
+    together with a mark.
+    """
 
     client: int
     life: int
@@ -51,7 +54,9 @@ def statements() -> list[str]:
 
 
 def observe(connection: Connection) -> dict[tuple[int, int], dict[str, Tally]]:
-    """Return what the server holds, by client and life. Raises BrokenPromiseError where its own answers disagree."""
+    """Return what the server holds, by client and life. Raises BrokenPromiseError where its own
+    answers disagree.
+    """
     found: dict[tuple[int, int], dict[str, Tally]] = {}
     mixed: dict[tuple[int, int], tuple[int, int]] = {}
     for stream in STREAMS:

@@ -1,6 +1,8 @@
-"""The soak: clients insert numbered tuples, their server dies again and again, and after each start it must say what it has promised.
+"""The soak: clients insert numbered tuples, their server dies again and again, and after each start
+it must say what it has promised.
 
-Enters: a folder, a seed, bounds. Leaves: counts of what was met. Raises BrokenPromiseError at the first promise that is not kept.
+Enters: a folder, a seed, bounds. Leaves: counts of what was met. Raises BrokenPromiseError at the
+first promise that is not kept.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ SETTINGS = {
 
 
 class Soak:
-    """One server, its clients, and what they know. set_up() once, then live() again and again, finish() at the end."""
+    """One server, its clients, and what they know. set_up() once, then live() again and again,
+    finish() at the end.
+    """
 
     def __init__(self, victim: Victim, seed: int, counts: Counter[str]) -> None:
         self.victim = victim
@@ -63,7 +67,9 @@ class Soak:
                 connection.execute(text.encode())
 
     def live(self) -> None:
-        """Let the clients work until the server dies; start it again, with some kills on the way, and look at what is there."""
+        """Let the clients work until the server dies; start it again, with some kills on the way,
+        and look at what is there.
+        """
         self._life += 1
         mode = self._draw.choice(("all on", "all on", "all off", "each its own"))
         lives = [
@@ -123,7 +129,9 @@ class Soak:
         self.victim.launch({"log_segment_bytes": "1MB", **settings})
 
     def _restart(self, kills: int) -> None:
-        """Start the server; so many times it is killed again before it is ready, mostly in its recovery."""
+        """Start the server; so many times it is killed again before it is ready, mostly in its
+        recovery.
+        """
         for _ in range(kills):
             self._kill_in_recovery()
         self._launch()

@@ -1,4 +1,6 @@
-"""The soak's ledger finds what it is there for: what is lost, doubled, there by half, or there although it failed."""
+"""The soak's ledger finds what it is there for: what is lost, doubled, there by half, or there
+although it failed.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""A server is killed again and again while eight clients write: what it acknowledged is counted once, and nothing is there by half.
+"""A server is killed again and again while eight clients write: what it acknowledged is counted
+once, and nothing is there by half.
 
-An eighth of --seconds bounds it, two fifths of --cases are its kills: 60 s and 200 if nothing is said. Where 200 are reached, each kind of
-moment must have been met twenty times.
+An eighth of --seconds bounds it, two fifths of --cases are its kills: 60 s and 200 if nothing is
+said. Where 200 are reached, each kind of moment must have been met twenty times.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""The server that is killed: started with settings of the moment, looked at from outside, ended in several ways.
+"""The server that is killed: started with settings of the moment, looked at from outside, ended in
+several ways.
 
-Enters: a data folder. Leaves: a process, what files it has open (Linux tells), and how long its recovery took. Spark is kept from
-starting: no view here needs it, and its start would take both cores away from what is looked at.
+Enters: a data folder. Leaves: a process, what files it has open (Linux tells), and how long its
+recovery took. Spark is kept from starting: no view here needs it, and its start would take both
+cores away from what is looked at.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ case "$1" in -version) echo 'openjdk version "17.0.1"' >&2 ;; *) exit 1 ;; esac
 
 
 class Victim:
-    """A server on `folder`. recovery_s: how long its starts lately took from the first file of the log to the ready line."""
+    """A server on `folder`. recovery_s: how long its starts lately took from the first file of the
+    log to the ready line.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -48,7 +52,9 @@ class Victim:
         self._server.launch()
 
     def wait_ready(self) -> None:
-        """Wait until it takes connections, and learn how long recovery takes. Raises RuntimeError with what it said instead."""
+        """Wait until it takes connections, and learn how long recovery takes. Raises RuntimeError
+        with what it said instead.
+        """
         begun = self.wait_for(self.is_recovering, lambda: self.has_spoken or self.has_ended)
         begun_s = time.monotonic()
         self._server.wait_ready()
@@ -76,7 +82,9 @@ class Victim:
 
     @property
     def has_spoken(self) -> bool:
-        """True when something is on its standard output that nobody has read, which is its ready line."""
+        """True when something is on its standard output that nobody has read, which is its ready
+        line.
+        """
         readable, _, _ = select.select([self._server.output], [], [], 0)
         return bool(readable) and not self.has_ended
 
@@ -85,7 +93,9 @@ class Victim:
         return READY.search(self._server.output.read()) is not None
 
     def is_recovering(self) -> bool:
-        """Tell whether it has a file of the log or a checkpoint open, which a server that is not ready yet has only in recovery."""
+        """Tell whether it has a file of the log or a checkpoint open, which a server that is not
+        ready yet has only in recovery.
+        """
         return any(
             path.startswith((f"{self.folder}/log/", f"{self.folder}/checkpoints/")) for path in self._open_files()
         )

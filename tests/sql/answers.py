@@ -1,4 +1,6 @@
-"""What a statement's front end answers, in one form for us and for PostgreSQL: result columns, or the fields of the error."""
+"""Answers of a statement's front end, in one form for us and for PostgreSQL: result columns, or
+the fields of the error.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from sql.parse.statements.insert import Insert
 from sql.parse.statements.select import Select
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog
 
-# ["ok"] | ["columns", [name, oid, typmod], ...] | ["error", sqlstate, message, position, hint, detail]
+# ["ok"] | ["columns", [name, oid, typmod], ...] | ["error", sqlstate, message, position, hint,
+# detail]
 Answer = list[object]
 
 

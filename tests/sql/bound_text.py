@@ -1,4 +1,6 @@
-"""What bind makes of a statement, as text: the tree, and what else a bound statement says of itself; or the error."""
+"""Bound statements as text: the tree, and what else a bound statement says of
+itself; or the error.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Writes data/*differences.json: our answers where they are not PostgreSQL's. Run as a module; it starts a PostgreSQL of its own."""
+"""Writes data/*differences.json: our answers where they are not PostgreSQL's. Run as a module; it
+starts a PostgreSQL of its own.
+"""
 
 from __future__ import annotations
 

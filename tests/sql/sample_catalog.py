@@ -1,4 +1,6 @@
-"""A catalog with a stream, two views and a durable table for tests of bind, and the same relations in PostgreSQL."""
+"""A catalog with a stream, two views and a durable table for tests of bind, and the same relations
+in PostgreSQL.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The grammar's nodes printed as SQL again, with parentheses around everything: two texts mean the same if PostgreSQL says so."""
+"""The grammar's nodes printed as SQL again, with parentheses around everything: two texts mean the
+same if PostgreSQL says so.
+"""
 
 from __future__ import annotations
 
@@ -264,7 +266,9 @@ def expression_text(item: Expression) -> str:
 
 
 def subscript_text(item: Subscript) -> str:
-    """Return the operand in parentheses with all its subscripts, which PostgreSQL takes together."""
+    """Return the operand in parentheses with all its subscripts, which PostgreSQL takes
+    together.
+    """
     bounds = ["" if bound is None else expression_text(bound) for bound in (item.lower, item.upper)]
     inner = (
         subscript_text(item.operand) if isinstance(item.operand, Subscript) else f"({expression_text(item.operand)})"

@@ -1,8 +1,9 @@
-"""Names, types, typmods and errors of hundreds of statements, compared with PostgreSQL's answers to the same text.
+"""Names, types, typmods and errors of hundreds of statements, compared with PostgreSQL's answers to
+the same text.
 
-data/queries.sql, data/select.sql and data/statements.sql hold one statement per line. Where we differ on purpose (0A000, a position or
-a hint more), data/differences.json holds our answer; `python -m tests.sql.rewrite_differences` writes it anew, and the diff is the
-review.
+data/queries.sql, data/select.sql and data/statements.sql hold one statement per line. Where we
+differ on purpose (0A000, a position or a hint more), data/differences.json holds our answer;
+`python -m tests.sql.rewrite_differences` writes it anew, and the diff is the review.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""What is printed for DuckDB and Spark has names and constants in quotes only: hostile ones change nothing else of it.
+"""Texts for DuckDB and Spark have names and constants in quotes only: hostile ones change
+nothing else of it.
 
-The proof for both: without what is in quotes, by the engine's own rules, the text is that of harmless names. For DuckDB also: its parser
-makes the same tree.
+The proof for both: without what is in quotes, by the engine's own rules, the text is that of
+harmless names. For DuckDB also: its parser makes the same tree.
 """
 
 from __future__ import annotations
@@ -92,7 +93,9 @@ def spark_text(root: Relation) -> str:
 
 
 def masked(tree: object) -> object:
-    """Return DuckDB's tree without places in the text, with all strings alike that are ours to quote."""
+    """Return DuckDB's tree without places in the text, with all strings alike that are ours to
+    quote.
+    """
     if isinstance(tree, dict):
         return {key: masked(value) for key, value in tree.items() if not key.startswith("query_location")}
     if isinstance(tree, list):
@@ -128,7 +131,8 @@ def test_names_and_constants_are_in_quotes_only(number: int, request: pytest.Fix
         text = duckdb_text(found).replace(" text_replaced(", " replace(")
         assert DUCKDB_QUOTES.sub("X", text) == DUCKDB_QUOTES.sub("X", duck), where
         assert tree_of(connection, text) == tree, where
-        # What is in the quotes is what was written, each line break of it; what scans read has names of ours.
+        # What is in the quotes is what was written, each line break of it; what scans read has
+        # names of ours.
         for name, written in names.items():
             if f'AS "{plain[name]}"' in duck:
                 assert 'AS "' + written.replace('"', '""') + '"' in text, where

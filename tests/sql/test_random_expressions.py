@@ -1,6 +1,8 @@
-"""Random expressions over the sample stream: name, type and typmod of the result, or SQLSTATE, as PostgreSQL has them.
+"""Random expressions over the sample stream: name, type and typmod of the result, or SQLSTATE, as
+PostgreSQL has them.
 
-The tables are empty. What PostgreSQL finds by evaluating constants while it plans is left out, as is what we refuse with 0A000.
+The tables are empty. What PostgreSQL finds by evaluating constants while it plans is left out, as
+is what we refuse with 0A000.
 """
 
 from __future__ import annotations

@@ -38,7 +38,9 @@ from sql.tree.walks import inputs
 
 
 def tree_text(relation: Relation, depth: int = 0, shown: set[str] | None = None) -> list[str]:
-    """Return the lines of a relation. shown: names of what is shared and was shown before, which is not shown again."""
+    """Return the lines of a relation. shown: names of what is shared and was shown before, which is
+    not shown again.
+    """
     lines = ["  " * depth + operator_text(relation)]
     shown = set() if shown is None else shown
     if isinstance(relation, Shared):

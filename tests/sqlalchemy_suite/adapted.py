@@ -1,4 +1,4 @@
-"""What SQLAlchemy's suite needs to know of Antumbra before it begins: no extensions to make."""
+"""Facts of Antumbra that SQLAlchemy's suite needs before it begins: no extensions to make."""
 
 from __future__ import annotations
 

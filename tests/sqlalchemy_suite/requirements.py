@@ -1,4 +1,6 @@
-"""What SQLAlchemy's suite is to expect of Antumbra: what is switched on beyond its defaults, and what is off by decision."""
+"""Requirements of SQLAlchemy's suite that Antumbra meets: what is switched on beyond its defaults,
+and what is off by decision.
+"""
 
 from __future__ import annotations
 

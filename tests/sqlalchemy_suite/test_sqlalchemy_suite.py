@@ -1,4 +1,6 @@
-"""SQLAlchemy's own suite for dialects, over psycopg: nothing fails but what is expected to, and that does fail."""
+"""SQLAlchemy's own suite for dialects, over psycopg: nothing fails but what is expected to, and
+that does fail.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,9 @@ def environment() -> dict[str, str]:
 
 
 def results(report: Path) -> tuple[set[str], set[str], int]:
-    """Return the names of the tests that passed and of those that failed, and how many there are in all."""
+    """Return the names of the tests that passed and of those that failed, and how many there are in
+    all.
+    """
     passed: set[str] = set()
     failed: set[str] = set()
     cases = list(ElementTree.parse(report).iter("testcase"))
@@ -83,7 +87,9 @@ def results(report: Path) -> tuple[set[str], set[str], int]:
 
 
 def expected_failures() -> dict[str, str]:
-    """Return the reason of each test that is expected to fail: in the file, a line with # and the reason stands above its tests."""
+    """Return the reason of each test that is expected to fail: in the file, a line with # and the
+    reason stands above its tests.
+    """
     found: dict[str, str] = {}
     reason = ""
     for line in EXPECTED.read_text().splitlines():

@@ -1,7 +1,8 @@
-"""Four writers that fill a small ring and four readers that scan it meanwhile; every row that a reader gets is checked.
+"""Four writers that fill a small ring and four readers that scan it meanwhile; every row that a
+reader gets is checked.
 
-A row has its writer, that writer's number for it, a text, and a checksum of all three. A scan sees one stretch of the stream, so the rows
-of one writer have numbers that follow each other.
+A row has its writer, that writer's number for it, a text, and a checksum of all three. A scan sees
+one stretch of the stream, so the rows of one writer have numbers that follow each other.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ def checksum(writer: int, number: int, words: str) -> int:
 
 @dataclass
 class Load:
-    """One run. lengths: of the texts. counts: rows read, wrong, scans by how they ended; acknowledged: rows by writer."""
+    """One run. lengths: of the texts. counts: rows read, wrong, scans by how they ended;
+    acknowledged: rows by writer.
+    """
 
     dsn: str
     seconds: float

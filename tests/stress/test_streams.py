@@ -1,4 +1,6 @@
-"""Writers and readers of one small ring at once: no reader gets a wrong row, and a view counts every row once."""
+"""Writers and readers of one small ring at once: no reader gets a wrong row, and a view counts
+every row once.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`python -m tests.stress.unchecked_server serve ...`: a server whose scans don't look whether writers have come round to them."""
+"""`python -m tests.stress.unchecked_server serve ...`: a server whose scans don't look whether
+writers have come round to them.
+"""
 
 from __future__ import annotations
 

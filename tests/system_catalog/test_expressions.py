@@ -1,7 +1,9 @@
-"""Every expression beside the catalog has PostgreSQL's value, or is an error: expressions.txt, one a line, asked of both servers.
+"""Every expression beside the catalog has PostgreSQL's value, or is an error: expressions.txt, one
+a line, asked of both servers.
 
-The lines are operators by types, casts, aggregates and functions over edge values. Where PostgreSQL has a value, Antumbra has the same
-text, or refuses it; where PostgreSQL raises an error, so does Antumbra.
+The lines are operators by types, casts, aggregates and functions over edge values. Where PostgreSQL
+has a value, Antumbra has the same text, or refuses it; where PostgreSQL raises an error, so does
+Antumbra.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""psql's backslash commands show what they show for PostgreSQL 15 with the same relations; what differs is listed with the reason.
+"""psql's backslash commands show what they show for PostgreSQL 15 with the same relations; what
+differs is listed with the reason.
 
-golden/psql.json is made by `python -m tests.system_catalog.write_golden`; differences.json is ours: command -> reason. A command that is
-listed and does not differ fails, too.
+golden/psql.json is made by `python -m tests.system_catalog.write_golden`; differences.json is ours:
+command -> reason. A command that is listed and does not differ fails, too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Which texts may be about the catalog: found piece by piece, wherever the word stands, in a time that is linear in the text."""
+"""Texts that may be about the catalog: found piece by piece, wherever the word stands, in a time
+that is linear in the text.
+"""
 
 from __future__ import annotations
 

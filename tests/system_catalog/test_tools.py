@@ -1,7 +1,9 @@
-"""What tools ask is answered as PostgreSQL 15 answers it for the same relations; what differs is listed with the reason.
+"""Questions of tools are answered as PostgreSQL 15 answers them for the same relations; what
+differs is listed with the reason.
 
-golden/*.json but psql.json are made by `python -m tests.system_catalog.write_golden` from tools/*.sql; tool_differences.json is ours:
-tool -> title -> reason. Of what is listed the columns are still the same, and it fails when it does not differ.
+golden/*.json but psql.json are made by `python -m tests.system_catalog.write_golden` from
+tools/*.sql; tool_differences.json is ours: tool -> title -> reason. Of what is listed the columns
+are still the same, and it fails when it does not differ.
 """
 
 from __future__ import annotations

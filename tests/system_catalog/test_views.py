@@ -1,4 +1,6 @@
-"""The views of pg_catalog and information_schema have the columns that PostgreSQL 15 declares, with their names."""
+"""The views of pg_catalog and information_schema have the columns that PostgreSQL 15 declares, with
+their names.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
-"""What tools ask the catalog when they start and when they show a database: queries in tools/, run as they are, rows to compare.
+"""Questions that tools ask the catalog when they start and when they show a database: queries in
+tools/, run as they are, rows to compare.
 
-A query stands behind a line `-- title`; <city> in it is the OID of relation city, <type city> that of its row type, <database> that of
-the database. Those of jdbc, psycopg, asyncpg, sqlalchemy and psql_completion were taken from what these programs send; the others ask what
-the tools' sources ask, with the same relations, functions and clauses. OIDs of the schema's own objects
-are compared by what they stand for.
+A query stands after a line `-- title`; <city> in it is the OID of relation city, <type city> that
+of its row type, <database> that of the database. Those of jdbc, psycopg, asyncpg, sqlalchemy and
+psql_completion were taken from what these programs send; the others ask what the tools' sources
+ask, with the same relations, functions and clauses. OIDs of the schema's own objects are compared
+by what they stand for.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ UNION ALL SELECT oid::int8, 'server ' || srvname FROM pg_foreign_server
 UNION ALL SELECT oid::int8, 'wrapper ' || fdwname FROM pg_foreign_data_wrapper
 """
 OID_TYPES = (26, 1028)
-# What clients are told of columns of PostgreSQL's own types: their text, or a number. Drivers have no values of their own for them.
+# What clients are told of columns of PostgreSQL's own types: their text, or a number. Drivers have
+# no values of their own for them.
 TOLD = {22: 25, 30: 25, 194: 25, 2277: 25, 869: 25, 28: 26, 1034: 1009}
 # Columns that say how PostgreSQL stores a relation, or when it last cleaned one up.
 STORAGE = frozenset(
@@ -42,7 +45,7 @@ STORAGE = frozenset(
 
 @dataclass(frozen=True)
 class Answer:
-    """What a server says: names and types (OIDs) of the columns, rows as texts; or the SQLSTATE."""
+    """Answer of a server: names and types (OIDs) of the columns, rows as texts; or the SQLSTATE."""
 
     columns: list[str]
     types: list[int]

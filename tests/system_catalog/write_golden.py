@@ -1,7 +1,8 @@
-"""Writes golden/: psql's backslash commands over schema.sql, with the queries that they send and what PostgreSQL 15 shows, and its
-answers to the queries of tools.
+"""Writes golden/: psql's backslash commands over schema.sql, with the queries that they send and
+what PostgreSQL 15 shows, and its answers to the queries of tools.
 
-`python -m tests.system_catalog.write_golden` starts a PostgreSQL of its own, whose superuser is called as ours is.
+`python -m tests.system_catalog.write_golden` starts a PostgreSQL of its own, whose superuser is
+called as ours is.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ QUERY_BEGIN, QUERY_END = "********* QUERY **********", "************************
 
 
 def commands() -> list[str]:
-    """Return the commands, and behind them the scripts, which psql reads from its input."""
+    """Return the commands, and after them the scripts, which psql reads from its input."""
     scripts = (FOLDER / "psql_scripts.txt").read_text().strip("\n").split("\n\n")
     return [*single_commands(), *scripts]
 
@@ -48,7 +49,9 @@ def schema() -> list[str]:
 
 
 def psql(port: int, command: str, *options: str) -> str:
-    """Return what psql shows for a command or a script, errors too; without times of the day, and lines of PostgreSQL's own source."""
+    """Return what psql shows for a command or a script, errors too; without times of the day, and
+    lines of PostgreSQL's own source.
+    """
     arguments = ["psql", "-X", *options, "-h", "127.0.0.1", "-p", str(port), "-U", USER, DATABASE]
     given = None if command in single_commands() else command + "\n"
     if given is None:
@@ -62,7 +65,9 @@ def psql(port: int, command: str, *options: str) -> str:
 
 @contextmanager
 def same_cluster() -> Iterator[PostgresCluster]:
-    """A PostgreSQL with the relations of schema.sql, whose superuser and database have our names."""
+    """A PostgreSQL with the relations of schema.sql, whose superuser and database have our
+    names.
+    """
     with tempfile.TemporaryDirectory(prefix="antumbra-golden-") as folder:
         Path(folder).chmod(0o755)
         cluster = PostgresCluster(Path(folder) / "postgres")

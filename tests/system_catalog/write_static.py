@@ -1,8 +1,10 @@
-"""Writes engine/system_catalog/static/: what a new PostgreSQL 15 has in its catalog and we have, too.
+"""Writes engine/system_catalog/static/: what a new PostgreSQL 15 has in its catalog and we have,
+too.
 
-`python -m tests.system_catalog.write_static` starts a PostgreSQL of its own. relations.json: all relations of pg_catalog and
-information_schema with their columns. settings.json: what PostgreSQL says of settings that we have. rows.json:
-rows of types, functions, operators and the like that only use types of ours.
+`python -m tests.system_catalog.write_static` starts a PostgreSQL of its own. relations.json: all
+relations of pg_catalog and information_schema with their columns. settings.json: what PostgreSQL
+says of settings that we have. rows.json: rows of types, functions, operators and the like that only
+use types of ours.
 """
 
 from __future__ import annotations
@@ -112,7 +114,9 @@ def write(connection: psycopg.Connection[dict[str, Any]]) -> None:
 
 
 def rows_query(connection: psycopg.Connection[dict[str, Any]], name: str, condition: str) -> tuple[list[str], str]:
-    """Return the columns of a relation that are kept, and the query of its rows, all of them values that JSON has."""
+    """Return the columns of a relation that are kept, and the query of its rows, all of them values
+    that JSON has.
+    """
     found = connection.execute(
         "SELECT a.attname, t.typname FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid"
         " WHERE a.attrelid = %s::regclass AND a.attnum > 0 ORDER BY a.attnum",

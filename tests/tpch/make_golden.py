@@ -1,4 +1,6 @@
-"""Writes the golden files: each query's answer by PostgreSQL 15 over the generated data. Run: python -m tests.tpch.make_golden"""
+"""Writes the golden files: each query's answer by PostgreSQL 15 over the generated data. Run:
+python -m tests.tpch.make_golden
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from tests.tpch.workload import GOLDEN_FOLDER, TABLES, generate, queries
 
 
 def main() -> None:
-    """Generate the tables, load them into a PostgreSQL of our own, and keep the sorted rows of each query as CSV."""
+    """Generate the tables, load them into a PostgreSQL of our own, and keep the sorted rows of each
+    query as CSV.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)

@@ -1,5 +1,5 @@
-"""TPC-H against the golden files that PostgreSQL made: as SELECTs over durable tables, as views with lineitem as the stream, and as
-SELECTs over that stream while it is filled.
+"""TPC-H against the golden files that PostgreSQL made: as SELECTs over durable tables, as views
+with lineitem as the stream, and as SELECTs over that stream while it is filled.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ SEED = 6
 PIECE_BYTES = 64 * 1024
 # Those that group lineitem before anything that needs all of its rows.
 STREAMED = ("q01", "q03", "q05", "q06", "q07", "q08", "q09", "q10", "q12", "q14", "q15", "q19", "q20")
-# lineitem is grouped below a join with what compares with it or reads it once more, or below a subquery.
+# lineitem is grouped below a join with what compares with it or reads it once more, or below a
+# subquery.
 EAGER = ("q04", "q17", "q18", "q21")
 WRITERS = 3
 COMMITS = 12
@@ -152,7 +153,9 @@ def _copy(
 
 
 def _copy_in_random_order(server: AntumbraServer, table: str, data: Path) -> None:
-    """Insert a table's rows in random order, by several connections at the same time, each in several commits."""
+    """Insert a table's rows in random order, by several connections at the same time, each in
+    several commits.
+    """
     _, *lines = (data / f"{table}.csv").read_bytes().splitlines(keepends=True)
     Random(SEED).shuffle(lines)
 

@@ -1,6 +1,8 @@
-"""TPC-H: the schema, the 22 queries with the specification's validation parameters, and where the data comes from.
+"""TPC-H: the schema, the 22 queries with the specification's validation parameters, and where the
+data comes from.
 
-Q11's fraction is 0.0001 / SF. Q15's view is a WITH item. Order keys that leave ties are compared as sets of rows.
+Q11's fraction is 0.0001 / SF. Q15's view is a WITH item. Order keys that leave ties are compared as
+sets of rows.
 """
 
 from __future__ import annotations
@@ -58,13 +60,17 @@ def queries() -> dict[str, str]:
 
 
 def without_order(query: str) -> str:
-    """Return the query without its last ORDER BY, unless a LIMIT needs it: a continuous view has no order."""
+    """Return the query without its last ORDER BY, unless a LIMIT needs it: a continuous view has no
+    order.
+    """
     head, found, tail = query.rpartition("\norder by ")
     return head if found and "\nlimit " not in tail else query
 
 
 def generate(folder: Path, scale_factor: str = SCALE_FACTOR) -> Path:
-    """Write <table>.csv (with a header) of every table by the PyPI package tpchgen-cli, where they are not there; return the folder."""
+    """Write <table>.csv (with a header) of every table by the PyPI package tpchgen-cli, where they
+    are not there; return the folder.
+    """
     missing = [name for name in TABLES if not (folder / f"{name}.csv").exists()]
     if missing:
         program = Path(sys.executable).with_name("tpchgen-cli")

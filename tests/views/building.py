@@ -1,4 +1,6 @@
-"""Bound trees by hand: a stream `sales(shop text, item text, n integer, price numeric(10,2), at timestamp)` and short constructors."""
+"""Bound trees by hand: a stream `sales(shop text, item text, n integer, price numeric(10,2), at
+timestamp)` and short constructors.
+"""
 
 from __future__ import annotations
 

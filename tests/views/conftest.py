@@ -1,4 +1,4 @@
-"""What tests of views share."""
+"""Fixtures that tests of views share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A view whose state is a plain list of integers and whose upper executor is Python: what a refresh needs, and nothing slow."""
+"""A view whose state is a plain list of integers and whose upper executor is Python: what a refresh
+needs, and nothing slow.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ SCHEMA = (OutputColumn("sum", INT8), OutputColumn("count", INT8))
 
 
 class FakeState:
-    """Local and global integers; exporting yields their sum and count. `failures` are raised by the next exports, first one first."""
+    """Local and global integers; exporting yields their sum and count. `failures` are raised by the
+    next exports, first one first.
+    """
 
     def __init__(self) -> None:
         self.local: list[int] = []

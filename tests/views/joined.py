@@ -1,7 +1,9 @@
-"""A stream and some tables in PostgreSQL and in Arrow, and views that join them: what the tests of joined views share.
+"""A stream and some tables in PostgreSQL and in Arrow, and views that join them: what the tests of
+joined views share.
 
-The oracle gets the rows of stream and tables and the view's query as it is written; we build the view, put the rows through its kernels
-in pieces, and read it. Tables are a fake source; the executor is given (the embedded engine, or Spark).
+The oracle gets the rows of stream and tables and the view's query as it is written; we build the
+view, put the rows through its kernels in pieces, and read it. Tables are a fake source; the
+executor is given (the embedded engine, or Spark).
 """
 
 from __future__ import annotations

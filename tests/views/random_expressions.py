@@ -1,4 +1,6 @@
-"""Random typed expressions and random rows for them, from a seed: NULLs, extremes and errors included."""
+"""Random typed expressions and random rows for them, from a seed: NULLs, extremes and errors
+included.
+"""
 
 from __future__ import annotations
 
@@ -176,7 +178,9 @@ class ExpressionMaker:
         return Literal(float(value) if isinstance(value, np.float32) else value, kind)
 
     def same_type(self, family: str, depth: int, count: int) -> tuple[SqlType, tuple[Expression, ...]]:
-        """Return the common type of some expressions of a family, as bind gives it to CASE and its like."""
+        """Return the common type of some expressions of a family, as bind gives it to CASE and its
+        like.
+        """
         values = tuple(self.of(family, depth) for _ in range(count))
         if family != "numeric":
             return SqlType(family), values

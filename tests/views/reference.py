@@ -1,7 +1,9 @@
-"""A plain-Python model of typed expressions: what PostgreSQL answers, written for clarity and not for speed.
+"""A plain-Python model of typed expressions: what PostgreSQL answers, written for clarity and not
+for speed.
 
-Values: None, bool, int, float (numpy.float32 for real), Decimal with its digits, str; dates and timestamps as ints, like literals.
-A failure is `SqlFailureError` with PostgreSQL's SQLSTATE. It shares no code with the kernels.
+Values: None, bool, int, float (numpy.float32 for real), Decimal with its digits, str; dates and
+timestamps as ints, like literals. A failure is `SqlFailureError` with PostgreSQL's SQLSTATE. It
+shares no code with the kernels.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ FLOATS = ("float4", "float8")
 
 @dataclass
 class SqlFailureError(Exception):
-    """What PostgreSQL reports."""
+    """Error that PostgreSQL reports."""
 
     sqlstate: str
 
@@ -150,7 +152,9 @@ def in_range(value: int, family: str) -> int:
 
 
 def in_digits(value: Decimal) -> Decimal:
-    """Return a numeric, unless it needs more than 38 digits or a scale beyond 38: PostgreSQL's limits are wider."""
+    """Return a numeric, unless it needs more than 38 digits or a scale beyond 38: PostgreSQL's
+    limits are wider.
+    """
     if digits(value) > 38 or abs(int(value.scaleb(digits(value), context=EXACT))) >= LIMIT:
         raise SqlFailureError("22003")
     return value
@@ -228,7 +232,8 @@ def numeric_arithmetic(function: str, left: Decimal, right: Decimal) -> Decimal:
     exact = {"add": EXACT.add, "subtract": EXACT.subtract, "multiply": EXACT.multiply}[function](left, right)
     scale = digits(left) + digits(right) if function == "multiply" else max(digits(left), digits(right))
     if function != "multiply" and digits(left) != digits(right):
-        # The operand of fewer digits is brought to the other's scale, where it must still have at most 38 digits.
+        # The operand of fewer digits is brought to the other's scale, where it must still have at
+        # most 38 digits.
         for operand in (left, right):
             in_digits(operand.quantize(Decimal(1).scaleb(-scale), context=EXACT))
     return with_digits(exact, scale)

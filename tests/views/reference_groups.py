@@ -1,4 +1,6 @@
-"""A plain-Python model of groupings: groups in the order in which they appear, each aggregate over the group's rows in order."""
+"""A plain-Python model of groupings: groups in the order in which they appear, each aggregate over
+the group's rows in order.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +91,9 @@ def group(
     rows: Sequence[Row],
     skip_errors: bool = False,
 ) -> list[tuple[Value, ...]]:
-    """Return the rows of a grouping: keys as first seen, then aggregates. The first bad row fails, or is left out."""
+    """Return the rows of a grouping: keys as first seen, then aggregates. The first bad row fails,
+    or is left out.
+    """
     groups: dict[tuple[Value, ...], tuple[tuple[Value, ...], list[Row]]] = {}
     if not keys:
         groups[()] = ((), [])

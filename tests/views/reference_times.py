@@ -1,4 +1,6 @@
-"""What the functions of dates and timestamps mean, in plain Python: microseconds and days since 1970, no NULLs."""
+"""Functions of dates and timestamps in plain Python: microseconds and days since
+1970, no NULLs.
+"""
 
 from __future__ import annotations
 

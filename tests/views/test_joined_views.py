@@ -1,4 +1,6 @@
-"""Views that join a stream with tables answer as PostgreSQL does over all rows: every kind of key, filter and join that has a plan."""
+"""Views that join a stream with tables answer as PostgreSQL does over all rows: every kind of key,
+filter and join that has a plan.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""build_view: from SQL text to a view that takes rows and gives versions, with the real kernels and a Python executor."""
+"""Lives of views by build_view: from SQL text to a view that takes rows and gives versions, with
+the real kernels and a Python executor.
+"""
 
 from __future__ import annotations
 

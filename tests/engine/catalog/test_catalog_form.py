@@ -1,4 +1,6 @@
-"""Definitions on disk: what was written is what is read, and a damaged file is named in one line."""
+"""Definitions on disk: what was written is what is read, and a damaged file is named in one
+line.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Views that can't be built at a start: the server runs, readers get an error, nothing is lost, and nothing is answered wrongly later."""
+"""Views that can't be built at a start: the server runs, readers get an error, nothing is lost, and
+nothing is answered wrongly later.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""GRANT, REVOKE and OWNER TO, and what a role may do then: the same words as PostgreSQL's; streams, views, and the rows' fast ways."""
+"""GRANT, REVOKE and OWNER TO, and what a role may do then: the same words as PostgreSQL's; streams,
+views, and the rows' fast ways.
+"""
 
 from __future__ import annotations
 
@@ -273,7 +275,8 @@ def test_the_same_words_as_postgresql(world: World, postgres: PostgresCluster) -
 def said(answers: list[Answer]) -> list[Answer]:
     """Return what is compared.
 
-    We also tell of names that are alike, and not where one is that nobody may see; PostgreSQL describes rows before one of them fails.
+    We also tell of names that are alike, and not where one is that nobody may see; PostgreSQL
+    describes rows before one of them fails.
     """
     fails = any(line.startswith("E") for line, _ in answers)
     found = []

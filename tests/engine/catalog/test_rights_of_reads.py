@@ -1,7 +1,9 @@
-"""Every kind of statement that reads or writes a relation, with the privileges that it takes: none fewer, and no others, as in PostgreSQL.
+"""Every kind of statement that reads or writes a relation, with the privileges that it takes: none
+fewer, and no others, as in PostgreSQL.
 
-Each statement is tried by a role that was granted nothing, then with all that it needs but one privilege, then with all: in both systems.
-What stands beside a relation of the catalog takes another way through the server, so those are here, too.
+Each statement is tried by a role that was granted nothing, then with all that it needs but one
+privilege, then with all: in both systems. What stands beside a relation of the catalog takes
+another way through the server, so those are here, too.
 """
 
 from __future__ import annotations
@@ -62,7 +64,8 @@ GRANTS = {
 # Denied; what the search_path goes past is not there; a statement before it was denied already.
 ENOUGH = ("",)
 REFUSED = ("42501", "42P01", "25P02")
-# What it needs, then the statement; ';' divides several, of which the last is the one that is looked at.
+# What it needs, then the statement; ';' divides several, of which the last is the one that is
+# looked at.
 CASES = """
 up SELECT * FROM rr.pay
 up SELECT 1 FROM rr.pay
@@ -215,7 +218,9 @@ def tried(client: SessionClient | RawClient, grants: list[str], text: str) -> st
 
 
 def tries(cases: str, known: dict[str, str]) -> Iterator[tuple[str, list[str], bool]]:
-    """Yield each statement with no grants, with all that it needs but one, and with all, and whether that is enough."""
+    """Yield each statement with no grants, with all that it needs but one, and with all, and
+    whether that is enough.
+    """
     for line in cases.strip().splitlines():
         letters, _, text = line.partition(" ")
         grants = [known[letter] for letter in letters]

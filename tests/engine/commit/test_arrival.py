@@ -1,4 +1,6 @@
-"""The hidden column arrival_timestamp: settled at COMMIT by a clock that tests set, the same in rings, views and after a replay."""
+"""The hidden column arrival_timestamp: settled at COMMIT by a clock that tests set, the same in
+rings, views and after a replay.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def insert_packet(key: int) -> bytes:
 
 
 def seconds(client: SessionClient) -> list[tuple[int, float]]:
-    """Return the rows of the stream, in order of their tids: k, and when they arrived, in seconds after FIRST_US."""
+    """Return the rows of the stream, in order of their tids: k, and when they arrived, in seconds
+    after FIRST_US.
+    """
     text = f"SELECT k, extract(epoch FROM arrival_timestamp) - {FIRST_US // SECOND_US} FROM s"
     rows = (ast.literal_eval(line[2:]) for line in client.rows(text))
     return [(int(key), float(passed)) for key, passed in rows]

@@ -1,4 +1,6 @@
-"""INSERTs whose stream is altered between their rows and their commit: they are done once more, and their client does not see that."""
+"""INSERTs whose stream is altered between their rows and their commit: they are done once more, and
+their client does not see that.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What COPY has brought comes back after a crash, row by row, whichever form the log has its records in."""
+"""Rows of COPY come back after a crash, row by row, whichever form the log has its
+records in.
+"""
 
 from __future__ import annotations
 

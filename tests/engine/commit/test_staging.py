@@ -1,4 +1,6 @@
-"""Staged statements: small and large, in memory and spilled, views that come and go before COMMIT; all of it or nothing."""
+"""Staged statements: small and large, in memory and spilled, views that come and go before COMMIT;
+all of it or nothing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""string_capacity: a commit whose texts do not fit is refused before it is logged; a start takes back all that was accepted."""
+"""A bound for texts, string_capacity: a commit whose texts do not fit is refused before it is
+logged; a start takes back all that was accepted.
+"""
 
 from __future__ import annotations
 

@@ -41,7 +41,9 @@ def test_script(title: str, world: World, postgres: PostgresCluster) -> None:
 
 
 def comparable(answers: list[Answer], expected: list[Answer]) -> list[object]:
-    """Return what two servers must agree on: we may give a hint or a position where PostgreSQL gives none."""
+    """Return what two servers must agree on: we may give a hint or a position where PostgreSQL
+    gives none.
+    """
     found: list[object] = []
     if any(text.startswith("E") for text, _ in answers):
         # PostgreSQL describes the rows before it runs into the error.

@@ -1,4 +1,6 @@
-"""Definitions of transactions that began before others' definitions were committed: only who touches the same objects is told so."""
+"""Definitions of transactions that began before others' definitions were committed: only who
+touches the same objects is told so.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Views whose stream pipelines are equal take rows together: what each holds is as if it were alone, whatever happens to the others.
+"""Views whose stream pipelines are equal take rows together: what each holds is as if it were
+alone, whatever happens to the others.
 
 The oracle of what views hold is a list of rows per view in Python, from its creation on.
 """

@@ -1,4 +1,6 @@
-"""ALTER FOREIGN TABLE: PostgreSQL's errors, and the rows and views of a PostgreSQL table under the same changes, also after a crash."""
+"""ALTER FOREIGN TABLE: PostgreSQL's errors, and the rows and views of a PostgreSQL table under the
+same changes, also after a crash.
+"""
 
 from __future__ import annotations
 
@@ -302,7 +304,9 @@ def test_what_a_smaller_ring_has_lost_stays_lost(tmp_path: Path) -> None:
 
 
 class Changes:
-    """A stream with a view over it, and PostgreSQL's table under the same changes. folder: of the data."""
+    """A stream with a view over it, and PostgreSQL's table under the same changes. folder: of the
+    data.
+    """
 
     def __init__(self, folder: Path, oracle: RawClient, seed: int) -> None:
         self.random = random.Random(seed)

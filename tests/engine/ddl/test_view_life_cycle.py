@@ -1,4 +1,5 @@
-"""A view's life after CREATE: replaced, renamed, emptied, left and taken up again, commented on; what a crash makes of it.
+"""A view's life after CREATE: replaced, renamed, emptied, left and taken up again, commented on;
+what a crash makes of it.
 
 The oracle of what views hold is a dictionary in Python that is told of each statement.
 """

@@ -1,4 +1,6 @@
-"""CREATE, ALTER, DROP, GRANT and REVOKE of roles, SET ROLE: the same words as PostgreSQL's, and what is there after a restart."""
+"""CREATE, ALTER, DROP, GRANT and REVOKE of roles, SET ROLE: the same words as PostgreSQL's, and
+what is there after a restart.
+"""
 
 from __future__ import annotations
 
@@ -174,7 +176,8 @@ def test_who_has_granted_and_the_owner_of_the_database(world: World, postgres: P
             ours[who] = session_of(world, f"g_{who}")
             theirs[who] = RawClient(postgres.port, f"g_{who}", "postgres")
         pair = [client.ask_in_full(text) for client in (ours[who], theirs[who])]
-        # PostgreSQL has no code of its own for this; XX000 is a bug here. It also lets repeated memberships pass in silence.
+        # PostgreSQL has no code of its own for this; XX000 is a bug here. It also lets repeated
+        # memberships pass in silence.
         words = [
             [said.replace("XX000", "0LP01") for said, _ in answers if not said.startswith(("Z", "N 00000"))]
             for answers in pair

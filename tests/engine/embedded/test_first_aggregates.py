@@ -1,4 +1,5 @@
-"""Variances, deviations and aggregates of bits as first aggregates of continuous views are PostgreSQL's, to the last digit.
+"""Variances, deviations and aggregates of bits as first aggregates of continuous views are
+PostgreSQL's, to the last digit.
 
 Floats are compared to 12 digits, since their order of addition differs.
 """

@@ -1,4 +1,6 @@
-"""Sums of reals, deviations and regressions have PostgreSQL's last digits where the rows come in the same order."""
+"""Sums of reals, deviations and regressions have PostgreSQL's last digits where the rows come in
+the same order.
+"""
 
 from __future__ import annotations
 
@@ -117,7 +119,9 @@ GROUPED = "(SELECT g, id, sum(x) AS x, sum(y) AS y, sum(r) AS r FROM float_strea
 
 
 def rows(seed: int) -> str:
-    """Return rows whose sums depend on the order, as VALUES; three groups have NaN, an infinity or NULLs alone."""
+    """Return rows whose sums depend on the order, as VALUES; three groups have NaN, an infinity or
+    NULLs alone.
+    """
     chance = Random(seed)
 
     def value() -> str:

@@ -1,6 +1,8 @@
-"""Subqueries, WITH, LATERAL, set operations, grouping sets, nested in each other: PostgreSQL's rows, from the embedded engine.
+"""Subqueries, WITH, LATERAL, set operations, grouping sets, nested in each other: PostgreSQL's
+rows, from the embedded engine.
 
-free_select.sql holds one query per line. The relations are those of tests/sql/sample_catalog.py with a few rows, many of them NULL.
+free_select.sql holds one query per line. The relations are those of tests/sql/sample_catalog.py
+with a few rows, many of them NULL.
 """
 
 from __future__ import annotations

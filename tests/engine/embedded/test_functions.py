@@ -1,4 +1,6 @@
-"""Functions and wide queries: the embedded engine gives PostgreSQL's answers; Spark the same where it does not refuse with 0A000."""
+"""Functions and wide queries: the embedded engine gives PostgreSQL's answers; Spark the same where
+it does not refuse with 0A000.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""DuckDB has no way to files and extensions: not from any connection of ours, whatever text reaches it, and not from a client's SQL."""
+"""DuckDB has no way to files and extensions: not from any connection of ours, whatever text reaches
+it, and not from a client's SQL.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ from engine.tables import unique_errors, write_journal
 from tests.engine.session_client import World
 
 SECRET = "a line that nobody may read"
-# {file} has the secret, {folder} is where it lies; only the errors of what they did before would tell them apart.
+# {file} has the secret, {folder} is where it lies; only the errors of what they did before would
+# tell them apart.
 STATEMENTS = (
     "SELECT * FROM read_csv('{file}')",
     "SELECT * FROM '{file}'",

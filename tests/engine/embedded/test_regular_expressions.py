@@ -1,4 +1,6 @@
-"""Regular expressions and LIKE: patterns on which a backtracking matcher never ends, what is refused, and PostgreSQL's words for it."""
+"""Regular expressions and LIKE: patterns on which a backtracking matcher never ends, what is
+refused, and PostgreSQL's words for it.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ from tests.randomized.regular_patterns import RandomPattern
 
 TEN_KB = "a" * 10_000
 WORDS = "ab cd " * 1_700
-# Every one took longer than anybody waits, or would with the first match that a backtracking matcher finds.
+# Every one took longer than anybody waits, or would with the first match that a backtracking
+# matcher finds.
 PATHOLOGICAL = [
     ("(a+)+$", TEN_KB + "!"),
     ("^(a+)+$", TEN_KB + "!"),
@@ -106,7 +109,9 @@ ESCAPES = [
 
 @pytest.mark.parametrize(("pattern", "text"), PATHOLOGICAL)
 def test_no_pattern_takes_more_than_linear_time(pattern: str, text: str) -> None:
-    """Ten seconds are for a loaded machine; all of it takes some 20 ms. What is found is compared by the random suite."""
+    """Ten seconds are for a loaded machine; all of it takes some 20 ms. What is found is compared
+    by the random suite.
+    """
     began_s = time.monotonic()
     whether = functions.matches(text, pattern, "")
     assert (functions.first_match(text, pattern, "") is not None) == whether
@@ -132,7 +137,9 @@ def test_what_is_too_large_or_refers_back_is_refused(pattern: str, sqlstate: str
 
 
 def test_other_threads_go_on_beside_a_long_match() -> None:
-    """A match that takes long lets a thread that wants a moment of the interpreter now and then have it."""
+    """A match that takes long lets a thread that wants a moment of the interpreter now and then
+    have it.
+    """
     waits_s: list[float] = []
     matching = threading.Thread(target=lambda: functions.first_match(TEN_KB * 150, "(a|aa)*(a+)*$", ""))
     matching.start()
@@ -144,7 +151,9 @@ def test_other_threads_go_on_beside_a_long_match() -> None:
 
 
 def test_compiled_patterns_are_bounded() -> None:
-    """By their number, and by what they take up: each of the long ones has rows of a megabyte or more."""
+    """By their number, and by what they take up: each of the long ones has rows of a megabyte or
+    more.
+    """
     random = Random(3)
     text = "".join(random.choice("ab") for _ in range(20_000))
     for number in range(2 * functions.PROGRAMS_MAX):
@@ -235,7 +244,9 @@ def test_no_like_takes_more_than_linear_time(text: str, pattern: str) -> None:
 def test_spark_matches_as_postgresql(
     oracle: psycopg.Connection[Any], upper: SparkUpperExecutor, inputs: dict[str, Any]
 ) -> None:
-    """Whether texts match random patterns, and patterns on which Java's own matcher would not end."""
+    """Match texts with random patterns, and with patterns on which Java's own matcher would not
+    end.
+    """
     patterns = []
     for seed in range(200):
         pattern = RandomPattern(seed).pattern

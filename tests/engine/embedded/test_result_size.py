@@ -1,4 +1,6 @@
-"""An answer is collected batch by batch: one that is too large is stopped before it takes the server's memory."""
+"""An answer is collected batch by batch: one that is too large is stopped before it takes the
+server's memory.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""NaN and the infinities among the embedded engine's numerics, against PostgreSQL's answers that hold the kernels as well."""
+"""NaN and the infinities among the embedded engine's numerics, against PostgreSQL's answers that
+hold the kernels as well.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Values of the new types between client and tables: parameters and results in both formats, COPY in and out, as with PostgreSQL."""
+"""Values of the new types between client and tables: parameters and results in both formats, COPY
+in and out, as with PostgreSQL.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ def theirs(postgres: PostgresCluster) -> RawClient:
 
 
 def rows_or_error(answer: Sequence[str]) -> list[str]:
-    """Return rows and errors. PostgreSQL computes with a parameter's value at Bind already, so what precedes an error may differ."""
+    """Return rows and errors. PostgreSQL computes with a parameter's value at Bind already, so what
+    precedes an error may differ.
+    """
     found = [line for line in answer if line[0] in "DET"]
     return [line for line in found if line[0] == "E"] or found
 

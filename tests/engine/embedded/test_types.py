@@ -1,4 +1,6 @@
-"""The embedded engine computes with the new types as PostgreSQL does: casts between all pairs, comparison, groups, arithmetic."""
+"""The embedded engine computes with the new types as PostgreSQL does: casts between all pairs,
+comparison, groups, arithmetic.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,8 @@ def failures(oracle: psycopg.Connection[Any], engine: QueryEngine, queries: list
     found = []
     for query in queries:
         expected, answer = oracle_answer(oracle, query), engine_answer(engine, query)
-        # Rows of a group or a DISTINCT that compare equal but print differently: which one is left is nobody's rule.
+        # Rows of a group or a DISTINCT that compare equal but print differently: which one is left
+        # is nobody's rule.
         what = difference(expected, answer, ordered="order by" in query and "over" not in query)
         if what is not None:
             found.append(f"{query}\n  {what}")

@@ -1,4 +1,6 @@
-"""A volatile function is called once for each place where it is written, however often its column is named."""
+"""A volatile function is called once for each place where it is written, however often its column
+is named.
+"""
 
 from __future__ import annotations
 

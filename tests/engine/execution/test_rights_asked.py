@@ -1,7 +1,9 @@
-"""Statements beside the rights that a session asks for while it does them, in rights.txt, and what it says when it has none.
+"""Statements beside the rights that a session asks for while it does them, in rights.txt, and what
+it says when it has none.
 
-The session is one in this process, without Spark; its questions are written down and answered with yes, then with no. That the answers
-are PostgreSQL's is what tests/engine/catalog/test_rights_of_reads.py tries for tables.
+The session is one in this process, without Spark; its questions are written down and answered with
+yes, then with no. That the answers are PostgreSQL's is what
+tests/engine/catalog/test_rights_of_reads.py tries for tables.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ ALTER VIEW rr.above OWNER TO other
 
 
 class Asked:
-    """What is asked of `Checks`, and the answer to all of it."""
+    """Questions that `Checks` is asked, and one answer to all of them."""
 
     def __init__(self) -> None:
         self.questions: list[str] = []

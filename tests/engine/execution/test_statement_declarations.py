@@ -1,4 +1,6 @@
-"""What statements declare of themselves fits what they are: fields that are there, tags as PostgreSQL has them."""
+"""Declarations of statements fit the statements: fields that are there, tags as
+PostgreSQL has them.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ from sql.parse.statements.declaration import Empty, Naming, Right, Statement
 from sql.parse.statements.prepared import Execute
 from sql.parse.statements.transaction import Transaction
 
-# Statements of each kind, with what a read-only transaction of PostgreSQL 15 calls them where it refuses them.
+# Statements of each kind, with what a read-only transaction of PostgreSQL 15 calls them where it
+# refuses them.
 REFUSED = {
     "INSERT INTO t VALUES (1)": "INSERT",
     "UPDATE t SET a = 1": "UPDATE",
@@ -84,7 +87,8 @@ def test_each_statement_is_a_frozen_dataclass() -> None:
 
 def test_each_statement_has_a_function_that_does_it() -> None:
     load(engine.statements, engine.dialect)
-    # What the session does itself: nothing, its transaction, and another statement in the place of EXECUTE.
+    # What the session does itself: nothing, its transaction, and another statement in the place of
+    # EXECUTE.
     assert set(Statement.__subclasses__()) - HANDLERS.keys() == {Empty, Transaction, Execute}
 
 

@@ -1,4 +1,6 @@
-"""Several large COPYs at once, with a log whose segments are small: the COPY that begins the next segment does it alone."""
+"""Several large COPYs at once, with a log whose segments are small: the COPY that begins the next
+segment does it alone.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""COPY in binary format of every type, both ways: what PostgreSQL sends, byte by byte, and what it says to data that is not right."""
+"""COPY in binary format of every type, both ways: what PostgreSQL sends, byte by byte, and what it
+says to data that is not right.
+"""
 
 from __future__ import annotations
 

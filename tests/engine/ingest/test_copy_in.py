@@ -1,4 +1,6 @@
-"""COPY FROM STDIN on worker threads: pieces of any size, publishing on time, and threads that meet at its end."""
+"""COPY FROM STDIN on worker threads: pieces of any size, publishing on time, and threads that meet
+at its end.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,7 @@ def test_pieces_of_any_size(world: World, client: SessionClient, seed: int) -> N
 
 
 def test_a_timer_and_the_client_meet(world: World, client: SessionClient) -> None:
-    """What one thread takes while another decodes is neither lost nor out of order."""
+    """Bytes that one thread takes while another decodes are neither lost nor out of order."""
     copy = open_copy(world)
     is_over = threading.Event()
 

@@ -1,4 +1,6 @@
-"""COPY of durable tables both ways, with the same bytes here and in PostgreSQL: rows, tags, errors with DETAIL and CONTEXT."""
+"""COPY of durable tables both ways, with the same bytes here and in PostgreSQL: rows, tags, errors
+with DETAIL and CONTEXT.
+"""
 
 from __future__ import annotations
 

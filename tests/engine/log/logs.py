@@ -17,7 +17,9 @@ SEGMENT_BYTES = PAGE_BYTES + 1000
 
 
 class LogWriter:
-    """Appends records. durable: what they say of how far the log was synced; None: up to themselves."""
+    """Appends records. durable: what they say of how far the log was synced; None: up to
+    themselves.
+    """
 
     def __init__(self, storage: Storage, folder: Path, segment_bytes: int = SEGMENT_BYTES) -> None:
         self.storage = storage

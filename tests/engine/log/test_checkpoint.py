@@ -1,4 +1,6 @@
-"""Checkpoint files on a disk that fails, and read back when they are damaged, too old or of another version."""
+"""Checkpoint files on a disk that fails, and read back when they are damaged, too old or of another
+version.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,7 @@ def write(storage: Storage, folder: Path, position: int) -> int:
 
 
 class Restored:
-    """What `restore_newest` hands over; several times if the first ones are damaged."""
+    """Contents that `restore_newest` hands over; several times if the first ones are damaged."""
 
     def __init__(self) -> None:
         self.tried: list[int] = []
@@ -150,7 +152,9 @@ def test_a_failure_at_any_event(failure: Failure, code: int) -> None:
 
 
 def mutated(matches: Callable[[Path], bool]) -> bool:
-    """Tell whether a power loss after a checkpoint does harm when the syncs of some paths do nothing."""
+    """Tell whether a power loss after a checkpoint does harm when the syncs of some paths do
+    nothing.
+    """
     for seed in range(200):
         storage = SimulatedStorage(seed)
         write(storage, FOLDER, 40)
@@ -183,7 +187,9 @@ def test_what_the_pages_raise_leaves_no_file() -> None:
 
 
 def two_checkpoints(folder: Path) -> Path:
-    """Write two checkpoints, as a crash before the removal of the older one leaves them, and return the path of the newer one."""
+    """Write two checkpoints, as a crash before the removal of the older one leaves them, and return
+    the path of the newer one.
+    """
     storage = DiskStorage()
     write(storage, folder, 40)
     older = checkpoint_path(folder, 40).read_bytes()

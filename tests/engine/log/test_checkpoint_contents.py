@@ -1,4 +1,6 @@
-"""Checkpoints of views and streams: one position for all of them, and fresh ones that go on from it."""
+"""Checkpoints of views and streams: one position for all of them, and fresh ones that go on from
+it.
+"""
 
 from __future__ import annotations
 
@@ -139,7 +141,7 @@ def test_commits_between_the_cut_and_the_pages_are_left_out() -> None:
     assert len(calls) == 3
     restore_newest(storage, FOLDER, 1, again.restoring())
     assert [state.merged for state in again.states] == [[1, 2, 3]] * 2
-    # What was overwritten meanwhile is missing, and everything behind the position is in the log.
+    # What was overwritten meanwhile is missing, and everything after the position is in the log.
     assert again.streams[0].ring.tuples_count == 3
     assert tuples(again.streams[0]) == stream_rows(0, 3)[-len(tuples(again.streams[0])) :]
 

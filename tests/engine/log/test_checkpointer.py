@@ -33,7 +33,9 @@ class TestClock:
 
 
 class World:
-    """A log that grows, and checkpoints that are only counted. before: called within each of them."""
+    """A log that grows, and checkpoints that are only counted. before: called within each of
+    them.
+    """
 
     def __init__(self, log_bytes: int = 100, interval_s: float = 60.0) -> None:
         self.clock = TestClock()

@@ -1,4 +1,6 @@
-"""The log as those see it who commit: what is synced together, who is answered when, and what a failing disk leaves of it."""
+"""The log as those see it who commit: what is synced together, who is answered when, and what a
+failing disk leaves of it.
+"""
 
 from __future__ import annotations
 

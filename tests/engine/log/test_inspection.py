@@ -1,4 +1,6 @@
-"""What `antumbra recover` finds in a log, says and gives up: whole and damaged ones, and transactions over several files."""
+"""Logs as `antumbra recover` finds them, and what it gives up: whole and damaged ones, and
+transactions over several files.
+"""
 
 from __future__ import annotations
 
@@ -239,7 +241,9 @@ def test_prepared_transactions_are_lost_only_if_the_tables_have_them(writer: Log
 
 @pytest.mark.parametrize("seed", range(60))
 def test_giving_up_costs_what_it_says(seed: int, writer: LogWriter, tmp_path: Path) -> None:
-    """What replay does not find is what has a record in the gap; of that all is named but what can't be read. The oid is the number."""
+    """Objects that replay does not find have a record in the gap; of that all is named but what
+    can't be read. The oid is the number.
+    """
     choose = random.Random(seed)
     records: dict[int, list[int]] = {}
     running: dict[int, int] = {}

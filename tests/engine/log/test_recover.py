@@ -1,4 +1,6 @@
-"""`antumbra recover` on the folder of a real database: what it names is what is gone, and everything else goes on."""
+"""`antumbra recover` on the folder of a real database: what it names is what is gone, and
+everything else goes on.
+"""
 
 from __future__ import annotations
 

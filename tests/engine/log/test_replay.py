@@ -1,4 +1,6 @@
-"""The replay of a log against a plain model that knows from the beginning what becomes of each transaction."""
+"""The replay of a log against a plain model that knows from the beginning what becomes of each
+transaction.
+"""
 
 from __future__ import annotations
 
@@ -267,7 +269,9 @@ def test_after_a_gap_transactions_that_may_be_half_there_are_left_out(tmp_path: 
 
 @dataclass
 class Plan:
-    """A transaction of the random history: what it does, and what becomes of it. effects: what replay must do at its last record."""
+    """A transaction of the random history: what it does, and what becomes of it. effects: what
+    replay must do at its last record.
+    """
 
     number: int
     steps: list[tuple[int, int, bytes]]

@@ -1,4 +1,6 @@
-"""What the next process makes of segments whose last sync has failed or never was, and of a disk that fails while they come and go."""
+"""The next process reads segments whose last sync has failed or never was, and meets a disk that
+fails while they come and go.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ def fail_next(storage: SimulatedStorage) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_a_failed_sync_left_is_written_again(seed: int) -> None:
-    """A later sync says nothing of it, but records behind it count on it."""
+    """A later sync says nothing of it, but records after it count on it."""
     storage = SimulatedStorage(seed)
     storage.make_folder(FOLDER)
     writer = LogWriter(storage, FOLDER)

@@ -1,4 +1,4 @@
-"""Records that were given up: the log goes on behind them, and nothing else may be missing."""
+"""Records that were given up: the log goes on after them, and nothing else may be missing."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_behind_a_given_up_end_numbers_and_positions_are_new(folder: Path, whole
     after = read_log(DiskStorage(), folder)
     assert [record.sequence for record in after] == [*before, added]
     assert after[-1].position > GIVEN_UP
-    # The same from a checkpoint within what was given up, and from one behind it.
+    # The same from a checkpoint within what was given up, and from one after it.
     assert numbers(folder, 10, COUNT) == [added]
     assert numbers(folder, after[-1].end, added + 1) == []
 

@@ -1,4 +1,6 @@
-"""A thread asks a stream for its positions while a writer comes in between, at any bytecode: the answer is of one moment."""
+"""A thread asks a stream for its positions while a writer comes in between, at any bytecode: the
+answer is of one moment.
+"""
 
 from __future__ import annotations
 

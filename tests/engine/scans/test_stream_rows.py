@@ -1,4 +1,6 @@
-"""Rows of a stream that pass through the embedded engine: a piece of them can be interrupted while it is computed."""
+"""Rows of a stream that pass through the embedded engine: a piece of them can be interrupted while
+it is computed.
+"""
 
 from __future__ import annotations
 

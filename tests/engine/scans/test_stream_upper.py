@@ -1,4 +1,4 @@
-"""Which statements have Spark run what lies above the groups of a stream."""
+"""Spark runs what lies above the groups of a stream, for some statements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Views of several groupings of streams: what is above these is made once per version, and is what PostgreSQL's views would show."""
+"""Views of several groupings of streams: what is above these is made once per version, and is what
+PostgreSQL's views would show.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What was made, by the name of the view."""
+    """Versions that were made, by the name of the view."""
     names: list[str] = []
     take = whole_versions.WholeVersions.take
 

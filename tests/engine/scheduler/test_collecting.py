@@ -1,4 +1,6 @@
-"""While a long text is worked on, the oldest generation of Python's objects is left alone; afterwards it is searched as before."""
+"""While a long text is worked on, the oldest generation of Python's objects is left alone;
+afterwards it is searched as before.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The way in, over a socket: SCRAM said by hand, what a stranger may not say, TLS, and limits on those who are not in yet."""
+"""The way in, over a socket: SCRAM said by hand, what a stranger may not say, TLS, and limits on
+those who are not in yet.
+"""
 
 from __future__ import annotations
 

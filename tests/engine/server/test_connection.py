@@ -1,4 +1,6 @@
-"""Packets that are answered as a whole, at once or when the log has answered: order, bugs and ends."""
+"""Packets that are answered as a whole, at once or when the log has answered: order, bugs and
+ends.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,9 @@ def test_a_client_that_goes_on_at_once_is_looked_for(client: RawClient, world: F
 
 
 def test_what_comes_meanwhile_waits(client: RawClient, world: FakeWorld) -> None:
-    """More than may wait in the server, so that the rest stays in the socket; nothing is handled before the log has answered."""
+    """More than may wait in the server, so that the rest stays in the socket; nothing is handled
+    before the log has answered.
+    """
     session = begin_packet(client, world)
     count = 10_000
     client.socket.sendall(query("echo y") * count)
@@ -128,7 +132,9 @@ def test_shutdown_waits_for_the_log() -> None:
 
 
 def test_what_comes_while_the_server_stops_is_not_looked_at() -> None:
-    """What came before it in the same pipeline was dropped, so that its answer would be taken for another one's."""
+    """Messages before it in the same pipeline were dropped, so that its answer would be taken for
+    another one's.
+    """
     world = FakeWorld(LIMITS).start()
     client = RawClient(world)
     client.log_in()

@@ -1,4 +1,6 @@
-"""The server starts itself again with large pages once, and where that makes sense alone; what it starts does not get the setting."""
+"""The server starts itself again with large pages once, and where that makes sense alone; what it
+starts does not get the setting.
+"""
 
 from __future__ import annotations
 

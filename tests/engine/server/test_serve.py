@@ -1,4 +1,6 @@
-"""A server's life as its operator sees it: ready line, clean ends, what survives a restart; and the demo from start to end."""
+"""A server's life as its operator sees it: ready line, clean ends, what survives a restart; and the
+demo from start to end.
+"""
 
 from __future__ import annotations
 

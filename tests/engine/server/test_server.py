@@ -1,4 +1,6 @@
-"""The server over a real loopback socket, with sessions that have no database: raw bytes, psycopg, asyncpg and psql."""
+"""The server over a real loopback socket, with sessions that have no database: raw bytes, psycopg,
+asyncpg and psql.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The server's log: whatever a client says, in a message, an exception or its causes, it is within a line, escaped and cut."""
+"""The server's log: whatever a client says, in a message, an exception or its causes, it is within
+a line, escaped and cut.
+"""
 
 from __future__ import annotations
 

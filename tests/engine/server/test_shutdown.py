@@ -1,4 +1,6 @@
-"""The end by signals, in a process of its own: in order where the event loop hears of it, and in time where nothing runs any more."""
+"""The end by signals, in a process of its own: in order where the event loop hears of it, and in
+time where nothing runs any more.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Who asks for an end gets it: more slow readers in Spark than may compute at once, each cancelled while all of them wait."""
+"""Statements end when a client asks for it: more slow readers in Spark than may compute at once,
+each cancelled while all of them wait.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ MEMORY_BYTES = 64 * 1024 * 1024
 
 
 class BlockedJvm:
-    """A JVM that answers no pipeline before it is cancelled, and a cancel only when that has ended."""
+    """A JVM that answers no pipeline before it is cancelled, and a cancel only when that has
+    ended.
+    """
 
     heap_bytes_max = 1
     threads_count = READERS

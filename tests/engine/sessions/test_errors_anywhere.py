@@ -1,4 +1,6 @@
-"""An error that is raised in an unusual place of a message: the client gets it once, and once ReadyForQuery."""
+"""An error that is raised in an unusual place of a message: the client gets it once, and once
+ReadyForQuery.
+"""
 
 from __future__ import annotations
 

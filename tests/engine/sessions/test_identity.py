@@ -1,4 +1,6 @@
-"""Who a session is: the roles that it was let in as and became, whatever their names mean to others meanwhile."""
+"""Identity of a session: the roles that it was let in as and became, whatever their names mean to
+others meanwhile.
+"""
 
 from __future__ import annotations
 

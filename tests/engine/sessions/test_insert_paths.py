@@ -1,4 +1,6 @@
-"""The fast ways of an INSERT stage exactly what the general way stages, and refuse exactly what it refuses."""
+"""The fast ways of an INSERT stage exactly what the general way stages, and refuse exactly what it
+refuses.
+"""
 
 from __future__ import annotations
 

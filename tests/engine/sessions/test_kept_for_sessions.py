@@ -1,4 +1,6 @@
-"""What the server keeps for a session is bounded: prepared statements, portals, advisory locks, notifications that nobody reads."""
+"""Memory that the server keeps for a session is bounded: prepared statements, portals, advisory
+locks, notifications that nobody reads.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ PAYLOAD = "x" * 7900
 
 
 def listener(notifications: Notifications, is_idle: bool) -> tuple[Inbox, Any]:
-    """Return the inbox of a client that listens to "c", and its connection: `may_write` says whether it reads."""
+    """Return the inbox of a client that listens to "c", and its connection: `may_write` says
+    whether it reads.
+    """
     connection = SimpleNamespace(process_id=1, is_idle=is_idle, may_write=asyncio.Event(), written=0, has_ended=False)
     connection.flush = lambda: None
 
@@ -148,7 +152,7 @@ def test_portals_are_bounded_by_their_values(small: World) -> None:
 
 
 def test_a_portal_keeps_its_own_values_alone(small: World) -> None:
-    """Those that came with it in one piece are not counted, nor kept."""
+    """Messages that came with it in one piece are not counted, nor kept."""
     client = small.client()
     client.run("BEGIN")
     many = [part for number in range(100) for part in (bind([b"x" * 50_000], "s"), bind([b"y"], "s", f"c{number}"))]

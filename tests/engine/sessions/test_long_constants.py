@@ -1,4 +1,6 @@
-"""Many constants in a row, and long chains of set operations, mean in the embedded engine what they mean in PostgreSQL."""
+"""Many constants in a row, and long chains of set operations, mean in the embedded engine what they
+mean in PostgreSQL.
+"""
 
 from __future__ import annotations
 
@@ -197,7 +199,8 @@ def test_chains_are_not_nested(operation: str) -> None:
     for mark in text:
         depth += {"(": 1, ")": -1}.get(mark, 0)
         deepest = max(deepest, depth)
-    # DuckDB plans 200 operations in one another for seconds, and 1,000 for minutes, which nothing can end.
+    # DuckDB plans 200 operations in one another for seconds, and 1,000 for minutes, which nothing
+    # can end.
     assert deepest < 16
 
 

@@ -1,4 +1,6 @@
-"""A long text is parsed and bound beside the event loop, which serves the other clients meanwhile, and answered like a short one."""
+"""A long text is parsed and bound beside the event loop, which serves the other clients meanwhile,
+and answered like a short one.
+"""
 
 from __future__ import annotations
 

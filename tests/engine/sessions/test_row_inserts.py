@@ -1,4 +1,6 @@
-"""A packet answered in one go leaves the same reply, the same rows and the same session as its messages one by one."""
+"""A packet answered in one go leaves the same reply, the same rows and the same session as its
+messages one by one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Settings: defaults, the file, the command line over the file, and one line for each thing that can't be."""
+"""Settings: defaults, the file, the command line over the file, and one line for each thing that
+can't be.
+"""
 
 from __future__ import annotations
 

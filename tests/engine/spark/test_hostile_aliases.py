@@ -1,4 +1,5 @@
-"""Names and constants of hostile characters in every place of a query that has a name: only names, and never changed on their way.
+"""Names and constants of hostile characters in every place of a query that has a name: only names,
+and never changed on their way.
 
 The oracle is PostgreSQL, with a table in the place of the stream.
 """
@@ -14,7 +15,8 @@ from tests.end_to_end.raw_client import RawClient, query
 from tests.engine.session_client import SessionClient, World
 from tests.oracle.postgres import PostgresCluster
 
-# Every character that some library takes for the end of a line, what ends a quote or a comment, and words that are names of ours.
+# Every character that some library takes for the end of a line, what ends a quote or a comment, and
+# words that are names of ours.
 NAMES = (
     *(
         "line\nfeed",

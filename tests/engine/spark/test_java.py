@@ -1,4 +1,4 @@
-"""Which Java is taken, and what is said when there is none that will do."""
+"""Java is chosen, and the error says so where none will do."""
 
 from __future__ import annotations
 

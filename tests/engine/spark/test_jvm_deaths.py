@@ -1,4 +1,6 @@
-"""A read that needs Spark waits for the next JVM, however often one is killed, until its limit or its cancel ends it."""
+"""A read that needs Spark waits for the next JVM, however often one is killed, until its limit or
+its cancel ends it.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def make_view(client: psycopg.Connection[tuple[object, ...]]) -> None:
 
 @contextmanager
 def killing(server: AntumbraServer, count: int) -> Iterator[list[int]]:
-    """Kill so many JVMs as soon as they are there, in the middle of their start; yield the list of those that were."""
+    """Kill so many JVMs as soon as they are there, in the middle of their start; yield the list of
+    those that were.
+    """
     killed: list[int] = []
     ended = threading.Event()
 

@@ -1,4 +1,6 @@
-"""The life of the JVM: it starts with the classes that set-up has archived, or without; stopped while it starts, it leaves no process."""
+"""The life of the JVM: it starts with the classes that set-up has archived, or without; stopped
+while it starts, it leaves no process.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ STOP_S_MAX = 20.0
 
 
 def in_a_process(check: Callable[[Path], None], folder: Path) -> int | None:
-    """Return the exit status of a check in another process: one has one JVM at most, and this one has that of all other tests."""
+    """Return the exit status of a check in another process: one has one JVM at most, and this one
+    has that of all other tests.
+    """
     process = get_context("spawn").Process(target=check, args=(folder,))
     process.start()
     process.join()

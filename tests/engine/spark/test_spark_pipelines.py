@@ -1,4 +1,6 @@
-"""Rows go into the JVM and come back as they were, and a pipeline leaves nothing behind, whether it fails or not."""
+"""Rows go into the JVM and come back as they were, and a pipeline leaves nothing, whether it
+fails or not.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The ports of Spark: none but py4j's, which does nothing without its token; while Spark starts, no stranger's object is deserialised."""
+"""The ports of Spark: none but py4j's, which does nothing without its token; while Spark starts, no
+stranger's object is deserialised.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ CLOSING_S_MAX = 30.0
 ANSWER_S_MAX = 2.0
 # In /proc/net/tcp.
 LISTENING = "0A"
-# Java's stream header, and an object of a class that is nowhere: who deserialises it says that there is no such class.
+# Java's stream header, and an object of a class that is nowhere: who deserialises it says that
+# there is no such class.
 HOSTILE = bytes.fromhex("aced0005") + b"sr" + struct.pack("!H", 12) + b"NobodysClass" + bytes(8) + b"\x02\x00\x00xp"
 DESERIALISED = (b"NobodysClass", b"ObjectInputStream", b"java.io.Stream", b"EOFException")
 
@@ -104,7 +107,9 @@ def to_the_blocks() -> bytes:
 
 
 def request(body: bytes) -> bytes:
-    """Return Spark's frame around a request: its length, kind, number, and the length of the body."""
+    """Return Spark's frame around a request: its length, kind, number, and the length of the
+    body.
+    """
     head = b"\x03" + struct.pack("!qi", 7, len(body))
     return struct.pack("!q", 8 + len(head) + len(body)) + head + body
 

@@ -1,4 +1,6 @@
-"""Views that join tables, with their static and upper pipelines in Spark: PostgreSQL's answers, and tables made once per version."""
+"""Views that join tables, with their static and upper pipelines in Spark: PostgreSQL's answers, and
+tables made once per version.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Spark computes with the new types as PostgreSQL does, or says 0A000: comparison, groups, intervals, char(n)."""
+"""Spark computes with the new types as PostgreSQL does, or says 0A000: comparison, groups,
+intervals, char(n).
+"""
 
 from __future__ import annotations
 

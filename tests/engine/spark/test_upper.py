@@ -1,4 +1,6 @@
-"""Spark gives PostgreSQL's answers: expressions in batches, those that raise behind a CASE, whole queries, errors, cancelling."""
+"""Spark gives PostgreSQL's answers: expressions in batches, those that raise inside a CASE, whole
+queries, errors, cancelling.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,9 @@ def check_expressions(oracle: psycopg.Connection[Any], sut: Sut, texts: Sequence
 
 
 def guarded_expression(oracle: psycopg.Connection[Any], text: str) -> str | None:
-    """Return the expression for the rows on which it has a value within our limits: a CASE must keep it from the others."""
+    """Return the expression for the rows on which it has a value within our limits: a CASE must
+    keep it from the others.
+    """
     answers = [
         oracle_answer(oracle, f"select ({text})::text from t where id = {row}") for row in range(len(table_rows()))
     ]

@@ -1,4 +1,6 @@
-"""CHECKPOINT in a session: on a worker thread, in and outside of transactions, refused only where PostgreSQL refuses it."""
+"""CHECKPOINT in a session: on a worker thread, in and outside of transactions, refused only where
+PostgreSQL refuses it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""DETAIL of errors about rows and keys: values of columns that the role may read, or has given itself, and no others, as in PostgreSQL."""
+"""DETAIL of errors about rows and keys: values of columns that the role may read, or has given
+itself, and no others, as in PostgreSQL.
+"""
 
 from __future__ import annotations
 

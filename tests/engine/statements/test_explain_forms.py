@@ -1,4 +1,6 @@
-"""EXPLAIN of continuous views with ANALYZE and VERBOSE, as JSON and as DOT, of a server without a socket."""
+"""EXPLAIN of continuous views with ANALYZE and VERBOSE, as JSON and as DOT, of a server without a
+socket.
+"""
 
 from __future__ import annotations
 

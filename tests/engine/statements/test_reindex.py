@@ -1,4 +1,6 @@
-"""REINDEX of the database, over a restart, and by roles that may not; what else it does is in definitions.sql."""
+"""REINDEX of the database, over a restart, and by roles that may not; what else it does is in
+definitions.sql.
+"""
 
 from __future__ import annotations
 

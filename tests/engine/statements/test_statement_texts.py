@@ -1,4 +1,6 @@
-"""Statements beside what they declare of themselves, in statements.txt: kind, tag, whether they write or define, names and rights."""
+"""Statements beside what they declare of themselves, in statements.txt: kind, tag, whether they
+write or define, names and rights.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ def lines_of(statement: Statement) -> list[str]:
 
 
 def said(statement: Statement) -> list[str]:
-    """Return the line of the words, numbers and switches in a statement, and of the actions in it, if it has any."""
+    """Return the line of the words, numbers and switches in a statement, and of the actions in it,
+    if it has any.
+    """
     names = {field for field, _ in (*statement.named, *statement.rights)}
     found = []
     for name, item in ((field.name, getattr(statement, field.name)) for field in fields(statement)):

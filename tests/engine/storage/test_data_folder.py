@@ -1,4 +1,6 @@
-"""Who may enter the data folder: refused or set right as PostgreSQL does; no file of the server is anybody else's."""
+"""Rights on the data folder: refused or set right as PostgreSQL does; no file of the server is
+anybody else's.
+"""
 
 from __future__ import annotations
 

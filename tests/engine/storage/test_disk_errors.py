@@ -1,4 +1,6 @@
-"""A disk that is full or fails, seen by clients: 53100 or 58030, nothing half done, and the server goes on."""
+"""A disk that is full or fails, seen by clients: 53100 or 58030, nothing half done, and the server
+goes on.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The folder of generated kernels: new files are synced once, unused ones go, and a disk that refuses is told as such."""
+"""The folder of generated kernels: new files are synced once, unused ones go, and a disk that
+refuses is told as such.
+"""
 
 from __future__ import annotations
 

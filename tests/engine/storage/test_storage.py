@@ -1,4 +1,6 @@
-"""The real disk: files written whole or not at all, failures that are told as they are; and the lock of the data folder."""
+"""The real disk: files written whole or not at all, failures that are told as they are; and the
+lock of the data folder.
+"""
 
 from __future__ import annotations
 

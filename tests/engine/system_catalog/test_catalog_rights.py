@@ -1,4 +1,6 @@
-"""What a role without rights learns of the catalog, and what it can say about others' objects: as in PostgreSQL, in every answer."""
+"""A role without rights, what it learns of the catalog and can say about others' objects: as
+in PostgreSQL, in every answer.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Queries of the catalog beside the rows that they have for the relations of tests/system_catalog/schema.sql, in rows.txt.
+"""Queries of the catalog beside the rows that they have for the relations of
+tests/system_catalog/schema.sql, in rows.txt.
 
-Of each answer the rows are kept that it does not have in an empty database. That catalog queries answer as PostgreSQL does is the subject
-of tests/system_catalog.
+Of each answer the rows are kept that it does not have in an empty database. That catalog queries
+answer as PostgreSQL does is the subject of tests/system_catalog.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def test_every_relation_is_asked() -> None:
 
 
 def row_lines(query: str, empty: SessionClient, filled: SessionClient) -> list[str]:
-    """Return the columns, how many rows there are in an empty database, and the rows that are only in the other one."""
+    """Return the columns, how many rows there are in an empty database, and the rows that are only
+    in the other one.
+    """
     columns, rows = answer(query, filled)
     before = set(found := answer(query, empty)[1])
     added = [shown(row) for row in rows if row not in before]
@@ -59,7 +62,9 @@ def row_lines(query: str, empty: SessionClient, filled: SessionClient) -> list[s
 
 
 def answer(query: str, client: SessionClient) -> tuple[str, list[str]]:
-    """Return the names of the columns with the OIDs of their types, and the rows; or nothing, and the error."""
+    """Return the names of the columns with the OIDs of their types, and the rows; or nothing, and
+    the error.
+    """
     lines = client.ask(query)
     described = next((line[2:] for line in lines if line.startswith("T ")), "")
     columns = ", ".join(":".join(column.split(":")[:2]) for column in described.split())

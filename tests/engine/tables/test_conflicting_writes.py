@@ -1,4 +1,6 @@
-"""Two transactions that write one row: the second one meets 40001, whatever both do to it, also where DuckDB alone would let it pass."""
+"""Two transactions that write one row: the second one meets 40001, whatever both do to it, also
+where DuckDB alone would let it pass.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,8 @@ def test_on_conflict_meets_a_key_that_came_after_the_snapshot_as_a_conflict(serv
             (nothing, psycopg.errors.SerializationFailure),
             (other_key, psycopg.errors.UniqueViolation),
         ):
-            # At the statement, which sees what others have committed; and at COMMIT, when both transactions were open.
+            # At the statement, which sees what others have committed; and at COMMIT, when both
+            # transactions were open.
             for theirs_first in (True, False):
                 first.execute("CREATE TABLE counted (id int PRIMARY KEY, number int, name text UNIQUE)")
                 first.execute("BEGIN")

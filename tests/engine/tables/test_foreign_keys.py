@@ -1,4 +1,6 @@
-"""Foreign keys between transactions, over a restart, and by COPY; what single statements do is in `definitions.sql`."""
+"""Foreign keys between transactions, over a restart, and by COPY; what single statements do is in
+`definitions.sql`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Snapshots that readers leave for the next one: they see the newest commit of any session, and none is open during a COMMIT."""
+"""Snapshots that readers leave for the next one: they see the newest commit of any session, and
+none is open during a COMMIT.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +101,8 @@ def test_random_readers_and_writers(tmp_path: Path) -> None:
     try:
         clients = [world.client() for _ in range(4)]
         clients[0].run("CREATE TABLE t (k int)")
-        # What is committed, and per client what it wrote since, and what it saw at first in its block.
+        # What is committed, and per client what it wrote since, and what it saw at first in its
+        # block.
         committed, written, seen = 0, [0] * 4, [-1] * 4
         for step in range(400):
             which = chance.randrange(4)

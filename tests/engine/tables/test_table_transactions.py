@@ -1,4 +1,6 @@
-"""Transactions on durable tables: snapshots, conflicts, one commit point with streams and definitions, and what a restart finds."""
+"""Transactions on durable tables: snapshots, conflicts, one commit point with streams and
+definitions, and what a restart finds.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ CONFLICT = "40001: could not serialize access due to concurrent update"
 
 
 class FailingStorage(DiskStorage):
-    """A disk whose commits fail as often as is said. after: the commit has happened all the same."""
+    """A disk whose commits fail as often as is said. after: the commit has happened all the
+    same.
+    """
 
     def __init__(self) -> None:
         self.failures = 0
@@ -46,7 +50,9 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 
 def reopened(world: World) -> World:
-    """Return a second database in the folder of one that was not closed in order, as after a crash."""
+    """Return a second database in the folder of one that was not closed in order, as after a
+    crash.
+    """
     world.database.workers.shutdown()
     world.database.engines.tables.close()
     again = World(world.config.data_dir)

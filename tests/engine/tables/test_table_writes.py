@@ -1,7 +1,9 @@
-"""Writing to durable tables: the same statements here and in PostgreSQL, with equal rows, tags and error fields.
+"""Writing to durable tables: the same statements here and in PostgreSQL, with equal rows, tags and
+error fields.
 
-`writes/*.sql` holds scripts for an empty database, one statement per line. A line `--! SQLSTATE reason` before a statement says that ours
-is to be this error, and why it differs; `--- reason` that DETAIL, HINT and position are not compared.
+`writes/*.sql` holds scripts for an empty database, one statement per line. A line `--! SQLSTATE
+reason` before a statement says that ours is to be this error, and why it differs; `--- reason` that
+DETAIL, HINT and position are not compared.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ WORDS = ("detail", "hint", "position")
 
 @dataclass(frozen=True)
 class Line:
-    """A statement of a script. ours: the SQLSTATE that we answer instead, or ''. loose: words for people are not compared."""
+    """A statement of a script. ours: the SQLSTATE that we answer instead, or ''. loose: words for
+    people are not compared.
+    """
 
     text: str
     ours: str = ""
@@ -63,7 +67,9 @@ def test_script(path: Path, world: World, postgres: PostgresCluster) -> None:
 
 
 def comparable(answers: list[Answer], wanted: list[Answer], line: Line) -> object:
-    """Return what two servers must agree on: we may give a hint or a position where PostgreSQL gives none."""
+    """Return what two servers must agree on: we may give a hint or a position where PostgreSQL
+    gives none.
+    """
     found = []
     for index, (text, fields) in enumerate(answers):
         kept = wanted[index][1] if index < len(wanted) else {}
@@ -104,7 +110,9 @@ PARAMETERS = (
 
 @pytest.mark.parametrize(("column", "value"), PARAMETERS, ids=[column for column, _ in PARAMETERS])
 def test_parameters_of_every_type(column: str, value: bytes, world: World, postgres: PostgresCluster) -> None:
-    """As rows without the engine, and as rows that it computes; by text and back as text and binary."""
+    """As rows without the engine, and as rows that it computes; by text and back as text and
+    binary.
+    """
     oracle = RawClient(postgres.port, "postgres", "postgres")
     oracle.ask(query("DROP SCHEMA public CASCADE; CREATE SCHEMA public"))
     client = world.client()

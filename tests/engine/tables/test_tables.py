@@ -1,4 +1,6 @@
-"""The embedded engine gives PostgreSQL's answers: every expression on every row, whole queries, random expressions, interruption."""
+"""The embedded engine gives PostgreSQL's answers: every expression on every row, whole queries,
+random expressions, interruption.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,9 @@ def test_random_expressions(
 def expression_failure(
     oracle: psycopg.Connection[Any], engine: QueryEngine, inputs: Mapping[str, pa.Table], expression: str
 ) -> str | None:
-    """Return what differs for an expression: on the whole table, or row by row where some row raises."""
+    """Return what differs for an expression: on the whole table, or row by row where some row
+    raises.
+    """
     query = f"select id, {expression} from t"
     expected = oracle_answer(oracle, query)
     found = engine_answer(engine.run, query, inputs)
@@ -99,9 +103,11 @@ def expression_failure(
 
 
 def beyond_limits(expected: Answer, found: Answer) -> bool:
-    """Tell what differs by design: numerics of more than 38 digits (22003), and NaN as a numeric(p,s) (0A000).
+    """Tell what differs by design: numerics of more than 38 digits (22003), and NaN as a
+    numeric(p,s) (0A000).
 
-    Of two operands that both raise, or of one that raises beside a NULL, PostgreSQL and an engine may evaluate another one first.
+    Of two operands that both raise, or of one that raises beside a NULL, PostgreSQL and an engine
+    may evaluate another one first.
     """
     if expected.sqlstate is not None:
         return found.sqlstate is not None or found.rows[0][0] is None

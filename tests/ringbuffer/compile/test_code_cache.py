@@ -1,4 +1,6 @@
-"""Machine code that is not as it was written, or that others may have written, is made anew, with a line in the log; it never runs."""
+"""Machine code that is not as it was written, or that others may have written, is made anew, with a
+line in the log; it never runs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Processes that compile: an answer as from this one; given up, out of memory or killed, they are replaced; they end with who asks."""
+"""Processes that compile: an answer as from this one; given up, out of memory or killed, they are
+replaced; they end with who asks.
+"""
 
 from __future__ import annotations
 
@@ -177,7 +179,9 @@ def test_memory_and_time_have_limits() -> None:
 
 
 def test_the_time_is_that_of_the_processor(processes: CompileProcesses, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine that has no time for the process makes no kernel too long: here each look at the clock is a day later."""
+    """A machine that has no time for the process makes no kernel too long: here each look at the
+    clock is a day later.
+    """
     days = itertools.count(1)
     monkeypatch.setattr(compile_process, "time", SimpleNamespace(monotonic=lambda: next(days) * 86_400.0))
     assert total(processes, 0) == 7

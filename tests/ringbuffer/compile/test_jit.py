@@ -1,4 +1,6 @@
-"""The kernel cache must notice a change in any file that a kernel reaches, and intrinsics must do what their names say."""
+"""The kernel cache must notice a change in any file that a kernel reaches, and intrinsics must do
+what their names say.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ from ringbuffer.memory.addresses import (
 
 @kernel
 def exercise(words: np.ndarray[tuple[int], np.dtype[np.int64]]) -> tuple[int, int, int, float]:
-    """-> (word before an addition, word after it, high word of 2^63 * 6, 1.5 through its bits); words int64[4]."""
+    """-> (word before an addition, word after it, high word of 2^63 * 6, 1.5 through its bits);
+    words int64[4].
+    """
     address = words.ctypes.data
     store_release(address, 5)
     before = atomic_add(address, 3)

@@ -20,7 +20,9 @@ TEXT = "def kernel(a):\n" + f"    a = {' + '.join(['a'] * 40)}\n" * 60 + "    re
 
 @pytest.fixture
 def hasty() -> Iterator[None]:
-    """Threads that take turns often, also in the middle of what Python does in C: what is collected there is code that runs."""
+    """Threads that take turns often, also in the middle of what Python does in C: what is collected
+    there is code that runs.
+    """
     interval, thresholds = sys.getswitchinterval(), gc.get_threshold()
     sys.setswitchinterval(1e-6)
     gc.set_threshold(5)

@@ -1,4 +1,6 @@
-"""Generated kernels as files: one per text, loaded apart, compiled for exactly the types asked for, gone when nobody holds them."""
+"""Generated kernels as files: one per text, loaded apart, compiled for exactly the types asked for,
+gone when nobody holds them.
+"""
 
 from __future__ import annotations
 

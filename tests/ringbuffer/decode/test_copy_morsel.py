@@ -1,4 +1,6 @@
-"""Plain lines, many at a time, against the way that takes every line by itself: the same rows, and the same first error."""
+"""Plain lines, many at a time, against the way that takes every line by itself: the same rows, and
+the same first error.
+"""
 
 from __future__ import annotations
 
@@ -199,7 +201,7 @@ def quick_values(text: Bytes, scale: int) -> tuple[int, bool, int, bool, int, bo
 
 @pytest.mark.parametrize("seed", range(3))
 def test_quick_values(seed: int) -> None:
-    """What is found is what Python finds, and what looks usual is found."""
+    """Kernels find what Python finds, and what looks usual is found."""
     rng = random.Random(seed)
     found = [0, 0, 0]
     for _ in range(5000):

@@ -1,4 +1,6 @@
-"""The COPY decoders against a plain-Python model, with the input cut anywhere; and every way to be refused, with line and column."""
+"""The COPY decoders against a plain-Python model, with the input cut anywhere; and every way to be
+refused, with line and column.
+"""
 
 from __future__ import annotations
 
@@ -166,7 +168,8 @@ BAD_TEXT = [
 BAD_CSV = [
     (b'1,a,2\n1,"a\nb,2\n', codes.UNTERMINATED_QUOTE, 1, -1, '1,"a\nb,2\n', 4),
     (b'1,a,2\n1,"\n\n",2\nx,"a",2\n', codes.INVALID_TEXT, 2, 0, "x", 5),
-    # PostgreSQL does not count a quoted line end in the first record, because it does not know yet how lines end.
+    # PostgreSQL does not count a quoted line end in the first record, because it does not know yet
+    # how lines end.
     (b'1,"\n\n",2\nx,"a",2\n', codes.INVALID_TEXT, 1, 0, "x", 2),
     (b'1,a,2\n"x""y",a,2\n', codes.INVALID_TEXT, 1, 0, 'x"y', 2),
     (b"1,a,2\n1,a,2\r\n", codes.UNQUOTED_CARRIAGE_RETURN, 1, -1, "1,a,2", 2),

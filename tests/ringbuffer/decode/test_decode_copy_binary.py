@@ -1,4 +1,6 @@
-"""COPY BINARY cut anywhere gives the rows that were written, and the errors of a header or a tuple that is wrong; and back out again."""
+"""COPY BINARY cut anywhere gives the rows that were written, and the errors of a header or a tuple
+that is wrong; and back out again.
+"""
 
 from __future__ import annotations
 

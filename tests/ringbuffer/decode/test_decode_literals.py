@@ -1,4 +1,6 @@
-"""VALUES rows of plain literals: the values of an assignment, what is left to the parser, and where a bad string stands."""
+"""VALUES rows of plain literals: the values of an assignment, what is left to the parser, and where
+a bad string stands.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Bind parameters in both forms against the values they were made of, PostgreSQL's numeric in base 10000, and malformed ones."""
+"""Bind parameters in both forms against the values they were made of, PostgreSQL's numeric in base
+10000, and malformed ones.
+"""
 
 from __future__ import annotations
 

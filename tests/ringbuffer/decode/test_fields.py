@@ -1,4 +1,6 @@
-"""The field parsers against Python's own int, Decimal and float, and PostgreSQL's rules for what is refused."""
+"""The field parsers against Python's own int, Decimal and float, and PostgreSQL's rules for what is
+refused.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A row filled in place holds what the general decoder holds; what isn't one plain block is refused; rows reach the ring as morsels do."""
+"""A row filled in place holds what the general decoder holds; what isn't one plain block is
+refused; rows reach the ring as morsels do.
+"""
 
 from __future__ import annotations
 

@@ -67,7 +67,8 @@ def test_timestamps(zone: str) -> None:
         naive = microseconds(local.replace(tzinfo=UTC))
         assert parse_timestamp(text_bytes(text), 0, len(text), False, transitions, offsets) == (naive, codes.OK), text
         moment = local.replace(tzinfo=ZoneInfo(zone))
-        # A skipped or doubled local time is PostgreSQL's choice, which the tests of time_zones hold.
+        # A skipped or doubled local time is PostgreSQL's choice, which the tests of time_zones
+        # hold.
         if moment.astimezone(UTC).astimezone(ZoneInfo(zone)).replace(tzinfo=None) == local and (
             moment.utcoffset() == moment.replace(fold=1).utcoffset()
         ):

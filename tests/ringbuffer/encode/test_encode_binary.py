@@ -26,7 +26,9 @@ def values(column: pa.Array, family: str) -> list[bytes | None]:
 
 
 def plain_numeric(number: Decimal) -> bytes:
-    """Return PostgreSQL's binary numeric: base 10,000 digits around the decimal point, without zeros at either end."""
+    """Return PostgreSQL's binary numeric: base 10,000 digits around the decimal point, without
+    zeros at either end.
+    """
     sign, digits, exponent = number.as_tuple()
     assert isinstance(exponent, int)
     scale = -exponent

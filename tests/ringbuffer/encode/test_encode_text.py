@@ -1,4 +1,6 @@
-"""Text output: golden values, a plain-Python reference, and PostgreSQL's own output of the same values."""
+"""Text output: golden values, a plain-Python reference, and PostgreSQL's own output of the same
+values.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +114,9 @@ def test_chunks() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("zone", ZONES)
 def test_agrees_with_postgres(postgres: PostgresCluster, zone: str) -> None:
-    """PostgreSQL reads our binary rows, prints them, and sends them back in binary: three encoders must agree."""
+    """PostgreSQL reads our binary rows, prints them, and sends them back in binary: three encoders
+    must agree.
+    """
     source = random.Random(zone)
     families = [*FAMILIES, "numeric"]
     columns = [random_column(source, family, ROWS, extreme=True) for family in FAMILIES] + [

@@ -1,4 +1,6 @@
-"""Text and binary output of time, interval, bytea, uuid, jsonb and arrays: against the plain-Python output, whole and in slices."""
+"""Text and binary output of time, interval, bytea, uuid, jsonb and arrays: against the plain-Python
+output, whole and in slices.
+"""
 
 from __future__ import annotations
 

@@ -110,7 +110,9 @@ def test_a_sum_of_scales_that_no_128_bits_hold_is_out_of_range() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_sums_with_nan_and_infinities_are_those_of_floats(seed: int) -> None:
-    """They outweigh all finite values, even a sum that no 128 bits hold, wherever they come."""
+    """Special values outweigh all finite values, even a sum that no 128 bits hold, wherever they
+    come.
+    """
     choose = random.Random(seed)
     specials = [text for text in ("NaN", "Infinity", "-Infinity") if choose.random() < 0.5] or ["NaN"]
     finite = [Decimal(choose.randint(-9, 9)).scaleb(-choose.randint(0, 5)) for _ in range(10)]
@@ -160,12 +162,14 @@ def test_float_sums(state: State, pieces: bool) -> None:
     assert math.isnan(float_result(state, [1.0, math.nan], pieces)[0])
     large = 3e38 if state is State.SUM_FLOAT32 else 1.7e308
     assert float_result(state, [large, large], pieces)[1] == FLOAT_OVERFLOW
-    # Whether a sum leaves the range on its way depends on the order of additions, as it does in PostgreSQL's parallel plans.
+    # Whether a sum leaves the range on its way depends on the order of additions, as it does in
+    # PostgreSQL's parallel plans.
     assert pieces or float_result(state, [large, large, -large], pieces)[1] == FLOAT_OVERFLOW
 
 
 def test_the_average_fails_where_postgresql_does() -> None:
-    # The squares overflow although the sum does not: float8_accum raises "value out of range: overflow".
+    # The squares overflow although the sum does not: float8_accum raises "value out of range:
+    # overflow".
     assert float_result(State.AVERAGE_FLOAT, [1e200, -1e200], pieces=False)[1] == FLOAT_OVERFLOW
 
 

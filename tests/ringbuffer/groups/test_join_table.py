@@ -1,4 +1,6 @@
-"""Join tables against a dictionary: every key finds its rows in their order, with their values, and nothing else does."""
+"""Join tables against a dictionary: every key finds its rows in their order, with their values, and
+nothing else does.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +98,9 @@ def model_key(form: KeyForm, value: Any) -> Any:
 
 
 def probe(table: JoinTable, keys: list[tuple[BuildColumn, KeyForm]], row: int, heap: np.ndarray) -> range:
-    """Return the rows that match the keys at `row` of some columns, as a generated kernel finds them."""
+    """Return the rows that match the keys at `row` of some columns, as a generated kernel finds
+    them.
+    """
     words = [int(word[row]) for column, form in keys for word in key_words(column, form)]
     forms = [form for _, form in keys]
     if sum(KEY_WORDS[form] for form in forms) == 1:

@@ -1,4 +1,6 @@
-"""After the warm-up no commit waits for the compiler while it holds the lock that all commits take."""
+"""After the warm-up no commit waits for the compiler while it holds the lock that all commits
+take.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Memory comes back when nobody can reach it any more, not before; and what it holds then does nobody any harm."""
+"""Memory comes back when nobody can reach it any more, not before; and what it holds then does
+nobody any harm.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Rows of the log come back as they were, damage is noticed, and the record packed in place is the one made in pieces."""
+"""Rows of the log come back as they were, damage is noticed, and the record packed in place is the
+one made in pieces.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ def encoded(morsel: Morsel, layout: Layout) -> bytes:
 
 
 def assert_well_formed(morsel: Morsel, layout: Layout) -> None:
-    """Check the rules of columns.py in plain Python; what the bytes of a string mean is not among them."""
+    """Check the rules of columns.py in plain Python; what the bytes of a string mean is not among
+    them.
+    """
     heap = morsel.heap.tobytes()
     for column, data, nulls in zip(layout, morsel.data, morsel.nulls, strict=True):
         assert data.dtype == DTYPES[column.physical]
@@ -199,7 +203,9 @@ def test_many_damages_at_once() -> None:
 
 
 def is_refused(data: bytes, layout: Layout) -> bool:
-    """Tell whether the bytes are refused; if not, they must be a morsel that makes the same trip again."""
+    """Tell whether the bytes are refused; if not, they must be a morsel that makes the same trip
+    again.
+    """
     try:
         morsel = decode_rows(data, layout)
     except ValueError:
@@ -328,7 +334,7 @@ def test_what_does_not_fit_leaves_the_buffer_alone(row: tuple[Any, ...]) -> None
 
 
 def test_form_1_stays_what_it_is() -> None:
-    """These bytes are on disks; another form needs another ROW_FORM."""
+    """Bytes as they are on disks; another form needs another ROW_FORM."""
     data = encoded(make_morsel([(1, True, "ab", 2, "thirteen byte", -1, 3)], SMALL), SMALL)
     expected = (
         "0100000000000000 0d00000000000000"  # counts

@@ -1,4 +1,6 @@
-"""Packed rows come back as they were, with as few bytes as their values need, and damage is refused or still a morsel."""
+"""Packed rows come back as they were, with as few bytes as their values need, and damage is refused
+or still a morsel.
+"""
 
 from __future__ import annotations
 
@@ -121,7 +123,9 @@ def test_what_is_no_null_or_bool_is_refused() -> None:
 
 
 def is_refused(data: bytes, layout: Layout) -> bool:
-    """Tell whether the bytes are refused; if not, they must be a morsel that makes the same trip again."""
+    """Tell whether the bytes are refused; if not, they must be a morsel that makes the same trip
+    again.
+    """
     try:
         morsel = decode_rows(data, layout)
     except ValueError:
@@ -158,7 +162,7 @@ def test_a_head_can_not_ask_for_any_amount_of_memory() -> None:
 
 
 def test_the_form_stays_what_it_is() -> None:
-    """These bytes are on disks; another form needs another PACKED_FORM."""
+    """Bytes as they are on disks; another form needs another PACKED_FORM."""
     layout = SMALL[:5]
     rows: list[tuple[Any, ...]] = [(300, True, "ab", 7, "thirteen byte"), (301, False, "", 7, None)]
     expected = (

@@ -49,7 +49,9 @@ def small_pages() -> list[Page]:
 
 
 def regions(given: list[Page]) -> Iterator[tuple[str, int, int]]:
-    """Yield (page's name when its head is known to be good, start, end) of everything that has a boundary of its own."""
+    """Yield (page's name when its head is known to be good, start, end) of everything that has a
+    boundary of its own.
+    """
     at = 0
     parts = [("", START.size), ("", CHECKSUM.size)]
     for page in given:
@@ -180,7 +182,7 @@ def test_another_form_is_named() -> None:
 
 
 def test_form_1_stays_what_it_is() -> None:
-    """These bytes are on disks; another form needs another PAGES_FORM."""
+    """Bytes as they are on disks; another form needs another PAGES_FORM."""
     start = b"APGS" + struct.pack("<I", 1)
     head = b"PAGE" + struct.pack("<IH2sIQQ", 0, 1, b"i4", 2, 1, 2) + b"n"
     array = struct.pack("<2i", 5, -6)

@@ -1,4 +1,6 @@
-"""Runs of automata in kernels, beside one in plain Python with sets of states; also where memory is so short that rows are forgotten."""
+"""Runs of automata in kernels, beside one in plain Python with sets of states; also where memory is
+so short that rows are forgotten.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from sql.patterns.automata import STEP_WORDS_MAX, Automaton, chain_automaton
 from sql.patterns.grammar import parsed
 from tests.randomized.regular_patterns import RandomPattern
 
-# The automaton of each has another shape: shifts that lead far, links of many states, several words of states, conditions.
+# The automaton of each has another shape: shifts that lead far, links of many states, several words
+# of states, conditions.
 PATTERNS = [
     "[ab]*a[ab]{70}",
     "(a|bb|aba){20}b?",
@@ -31,7 +34,7 @@ PATTERNS = [
 
 
 def next_states(automaton: Automaton, states: set[int], holding: int) -> set[int]:
-    """Return the states behind some, each move by itself."""
+    """Return the states after some, each move by itself."""
     found = set()
     for conditions, state, following in automaton.moves():
         if state in states and conditions & ~holding == 0:
@@ -142,7 +145,9 @@ def test_a_long_text_takes_no_more_memory_than_a_short_one(pattern: str) -> None
 
 
 def test_steps_of_long_patterns_are_bounded() -> None:
-    """A step reads at most so many words, and a run over a text goes over a character twice, three times with captures."""
+    """A step reads at most so many words, and a run over a text goes over a character twice, three
+    times with captures.
+    """
     program = Program(parsed("(a{100}){100}"))
     assert STEP_WORDS_MAX <= 6_000
     steps = program.root.step_words
@@ -167,7 +172,9 @@ def many_texts(seed: int) -> list[str]:
 
 
 def check_ahead() -> int:
-    """Compare what is found of many texts at once with what is found of each. Return how many texts were looked at at once."""
+    """Compare what is found of many texts at once with what is found of each. Return how many texts
+    were looked at at once.
+    """
     count = 0
     for seed in range(80):
         case, texts = RandomPattern(seed), many_texts(seed)

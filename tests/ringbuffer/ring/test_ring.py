@@ -1,4 +1,6 @@
-"""The ring against a list of rows: wrap-around, both string buffers, concurrent writers, overwritten reads."""
+"""The ring against a list of rows: wrap-around, both string buffers, concurrent writers,
+overwritten reads.
+"""
 
 from __future__ import annotations
 
@@ -204,7 +206,9 @@ def test_tuples_that_do_not_fit_are_not_restored() -> None:
 
 
 def test_the_tail_while_writers_go_on() -> None:
-    """What is handed out adjoins, is whole, and ends where it was asked to, whatever was overwritten before it."""
+    """Pieces that are handed out adjoin, are whole, and end where they were asked to, whatever was
+    overwritten before it.
+    """
     ring = Ring(LAYOUT, 256)
     done = threading.Event()
     rng = random.Random(5)

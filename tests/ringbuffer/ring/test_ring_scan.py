@@ -1,4 +1,6 @@
-"""Scans of a ring: what they see, where they begin, and that no writer who comes round makes them return a wrong row."""
+"""Scans of a ring: what they see, where they begin, and that no writer who comes round makes them
+return a wrong row.
+"""
 
 from __future__ import annotations
 
@@ -111,9 +113,11 @@ def test_when_all_that_was_there_is_gone_the_answer_is_not_that_nothing_was() ->
 
 
 def read_while_written(ring: Ring, lengths: tuple[int, ...]) -> tuple[int, int, int]:
-    """Scan again and again while two writers go round; return the rows read, the wrong ones, and the scans that were overtaken.
+    """Scan again and again while two writers go round; return the rows read, the wrong ones, and
+    the scans that were overtaken.
 
-    lengths: of the texts, or a few bytes more. They change, so that a text in another one's place has another checksum.
+    lengths: of the texts, or a few bytes more. They change, so that a text in another one's place
+    has another checksum.
     """
     ends = threading.Event()
     lock = threading.Lock()
@@ -160,6 +164,7 @@ def test_without_the_check_for_overwriting_there_would_be_wrong_rows(monkeypatch
         return
 
     monkeypatch.setattr(Ring, "_check_kept", never)
-    # Short texts lie in the slots: those of the string buffers would be looked for anywhere in memory.
+    # Short texts lie in the slots: those of the string buffers would be looked for anywhere in
+    # memory.
     _, wrong, _ = read_while_written(Ring(LAYOUT, 1024), (0, 3, 5))
     assert wrong > 0

@@ -1,4 +1,6 @@
-"""A thread reads a ring while a writer comes in between, between any two bytecodes: the rows are of one moment, or an error."""
+"""A thread reads a ring while a writer comes in between, between any two bytecodes: the rows are of
+one moment, or an error.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Room in string buffers: what is admitted is what the ring then holds, by a ring that is filled in the same order."""
+"""Room in string buffers: what is admitted is what the ring then holds, by a ring that is filled in
+the same order.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Checked arithmetic against Python's integers and IEEE floats; test_golden.py has PostgreSQL's own answers."""
+"""Checked arithmetic against Python's integers and IEEE floats; test_golden.py has PostgreSQL's own
+answers.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +89,7 @@ def test_floats(form: Any) -> None:
 
 
 def float_error(operation: str, a: Any, b: Any, value: Any) -> int:
-    """What PostgreSQL's float.h checks."""
+    """Return what PostgreSQL's float.h checks."""
     if operation == "divide" and b == 0 and not np.isnan(a):
         return DIVISION_BY_ZERO
     if np.isinf(value) and not np.isinf(a) and (operation == "divide" or not np.isinf(b)):
@@ -108,7 +110,9 @@ def test_nan_is_equal_to_itself_and_greatest() -> None:
 
 
 def test_buckets() -> None:
-    """Against exact fractions, away from a bucket's edges: at these a quotient of doubles may round."""
+    """Against exact fractions, away from a bucket's edges: at these a quotient of doubles may
+    round.
+    """
     chooser = random.Random(SEED)
     for _ in range(CASES):
         low, high = chooser.uniform(-1e3, 1e3), chooser.uniform(-1e3, 1e3)

@@ -1,4 +1,6 @@
-"""Calendar kernels against datetime, and against Python's integers in the years that datetime lacks."""
+"""Calendar kernels against datetime, and against Python's integers in the years that datetime
+lacks.
+"""
 
 from __future__ import annotations
 

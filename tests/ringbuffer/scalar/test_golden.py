@@ -1,4 +1,6 @@
-"""The scalar kernels against PostgreSQL's own answers in golden/scalars.json, which make_golden.py writes."""
+"""The scalar kernels against PostgreSQL's own answers in golden/scalars.json, which make_golden.py
+writes.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def outcome(error: int, result: str) -> str:
 
 
 def number(value: Any) -> str:
-    """Return a float or int as PostgreSQL prints it, through the kernel that test_text_output and its own cases here hold to that."""
+    """Return a float or int as PostgreSQL prints it, through the kernel that test_text_output and
+    its own cases here hold to that.
+    """
     if isinstance(value, np.float32 | float):
         render: Any = text_output.float32_to_text if isinstance(value, np.float32) else text_output.float64_to_text
         SCRATCH.clear()
@@ -78,7 +82,9 @@ def decimals(kernel: Any, operands: int, *more: Callable[[str], Any]) -> Answer:
 def texts(
     kernel: Any, *readers: Callable[[str], Any], scratch: bool = False, constants: tuple[Any, ...] = ()
 ) -> Answer:
-    """Adapt a kernel of strings (reader str) and integers (reader int) that returns (w0, w1, heap, error)."""
+    """Adapt a kernel of strings (reader str) and integers (reader int) that returns (w0, w1, heap,
+    error).
+    """
 
     def run(*arguments: str) -> str:
         SCRATCH.clear()
@@ -340,7 +346,9 @@ ANSWERS = (
 
 
 def expected(name: str, answer: str | None) -> str | None:
-    """Return what Antumbra answers where PostgreSQL does: numerics end at 38 digits, timestamps end in 294246."""
+    """Return what Antumbra answers where PostgreSQL does: numerics end at 38 digits, timestamps end
+    in 294246.
+    """
     if answer is not None and LATE_TIMESTAMP.fullmatch(answer):
         return "!22008"
     if (

@@ -62,7 +62,9 @@ def test_floats_with_more_digits_than_a_numeric_round_to_a_smaller_scale() -> No
 
 
 def scattered(chooser: random.Random) -> float:
-    """Return a number of moderate size, often one that is half way between two decimals of 15 digits."""
+    """Return a number of moderate size, often one that is half way between two decimals of 15
+    digits.
+    """
     if chooser.random() < 0.2:
         return (chooser.randrange(10**15) + 0.5) * 2.0 ** chooser.randint(-3, 3)
     return chooser.uniform(-1, 1) * 10.0 ** chooser.randint(-25, 37)

@@ -54,7 +54,9 @@ def sample_bits(family: str) -> list[int]:
 
 
 def plain_text(family: str, bits: int) -> str:
-    """Return the shortest decimal strictly between the borders to the neighbours, the closest one among equals, in PostgreSQL's layout."""
+    """Return the shortest decimal strictly between the borders to the neighbours, the closest one
+    among equals, in PostgreSQL's layout.
+    """
     number_form, bits_form, width, digits_max, fixed_digits = FORMS[family]
     [number] = struct.unpack(number_form, struct.pack(bits_form, bits))
     if number != number:

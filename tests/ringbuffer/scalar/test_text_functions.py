@@ -1,4 +1,6 @@
-"""Functions that make strings against Python's, on inline and long strings and with a scratch heap that runs full."""
+"""Functions that make strings against Python's, on inline and long strings and with a scratch heap
+that runs full.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,8 @@ def right(text: str, count: int) -> str:
     return text[-count:] if count else ""
 
 
-# kernel, reference, what follows the string: other strings ("s") and integers ("i"), whether it takes the scratch heap.
+# kernel, reference, what follows the string: other strings ("s") and integers ("i"), whether it
+# takes the scratch heap.
 FUNCTIONS: list[tuple[Any, Callable[..., str], str, bool]] = [
     (text_functions.text_concat, lambda a, b: a + b, "s", True),
     (text_functions.text_lower, lambda a: ascii_case(a, str.lower), "", True),

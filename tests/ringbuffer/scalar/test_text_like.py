@@ -60,7 +60,8 @@ def test_a_long_run_of_wildcards_takes_no_long_time() -> None:
 
 
 def test_the_worst_patterns_take_a_few_hundredths_of_a_second_on_ten_kilobytes() -> None:
-    # A part is compared at each place: 25 million steps, of which a kernel takes a thousand million in a second.
+    # A part is compared at each place: 25 million steps, of which a kernel takes a thousand million
+    # in a second.
     maker = Texts()
     text = maker.words("a" * 10_000)
     for pattern in (

@@ -19,7 +19,9 @@ ALPHABET = ["a", "b", "ab", "A", "z", "ä", "€", "😀", "\x01", "\x7f", " "]
 
 
 def texts(chooser: random.Random) -> str:
-    """Return a string over few characters, often around the 12 bytes that are kept inline, or with a common beginning."""
+    """Return a string over few characters, often around the 12 bytes that are kept inline, or with
+    a common beginning.
+    """
     length = chooser.choice([0, 1, 2, 3, 4, 5, 11, 12, 13, chooser.randint(0, 40)])
     start = chooser.choice(["", "", "aaaa", "abababababab"])
     return start + "".join(chooser.choice(ALPHABET) for _ in range(length))

@@ -1,4 +1,6 @@
-"""Zone tables and the way between UTC and local time against zoneinfo; test_golden.py has PostgreSQL's answers."""
+"""Zone tables and the way between UTC and local time against zoneinfo; test_golden.py has
+PostgreSQL's answers.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +93,8 @@ def test_skipped_and_doubled_hours() -> None:
     doubled = microseconds(datetime(2024, 11, 3, 1, 30, tzinfo=UTC))
     assert local_to_utc(skipped, *table) == (skipped + 5 * HOUR_US, OK)
     assert local_to_utc(doubled, *table) == (doubled + 5 * HOUR_US, OK)
-    # Below a day, truncation keeps the offset of the time itself: both half past ones keep their own hour.
+    # Below a day, truncation keeps the offset of the time itself: both half past ones keep their
+    # own hour.
     for offset in (4, 5):
         assert date_trunc_zoned(HOUR, doubled + offset * HOUR_US, *table) == (
             doubled - HOUR_US // 2 + offset * HOUR_US,

@@ -1,4 +1,6 @@
-"""Binding: statements beside their bound trees, or beside their errors, in the `.txt` files of this folder."""
+"""Binding: statements beside their bound trees, or beside their errors, in the `.txt` files of this
+folder.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Printing: queries beside DuckDB's and Spark's text, or the refusal, in the `.txt` files of this folder."""
+"""Printing: queries beside DuckDB's and Spark's text, or the refusal, in the `.txt` files of this
+folder.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ from tests.golden import Golden, texts
 from tests.sql.emit.every_type import printed_lines
 
 FILES = sorted(Path(__file__).parent.glob("*.txt"))
-# Rules of each table that no query of the files takes: of what bind never leaves (a cast to the same type), and of what Spark is never
-# asked. These numbers only go down.
+# Rules of each table that no query of the files takes: of what bind never leaves (a cast to the
+# same type), and of what Spark is never asked. These numbers only go down.
 UNUSED_MAX = {
     (DuckDbExpressions, "rules"): 22,
     (DuckDbExpressions, "casts"): 17,

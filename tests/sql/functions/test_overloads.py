@@ -1,6 +1,8 @@
-"""Calls and operators beside the overload that is chosen for the families of their arguments, in overloads.txt.
+"""Calls and operators beside the overload that is chosen for the families of their arguments, in
+overloads.txt.
 
-A line is a name and the families of the arguments. That the choice is PostgreSQL's is the subject of tests/sql/test_against_postgres.py.
+A line is a name and the families of the arguments. That the choice is PostgreSQL's is the subject
+of tests/sql/test_against_postgres.py.
 """
 
 from __future__ import annotations

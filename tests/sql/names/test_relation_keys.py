@@ -37,7 +37,9 @@ def test_no_two_relations_have_one_key() -> None:
 
 
 def test_a_bare_name_is_a_key_of_schema_public_only() -> None:
-    """What a client can write between quotes has no zero byte, which the keys of other schemas begin with."""
+    """Names that a client can write between quotes have no zero byte, which the keys of other
+    schemas begin with.
+    """
     assert all(relation_key("public", name) == name for name in NAMES)
     assert all(relation_key("s", name).startswith("\0") for name in NAMES)
 

@@ -1,4 +1,6 @@
-"""Long texts that are nearly a number, a size or a search_path are refused in linear time: patterns give nothing back that they took."""
+"""Long texts that are nearly a number, a size or a search_path are refused in linear time: patterns
+give nothing back that they took.
+"""
 
 from __future__ import annotations
 

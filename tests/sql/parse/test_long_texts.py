@@ -1,4 +1,6 @@
-"""Tokens of long texts take time in proportion to their length, and hold the interpreter for moments only."""
+"""Tokens of long texts take time in proportion to their length, and hold the interpreter for
+moments only.
+"""
 
 from __future__ import annotations
 

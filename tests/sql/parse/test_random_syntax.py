@@ -1,4 +1,6 @@
-"""Statements with words left out, doubled, swapped or put in: our grammar finds the same fault at the same word as PostgreSQL's."""
+"""Statements with words left out, doubled, swapped or put in: our grammar finds the same fault at
+the same word as PostgreSQL's.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""Our grammar against an independent one: sqlglot reads every random query as having the same parts.
+"""Our grammar against an independent one: sqlglot reads every random query as having the same
+parts.
 
-It also reads everything that the emitters print for DuckDB and Spark, so that a slip in a template shows without an engine.
+It also reads everything that the emitters print for DuckDB and Spark, so that a slip in a template
+shows without an engine.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ DATA = Path(__file__).parents[1] / "data"
 
 
 def random_queries(seed: int) -> list[str]:
-    """Return the views' queries, and those that read views: what reads the stream itself is made of more than sqlglot knows."""
+    """Return the views' queries, and those that read views: what reads the stream itself is made of
+    more than sqlglot knows.
+    """
     case = make_case(seed)
     views = [view.query.replace(SOURCE, case.stream) for view in case.views]
     return [*views, *(select.text for select in case.selects if select.views and not select.text.startswith("COPY"))]

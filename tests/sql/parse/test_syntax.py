@@ -1,8 +1,10 @@
-"""Nearly a thousand statements, right and wrong, read by our grammar and by PostgreSQL's: the same syntax errors at the same places.
+"""Nearly a thousand statements, right and wrong, read by our grammar and by PostgreSQL's: the same
+syntax errors at the same places.
 
-data/syntax_*.sql hold one statement per line. In a transaction that has failed PostgreSQL reads a statement and looks no further, which
-leaves what its grammar alone says. Where we differ on purpose (what we refuse by name, and what PostgreSQL finds wrong later),
-data/syntax_differences.json holds our answer; `python -m tests.sql.rewrite_differences` writes it anew, and the diff is the review.
+data/syntax_*.sql hold one statement per line. In a transaction that has failed PostgreSQL reads a
+statement and looks no further, which leaves what its grammar alone says. Where we differ on purpose
+(what we refuse by name, and what PostgreSQL finds wrong later), data/syntax_differences.json holds
+our answer; `python -m tests.sql.rewrite_differences` writes it anew, and the diff is the review.
 """
 
 from __future__ import annotations

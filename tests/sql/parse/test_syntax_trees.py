@@ -1,7 +1,8 @@
-"""What our grammar makes of a statement is what PostgreSQL makes of it: precedence, nesting, what belongs to what.
+"""Our grammar reads a statement as PostgreSQL does: precedence, nesting, what
+belongs to what.
 
-Our tree is printed with parentheses around everything. PostgreSQL stores that text and the user's own as the body of a function, and prints
-both from its trees: they must be the same.
+Our tree is printed with parentheses around everything. PostgreSQL stores that text and the user's
+own as the body of a function, and prints both from its trees: they must be the same.
 """
 
 from __future__ import annotations
@@ -74,7 +75,9 @@ def stored(connection: psycopg.Connection[tuple[object, ...]], statement: str) -
 
 
 def differing(connection: psycopg.Connection[tuple[object, ...]], queries: list[str]) -> tuple[list[str], int]:
-    """Return what PostgreSQL reads differently in our print, and how many queries it could compare."""
+    """Return what PostgreSQL reads differently in our print, and how many queries it could
+    compare.
+    """
     wrong: list[str] = []
     compared = 0
     for query in queries:

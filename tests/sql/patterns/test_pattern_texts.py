@@ -1,7 +1,8 @@
-"""Regular expressions beside what is made of them, in patterns.txt: RE2's text, and the size of the automaton; or the error.
+"""Regular expressions beside what is made of them, in patterns.txt: RE2's text, and the size of the
+automaton; or the error.
 
-A line is a pattern; one that begins with LIKE or SIMILAR is of that kind. That they match as PostgreSQL's do is the subject of
-tests/engine/embedded/test_regular_expressions.py.
+A line is a pattern; one that begins with LIKE or SIMILAR is of that kind. That they match as
+PostgreSQL's do is the subject of tests/engine/embedded/test_regular_expressions.py.
 """
 
 from __future__ import annotations

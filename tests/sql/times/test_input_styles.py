@@ -1,4 +1,6 @@
-"""What sessions with a DateStyle or IntervalStyle of their own can't say: texts whose meaning others would not know."""
+"""Texts that sessions with a DateStyle or IntervalStyle of their own can't say, since their meaning
+others would not know.
+"""
 
 from __future__ import annotations
 

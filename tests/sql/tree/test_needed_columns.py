@@ -1,4 +1,4 @@
-"""Which columns of its scans a query looks at."""
+"""Columns of its scans that a query looks at."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What a statement names several times is bound once, and its tree stays in proportion to the text."""
+"""Relations that a statement names several times are bound once, and the tree stays in proportion
+to the text.
+"""
 
 from __future__ import annotations
 

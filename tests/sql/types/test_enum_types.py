@@ -1,4 +1,6 @@
-"""Enum types: numbers in the order of labels, new labels between others, and families that are one type's whatever its labels."""
+"""Enum types: numbers in the order of labels, new labels between others, and families that are one
+type's whatever its labels.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Text and binary input of char(n), time, interval, uuid, bytea, json, jsonb and arrays against PostgreSQL, errors included."""
+"""Text and binary input of char(n), time, interval, uuid, bytea, json, jsonb and arrays against
+PostgreSQL, errors included.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +102,9 @@ def compare(connection: psycopg.Connection[Any], type_name: str, texts: list[str
 
 
 def refused_on_purpose(answer: object) -> bool:
-    """Tell what we do not have: arrays of several dimensions, other lower bounds, NaN as a numeric(p,s), numerics over 38 digits."""
+    """Tell what we do not have: arrays of several dimensions, other lower bounds, NaN as a
+    numeric(p,s), numerics over 38 digits.
+    """
     if not isinstance(answer, tuple):
         return False
     return (answer[0] == "0A000" and str(answer[1]).endswith("is not supported yet")) or "38 digits" in str(answer[1])
@@ -142,7 +146,7 @@ def piece_kind(kind: SqlType) -> str:
 
 @pytest.mark.parametrize("type_name", TYPES)
 def test_binary_form(type_name: str, connection: psycopg.Connection[Any]) -> None:
-    """What PostgreSQL sends in binary is read as the value that it prints."""
+    """Binary values of PostgreSQL are read as the values that it prints."""
     kind = TYPES[type_name]
     connection.execute(f"CREATE TEMP TABLE one (value {type_name})".encode())
     for text in listed(type_name):

@@ -1,4 +1,6 @@
-"""Every encoding says of every character what PostgreSQL says; names; the errors of bytes that are no text."""
+"""Every encoding says of every character what PostgreSQL says; names; the errors of bytes that are
+no text.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ def test_characters(postgres: PostgresCluster, name: str) -> None:
     encoding = encoding_named(name)
     assert encoding is not None
     own = [text for text in CHARACTERS if has(encoding.codec, text)]
-    # All characters that it has, and a part of the others, since PostgreSQL takes long to refuse them.
+    # All characters that it has, and a part of the others, since PostgreSQL takes long to refuse
+    # them.
     asked = (
         own + random.Random(name).sample(CHARACTERS, 60) if len(own) < 40_000 else random.Random(name).sample(own, 4000)
     )

@@ -1,4 +1,6 @@
-"""A long JSON text is read in pieces, and what is read is what Python's own reader finds, or refuses."""
+"""A long JSON text is read in pieces, and what is read is what Python's own reader finds, or
+refuses.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Text input, binary input and text output of every type: against PostgreSQL, and as inverses of each other."""
+"""Text input, binary input and text output of every type: against PostgreSQL, and as inverses of
+each other.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def ours(text: str, kind: SqlType) -> object:
 
 
 def theirs(connection: psycopg.Connection[tuple[object, ...]], text: str, type_name: str) -> object:
-    """Return what PostgreSQL prints for the text read as the type; a boolean as its output function prints it."""
+    """Return what PostgreSQL prints for the text read as the type; a boolean as its output function
+    prints it.
+    """
     # || would cast a boolean to 'true'; format() uses the output function as results do.
     query = composed.SQL("SELECT format('%s', {}::text::{})").format(composed.Literal(text), composed.SQL(type_name))
     try:

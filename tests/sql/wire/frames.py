@@ -57,14 +57,16 @@ def bind(
 
 
 def ready_conversation() -> Conversation:
-    """Return a conversation behind its startup."""
+    """Return a conversation after its startup."""
     conversation = Conversation(MESSAGE_BYTES_MAX)
     conversation.receive(startup(user="ann", database="antumbra"))
     return conversation
 
 
 def comparable(messages: Sequence[FrontendMessage]) -> list[object]:
-    """Return messages in a form that compares by content: Bind by its values, neighbouring CopyData as one."""
+    """Return messages in a form that compares by content: Bind by its values, neighbouring CopyData
+    as one.
+    """
     plain: list[object] = []
     copied = bytearray()
     for message in messages:

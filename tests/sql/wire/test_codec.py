@@ -1,4 +1,6 @@
-"""Every message that the other codec knows: it agrees with ours, or this file says why there is nothing to agree on."""
+"""Every message that the other codec knows: it agrees with ours, or this file says why there is
+nothing to agree on.
+"""
 
 from __future__ import annotations
 

@@ -43,7 +43,8 @@ from tests.sql.wire.frames import (
     startup,
 )
 
-# A client's whole life: every kind of message, with NULLs, empty strings, and characters of several bytes.
+# A client's whole life: every kind of message, with NULLs, empty strings, and characters of several
+# bytes.
 LIFE = b"".join(
     [
         startup(user="ann", database="antumbra", application_name="größe"),

@@ -1,4 +1,6 @@
-"""Bodies of messages: what a client may get wrong, and agreement with another implementation's encoder."""
+"""Bodies of messages: what a client may get wrong, and agreement with another implementation's
+encoder.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""SCRAM-SHA-256: the RFC's vector, PostgreSQL's verifiers, SASLprep, and everything that a client can say wrong."""
+"""SCRAM-SHA-256: the RFC's vector, PostgreSQL's verifiers, SASLprep, and everything that a client
+can say wrong.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,8 @@ def test_not_even_who_knows_the_mock_gets_in() -> None:
 
 
 def test_the_verifiers_text_is_postgresqls() -> None:
-    # By PostgreSQL 15: ALTER ROLE ... PASSWORD 'pencil', pg_authid.rolpassword; with the RFC's salt.
+    # By PostgreSQL 15: ALTER ROLE ... PASSWORD 'pencil', pg_authid.rolpassword; with the RFC's
+    # salt.
     text = (
         "SCRAM-SHA-256$4096:W22ZaJ0SNY7soEsUEjb6gQ==$"
         "WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=:wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU="

@@ -1,4 +1,5 @@
-"""The golden copies of generated kernels: a few views that show every shape of code. They are .txt so that no tool mistakes them for ours.
+"""The golden copies of generated kernels: a few views that show every shape of code. They are .txt
+so that no tool mistakes them for ours.
 
 `python -m tests.views.codegen.make_golden` rewrites them; the diff is the review.
 """

@@ -1,4 +1,6 @@
-"""Long lists of constants, looked up in tables, against the model: IN, OR of equalities, AND of inequalities, both forms of CASE."""
+"""Long lists of constants, looked up in tables, against the model: IN, OR of equalities, AND of
+inequalities, both forms of CASE.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,15 @@ from views.upkeep.finish import CompiledStep
 
 ROWS = 200
 EXPRESSIONS_AT_ONCE = 3
-COLUMNS = [2, 4, 5, 6, 8, 9, 12]  # an integer, both floats, decimals of known and of any scale, text, timestamp
+# an integer, both floats, decimals of known and of any scale, text, timestamp
+COLUMNS = [2, 4, 5, 6, 8, 9, 12]
 WORDS = ["", "twelve bytes", "thirteen byte", "http://example.org/a", "http://example.org/b", "http://example.org/aa"]
 
 
 def constants(choose: random.Random, kind: SqlType, count: int) -> list[Literal]:
-    """Return constants of which rows have some: with NULL, repeated ones, and texts that begin alike."""
+    """Return constants of which rows have some: with NULL, repeated ones, and texts that begin
+    alike.
+    """
     of = scaled_numeric(None) if kind.family == "numeric" else kind
     found = [Literal(random_value(choose, kind), of) for _ in range(count)]
     if kind.family in ("text", "varchar"):

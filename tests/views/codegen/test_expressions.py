@@ -31,7 +31,9 @@ def finish_step(items: list[Expression]) -> FinishStep:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Return whether two values are the same, digits of a decimal and the sign of a zero included."""
+    """Return whether two values are the same, digits of a decimal and the sign of a zero
+    included.
+    """
     if isinstance(left, Decimal) and isinstance(right, Decimal):
         return left.compare_total(right) == 0 or (not left and not right and left.as_tuple()[2] == right.as_tuple()[2])
     if isinstance(left, float | np.floating) and isinstance(right, float | np.floating):

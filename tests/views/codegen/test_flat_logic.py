@@ -1,4 +1,6 @@
-"""Long kernels: few branches, the same answers, nothing evaluated that SQL does not evaluate, and a bound."""
+"""Long kernels: few branches, the same answers, nothing evaluated that SQL does not evaluate, and a
+bound.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +96,7 @@ def test_answers(tmp_path: Path, flat: None) -> None:
 
 
 def test_what_is_not_evaluated_does_not_fail(tmp_path: Path, flat: None) -> None:
-    # A division by x, behind conditions that are false for 0.
+    # A division by x, after conditions that are false for 0.
     dividing = call("divide", integer(1), X)
     branches = [
         (call("and", call("gt", X, integer(number)), call("gt", dividing, integer(5))), dividing) for number in range(9)

@@ -1,7 +1,9 @@
-"""No text of a client enters generated code: kernels of views whose names, constants and comments are hostile, beside harmless ones.
+"""No text of a client enters generated code: kernels of views whose names, constants and comments
+are hostile, beside harmless ones.
 
-The proof: all of them are one tree but for its numbers, and those that differ in names alone are the same text. Files and modules are named
-by us alone. `--cases` says how many kernels; `make test-long` generates 10,000.
+The proof: all of them are one tree but for its numbers, and those that differ in names alone are
+the same text. Files and modules are named by us alone. `--cases` says how many kernels; `make
+test-long` generates 10,000.
 """
 
 from __future__ import annotations
@@ -54,7 +56,8 @@ HARMLESS_TEXTS = {name: f"a harmless constant that is the {name}" for name in TE
     "zone": "<harmless>+3",
 }
 HARMLESS_LABELS = ("a harmless label", "another harmless label")
-# What the names are in the statement: {name} is an identifier, [text] a constant, and the comment is one.
+# What the names are in the statement: {name} is an identifier, [text] a constant, and the comment
+# is one.
 STATEMENT = """CREATE VIEW {view} /* [comment] */ ({out1}, {out2}) AS -- the rest of the line
 WITH {cte} AS (SELECT {alias}.*, {alias}.{price} / {alias}.{number} AS {out2} FROM {stream} {alias} WHERE {key} LIKE [like])
 SELECT upper({key} || [equal]) AS {out1}, sum({price} * {share}) + 1 AS {out2}
@@ -119,7 +122,9 @@ def hostile_names(randomness: random.Random) -> dict[str, str]:
 
 
 def hostile_texts(randomness: random.Random) -> dict[str, str]:
-    """Return constants. Between quotes a time format is text, and kernels have its bytes as numbers: it is as long as the harmless one."""
+    """Return constants. Between quotes a time format is text, and kernels have its bytes as
+    numbers: it is as long as the harmless one.
+    """
     texts = {name: hostile(randomness, 200) for name in TEXTS}
     template = re.sub(r'[\\"]', "-", texts["format"]).encode()[:FORMAT_BYTES].decode(errors="ignore")
     template += "x" * (FORMAT_BYTES - len(template.encode()))
@@ -127,7 +132,9 @@ def hostile_texts(randomness: random.Random) -> dict[str, str]:
 
 
 def without_numbers(text: str) -> str:
-    """Return the tree of a module with all its numbers alike: constants are numbers, and there is no other way into the text."""
+    """Return the tree of a module with all its numbers alike: constants are numbers, and there is
+    no other way into the text.
+    """
     tree = ast.parse(text)
     strings = []
     for node in ast.walk(tree):

@@ -1,4 +1,6 @@
-"""The programs of time templates against the embedded engine's to_char, which is compared with PostgreSQL's."""
+"""The programs of time templates against the embedded engine's to_char, which is compared with
+PostgreSQL's.
+"""
 
 from __future__ import annotations
 

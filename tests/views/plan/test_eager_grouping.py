@@ -1,4 +1,6 @@
-"""Eager grouping: the rewritten query gives the same rows as the one that was written, over rows with repetitions and NULLs."""
+"""Eager grouping: the rewritten query gives the same rows as the one that was written, over rows
+with repetitions and NULLs.
+"""
 
 from __future__ import annotations
 

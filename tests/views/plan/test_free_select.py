@@ -1,4 +1,6 @@
-"""No SELECT that bind takes reaches a kernel with something that kernels don't have: it is refused, or done above the stream."""
+"""No SELECT that bind takes reaches a kernel with something that kernels don't have: it is refused,
+or done above the stream.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The plans of tests/plans: what EXPLAIN CREATE VIEW shows for queries of every shape that can be split, and for each that can't."""
+"""The plans of tests/plans: what EXPLAIN CREATE VIEW shows for queries of every shape that can be
+split, and for each that can't.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Where the cut goes: what runs in the stream pipeline, while groups are exported, in Spark, and after it."""
+"""Where the cut goes: what runs in the stream pipeline, while groups are exported, in Spark, and
+after it.
+"""
 
 from __future__ import annotations
 

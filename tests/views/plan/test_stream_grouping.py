@@ -1,4 +1,4 @@
-"""Which groupings over streams are cut out of a SELECT for kernels, and what is left of it."""
+"""Groupings over streams that are cut out of a SELECT for kernels, and what is left of it."""
 
 from __future__ import annotations
 

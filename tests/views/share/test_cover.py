@@ -1,4 +1,4 @@
-"""Which plans a state that is there serves, and the stored form of what it is kept by."""
+"""Plans that a state serves, and the stored form of what it is kept by."""
 
 from __future__ import annotations
 

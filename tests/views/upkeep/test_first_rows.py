@@ -1,4 +1,6 @@
-"""The first row of each group against a model: random orders, cut into random morsels and tables, merged in the order of commits."""
+"""The first row of each group against a model: random orders, cut into random morsels and tables,
+merged in the order of commits.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def firsts(columns: list[Column], order: tuple[SortKey, ...]) -> list[AggregateC
 
 
 def model(rows: list[tuple[Any, ...]], keys: list[Column], order: tuple[SortKey, ...]) -> list[tuple[Any, ...]]:
-    """Return the keys and the first row of each group; rows that are equal in the order stay in order of arrival."""
+    """Return the keys and the first row of each group; rows that are equal in the order stay in
+    order of arrival.
+    """
 
     def compare(one: tuple[Any, ...], two: tuple[Any, ...]) -> int:
         for key in order:

@@ -1,4 +1,6 @@
-"""Kernels' columns and Arrow into each other: every type, NULLs, decimals of variable scale, slices and no rows."""
+"""Kernels' columns and Arrow into each other: every type, NULLs, decimals of variable scale, slices
+and no rows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Static pipelines and probes at work: stopping in the midst of a row's matches, errors there, texts that outlive, versions of tables."""
+"""Static pipelines and probes at work: stopping in the midst of a row's matches, errors there,
+texts that outlive, versions of tables.
+"""
 
 from __future__ import annotations
 
@@ -143,7 +145,7 @@ def test_rows_meet_what_is_joined_when_they_come(world: World, tmp_path: Path) -
     view.state.join_with(0, after)
     insert(view, [stream_row(1), stream_row(2)])
     assert sorted(world.read(view).rows) == [("new", "1"), ("old", "1"), ("other", "1")]
-    # A checkpoint has what the rows behind it meet.
+    # A checkpoint has what the rows after it meet.
     with snapshot(threading.Lock(), lambda: [view]) as taken:
         view.state.join_with(0, before)
         ((_, pages),) = [(found, list(pages)) for found, pages in taken.states()]

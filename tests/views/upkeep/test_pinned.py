@@ -1,4 +1,6 @@
-"""Pinned views: what a block reads later is as it was at its first read, and nobody waits for blocks that never come."""
+"""Pinned views: what a block reads later is as it was at its first read, and nobody waits for
+blocks that never come.
+"""
 
 from __future__ import annotations
 
@@ -163,7 +165,9 @@ def test_cuts_of_blocks_that_read_nothing_do_not_pile_up() -> None:
 
 
 class Turmoil:
-    """Two views that get the same rows, and threads that write, read one view, hold blocks and take checkpoints."""
+    """Two views that get the same rows, and threads that write, read one view, hold blocks and take
+    checkpoints.
+    """
 
     def __init__(self) -> None:
         self.database = Database(FakeExecutor(partial(time.sleep, 0)))

@@ -1,4 +1,6 @@
-"""Cuts and versions: what is reused, what is shared, what a failure leaves, and consistency under threads."""
+"""Cuts and versions: what is reused, what is shared, what a failure leaves, and consistency under
+threads.
+"""
 
 from __future__ import annotations
 
@@ -224,7 +226,9 @@ def test_a_waiting_reader_can_be_cancelled() -> None:
 @pytest.mark.usefixtures("many_switches")
 @pytest.mark.parametrize("seed", range(4))
 def test_every_read_is_one_statement_boundary_and_not_older_than_the_last_commit(seed: int) -> None:
-    """Three writers commit rows that sum to 100 per statement in both views, while five readers read, and refreshes are cancelled."""
+    """Three writers commit rows that sum to 100 per statement in both views, while five readers
+    read, and refreshes are cancelled.
+    """
     generator = random.Random(seed)
     database = Database(FakeExecutor(partial(time.sleep, 0)))
     one, two = make_view("one", upper=True), make_view("two")

@@ -1,4 +1,6 @@
-"""Snapshots: one position for all views, readers before and behind it, and what is left when one ends early."""
+"""Snapshots: one position for all views, readers before and after it, and what is left when one
+ends early.
+"""
 
 from __future__ import annotations
 
@@ -194,7 +196,7 @@ def test_a_cut_whose_reader_went_away_is_merged() -> None:
 
 
 class DiskFullError(Exception):
-    """What a consumer of pages may raise."""
+    """Error that a consumer of pages may raise."""
 
 
 @pytest.mark.parametrize("read_count", [0, 1, 2])
@@ -263,7 +265,9 @@ def test_cancelling_a_snapshot_that_waits() -> None:
 
 
 class Turmoil:
-    """Two views, and threads that write, read and take snapshots until the readers and the snapshots are through."""
+    """Two views, and threads that write, read and take snapshots until the readers and the
+    snapshots are through.
+    """
 
     def __init__(self) -> None:
         self.database = Database(FakeExecutor(partial(time.sleep, 0)))
@@ -333,7 +337,9 @@ class Turmoil:
 @pytest.mark.usefixtures("many_switches")
 @pytest.mark.parametrize("seed", range(4))
 def test_snapshots_among_readers_and_writers(seed: int) -> None:
-    """Each statement adds two rows that sum to 100 to both views, readers come for one or both; some refreshes and snapshots fail."""
+    """Each statement adds two rows that sum to 100 to both views, readers come for one or both;
+    some refreshes and snapshots fail.
+    """
     generator = random.Random(seed)
     turmoil = Turmoil()
     runs = [*[turmoil.write] * 3, *[turmoil.read] * 4, turmoil.checkpoint]

@@ -1,4 +1,6 @@
-"""States of views against the model: random groupings, cut into random morsels and tables, merged in random order."""
+"""States of views against the model: random groupings, cut into random morsels and tables, merged
+in random order.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +87,9 @@ def stream_morsel(rows: list[tuple[Any, ...]]) -> Morsel:
 
 
 def feed(state: ViewState, morsel: Morsel, choose: random.Random) -> int:
-    """Bring the rows in by all ways, in pieces, some of them by tables that are merged; return the rows skipped."""
+    """Bring the rows in by all ways, in pieces, some of them by tables that are merged; return the
+    rows skipped.
+    """
     start = skipped = 0
     while start < morsel.rows_count:
         size = choose.randint(1, max(1, morsel.rows_count // 4))
@@ -214,7 +218,8 @@ def test_large_tables_wait_for_the_refresh_up_to_a_bound(tmp_path: Path, monkeyp
         swapped = state.swap()
         tables_counts.append(len(swapped))
         state.merge(swapped)
-    # The local table is always there; who brings the fourth one merges the three that wait into one.
+    # The local table is always there; who brings the fourth one merges the three that wait into
+    # one.
     assert tables_counts == [2, 3, 4, 3, 4, 5]
     assert exported(state) == [(key, 6 * 21) for key in range(5)]
 

@@ -1,4 +1,6 @@
-"""A view's state as pages: what is loaded goes on like what was written, and nothing else is loaded."""
+"""A view's state as pages: what is loaded goes on like what was written, and nothing else is
+loaded.
+"""
 
 from __future__ import annotations
 
@@ -163,7 +165,9 @@ def test_names_do_not_matter_to_the_fingerprint_but_meanings_do() -> None:
 
 
 def test_the_stored_form_is_what_it_was() -> None:
-    """If this fails, states of earlier versions can't be read any more: raise STATE_FORM, and write the new values here."""
+    """If this fails, states of earlier versions can't be read any more: raise STATE_FORM, and write
+    the new values here.
+    """
     assert {state.name: int(state) for state in State} == {
         "COUNT": 0, "SUM_INTEGER": 1, "SUM_NUMERIC": 2, "SUM_FLOAT64": 3, "SUM_FLOAT32": 4, "AVERAGE_FLOAT": 5, "MIN_INTEGER": 6,
         "MAX_INTEGER": 7, "MIN_FLOAT": 8, "MAX_FLOAT": 9, "MIN_NUMERIC": 10, "MAX_NUMERIC": 11, "MIN_TEXT": 12, "MAX_TEXT": 13,
@@ -185,7 +189,9 @@ FINGERPRINT = "b1ca9f874e0dcdd4525be35bb9d3d12c"
 
 
 def synthetic_table(groups_count: int) -> GroupTable:
-    """Return a table of different rows of ten words: hash, null mask, three key words, count, sum of three words, minimum."""
+    """Return a table of different rows of ten words: hash, null mask, three key words, count, sum
+    of three words, minimum.
+    """
     layout = TableLayout(key_words=4, entry_words=4, row_words=10, text_mask=0)
     table = GroupTable(layout, 1 << (groups_count - 1).bit_length())
     rows = table.rows.reshape(-1, 10)[:groups_count]

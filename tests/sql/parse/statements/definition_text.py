@@ -1,6 +1,8 @@
-"""CREATE TABLE, ALTER TABLE and sequences printed as SQL again: two texts define the same if PostgreSQL's catalog says so.
+"""CREATE TABLE, ALTER TABLE and sequences printed as SQL again: two texts define the same if
+PostgreSQL's catalog says so.
 
-Defaults and checks are kept twice, as trees and as texts for the catalog; `texts` says from which of them to print.
+Defaults and checks are kept twice, as trees and as texts for the catalog; `texts` says from which
+of them to print.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""What our grammar makes of CREATE TABLE, ALTER TABLE and sequences is what PostgreSQL makes of it.
+"""Our grammar reads CREATE TABLE, ALTER TABLE and sequences as PostgreSQL does.
 
-The user's text and our print of its dataclass are each run in a schema of their own; then PostgreSQL's catalog must say the same of both.
+The user's text and our print of its dataclass are each run in a schema of their own; then
+PostgreSQL's catalog must say the same of both.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""anti_joins: before and after."""
+"""Before and after of the rule `anti_joins`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""distinct_to_grouping: before and after."""
+"""Before and after of the rule `distinct_to_grouping`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""drop_limit_all: before and after."""
+"""Before and after of the rule `drop_limit_all`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""drop_order_by: before and after."""
+"""Before and after of the rule `drop_order_by`."""
 
 from __future__ import annotations
 

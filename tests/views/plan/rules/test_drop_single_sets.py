@@ -1,4 +1,4 @@
-"""drop_single_sets: before and after."""
+"""Before and after of the rule `drop_single_sets`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which conditions on row_number() keep the first row, and so make a grouping of it."""
+"""Conditions on row_number() that keep the first row make a grouping of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""inline_projections: before and after."""
+"""Before and after of the rule `inline_projections`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""joins_to_probes: before and after."""
+"""Before and after of the rule `joins_to_probes`."""
 
 from __future__ import annotations
 

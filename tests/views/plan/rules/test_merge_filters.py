@@ -1,4 +1,4 @@
-"""merge_filters: before and after."""
+"""Before and after of the rule `merge_filters`."""
 
 from __future__ import annotations
 

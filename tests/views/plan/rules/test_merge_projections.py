@@ -1,4 +1,4 @@
-"""merge_projections: before and after."""
+"""Before and after of the rule `merge_projections`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""push_filters: before and after."""
+"""Before and after of the rule `push_filters`."""
 
 from __future__ import annotations
 

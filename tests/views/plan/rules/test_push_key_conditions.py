@@ -1,4 +1,4 @@
-"""push_key_conditions: before and after."""
+"""Before and after of the rule `push_key_conditions`."""
 
 from __future__ import annotations
 

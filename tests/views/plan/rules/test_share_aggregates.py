@@ -1,4 +1,4 @@
-"""share_aggregates: before and after."""
+"""Before and after of the rule `share_aggregates`."""
 
 from __future__ import annotations
 
