@@ -22,7 +22,7 @@ from ringbuffer.groups.join_table import JoinTable
 from ringbuffer.memory.columns import Morsel
 from ringbuffer.memory.error_codes import RowError
 from sql.errors import SqlError
-from views.model.nodes import ViewPlan
+from views.model.plan import Plan
 from views.upkeep.state import ViewState
 from views.upkeep.stream_grouping import NAME, StreamGrouping
 
@@ -35,13 +35,13 @@ class StreamKernels:
     def __init__(self, files: KernelFiles) -> None:
         self._files = files
         self._lock = threading.Lock()
-        self._states: OrderedDict[ViewPlan, ViewState] = OrderedDict()
+        self._states: OrderedDict[Plan, ViewState] = OrderedDict()
 
     def clear(self) -> None:
         """Delete the files that an earlier server has left, before the first statement."""
         self._files.remove_unused(())
 
-    def state(self, plan: ViewPlan, check_cancelled: Callable[[], None]) -> ViewState:
+    def state(self, plan: Plan, check_cancelled: Callable[[], None]) -> ViewState:
         """Return the kernels of a plan, as a state whose tables are not used.
 
         Raises SqlError 53100, 58030, those of a compilation that is too large, and what
@@ -64,7 +64,7 @@ class StreamKernels:
                 self._files.remove_unused(path for kept in self._states.values() for path in kept.kernel_paths)
         return state
 
-    def _kept(self, plan: ViewPlan) -> ViewState | None:
+    def _kept(self, plan: Plan) -> ViewState | None:
         with self._lock:
             state = self._states.get(plan)
             if state is not None:

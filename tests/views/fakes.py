@@ -19,7 +19,8 @@ from sql.tree.relations import OutputColumn, Relation, Scan
 from sql.types.datatypes import INT8
 from views.model.arrow_schema import arrow_schema
 from views.model.definition import ViewDefinition
-from views.model.nodes import FinishStep, StreamPipeline, UpperPipeline, ViewPlan
+from views.model.nodes import FinishStep, StreamPipeline, UpperPipeline
+from views.model.plan import chain
 from views.model.protocols import TableExport
 from views.upkeep.join_tables import Joins
 from views.upkeep.phases import Lifecycle
@@ -120,7 +121,7 @@ def make_view(
     stream = StreamPipeline("numbers", (OutputColumn("n", INT8),), (), (), calls, SCHEMA)
     items = tuple((column.name, Column(index, column.name, INT8)) for index, column in enumerate(SCHEMA))
     finish = FinishStep(SCHEMA, (), items, SCHEMA)
-    plan = ViewPlan(stream, finish, UpperPipeline(Scan("groups", "groups", SCHEMA)) if upper else None, None)
+    plan = chain(stream, finish, UpperPipeline(Scan("groups", "groups", SCHEMA)) if upper else None, None)
     definition = ViewDefinition(name, 16385, "CREATE VIEW ...", "...", 0, (), SessionSettings())
     state = FakeState()
     view = ContinuousView(definition, SCHEMA, plan, cast(ViewState, state), time_dependent, (), Lifecycle(name))

@@ -15,7 +15,8 @@ from typing import Any
 from sql.tree.relations import Relation
 from views.codegen.state_size import bytes_per_group, kept_columns
 from views.explain.pipelines import relation_lines, step_lines, stream_lines
-from views.model.nodes import Probe, ViewPlan
+from views.model.nodes import FinishStep, Probe, StreamPipeline, UpperPipeline
+from views.model.plan import Plan
 from views.model.protocols import UpperExecutor
 from views.model.text import identifier
 
@@ -24,6 +25,7 @@ COLOURS = {"static": "#b3cde3", "stream": "#ccebc5", "upper": "#fbb4ae", "query"
 Actual = Mapping[str, Mapping[str, object]]
 
 STREAM, FINISH, UPPER, TAIL = "Stream pipeline", "Finish step", "Upper pipeline", "Tail pipeline"
+TITLES = {"stream": STREAM, "finish": FINISH, "upper": UPPER, "tail": TAIL}
 
 
 @dataclass(frozen=True)
@@ -44,43 +46,41 @@ class Shown:
     inputs: Sequence[Shown] = ()
 
 
-def shown_view(
-    name: str, plan: ViewPlan, kernel: str, executor: UpperExecutor, stream_join: str, actual: Actual
-) -> Shown:
+def shown_view(name: str, plan: Plan, kernel: str, executor: UpperExecutor, stream_join: str, actual: Actual) -> Shown:
     """Return the pipelines of a continuous view. kernel: the file of its stream pipeline.
     stream_join: as chosen.
     """
-
-    def shown(
-        kind: str,
-        title: str,
-        runs: str,
-        engine: str,
-        operators: list[str],
-        inputs: Sequence[Shown],
-        facts: dict[str, object],
-    ) -> Shown:
+    made: dict[int, Shown] = {}
+    for pipeline in plan.pipelines:
+        work, kind = pipeline.work, "stream" if pipeline.kind == "stream" else "upper"
+        if isinstance(work, Probe):
+            made[pipeline.output] = shown_static(work, executor, stream_join)
+            continue
+        title, runs = TITLES[pipeline.kind], "on each insert" if kind == "stream" else "on each refresh"
+        engine, lines, facts = shown_work(work, kernel, executor)
         known = {"View": name, **facts, **actual.get(title, {})}
-        return Shown(kind, title, runs, engine, operators, known, inputs)
+        inputs = [made[state] for state in pipeline.inputs]
+        made[pipeline.output] = Shown(kind, title, runs, engine, lines, known, inputs)
+    return made[plan.pipelines[-1].output]
 
-    kept = plan.maintained
-    columns = [{"Column": text, "Bytes": size} for text, size in kept_columns(kept)]
-    static = [shown_static(probe, executor, stream_join) for probe in kept.probes]
-    facts = {
-        "Breaker": "first grouping",
-        "State Columns": columns,
-        "Bytes per Group": bytes_per_group(kept),
-        "Kernel": kernel,
-    }
-    found = shown("stream", STREAM, "on each insert", "kernel", stream_lines(kept), static, facts)
-    found = shown("upper", FINISH, "on each refresh", "kernel", step_lines(plan.finish), [found], {})
-    if plan.upper is not None:
-        sql: dict[str, object] = {"Spark SQL": executor.explain(plan.upper.relation)}
-        lines = relation_lines(plan.upper.relation)
-        found = shown("upper", UPPER, "on each refresh", "Spark", lines, [found], sql)
-    if plan.tail is not None:
-        found = shown("upper", TAIL, "on each refresh", "kernel", step_lines(plan.tail), [found], {})
-    return found
+
+def shown_work(
+    work: StreamPipeline | FinishStep | UpperPipeline, kernel: str, executor: UpperExecutor
+) -> tuple[str, list[str], dict[str, object]]:
+    """Return the engine of a pipeline, its operators, and what else is known of it."""
+    match work:
+        case StreamPipeline():
+            facts: dict[str, object] = {
+                "Breaker": "first grouping",
+                "State Columns": [{"Column": text, "Bytes": size} for text, size in kept_columns(work)],
+                "Bytes per Group": bytes_per_group(work),
+                "Kernel": kernel,
+            }
+            return "kernel", stream_lines(work), facts
+        case FinishStep():
+            return "kernel", step_lines(work), {}
+        case UpperPipeline():
+            return "Spark", relation_lines(work.relation), {"Spark SQL": executor.explain(work.relation)}
 
 
 def shown_static(probe: Probe, executor: UpperExecutor, stream_join: str) -> Shown:

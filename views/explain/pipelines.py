@@ -33,7 +33,8 @@ from sql.tree.relations import (
 from sql.tree.walks import is_known, relation_names, scans
 from views.codegen.state_size import kept_lines
 from views.model.definition import ViewDefinition
-from views.model.nodes import FinishStep, Probe, StreamPipeline
+from views.model.nodes import FinishStep, Probe, StreamPipeline, UpperPipeline
+from views.model.plan import Pipeline
 from views.model.protocols import UpperExecutor
 from views.model.text import aggregate_text, expression_text, identifier, key_text, window_text
 from views.model.trees import inputs
@@ -60,29 +61,44 @@ def explain_plan(planned: PlannedView, definition: ViewDefinition, kernel: Path,
     if definition.part is not None:
         head = f"Part {definition.part + 1} of view {identifier(definition.whole)}"
     lines = [f"{head} over stream {identifier(plan.stream.stream)}"]
-    if plan.tail is not None:
-        lines += [
-            "Tail pipeline: on each refresh, in kernels, on the rows that Spark returns",
-            *_indented(step_lines(plan.tail)),
-        ]
-    if plan.upper is not None:
-        lines += ["Upper pipeline: on each refresh, in Spark", *_indented(relation_lines(plan.upper.relation))]
-        lines += [INDENT + "Spark SQL:", *_indented(_indented(executor.explain(plan.upper.relation).splitlines()))]
-    lines += [
-        "Finish step: on each refresh, in kernels, while groups are exported",
-        *_indented(step_lines(plan.finish)),
-    ]
-    lines += ["Stream pipeline: on each insert, in kernels", *_indented(stream_lines(plan.maintained))]
-    lines += _indented(kept_lines(plan.maintained))
-    lines.append(f"{INDENT}Kernel: {kernel.parent.name}/{kernel.name}")
-    for probe in plan.maintained.probes:
-        lines += static_lines(probe, executor, definition.joins.stream_join)
+    by_output = {pipeline.output: pipeline for pipeline in plan.pipelines}
+
+    def add(pipeline: Pipeline) -> None:
+        lines.extend(pipeline_lines(pipeline, definition, kernel, executor))
+        for state in pipeline.inputs:
+            add(by_output[state])
+
+    add(plan.pipelines[-1])
     if plan.upper_tables:
         tables = ", ".join(identifier(name) for name in sorted(plan.upper_tables))
         lines.append(f"A read refreshes when a statement has changed table {tables}, too")
     if planned.time_dependent:
         lines.append("Every read refreshes: something above the stream pipeline uses now()")
     return lines
+
+
+# What the title of a pipeline says, by its kind; the others say more.
+TITLES = {
+    "tail": "Tail pipeline: on each refresh, in kernels, on the rows that Spark returns",
+    "finish": "Finish step: on each refresh, in kernels, while groups are exported",
+}
+
+
+def pipeline_lines(pipeline: Pipeline, definition: ViewDefinition, kernel: Path, executor: UpperExecutor) -> list[str]:
+    """Return a pipeline of a continuous view, without those whose states it reads."""
+    work = pipeline.work
+    match work:
+        case FinishStep():
+            return [TITLES[pipeline.kind], *_indented(step_lines(work))]
+        case UpperPipeline():
+            sql = _indented(executor.explain(work.relation).splitlines())
+            lines = [*relation_lines(work.relation), "Spark SQL:", *sql]
+            return ["Upper pipeline: on each refresh, in Spark", *_indented(lines)]
+        case StreamPipeline():
+            lines = [*stream_lines(work), *kept_lines(work), f"Kernel: {kernel.parent.name}/{kernel.name}"]
+            return ["Stream pipeline: on each insert, in kernels", *_indented(lines)]
+        case Probe():
+            return static_lines(work, executor, definition.joins.stream_join)
 
 
 def explain_select(

@@ -1,4 +1,4 @@
-"""The pipelines of a continuous view, which the split yields, and codegen, state and Spark take.
+"""The work of a continuous view's pipelines (`views.model.plan`), for codegen, state and Spark.
 
 All are frozen and hashable. Expressions address the columns of the schema named beside them by
 index.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sql.tree.expressions import AggregateCall, Column, Expression
 from sql.tree.relations import Project, Relation, Scan, Schema
-from sql.tree.walks import relation_names, scans
+from sql.tree.walks import scans
 from sql.types.datatypes import SqlType
 
 # The aggregate that a DISTINCT ON is made of: the value of its argument in the first row in its
@@ -124,37 +124,3 @@ class UpperPipeline:
     def tables(self) -> frozenset[str]:
         """The names of the tables that the relation reads."""
         return frozenset(scan.name for scan in scans(self.relation) if scan.kind == "table")
-
-
-@dataclass(frozen=True)
-class ViewPlan:
-    """A continuous view cut into pipelines: stream -> groups -> finish -> (upper -> tail)? ->
-    version.
-
-    Attributes:
-        tail: breaker-free work on the rows that Spark returns, if any: exact division of decimals
-            is in our kernels alone.
-        kept: the pipeline that the view had before CREATE OR REPLACE VIEW, which covers `stream`
-            (`views.share.reuse`) and goes on in its place.
-    """
-
-    stream: StreamPipeline
-    finish: FinishStep
-    upper: UpperPipeline | None
-    tail: FinishStep | None
-    kept: StreamPipeline | None = None
-
-    @property
-    def maintained(self) -> StreamPipeline:
-        """The stream pipeline that runs per insert."""
-        return self.stream if self.kept is None else self.kept
-
-    @property
-    def stream_tables(self) -> frozenset[str]:
-        """The tables below the first grouping, which are read once, at CREATE VIEW."""
-        return frozenset(name for probe in self.stream.probes for name in relation_names(probe.build))
-
-    @property
-    def upper_tables(self) -> frozenset[str]:
-        """The tables above the first grouping, which are read at each refresh."""
-        return frozenset() if self.upper is None else self.upper.tables

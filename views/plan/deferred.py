@@ -14,7 +14,8 @@ from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
 from sql.tree.relations import Filter, OutputColumn, Project, Relation, Scan, Schema
 from sql.tree.walks import rewrite_everywhere
 from sql.types.datatypes import BOOL, INT8, scaled_numeric
-from views.model.nodes import FinishStep, ViewPlan
+from views.model.nodes import FinishStep
+from views.model.plan import Plan
 from views.model.steps import unique_names
 
 LEAF = ("", "groups")  # name and kind of the scan
@@ -31,7 +32,7 @@ def unmade_schema(groups: Schema, unmade: Sequence[int]) -> Schema:
     return (*groups, *(OutputColumn(name, INT8) for name in names[len(groups) :]))
 
 
-def above_groups(plan: ViewPlan, unmade: Sequence[int]) -> Relation:
+def above_groups(plan: Plan, unmade: Sequence[int]) -> Relation:
     """Return the plan above the groups, over a scan of them in `unmade_schema`.
 
     unmade: places of aggregates among the columns of the groups.
@@ -45,7 +46,7 @@ def above_groups(plan: ViewPlan, unmade: Sequence[int]) -> Relation:
     return _above_finished(plan, _stepped(Project(Scan(*LEAF, schema), items), plan.finish))
 
 
-def above_finished(plan: ViewPlan) -> Relation:
+def above_finished(plan: Plan) -> Relation:
     """Return the upper pipeline and the tail, over a scan of the rows of the finish step."""
     return _above_finished(plan, Scan(*LEAF, plan.finish.output))
 
@@ -70,7 +71,7 @@ def in_place_of(view: str, above: Relation, root: Relation) -> Relation:
     return rewrite_everywhere(root, scanned)
 
 
-def _above_finished(plan: ViewPlan, rows: Relation) -> Relation:
+def _above_finished(plan: Plan, rows: Relation) -> Relation:
     if plan.upper is not None:
         name = plan.upper.groups
 

@@ -17,7 +17,8 @@ from sql.tree.expressions import Cast, Column, Expression, Literal
 from sql.tree.relations import Aggregate, BoundQuery, OutputColumn, Project, Relation, Schema, Sort
 from sql.types.datatypes import TEXT
 from views.model.definition import ViewDefinition
-from views.model.nodes import FIRST, StreamPipeline, ViewPlan
+from views.model.nodes import FIRST, StreamPipeline
+from views.model.plan import Plan
 from views.model.steps import pipeline_expressions
 from views.model.text import identifier
 from views.model.trees import relation_uses_now, uses_now, walk_relation
@@ -73,7 +74,7 @@ class PlannedView:
         notices: what CREATE VIEW tells the client besides its success.
     """
 
-    plan: ViewPlan
+    plan: Plan
     schema: Schema
     time_dependent: bool
     notices: tuple[str, ...]
@@ -130,7 +131,7 @@ def apply_rules(root: Relation, rules: Sequence[Rule]) -> Relation:
     return root
 
 
-def time_dependent(plan: ViewPlan) -> bool:
+def time_dependent(plan: Plan) -> bool:
     """Return whether anything above the stream pipeline uses now()."""
     steps = [step for step in (plan.finish, plan.tail) if step is not None]
     above = [part for step in steps for part in (*step.predicates, *(item for _, item in step.items))]

@@ -1,6 +1,6 @@
 """The cut: a rewritten tree becomes a stream pipeline, a finish step, an upper pipeline and a tail.
 
-Enters: a tree that the rules have normalised and `checks` has accepted. Leaves: a `ViewPlan`.
+Enters: a tree that the rules have normalised and `checks` has accepted. Leaves: a `Plan`.
 Operators between the first grouping and the next breaker run while groups are exported. From that
 breaker on Spark runs, on plain columns wherever our kernels can compute an expression before it
 (`views.plan.push_above_spark`) or after it (`views.plan.tail`). Must not decide how a kernel or
@@ -15,7 +15,8 @@ from sql.tree.expressions import Call, Column, Expression, Literal
 from sql.tree.relations import Aggregate, Filter, Join, Relation, Scan
 from sql.tree.walks import relation_names, scans
 from views.codegen.support import kernel_supports
-from views.model.nodes import FinishStep, Probe, StreamPipeline, UpperPipeline, ViewPlan
+from views.model.nodes import FinishStep, Probe, StreamPipeline, UpperPipeline
+from views.model.plan import Plan, chain
 from views.model.properties import stream_path
 from views.model.steps import breaker_free_count, compose, pipeline_expressions, stack, unique_names
 from views.model.trees import columns_of, conjuncts
@@ -25,7 +26,7 @@ from views.plan.tail import cut_tail
 GROUPS = "groups"  # the name of the relation that an upper pipeline reads, unless a table has it
 
 
-def split(root: Relation, on_error: str) -> ViewPlan:
+def split(root: Relation, on_error: str) -> Plan:
     """Return the pipelines of a view's tree."""
     path, grouping = _path_to_grouping(root)
     stream = _stream_pipeline(grouping, on_error)
@@ -36,7 +37,7 @@ def split(root: Relation, on_error: str) -> ViewPlan:
         finish = compose(stream.groups, path[:free])
     rest = path[free:]
     if not rest:
-        return ViewPlan(stream, finish, None, None)
+        return chain(stream, finish, None, None)
     finish, rest = push_above_spark(finish, rest)
     rest, tail = cut_tail(finish.output, rest)
     taken = [scan.name for scan in scans(root)]
@@ -45,7 +46,7 @@ def split(root: Relation, on_error: str) -> ViewPlan:
     assert [column.type for column in yielded] == [column.type for column in root.schema], (
         f"{yielded} instead of {root.schema}"
     )
-    return ViewPlan(stream, finish, UpperPipeline(upper), tail)
+    return chain(stream, finish, UpperPipeline(upper), tail)
 
 
 def _in_kernels(finish: FinishStep) -> bool:

@@ -18,7 +18,8 @@ from sql.tree.expressions import AggregateCall, Column, Expression
 from sql.types.datatypes import SqlType
 from views.codegen.grouping import AggregateSlot, Grouping, make_grouping, state_of
 from views.codegen.support import kernel_supports
-from views.model.nodes import FIRST, Probe, StreamPipeline, ViewPlan
+from views.model.nodes import FIRST, Probe, StreamPipeline
+from views.model.plan import Plan, chain
 from views.model.properties import cannot_fail
 from views.model.text import aggregate_text, expression_text
 from views.model.trees import columns_of, meaning, rewrite
@@ -37,7 +38,7 @@ class NotCoveredError(Exception):
     reason: str
 
 
-def cover(kept: StreamPipeline, plan: ViewPlan) -> ViewPlan:
+def cover(kept: StreamPipeline, plan: Plan) -> Plan:
     """Return `plan` over a state that is kept by the pipeline `kept`. Raises NotCoveredError."""
     wanted = plan.stream
     assert _types(wanted) == _types(kept), "the caller compares the same columns of the same stream"
@@ -56,10 +57,10 @@ def cover(kept: StreamPipeline, plan: ViewPlan) -> ViewPlan:
         raise NotCoveredError("The new query has other conditions on the stream's rows.")
     stream = with_conditions(wanted, kept)
     is_same = stream == wanted and [meaning(key) for _, key in kept.keys] == keys and _calls(kept) == _calls(wanted)
-    return replace(plan, stream=stream, finish=finish, kept=None if is_same else kept)
+    return chain(stream, finish, plan.upper, plan.tail, None if is_same else kept)
 
 
-def equal_plan(kept: StreamPipeline, plan: ViewPlan) -> ViewPlan | None:
+def equal_plan(kept: StreamPipeline, plan: Plan) -> Plan | None:
     """Return `plan` over a state kept by `kept`, if the state has just what the plan needs.
 
     Else None.

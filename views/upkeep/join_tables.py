@@ -8,18 +8,22 @@ kernels, nor how tables are read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from ringbuffer.groups.join_table import COLUMNS_MAX, ROWS_MAX, BuildColumn, JoinTable, build_join_table
+from ringbuffer.pages.pages import Page
 from sql.errors import SqlError, not_supported
 from views.codegen.probes import key_forms
 from views.model.nodes import Probe, StreamPipeline
 from views.model.protocols import TableExport, UpperExecutor
 from views.upkeep.to_arrow import from_arrow, morsel_places
+
+JOINED = "joined/"  # of pages with the rows of a probe's build side
 
 
 class Joins:
@@ -118,3 +122,25 @@ def _build_rows(view: str, probe: Probe, tables: Mapping[str, TableExport], exec
 def joined(stream: StreamPipeline, rows: Sequence[pa.Table]) -> tuple[JoinTable, ...]:
     """Return the join tables for the rows of the build sides. Raises SqlError as `join_table`."""
     return tuple(join_table(probe, side) for probe, side in zip(stream.probes, rows, strict=True))
+
+
+def join_pages(rows: Iterable[pa.Table]) -> list[Page]:
+    """Return the build sides of a state's probes as pages, for `ViewState.load`."""
+    return [
+        Page(f"{JOINED}{number}", np.frombuffer(rows_to_bytes(side), dtype=np.uint8))
+        for number, side in enumerate(rows)
+    ]
+
+
+def without_joins(pages: Iterable[Page], kept: dict[int, bytes]) -> Iterator[Page]:
+    """Yield the pages of the groups of a state.
+
+    The pages of joins, which come last, go into `kept`.
+
+    The keys of `kept` are the numbers of the probes.
+    """
+    for page in pages:
+        if page.name.startswith(JOINED):
+            kept[int(page.name.removeprefix(JOINED))] = page.array.tobytes()
+        else:
+            yield page

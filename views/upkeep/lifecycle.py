@@ -17,7 +17,8 @@ from sql.errors import SqlError
 from sql.tree.relations import BoundQuery, Schema
 from views.model.arrow_schema import arrow_schema
 from views.model.definition import ViewDefinition
-from views.model.nodes import StreamPipeline, ViewPlan
+from views.model.nodes import StreamPipeline
+from views.model.plan import Plan
 from views.model.protocols import TableExport, TableSource, UpperExecutor
 from views.model.trees import substitute_now
 from views.plan.checks import check_sliding
@@ -163,7 +164,7 @@ def _twin(
     return ContinuousView(definition, schema, view.plan, state, view.time_dependent, (), lifecycle, versions, upkeep)
 
 
-def _warm_up(name: str, plan: ViewPlan, executor: UpperExecutor, tables: Mapping[str, TableExport]) -> None:
+def _warm_up(name: str, plan: Plan, executor: UpperExecutor, tables: Mapping[str, TableExport]) -> None:
     """Run the upper pipeline over no groups.
 
     An unsupported expression fails here, and the first reader finds a prepared plan.

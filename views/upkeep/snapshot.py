@@ -14,8 +14,8 @@ from contextlib import AbstractContextManager, contextmanager
 import pyarrow as pa
 
 from ringbuffer.pages.pages import Page
+from views.upkeep.join_tables import join_pages
 from views.upkeep.refresh import CANCEL_POLL_S, merge_cuts, new_cut
-from views.upkeep.state import join_pages
 from views.upkeep.view import ContinuousView, Cut
 
 

@@ -9,7 +9,7 @@ Must not know transactions, streams or Spark.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -38,18 +38,17 @@ from sql.catalog.catalog import ARRIVAL
 from sql.tree.expressions import Literal
 from views.codegen.grouping import Grouping, make_grouping
 from views.codegen.stream_kernel import generate_stream_kernel
-from views.model.nodes import FinishStep, ViewPlan
+from views.model.nodes import FinishStep
+from views.model.plan import Plan
 from views.plan.deferred import unmade_schema
 from views.share.reuse import covered_grouping
 from views.upkeep.commit_buffers import TABLES_WAITING_MAX, CommitBuffer, Groups
 from views.upkeep.finish import CompiledStep, array_places
 from views.upkeep.groups import read_groups, read_made_groups
-from views.upkeep.join_tables import Joins, join_table, joined, rows_from_bytes, rows_to_bytes
+from views.upkeep.join_tables import Joins, join_table, joined, rows_from_bytes, without_joins
 from views.upkeep.kernels import LAST, CompiledKernel, needed_bytes, own_arrays
 from views.upkeep.state_pages import load_table, state_fingerprint, table_pages
 from views.upkeep.to_arrow import to_arrow
-
-JOINED = "joined/"  # of pages with the rows of a probe's build side
 
 # Stands for the arrays of a table where rows are only checked.
 NO_WORDS = np.zeros(1, dtype=np.int64)
@@ -85,7 +84,7 @@ class ViewState:
     def __init__(
         self,
         name: str,
-        plan: ViewPlan,
+        plan: Plan,
         kernels_dir: Path,
         joins: Joins | None = None,
         places: tuple[int, ...] | None = None,
@@ -476,25 +475,3 @@ def empty_table(grouping: Grouping) -> GroupTable:
         sizes = (layout.key_words, layout.entry_words, layout.row_words, layout.text_mask)
         find_group(table.control, table.slots, table.rows, table.control, ENTRY, 0, *sizes)
     return table
-
-
-def join_pages(rows: Iterable[pa.Table]) -> list[Page]:
-    """Return the build sides of a state's probes as pages, for `ViewState.load`."""
-    return [
-        Page(f"{JOINED}{number}", np.frombuffer(rows_to_bytes(side), dtype=np.uint8))
-        for number, side in enumerate(rows)
-    ]
-
-
-def without_joins(pages: Iterable[Page], kept: dict[int, bytes]) -> Iterator[Page]:
-    """Yield the pages of the groups of a state.
-
-    The pages of joins, which come last, go into `kept`.
-
-    The keys of `kept` are the numbers of the probes.
-    """
-    for page in pages:
-        if page.name.startswith(JOINED):
-            kept[int(page.name.removeprefix(JOINED))] = page.array.tobytes()
-        else:
-            yield page

@@ -18,8 +18,8 @@ from views.codegen.finish_kernel import generate_finish_kernel
 from views.codegen.grouping import make_grouping
 from views.codegen.stream_kernel import generate_stream_kernel
 from views.model.definition import ViewDefinition
-from views.model.nodes import ViewPlan
 from views.model.parameters import with_parameters
+from views.model.plan import Plan, chain
 from views.plan.planner import plan_view
 from views.plan.rules.subquery_grouping import group_subqueries
 
@@ -41,16 +41,16 @@ class StreamGrouping:
 
     name: str
     relation: Relation
-    plan: ViewPlan
+    plan: Plan
 
-    def for_kernels(self) -> tuple[ViewPlan, tuple[Literal, ...]]:
+    def for_kernels(self) -> tuple[Plan, tuple[Literal, ...]]:
         """Return the plan with nothing that does not matter to kernels, and the constants.
 
         The plan has parameters in the place of its constants.
         """
         stream, parameters = with_parameters(self.plan.stream)
         probes = (replace(probe, build=Scan(probe.name, "rows", probe.build.schema)) for probe in stream.probes)
-        return replace(self.plan, stream=replace(stream, probes=tuple(probes))), parameters
+        return chain(replace(stream, probes=tuple(probes)), self.plan.finish), parameters
 
 
 def cut_groupings(
@@ -81,7 +81,7 @@ def cut_groupings(
     return [rewrite_everywhere(group_subqueries(root, stream_names), step) for root in roots], list(found.values())
 
 
-def plan_grouping(grouping: Aggregate | Distinct) -> ViewPlan | None:
+def plan_grouping(grouping: Aggregate | Distinct) -> Plan | None:
     """Return the pipelines that yield the rows of a grouping, with columns of its types and other
     names.
 

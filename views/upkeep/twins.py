@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from views.codegen.grouping import make_grouping
-from views.model.nodes import StreamPipeline, ViewPlan
+from views.model.nodes import StreamPipeline
+from views.model.plan import Plan
 from views.share.reuse import equal_plan
 from views.upkeep.commit_buffers import SharedBuffer
 from views.upkeep.state_pages import state_fingerprint
@@ -34,8 +35,8 @@ def together(views: Iterable[ContinuousView]) -> tuple[Views, ...]:
 
 
 def find_twin(
-    candidates: Iterable[ContinuousView], plan: ViewPlan, stream_join: str, is_new: bool
-) -> tuple[ContinuousView | None, ViewPlan]:
+    candidates: Iterable[ContinuousView], plan: Plan, stream_join: str, is_new: bool
+) -> tuple[ContinuousView | None, Plan]:
     """Return a view with which one of this plan can take rows, or None, and the plan to do so.
 
     Both are over the same columns of the same stream. is_new: the view keeps no groups yet, and so

@@ -21,7 +21,7 @@ from sql.catalog.catalog import ColumnDescription, RelationDescription
 from sql.errors import SqlError
 from sql.tree.relations import Relation, Schema
 from views.model.definition import ViewDefinition
-from views.model.nodes import ViewPlan
+from views.model.plan import Plan
 from views.model.steps import uses_arrival
 from views.upkeep.phases import Lifecycle
 from views.upkeep.state import StateCounts, ViewState
@@ -179,7 +179,7 @@ class ContinuousView:
         self,
         definition: ViewDefinition,
         schema: Schema,
-        plan: ViewPlan,
+        plan: Plan,
         state: ViewState,
         time_dependent: bool,
         notices: tuple[str, ...],

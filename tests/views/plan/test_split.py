@@ -31,7 +31,7 @@ from tests.views.building import (
     where,
 )
 from views.model.definition import ViewDefinition
-from views.model.nodes import ViewPlan
+from views.model.plan import Plan
 from views.plan.planner import PlannedView, plan_view
 
 DEFINITION = ViewDefinition("v", 16385, "CREATE VIEW v AS ...", "...", 17, (), SessionSettings())
@@ -41,7 +41,7 @@ def planned(root: Relation, *names: str, on_error: str = "reject") -> PlannedVie
     return plan_view(replace(DEFINITION, column_names=names, on_error=on_error), bound(root))
 
 
-def plan_of(root: Relation) -> ViewPlan:
+def plan_of(root: Relation) -> Plan:
     return planned(root).plan
 
 

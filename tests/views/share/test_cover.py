@@ -12,7 +12,7 @@ from sql.types.datatypes import BOOL, INT4, numeric
 from tests.views.building import SALES, average, bound, col, compare, count_star, lit, project, total, where
 from tests.views.plan.test_split import DEFINITION
 from views.codegen.grouping import make_grouping
-from views.model.nodes import ViewPlan
+from views.model.plan import Plan
 from views.plan.planner import plan_view
 from views.share.reuse import NotCoveredError, cover, covered_grouping
 from views.share.stored import restored_pipeline, stored_pipeline
@@ -20,7 +20,7 @@ from views.share.stored import restored_pipeline, stored_pipeline
 SHOP, ITEM, N = col(SALES, "shop"), col(SALES, "item"), col(SALES, "n")
 
 
-def plan_of(root: Relation, on_error: str = "reject") -> ViewPlan:
+def plan_of(root: Relation, on_error: str = "reject") -> Plan:
     return plan_view(replace(DEFINITION, on_error=on_error), bound(root)).plan
 
 

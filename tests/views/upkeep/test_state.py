@@ -29,7 +29,8 @@ from tests.views.codegen.test_expressions import same
 from tests.views.random_expressions import SCHEMA, ExpressionMaker, arrow_rows, python_rows, random_rows
 from tests.views.reference import EXACT, SqlFailureError
 from tests.views.reference_groups import group, group_key
-from views.model.nodes import FinishStep, StreamPipeline, ViewPlan
+from views.model.nodes import FinishStep, StreamPipeline
+from views.model.plan import Plan, chain
 from views.plan.deferred import unmade_schema
 from views.upkeep.state import ViewState
 from views.upkeep.to_arrow import from_arrow
@@ -72,14 +73,14 @@ def random_aggregate(maker: ExpressionMaker) -> AggregateCall:
 
 def make_plan(
     filters: list[Expression], keys: list[Expression], aggregates: list[AggregateCall], on_error: str = "reject"
-) -> ViewPlan:
+) -> Plan:
     """Return the plan of a view that shows its groups as they are."""
     named_keys = tuple((f"k{index}", key) for index, key in enumerate(keys))
     named = tuple((f"a{index}", call) for index, call in enumerate(aggregates))
     groups = tuple(OutputColumn(name, item.type) for name, item in (*named_keys, *named))
     pipeline = StreamPipeline("s", STREAM, tuple(filters), named_keys, named, groups, on_error)
     items = tuple((column.name, Column(index, column.name, column.type)) for index, column in enumerate(groups))
-    return ViewPlan(pipeline, FinishStep(groups, (), items, groups), None, None)
+    return chain(pipeline, FinishStep(groups, (), items, groups), None, None)
 
 
 def stream_morsel(rows: list[tuple[Any, ...]]) -> Morsel:
@@ -361,7 +362,7 @@ def test_finish_step_filters_and_computes(tmp_path: Path) -> None:
     predicate = Call("gt", (total, Literal(Decimal(2), scaled_numeric(0))), BOOL)
     output = tuple(OutputColumn(key, item.type) for key, item in items)
     finish = FinishStep(groups, (predicate,), items, output)
-    state = ViewState("v", ViewPlan(plan.stream, finish, None, None), tmp_path)
+    state = ViewState("v", chain(plan.stream, finish, None, None), tmp_path)
     rows = rows_with(
         2000, t=lambda number: f"t{number % 1000}", n2=lambda number: Decimal(number % 1000 % 5).scaleb(-2) + 1
     )

@@ -1,0 +1,55 @@
+"""A plan is a graph: every pipeline reads states that earlier pipelines have left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sql.tree.expressions import AggregateCall, Column
+from sql.tree.relations import OutputColumn, Scan
+from sql.types.datatypes import INT8
+from views.model.nodes import FinishStep, Probe, StreamPipeline, UpperPipeline
+from views.model.plan import Pipeline, Plan, State, chain
+
+NUMBERS = (OutputColumn("n", INT8),)
+N = Column(0, "n", INT8)
+GROUPS = (OutputColumn("n", INT8), OutputColumn("count", INT8))
+COUNT = (("count", AggregateCall("count_star", (), INT8)),)
+PROBE = Probe("t", Scan("t", "table", NUMBERS), 1, "inner", ((N, 0),), (), ())
+STREAM = StreamPipeline("s", NUMBERS, (), (("n", N),), COUNT, GROUPS, probes=(PROBE, replace(PROBE, name="u")))
+FINISH = FinishStep(GROUPS, (), (("n", N),), NUMBERS)
+UPPER = UpperPipeline(Scan("groups", "groups", NUMBERS))
+
+
+def test_rows_go_from_static_pipelines_to_the_tail() -> None:
+    plan = chain(STREAM, FINISH, UPPER, FINISH)
+    assert [pipeline.kind for pipeline in plan.pipelines] == ["static", "static", "stream", "finish", "upper", "tail"]
+    assert [pipeline.inputs for pipeline in plan.pipelines] == [(), (), (0, 1), (2,), (3,), (4,)]
+    assert [state.kind for state in plan.states] == ["joined", "joined", "groups", "rows", "rows", "rows"]
+    assert plan.states[2].schema == GROUPS
+    assert [sorted(pipeline.sources) for pipeline in plan.pipelines] == [["t"], ["t"], ["s"], [], [], []]
+    assert (plan.stream, plan.finish, plan.upper, plan.tail) == (STREAM, FINISH, UPPER, FINISH)
+    assert plan.stream_tables == {"t"} and plan.upper_tables == frozenset()
+
+
+def test_a_pipeline_that_goes_on_is_read_as_another() -> None:
+    wider = replace(STREAM, aggregates=(*COUNT, *COUNT))
+    plan = chain(STREAM, FINISH, kept=wider)
+    assert (plan.stream, plan.kept, plan.maintained) == (STREAM, wider, wider)
+    assert chain(STREAM, FINISH).kept is None
+    assert chain(STREAM, FINISH) == chain(replace(STREAM), replace(FINISH)) != plan
+
+
+def test_a_state_is_left_before_it_is_read() -> None:
+    states = (State(0, "groups", GROUPS), State(1, "rows", NUMBERS))
+    stream, finish = Pipeline("stream", STREAM, (), 0), Pipeline("finish", FINISH, (0,), 1)
+    assert Plan((stream, finish), states).states == states
+    for wrong in (
+        (finish, stream),
+        (stream, replace(finish, output=0)),
+        (stream,),
+        (stream, replace(finish, kind="x")),
+    ):
+        with pytest.raises(AssertionError):
+            Plan(wrong, states)
