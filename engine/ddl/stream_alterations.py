@@ -31,12 +31,12 @@ from sql.bind.queries.query import bind_query
 from sql.bind.writes.insert import bind_default
 from sql.catalog.catalog import ColumnDescription
 from sql.errors import SqlError, not_supported
+from sql.functions.volatility import is_volatile
 from sql.parse.statements.alter_table import AlterTable
 from sql.parse.statements.create_table import COLUMNS_MAX
 from sql.parse.statements.parts import TableChange, TableColumn
 from sql.parse.type_names import stored_type
 from sql.tree.expressions import Column, Expression
-from sql.tree.volatility import is_volatile
 from sql.tree.walks import walk
 from views.model.steps import pipeline_expressions
 

@@ -30,12 +30,12 @@ from engine.tables.sequence_functions import uses_sequences
 from engine.tables.table_transaction import TableTransaction
 from ringbuffer.encode.output_forms import Forms
 from sql.bind.queries.origins import with_origins
+from sql.bind.sharing import written_out
 from sql.bind.substitute import substitute_now, substitute_parameters
 from sql.errors import SqlError
 from sql.settings.settings import Settings
 from sql.tree.expressions import Literal
 from sql.tree.relations import BoundQuery, LockedRead, Relation
-from sql.tree.sharing import written_out
 from sql.tree.walks import scans
 from sql.wire import writer
 from views.plan.deferred import in_place_of

@@ -20,8 +20,8 @@ import pyarrow as pa
 from engine.catalog.image import CatalogImage, QueryViewEntry, TableEntry, ViewEntry
 from sql.bind.expressions.readers import has_open_zone
 from sql.errors import SqlError
+from sql.functions.volatility import has_volatile
 from sql.tree.relations import BoundQuery, Relation, Scan
-from sql.tree.volatility import has_volatile
 from sql.tree.walks import rewrite_everywhere
 from views.model.properties import scans
 from views.plan.parts import without_parts

@@ -15,9 +15,9 @@ from engine.commit.transaction import Transaction
 from engine.spark.upper import SparkUpperExecutor
 from engine.tables.sequence_functions import uses_sequences
 from engine.tables.table_source import TransactionTables
+from sql.bind.sharing import is_shared
 from sql.errors import SqlError
 from sql.tree.relations import Filter, Project, Relation, Scan
-from sql.tree.sharing import is_shared
 from sql.tree.walks import all_relations, scans
 from views.plan.checks import check_upper
 

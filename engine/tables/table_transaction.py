@@ -30,8 +30,8 @@ from sql.catalog.catalog import ColumnDescription, ConstraintDescription
 from sql.emit.duckdb import DuckDbExpressions
 from sql.emit.names import PrintedQuery, column_names
 from sql.errors import SqlError
+from sql.functions.volatility import has_volatile
 from sql.tree.relations import OutputColumn, Relation, Scan, Schema
-from sql.tree.volatility import has_volatile
 from sql.tree.walks import scans
 from sql.types.datatypes import INT8, SqlType
 

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from sql.emit.failing import fails_by_itself
 from sql.errors import SqlError
+from sql.functions.volatility import is_constant, is_fixed
 from sql.tree.expressions import Call, Case, Cast, Expression, Literal, Subquery
 from sql.tree.relations import Aggregate, Filter, Join, Limit, Project, Relation, Sort, Values, Window
-from sql.tree.volatility import is_constant, is_fixed
 from sql.tree.walks import (
     aggregate_expressions,
     all_relations,

@@ -10,7 +10,6 @@ relations.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,6 +18,7 @@ from typing import Any
 from sql import interrupts
 from sql.emit.failing import can_fail
 from sql.errors import SqlError, not_supported
+from sql.functions.printing import CastRule, Printer, Rule, form_of, target_form
 from sql.functions.scalars import VIEW_CHANGES
 from sql.tree.expressions import (
     Call,
@@ -30,15 +30,9 @@ from sql.tree.expressions import (
     OuterColumn,
     Parameter,
     Subquery,
-    WindowCall,
-    WindowFrame,
 )
 from sql.tree.walks import walk
 from sql.types.datatypes import NUMERIC_DIGITS_MAX, SqlType
-from sql.types.records import RecordType
-
-Rule = str | Callable[["ExpressionPrinter", Call, list[str]], str]
-CastRule = str | Callable[["ExpressionPrinter", Cast, str], str]
 
 # Functions whose numeric operands keep their own scales: the result's scale is not that of the
 # widest operand.
@@ -55,7 +49,6 @@ TEXT_MAX = 2_000_000
 # Characters of printed texts that are kept in case they are asked for again, which is soon or
 # never.
 KEPT_MAX = 4_000_000
-TEXT_FAMILIES = frozenset({"text", "varchar", "name", "unknown"})
 
 
 def rule_table(rows: Mapping[str, Mapping[str, Rule]]) -> dict[tuple[str, str], Rule]:
@@ -74,28 +67,6 @@ def cast_table(rows: Mapping[str, CastRule]) -> dict[tuple[str, str], CastRule]:
     return table
 
 
-def form_of(kind: SqlType) -> str:
-    """Return the physical form of a type's values in an engine."""
-    if kind.family == "numeric":
-        return "variable" if kind.display_scale is None else "numeric"
-    if kind.is_array:
-        return "array"
-    if kind.is_enum:
-        return "enum"
-    if kind.is_record:
-        return "record"
-    return "text" if kind.family in TEXT_FAMILIES else kind.family
-
-
-def target_form(kind: SqlType) -> str:
-    """Return the key of a cast's rule: a form that texts or arrays share, or the family.
-
-    A name is cut.
-    """
-    form = form_of(kind)
-    return form if form in ("text", "array", "enum", "record") and kind.family != "name" else kind.family
-
-
 def is_null_literal(node: Expression) -> bool:
     """True for a constant NULL."""
     return isinstance(node, Literal) and node.value is None
@@ -110,7 +81,7 @@ def check_scale(kind: SqlType) -> None:
 SubqueryRule = Callable[["ExpressionPrinter", Subquery], str]
 
 
-class ExpressionPrinter(ABC):
+class ExpressionPrinter(Printer):
     """The printer of expressions over the columns of one scope.
 
     Attributes:
@@ -140,149 +111,9 @@ class ExpressionPrinter(ABC):
         self._printed_size = 0
         self._printed: dict[tuple[int, bool, bool], tuple[Expression, str]] = {}
 
-    @abstractmethod
-    def literal(self, value: Literal) -> str:
-        """Return a typed constant in the physical form of its type."""
-
-    @abstractmethod
-    def type_name(self, kind: SqlType) -> str:
-        """Return the engine's type of an expression's values."""
-
-    @abstractmethod
-    def quoted(self, value: str) -> str:
-        """Return a string constant."""
-
-    @abstractmethod
-    def pack(self, text: str, scale: int) -> str:
-        """Return a DECIMAL(38,scale) expression in variable form."""
-
-    @abstractmethod
-    def unpack(self, text: str, scale: int) -> str:
-        """Return a variable numeric as DECIMAL(38,scale), rounded half away from zero.
-
-        22003 when it does not fit.
-        """
-
-    @abstractmethod
-    def micros(self, text: str, kind: SqlType) -> str:
-        """Return a date or a timestamp as BIGINT microseconds since 1970."""
-
-    @abstractmethod
-    def moment(self, micros: str, family: str) -> str:
-        """Return the timestamp or timestamptz at BIGINT microseconds since 1970."""
-
-    @abstractmethod
-    def shifted(self, text: str, unit: str, amount: int) -> str:
-        """Return a timestamp moved by months, days or microseconds (`unit`); months clamp the
-        day.
-        """
-
-    @abstractmethod
-    def date_epoch(self, text: str) -> str:
-        """Return the seconds since 1970 of a date's midnight, a bigint."""
-
-    def in_range(self, text: str, kind: SqlType) -> str:
-        """Return a timestamp that raises 22008 where it is before the first timestamp."""
-        return text
-
-    @abstractmethod
-    def finite(self, text: str, kind: SqlType) -> str:
-        """Return the condition that a date or a timestamp is neither 'infinity' nor '-infinity'."""
-
-    def civil(self, text: str, source: str, target: str) -> str:
-        """Return a date as the timestamp of its midnight, or the date of a timestamp."""
-        return f"CAST({text} AS {self.type_name(SqlType(target))})"
-
-    @abstractmethod
-    def truncated(self, unit: str, text: str, kind: SqlType) -> str:
-        """Return date_trunc on the UTC clock."""
-
-    @abstractmethod
-    def field(self, name: str, text: str, kind: SqlType) -> str:
-        """Return a civil field of a date or timestamp as BIGINT.
-
-        Seconds are in microseconds of the minute.
-        """
-
-    @abstractmethod
-    def interval(self, months: str, days: str, micros: str, is_null: str) -> str:
-        """Return the interval of three whole numbers; is_null: the condition under which it is
-        NULL.
-        """
-
-    @abstractmethod
-    def interval_total(self, sums: Sequence[str]) -> str:
-        """Return the interval whose parts are DECIMAL sums; 22008 when they do not fit."""
-
-    @abstractmethod
-    def interval_average(self, sums: Sequence[str], count: str) -> str:
-        """Return the interval of such sums divided by a count."""
-
-    def exact_average(self, wrap: Callable[[str], str], text: str, kind: SqlType, count: str) -> str | None:
-        """Return the average of numerics whose sum may have more than 38 digits.
-
-        None: the average is the quotient of a sum, which has no more digits.
-        """
-        return None
-
-    @abstractmethod
-    def added_text(self, aggregate: Any) -> str:
-        """Return an aggregate of floats as a DOUBLE, added by PostgreSQL's steps in the order of
-        the rows, or of its own ORDER BY.
-        """
-
-    @abstractmethod
-    def rounded(self, micros: str, origin: int, digits: int) -> str:
-        """Return BIGINT microseconds rounded, half away from `origin`, to digits of a second."""
-
-    @abstractmethod
-    def blank_trimmed(self, text: str) -> str:
-        """Return a text without the blanks at its end."""
-
-    @abstractmethod
-    def looked_up(self, text: str, pairs: Sequence[tuple[int, str]]) -> str:
-        """Return the text that a BIGINT stands for."""
-
-    @abstractmethod
-    def mapped(self, text: str, change: Callable[[str], str]) -> str:
-        """Return an array with every element changed."""
-
-    @abstractmethod
-    def with_fields(self, text: str, record: RecordType, change: Callable[[str, SqlType], str]) -> str:
-        """Return a record with every field changed."""
-
-    @abstractmethod
-    def check_frame(self, frame: WindowFrame, call: WindowCall) -> None:
-        """Raise 0A000 for a window frame that the engine does not have."""
-
-    @abstractmethod
-    def frame_offset(self, value: Literal) -> str:
-        """Return the constant offset of a RANGE frame."""
-
-    def chosen(self, text: str, kind: SqlType) -> str:
-        """Return the value of a CASE or the like in a form that the engine's optimizer gets
-        right.
-        """
-        return text
-
-    def conjunct(self, text: str, node: Expression) -> str:
-        """Return the text of a condition in a form that the engine's optimizer gets right: true for
-        the same rows.
-        """
-        return text
-
-    def measured(self, node: Call, texts: list[str]) -> list[str]:
-        """Return the operands of a call.
-
-        For operands that may be long, too much of them is an error.
-        """
-        return texts
-
-    def few_conditions(self, texts: Sequence[str], word: str) -> Sequence[str]:
-        """Return as few conditions between AND or OR (`word`) as the engine's optimizer can
-        take.
-        """
-        return texts
+    def over(self, columns: Sequence[str]) -> Printer:
+        """Return a printer of the same engine over other columns."""
+        return type(self)(columns)
 
     def text(self, node: Expression) -> str:
         """Return the engine's SQL of `node`."""
@@ -465,7 +296,7 @@ def constants_size(node: Expression) -> int:
     return sum(8 * len(value) if isinstance(value, str | bytes | tuple) else 64 for value in values)
 
 
-def short_circuit(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def short_circuit(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return AND or OR in a form that evaluates from the left and stops.
 
     Operands that may raise stay after the operands that decide before them.

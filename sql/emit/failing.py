@@ -6,6 +6,7 @@ A constant expression counts as safe: PostgreSQL computes it when it plans, what
 
 from __future__ import annotations
 
+from sql.functions.volatility import is_constant
 from sql.tree.expressions import (
     AggregateCall,
     Call,
@@ -32,7 +33,6 @@ from sql.tree.relations import (
     Values,
     Window,
 )
-from sql.tree.volatility import is_constant
 from sql.tree.walks import inputs, operator_expressions
 
 # Functions that cannot raise on any operand: an operand that they guard need not be evaluated

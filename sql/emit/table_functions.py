@@ -13,10 +13,10 @@ from sql.emit.rules.arguments import RUN
 from sql.emit.rules.json import json_set
 from sql.errors import not_supported
 from sql.functions.signatures import INTEGERS
+from sql.functions.volatility import is_constant
 from sql.times.civil import DAY_US, is_infinite
 from sql.tree.expressions import Expression, Literal
 from sql.tree.relations import TableFunction
-from sql.tree.volatility import is_constant
 from sql.types.datatypes import TEXT, SqlType, scaled_numeric
 
 TIMES = ("timestamp", "timestamptz")

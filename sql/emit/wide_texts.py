@@ -16,9 +16,9 @@ from itertools import islice
 
 from sql.emit.names import column_names
 from sql.emit.rules.record import field_text
+from sql.functions.volatility import is_fixed
 from sql.tree.expressions import Call, Cast, Expression, Literal
 from sql.tree.relations import Join, Relation, Scan, Schema, TableFunction, Values
-from sql.tree.volatility import is_fixed
 from sql.tree.walks import all_relations, columns_of, operator_expressions, walk
 from sql.types.datatypes import SqlType
 

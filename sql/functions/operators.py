@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sql.functions import table
 from sql.functions.missing import with_missing
 from sql.functions.signatures import (
     INTEGERS,
@@ -14,6 +15,7 @@ from sql.functions.signatures import (
     text_function,
     unary,
 )
+from sql.functions.table import with_rows
 
 # The comparisons that order values, as engines write them.
 COMPARISONS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
@@ -42,8 +44,6 @@ PLUS = [
     Signature("date_at_timetz", ("date", "timetz"), "timestamptz"),
     Signature("timetz_at_date", ("timetz", "date"), "timestamptz"),
     Signature("interval_add_time", ("interval", "time"), "time"),
-    Signature("inet_add", ("inet", "int8"), "inet"),
-    Signature("add_inet", ("int8", "inet"), "inet"),
     Signature("date_at_time", ("date", "time"), "timestamp"),
     Signature("time_at_date", ("time", "date"), "timestamp"),
 ]
@@ -58,8 +58,6 @@ MINUS = [
     Signature("time_subtract", ("time", "interval"), "time"),
     Signature("timetz_subtract", ("timetz", "interval"), "timetz"),
     Signature("time_difference", ("time", "time"), "interval"),
-    Signature("inet_subtract", ("inet", "int8"), "inet"),
-    Signature("inet_difference", ("inet", "inet"), "int8"),
 ]
 
 
@@ -129,10 +127,8 @@ OPERATORS: dict[str, tuple[Signature, ...]] = {
     "&": bits("bit_and"),
     "|": bits("bit_or"),
     "#": bits("bit_xor"),
-    "<<": (*shift("shift_left"), Signature("inet_within", ("inet", "inet"), "bool")),
-    ">>": (*shift("shift_right"), Signature("inet_holds", ("inet", "inet"), "bool")),
-    "<<=": one("inet_within_or_equal", "inet", "inet", result="bool"),
-    ">>=": one("inet_holds_or_equal", "inet", "inet", result="bool"),
+    "<<": shift("shift_left"),
+    ">>": shift("shift_right"),
     "@>": (
         Signature("array_contains", ("array", "array"), "bool"),
         Signature("jsonb_contains", ("jsonb", "jsonb"), "bool"),
@@ -145,17 +141,14 @@ OPERATORS: dict[str, tuple[Signature, ...]] = {
     "?": one("jsonb_exists", "jsonb", "text", result="bool"),
     "?|": one("jsonb_exists_any", "jsonb", "text[]", result="bool"),
     "?&": one("jsonb_exists_all", "jsonb", "text[]", result="bool"),
-    "&&": (
-        *one("array_overlaps", "array", "array", result="bool"),
-        *one("inet_overlaps", "inet", "inet", result="bool"),
-    ),
+    "&&": one("array_overlaps", "array", "array", result="bool"),
     "->": json_access(""),
     "->>": json_access("_text"),
     "#>": tuple(Signature("json_path", (family, "text[]"), family) for family in ("json", "jsonb")),
     "#>>": tuple(Signature("json_path_text", (family, "text[]"), "text") for family in ("json", "jsonb")),
 }
 
-BINARY_OPERATORS = with_missing({**dict.fromkeys(("#-", "?", "?|", "?&"), ()), **OPERATORS})
+BINARY_OPERATORS = with_missing(with_rows(OPERATORS, table.BINARY_OPERATORS))
 
 PREFIX_OPERATORS: dict[str, tuple[Signature, ...]] = {
     "-": (*unary("negate", NUMBERS), Signature("interval_negate", ("interval",), "interval")),

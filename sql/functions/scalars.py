@@ -9,8 +9,10 @@ tree, and the families that its operands are cast to. Result scales of numerics 
 
 from __future__ import annotations
 
+from sql.functions import table
 from sql.functions.missing import with_missing
 from sql.functions.signatures import INTEGERS, NUMBERS, TIMES, Signature, one, text_function, unary
+from sql.functions.table import with_rows
 
 
 def rounding(canonical: str) -> tuple[Signature, ...]:
@@ -326,20 +328,6 @@ JSON_CHANGES: dict[str, tuple[Signature, ...]] = {
     "jsonb_pretty": one("jsonb_pretty", "jsonb", result="text"),
 }
 
-ADDRESSES: dict[str, tuple[Signature, ...]] = {
-    "abbrev": (*one("inet_output", "inet", result="text"), *one("cidr_abbrev", "cidr", result="text")),
-    "broadcast": one("inet_broadcast", "inet", result="inet"),
-    "family": one("inet_family", "inet", result="int4"),
-    "host": one("inet_host", "inet", result="text"),
-    "hostmask": one("inet_hostmask", "inet", result="inet"),
-    "inet_merge": one("inet_merge", "inet", "inet", result="cidr"),
-    "inet_same_family": one("inet_same_family", "inet", "inet", result="bool"),
-    "masklen": one("inet_masklen", "inet", result="int4"),
-    "netmask": one("inet_netmask", "inet", result="inet"),
-    "network": one("inet_network", "inet", result="cidr"),
-    "set_masklen": tuple(Signature("set_masklen", (family, "int4"), family) for family in ("inet", "cidr")),
-}
-
 OTHERS: dict[str, tuple[Signature, ...]] = {
     "gen_random_uuid": one("gen_random_uuid", result="uuid"),
     "num_nulls": one("num_nulls", "any", result="int4", variadic=True),
@@ -363,7 +351,7 @@ OTHERS: dict[str, tuple[Signature, ...]] = {
 }
 
 FUNCTIONS: dict[str, tuple[Signature, ...]] = with_missing(
-    {**MATH, **TEXTS, **DATES, **ARRAYS, **ENUMS, **JSON_MAKERS, **JSON_CHANGES, **ADDRESSES, **OTHERS}
+    with_rows({**MATH, **TEXTS, **DATES, **ARRAYS, **ENUMS, **JSON_MAKERS, **JSON_CHANGES, **OTHERS}, table.FUNCTIONS)
 )
 
 # Functions of two columns, with the call that makes each column. A client can't write the names

@@ -240,7 +240,7 @@ class Shared:
     this name.
 
     No expression in `input` is a closure over a row outside. Bind makes a `Shared` of each item of
-    WITH and of each ordinary view. `sql.tree.sharing` leaves those that are read more than once and
+    WITH and of each ordinary view. `sql.bind.sharing` leaves those that are read more than once and
     can't be written out at each place.
     """
 

@@ -252,23 +252,56 @@ def _zeros(words: Sequence[int]) -> tuple[int, int]:
     return start, best
 
 
-def with_masklen(text: str, bits: int, is_cidr: bool) -> str:
-    """Return set_masklen; -1 is all bits. Raises 22023."""
+def shown(text: str) -> str:
+    """Return the text of a cast, which has the bits of every network."""
+    return Address.of(text).text(is_cidr=True)
+
+
+def version(text: str) -> int:
+    """Return family: 4 or 6."""
+    return Address.of(text).version
+
+
+def host(text: str) -> str:
+    """Return the address alone."""
+    return Address.of(text).host
+
+
+def masklen(text: str) -> int:
+    """Return the number of bits of the network."""
+    return Address.of(text).bits
+
+
+def with_inet_masklen(text: str, bits: int) -> str:
+    """Return set_masklen(inet); -1 is all bits. Raises 22023."""
+    return _with_masklen(text, bits).text(is_cidr=False)
+
+
+def with_cidr_masklen(text: str, bits: int) -> str:
+    """Return set_masklen(cidr); -1 is all bits. Raises 22023."""
+    return _with_masklen(text, bits).network.text(is_cidr=True)
+
+
+def _with_masklen(text: str, bits: int) -> Address:
     value = Address.of(text)
     wanted = value.width if bits == -1 else bits
     if not 0 <= wanted <= value.width:
         raise SqlError("22023", f"invalid mask length: {bits}")
-    changed = Address(value.version, value.number, wanted)
-    return (changed.network if is_cidr else changed).text(is_cidr)
+    return Address(value.version, value.number, wanted)
 
 
-def moved(text: str, amount: int, sign: int) -> str:
-    """Return inet + int8, or inet - int8 where sign is -1. Raises 22003."""
+def moved(text: str, amount: int) -> str:
+    """Return inet + int8. Raises 22003."""
     value = Address.of(text)
-    number = value.number + sign * amount
+    number = value.number + amount
     if not 0 <= number < 1 << value.width:
         raise SqlError("22003", "result is out of range")
     return Address(value.version, number, value.bits).text(is_cidr=False)
+
+
+def moved_back(text: str, amount: int) -> str:
+    """Return inet - int8. Raises 22003."""
+    return moved(text, -amount)
 
 
 def distance(text: str, other: str) -> int:
@@ -282,9 +315,14 @@ def distance(text: str, other: str) -> int:
     return found
 
 
-def is_within(text: str, other: str, or_equal: bool) -> bool:
-    """Return inet << inet, or <<=."""
-    return Address.of(other).holds(Address.of(text), or_equal)
+def is_below(text: str, other: str) -> bool:
+    """Return inet << inet."""
+    return Address.of(other).holds(Address.of(text), or_equal=False)
+
+
+def is_within(text: str, other: str) -> bool:
+    """Return inet <<= inet."""
+    return Address.of(other).holds(Address.of(text), or_equal=True)
 
 
 def overlaps(text: str, other: str) -> bool:

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sql.bind.sharing import written_out
 from sql.tree.relations import Relation
-from sql.tree.sharing import written_out
 from sql.tree.walks import rewrite_everywhere
 from views.model.definition import JoinChoice
 from views.model.properties import scans

@@ -1,8 +1,7 @@
 """The registration of our own functions in DuckDB: once per database, an Arrow column per argument.
 
-Each row of `SPECIFICATIONS` gives name, argument types, result type and a scalar function that is
-strict in NULL, but for the float arithmetic, which runs on whole numpy columns. Errors carry their
-SQLSTATE through DuckDB in the texts of `error_mark`.
+Scalar functions are strict in NULL; float arithmetic runs on whole numpy columns. Errors carry
+their SQLSTATE through DuckDB in the texts of `error_mark`.
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ from engine.embedded.arrow_numerics import (
 from engine.embedded.error_mark import marked
 from engine.embedded.functions import civil_time, special_numerics
 from engine.embedded.functions import scalar as scalar_functions
-from engine.embedded.functions.address import ADDRESS_SPECIFICATIONS
 from engine.embedded.functions.bytes import BYTES_SPECIFICATIONS
 from engine.embedded.functions.float_aggregates import FLOAT_AGGREGATES
 from engine.embedded.functions.growing import Limited, limited, series_start, texts_fit, texts_joined, texts_separated
@@ -38,6 +36,7 @@ from engine.embedded.functions.json_sets import JSON_SETS
 from engine.embedded.functions.jsonb_changes import JSONB_CHANGES
 from engine.embedded.functions.math import MATH_SPECIFICATIONS, NULL_MATH_SPECIFICATIONS
 from engine.embedded.functions.number_formats import NUMBER_SPECIFICATIONS
+from engine.embedded.functions.routines import VARIABLE, registered
 from engine.embedded.functions.series import SERIES_SPECIFICATIONS
 from engine.embedded.functions.special_numerics import SPECIAL_FUNCTIONS, SPECIAL_MARKS, total_of
 from engine.embedded.functions.text import NULL_TEXT_SPECIFICATIONS, PATTERN_SPECIFICATIONS, TEXT_SPECIFICATIONS
@@ -60,11 +59,21 @@ from sql.emit.rules.text import JOINED_MAX
 from sql.errors import SqlError
 from sql.times.civil import DATE_INFINITY, DAY_US, TIMESTAMP_INFINITY, TIMESTAMP_US_END, TIMESTAMP_US_MIN, is_infinite
 from sql.times.datetime_input import date_value
-from sql.types.datatypes import BOOL, FLOAT4, FLOAT8, INT2, INT4, INT8, TIMESTAMP, TIMESTAMPTZ, LiteralValue, SqlType
+from sql.types.datatypes import (
+    BOOL,
+    FLOAT4,
+    FLOAT8,
+    INT2,
+    INT4,
+    INT8,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    LiteralValue,
+    SqlType,
+)
 from sql.values.literal_output import date_text, float_text, timestamp_text, zoned_text
 from sql.values.literals import input_value
 
-VARIABLE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
 KEY = "STRUCT(whole DECIMAL(38,0), high DECIMAL(19,0), low DECIMAL(19,0))"
 WIDE = "DECIMAL(38,0)"
 INTEGER_TYPES = {16: "SMALLINT", 32: "INTEGER", 64: "BIGINT"}
@@ -88,6 +97,9 @@ def register_functions(connection: duckdb.DuckDBPyConnection, bytes_max: int = V
     """Make every function known; `bytes_max` bounds the texts of one call for a batch of rows."""
     for name, arguments, result, function in SPECIFICATIONS:
         _register(connection, name, arguments, result, rows_of(name, function, arguments, result, bytes_max))
+    for one in registered():
+        run = rows_of(one.name, one.function, one.arguments, one.result, bytes_max, one.is_strict)
+        _register(connection, one.name, one.arguments, one.result, run, one.is_volatile)
     for scale, fixed in enumerate(decimals.FIXED):
         pack = row_by_row(lambda value, scale=scale: (value, scale), [fixed], VARIABLE)
         unpack = row_by_row(
@@ -106,7 +118,6 @@ def register_functions(connection: duckdb.DuckDBPyConnection, bytes_max: int = V
         *NUMBER_SPECIFICATIONS,
         *JSON_SPECIFICATIONS,
         *JSON_SETS,
-        *ADDRESS_SPECIFICATIONS,
         *JSONB_CHANGES,
         *BYTES_SPECIFICATIONS,
     ):

@@ -15,10 +15,10 @@ from sql.bind.expressions.context import BindContext, KnownTable, Operand
 from sql.bind.expressions.correlation import Mark, Passage, closures_between, nearest_closure
 from sql.bind.queries.outputs import common_types, converted
 from sql.bind.queries.recursion import check_order, check_recursion, is_recursive
+from sql.bind.sharing import shared
 from sql.errors import SqlError
 from sql.parse.syntax import CommonTable, SetOperation
 from sql.tree.relations import OutputColumn, Recursive, Relation, Scan, Schema
-from sql.tree.sharing import shared
 from sql.tree.walks import open_columns
 from sql.types.casts import same_modifier
 from sql.types.datatypes import TEXT, SqlType, scaled_numeric

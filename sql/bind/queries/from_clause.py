@@ -19,6 +19,7 @@ from sql.bind.expressions.operators import binary
 from sql.bind.expressions.readers import as_read
 from sql.bind.expressions.scope import Scope, ScopeColumn, ScopeTable, table_scope
 from sql.bind.queries.common_tables import column_names, common_relation
+from sql.bind.sharing import shared
 from sql.catalog.catalog import ColumnDescription, RelationDescription
 from sql.catalog.schemas import find_relation
 from sql.errors import SqlError, not_supported
@@ -28,7 +29,6 @@ from sql.parse.grammar.cursor import relation_of
 from sql.parse.syntax import Derived, FromItem, FunctionTable, JoinClause, Table, ValuesBody
 from sql.tree.expressions import Call, Column, Expression, Literal
 from sql.tree.relations import ROW_ID, Join, OutputColumn, Recursive, Relation, Scan, Schema, Values
-from sql.tree.sharing import shared
 from sql.tree.walks import map_expression, rewrite_everywhere
 from sql.types.datatypes import BOOL
 

@@ -16,10 +16,10 @@ from sql.bind.expressions.placeholder_columns import FIRST_AGGREGATE, FIRST_SET,
 from sql.bind.expressions.scope import Output, Scope
 from sql.bind.queries.outputs import bare_name, ordinal_place, output_name, output_named
 from sql.errors import SqlError, not_supported
+from sql.functions.volatility import is_constant
 from sql.parse.syntax import Constant, GroupingSets, GroupItem, SelectBody
 from sql.parse.syntax import Expression as Syntax
 from sql.tree.expressions import AggregateCall, Column, Expression, Literal, Subquery
-from sql.tree.volatility import is_constant
 from sql.tree.walks import map_all, map_expression, walk, window_expressions
 from sql.types.casts import has_equality, plain_name
 from sql.types.datatypes import INT4

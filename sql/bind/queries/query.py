@@ -36,6 +36,7 @@ from sql.bind.queries.outputs import (
     ordinal_place,
     output_item,
 )
+from sql.bind.sharing import settled
 from sql.catalog.catalog import Catalog, SessionSettings
 from sql.errors import SqlError, not_supported
 from sql.parse.syntax import Body, Constant, Query, SelectBody, SetOperation, SortItem, ValuesBody
@@ -54,7 +55,6 @@ from sql.tree.relations import (
     Window,
 )
 from sql.tree.relations import SetOperation as SetRelation
-from sql.tree.sharing import settled
 from sql.tree.walks import map_all, map_expression, map_window, scans
 from sql.types.datatypes import SqlType
 

@@ -19,6 +19,7 @@ from sql.bind.expressions.source_positions import start_of
 from sql.bind.queries.common_tables import common_tables
 from sql.bind.queries.locking import locked_reads
 from sql.bind.queries.query import QUERIES, bind_operand
+from sql.bind.sharing import settled
 from sql.bind.writes.assignments import assign, default_value, identity_detail
 from sql.bind.writes.on_conflict import BoundConflict, bind_conflict
 from sql.bind.writes.write_target import (
@@ -40,7 +41,6 @@ from sql.parse.syntax import Expression as Syntax
 from sql.parse.syntax import Query
 from sql.tree.expressions import Column, Expression, Subquery
 from sql.tree.relations import LockedRead, OutputColumn, Project, Relation, Values
-from sql.tree.sharing import settled
 from sql.tree.walks import walk
 from sql.types.casts import can_cast, plain_name
 from sql.types.datatypes import SqlType

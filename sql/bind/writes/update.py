@@ -16,6 +16,7 @@ from sql.bind.expressions.context import BindContext, ParameterTypes
 from sql.bind.queries.common_tables import common_tables
 from sql.bind.queries.locking import locked_reads
 from sql.bind.queries.query import QUERIES
+from sql.bind.sharing import settled
 from sql.bind.writes.assignments import bind_assignments
 from sql.bind.writes.write_target import (
     bind_returning,
@@ -35,7 +36,6 @@ from sql.catalog.catalog import Catalog, RelationDescription, SessionSettings
 from sql.parse.statements.update import Update
 from sql.tree.expressions import Column
 from sql.tree.relations import LockedRead, OutputColumn, Project, Relation
-from sql.tree.sharing import settled
 from sql.types.datatypes import SqlType
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from sql.emit.expressions import ExpressionPrinter, form_of
+from sql.emit.expressions import ExpressionPrinter
 from sql.emit.rules.aggregate import AggregateText, sort_key, variable_total
 from sql.errors import SqlError, not_supported
+from sql.functions.printing import form_of
 from sql.functions.signatures import FLOATS, INTEGERS
 from sql.tree.expressions import AggregateCall, Cast, Expression, Literal, WindowCall, WindowFrame
 from sql.types.datatypes import SqlType, scaled_numeric

@@ -24,6 +24,7 @@ from sql.emit.blocks.subqueries import subquery_text
 from sql.emit.expressions import ExpressionPrinter
 from sql.emit.names import PrintedQuery, column_names
 from sql.errors import not_supported
+from sql.functions.volatility import is_volatile
 from sql.tree.expressions import AggregateCall, Column, Expression, Literal, OuterColumn, Subquery
 from sql.tree.grouping_sets import spread_sets
 from sql.tree.relations import (
@@ -45,7 +46,6 @@ from sql.tree.relations import (
     Values,
     Window,
 )
-from sql.tree.volatility import is_volatile
 from sql.tree.walks import aggregate_expressions, all_relations, columns_of, operator_expressions, subqueries_of, walk
 from sql.types.datatypes import INT8, SqlType
 

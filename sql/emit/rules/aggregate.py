@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sql.emit.expressions import ExpressionPrinter, form_of
 from sql.emit.rules.arguments import literal_number, literal_text
 from sql.errors import SqlError, not_supported
 from sql.functions.aggregates import DEVIATIONS, adds_floats
+from sql.functions.printing import Printer, form_of
 from sql.tree.expressions import AggregateCall, SortKey, WindowCall
 from sql.types.datatypes import SqlType, scaled_numeric
 
@@ -30,7 +30,7 @@ class AggregateText:
         wrap: completes each of the engine's aggregates, with OVER.
     """
 
-    printer: ExpressionPrinter
+    printer: Printer
     call: AggregateCall | WindowCall
     texts: tuple[str, ...]
     condition: str | None
@@ -68,7 +68,7 @@ class AggregateText:
 AggregateRule = Callable[[AggregateText], str]
 
 
-def sort_key(printer: ExpressionPrinter, key: SortKey) -> str:
+def sort_key(printer: Printer, key: SortKey) -> str:
     """Return one key of an ORDER BY."""
     return printer.comparable(key.expression) + sort_way(key)
 
@@ -125,7 +125,7 @@ def deviation(aggregate: AggregateText) -> str:
     return f"numeric_variance({count}, {totals[0]}, {totals[1]}, {printer.quoted(name)})"
 
 
-def variable_total(printer: ExpressionPrinter, text: str, wrap: Callable[[str], str]) -> str:
+def variable_total(printer: Printer, text: str, wrap: Callable[[str], str]) -> str:
     """Return the exact sum of variable numerics."""
     wide = printer.type_name(scaled_numeric(0))
     parts = ", ".join(

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 
-from sql.emit.expressions import ExpressionPrinter, Rule
 from sql.functions.operators import COMPARISONS, NEGATED
+from sql.functions.printing import Printer, Rule
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
 from sql.types.datatypes import TEXT, LiteralValue, SqlType, scaled_numeric
 
 
-def element(printer: ExpressionPrinter, node: Expression) -> str:
+def element(printer: Printer, node: Expression) -> str:
     """Return an element beside an array: in an array a numeric has its own digits."""
     return printer.fit(node, scaled_numeric(None)) if node.type.family == "numeric" else printer.text(node)
 
@@ -22,7 +22,7 @@ def element(printer: ExpressionPrinter, node: Expression) -> str:
 def each(name: str, *places: str) -> Rule:
     """Return a DuckDB function of arrays ('a') and elements ('e')."""
 
-    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
         found = [
             element(printer, argument) if place == "e" else text
             for place, argument, text in zip(places, node.arguments, texts, strict=True)
@@ -35,7 +35,7 @@ def each(name: str, *places: str) -> Rule:
 def _concatenated(name: str, *places: str) -> Rule:
     """Return a concatenation, which is NULL only when both sides are no arrays at all."""
 
-    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
         text = each(name, *places)
         assert not isinstance(text, str)
         joined = text(printer, node, texts)
@@ -57,27 +57,27 @@ def outside(texts: Sequence[str], use: Callable[..., str]) -> str:
     return f"list_transform([{{{values}}}], lambda outside: {use(*names)})[1]"
 
 
-def _length(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _length(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"CASE WHEN {texts[1]} = 1 AND len({texts[0]}) > 0 THEN CAST(len({texts[0]}) AS INTEGER) END"
 
 
-def _lower_bound(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _lower_bound(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"CASE WHEN {texts[1]} = 1 AND len({texts[0]}) > 0 THEN 1 END"
 
 
-def _keys(printer: ExpressionPrinter, node: Call, texts: list[str]) -> tuple[str, str]:
+def _keys(printer: Printer, node: Call, texts: list[str]) -> tuple[str, str]:
     """Return an array and an element as the keys that compare them."""
     array = node.arguments[0].type
     kind = array.element
     return printer.comparable_text(texts[0], array), printer.comparable_text(element(printer, node.arguments[1]), kind)
 
 
-def _position(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _position(printer: Printer, node: Call, texts: list[str]) -> str:
     array, item = _keys(printer, node, texts)
     return f"CAST(list_position({array}, {item}) AS INTEGER)"
 
 
-def _positions(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _positions(printer: Printer, node: Call, texts: list[str]) -> str:
     array, item = _keys(printer, node, texts)
 
     def found(array: str, item: str) -> str:
@@ -89,14 +89,14 @@ def _positions(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     return outside((array, item), found)
 
 
-def _remove(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _remove(printer: Printer, node: Call, texts: list[str]) -> str:
     kind = node.arguments[0].type.element
     item = printer.comparable_text(element(printer, node.arguments[1]), kind)
     key = printer.comparable_text("item", kind)
     return outside((item,), lambda other: f"list_filter({texts[0]}, lambda item: {key} IS DISTINCT FROM {other})")
 
 
-def _replace(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _replace(printer: Printer, node: Call, texts: list[str]) -> str:
     kind = node.arguments[0].type.element
     old, new = (element(printer, argument) for argument in node.arguments[1:])
 
@@ -110,7 +110,7 @@ def _replace(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
 def _contains(first: int, second: int) -> Rule:
     """Return array @> array: a NULL is in no array."""
 
-    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
         keys = [
             printer.comparable_text(text, argument.type) for text, argument in zip(texts, node.arguments, strict=True)
         ]
@@ -120,12 +120,12 @@ def _contains(first: int, second: int) -> Rule:
     return rule
 
 
-def _overlaps(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _overlaps(printer: Printer, node: Call, texts: list[str]) -> str:
     keys = [printer.comparable_text(text, argument.type) for text, argument in zip(texts, node.arguments, strict=True)]
     return f"list_has_any({', '.join(keys)})"
 
 
-def _trimmed(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _trimmed(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return trim_array: the array without as many elements at the end."""
     array, count = texts
     refused = f"'antumbra error 2202E: number of elements to trim must be between 0 and ' || len({array}) || ' (end)'"
@@ -134,7 +134,7 @@ def _trimmed(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     return f"CASE WHEN {array} IS NULL OR {count} IS NULL THEN NULL WHEN {wrong} THEN error({refused}) ELSE {kept} END"
 
 
-def _to_string(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _to_string(printer: Printer, node: Call, texts: list[str]) -> str:
     kind = node.arguments[0].type.element
     values = printer.mapped(texts[0], lambda item: _output(printer, item, kind))
     if len(texts) > 2:
@@ -148,7 +148,7 @@ def _to_string(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     )
 
 
-def _output(printer: ExpressionPrinter, item: str, kind: SqlType) -> str:
+def _output(printer: Printer, item: str, kind: SqlType) -> str:
     """Return an element as its output function prints it."""
     column: Expression = Column(0, "", kind)
     if kind.family == "bool":
@@ -157,7 +157,7 @@ def _output(printer: ExpressionPrinter, item: str, kind: SqlType) -> str:
         text: Expression = Case(((column, words[0]), (negated, words[1])), Literal(None, TEXT), TEXT)
     else:
         text = column if kind.family in ("text", "varchar") else Cast(column, TEXT)
-    return type(printer)([item]).text(text)
+    return printer.over([item]).text(text)
 
 
 ARRAY_RULES: Mapping[str, Mapping[str, Rule]] = {
@@ -182,13 +182,13 @@ ARRAY_RULES: Mapping[str, Mapping[str, Rule]] = {
 }
 
 
-def _made(printer: ExpressionPrinter, node: Call) -> str:
+def _made(printer: Printer, node: Call) -> str:
     """Return ARRAY[...]."""
     items = ", ".join(element(printer, item) for item in node.arguments)
     return f"CAST([{items}] AS {printer.type_name(node.type)})"
 
 
-def _subscript(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _subscript(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return an element by its number; DuckDB counts negative numbers from the end."""
     place = node.arguments[1]
     found = f"{texts[0]}[{texts[1]}]"
@@ -197,7 +197,7 @@ def _subscript(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     return f"CASE WHEN {texts[1]} >= 1 THEN {found} END"
 
 
-def _slice(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _slice(printer: Printer, node: Call, texts: list[str]) -> str:
     array = texts[0]
     low, high = (
         None if is_left_out(bound) else text for bound, text in zip(node.arguments[1:], texts[1:], strict=True)
@@ -236,7 +236,7 @@ def literal_type(value: LiteralValue, kind: SqlType) -> SqlType:
 def compared_with_any(quantifier: str, comparison: str) -> Rule:
     """Return operand operator ANY | ALL (array): ALL is true where no element contradicts."""
 
-    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
         wanted = comparison if quantifier == "any" else NEGATED[comparison]
         left, array = node.arguments
         items = items_of(array)
@@ -250,7 +250,7 @@ def compared_with_any(quantifier: str, comparison: str) -> Rule:
     return rule
 
 
-def _any_item(printer: ExpressionPrinter, left: Expression, array: Expression, text: str, comparison: str) -> str:
+def _any_item(printer: Printer, left: Expression, array: Expression, text: str, comparison: str) -> str:
     kind = array.type.element
     operand = printer.comparable_text(element(printer, left), kind)
     test = COMPARISONS[comparison]

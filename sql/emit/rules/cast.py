@@ -7,16 +7,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from sql.emit.expressions import CastRule, ExpressionPrinter, form_of
 from sql.emit.rules.numeric import unpacked
 from sql.emit.rules.time import instant, local_time
 from sql.errors import not_supported
+from sql.functions.printing import CastRule, Printer, form_of
 from sql.times.civil import EPOCH_2000_US
 from sql.tree.expressions import Cast
 from sql.types.datatypes import SqlType, scaled_numeric
 
 
-def plain(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def plain(printer: Printer, node: Cast, text: str) -> str:
     """Return the engine's own cast."""
     return f"CAST({text} AS {printer.type_name(node.type)})"
 
@@ -24,7 +24,7 @@ def plain(printer: ExpressionPrinter, node: Cast, text: str) -> str:
 def to_text(template: str) -> CastRule:
     """Return a rule for a text form, cut or checked at the length of a varchar(n)."""
 
-    def rule(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+    def rule(printer: Printer, node: Cast, text: str) -> str:
         return limited(template.format(text), node)
 
     return rule
@@ -41,13 +41,13 @@ def limited(text: str, node: Cast) -> str:
     return f"text_left({text}, {length})" if node.explicit else f"text_limit({text}, {length})"
 
 
-def _time_text(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def _time_text(printer: Printer, node: Cast, text: str) -> str:
     family = node.operand.type.family
     zone = f", {printer.quoted(node.zone or 'UTC')}" if family == "timestamptz" else ""
     return limited(f"{family}_text({printer.micros(text, node.operand.type)}{zone})", node)
 
 
-def to_numeric(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def to_numeric(printer: Printer, node: Cast, text: str) -> str:
     """Return a cast to numeric, or to numeric(p,s): rounded half away from zero, 22003 when p
     digits do not hold the value.
     """
@@ -77,22 +77,22 @@ def to_numeric(printer: ExpressionPrinter, node: Cast, text: str) -> str:
     return narrow if target.precision == 38 else f"CAST({narrow} AS DECIMAL(38,{scale}))"
 
 
-def _from_variable(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def _from_variable(printer: Printer, node: Cast, text: str) -> str:
     return f"CAST({printer.unpack(_finite(printer, text, node.type), 0)} AS {printer.type_name(node.type)})"
 
 
-def _finite(printer: ExpressionPrinter, text: str, target: SqlType) -> str:
+def _finite(printer: Printer, text: str, target: SqlType) -> str:
     """Return a variable numeric that becomes an integer or a numeric(p,s): neither has NaN or an
     infinity.
     """
     return f"numeric_finite({text}, {printer.quoted(target.sql_name)})"
 
 
-def _from_text(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def _from_text(printer: Printer, node: Cast, text: str) -> str:
     return f"{node.type.family}_from_text({text})"
 
 
-def _time_from_text(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def _time_from_text(printer: Printer, node: Cast, text: str) -> str:
     family = node.type.family
     micros = f"{family}_from_text({text}, {printer.quoted(node.zone or 'UTC')})"
     return (
@@ -100,7 +100,7 @@ def _time_from_text(printer: ExpressionPrinter, node: Cast, text: str) -> str:
     )
 
 
-def _zoned(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def _zoned(printer: Printer, node: Cast, text: str) -> str:
     """Return a cast between timestamptz and the civil types, on the clock of the session's zone."""
     if node.type.family == "timestamptz":
         civil = printer.civil(text, "date", "timestamp")
@@ -109,7 +109,7 @@ def _zoned(printer: ExpressionPrinter, node: Cast, text: str) -> str:
     return printer.civil(local, "timestamp", "date") if node.type.family == "date" else local
 
 
-def _civil(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def _civil(printer: Printer, node: Cast, text: str) -> str:
     """Return a cast between date and timestamp."""
     return printer.civil(text, node.operand.type.family, node.type.family)
 
@@ -117,7 +117,7 @@ def _civil(printer: ExpressionPrinter, node: Cast, text: str) -> str:
 def with_digits(inner: CastRule) -> CastRule:
     """Return a rule for times, rounded to the digits of the target."""
 
-    def rule(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+    def rule(printer: Printer, node: Cast, text: str) -> str:
         result = inner.format(text) if isinstance(inner, str) else inner(printer, node, text)
         digits, kind = node.type.precision, node.type
         source = node.operand.type

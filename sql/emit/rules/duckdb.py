@@ -9,8 +9,7 @@ text, float overflow.
 
 from __future__ import annotations
 
-from sql.emit.expressions import ExpressionPrinter, cast_table, rule_table
-from sql.emit.rules.address import ADDRESS_RULES
+from sql.emit.expressions import cast_table, rule_table
 from sql.emit.rules.array import DUCKDB_ARRAY_RULES
 from sql.emit.rules.cast import SHARED_CASTS, plain, to_text
 from sql.emit.rules.enum import ENUM_CASTS, ENUM_RULES
@@ -25,19 +24,21 @@ from sql.emit.rules.time import DUCKDB_DATE_RULES, TIME_RULES, date_difference
 from sql.emit.rules.type import TYPE_RULES
 from sql.emit.rules.type_casts import TYPE_CASTS
 from sql.errors import not_supported
+from sql.functions.printing import Printer
 from sql.functions.scalars import ADVISORY_CALLS
+from sql.functions.table import DUCKDB_RULES
 from sql.tree.expressions import Call, Literal
 
 
-def _modulo_integer(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _modulo_integer(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"({texts[0]} % {divisor_guarded(texts, node)})"
 
 
-def _negate_integer(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _negate_integer(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"subtract({printer.literal(Literal(0, node.type))}, {texts[0]})"
 
 
-def _of_session(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _of_session(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return a call that the session answers.
 
     A setval of two arguments has also called the sequence.
@@ -50,7 +51,8 @@ def _of_session(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str
 
 
 RULES = (
-    rule_table(SHARED_RULES)
+    dict(DUCKDB_RULES)
+    | rule_table(SHARED_RULES)
     | rule_table({"in_list": {"any": long_in_list}})
     | rule_table(NUMERIC_RULES)
     | rule_table(TIME_RULES)
@@ -62,7 +64,6 @@ RULES = (
     | rule_table(ENUM_RULES)
     | rule_table(RECORD_RULES)
     | rule_table(JSON_RULES)
-    | rule_table(ADDRESS_RULES)
     | rule_table(
         {
             # Not as operators: DuckDB's optimizer moves those to the other side of a comparison

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sql.emit.expressions import CastRule, ExpressionPrinter, Rule
 from sql.emit.rules.cast import limited
 from sql.emit.rules.type_casts import to_padded, to_short
+from sql.functions.printing import CastRule, Printer, Rule
 from sql.tree.expressions import Call, Cast, Literal
 from sql.types.datatypes import SqlType, array_of
 from sql.types.enums import EnumType
@@ -24,13 +24,13 @@ def enum_of(kind: SqlType) -> EnumType:
     return kind.enum
 
 
-def _label(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def _label(printer: Printer, node: Cast, text: str) -> str:
     """Return the label of a number."""
     enum = enum_of(node.operand.type)
     return limited(printer.looked_up(text, [(label.number, label.text) for label in enum.labels]), node)
 
 
-def _number(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def _number(printer: Printer, node: Cast, text: str) -> str:
     """Return the number of a label; 22P02 for a text that is no label."""
     enum = enum_of(node.type)
     labels = ", ".join(printer.quoted(label.text) for label in enum.labels)
@@ -42,14 +42,14 @@ def _number(printer: ExpressionPrinter, node: Cast, text: str) -> str:
 def _end(place: int) -> Rule:
     """Return the first or the last value of the type of the operand."""
 
-    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
         labels = enum_of(node.type).labels
         return printer.literal(Literal(labels[place].number if labels else None, node.type))
 
     return rule
 
 
-def _range(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _range(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return all values of the type, or those between two; a NULL bound is none."""
     kind = array_of(node.arguments[0].type)
     values = printer.literal(Literal(tuple(label.number for label in enum_of(kind).labels), kind))

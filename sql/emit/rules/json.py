@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sql.emit.expressions import ExpressionPrinter, Rule
 from sql.emit.rules.record import field_text
 from sql.emit.rules.type_casts import output_text
+from sql.functions.printing import Printer, Rule
 from sql.functions.signatures import NUMBERS, TIMES
 from sql.tree.expressions import Call, Cast, Literal
 from sql.types.datatypes import TEXT, SqlType
@@ -18,7 +18,7 @@ SEPARATOR = ","
 LINES = ",\n "
 
 
-def json_value(printer: ExpressionPrinter, text: str, kind: SqlType, cast: Cast, separator: str = SEPARATOR) -> str:
+def json_value(printer: Printer, text: str, kind: SqlType, cast: Cast, separator: str = SEPARATOR) -> str:
     """Return the JSON text of a printed value.
 
     cast: a cast of the value to text, for its zone; separator: between the outermost items.
@@ -42,7 +42,7 @@ def json_value(printer: ExpressionPrinter, text: str, kind: SqlType, cast: Cast,
     return f"json_time({printed})" if kind.family in TIMES else f"json_quoted({printed})"
 
 
-def json_key(printer: ExpressionPrinter, text: str, kind: SqlType, cast: Cast) -> str:
+def json_key(printer: Printer, text: str, kind: SqlType, cast: Cast) -> str:
     """Return the JSON text of a printed value as the name of a member."""
     if kind.family == "bool":
         return f"json_quoted(CAST({text} AS VARCHAR))"
@@ -63,36 +63,36 @@ def _cast(node: Call) -> Cast:
     return Cast(zone, TEXT, zone=str(zone.value), position=node.position)
 
 
-def _values(printer: ExpressionPrinter, node: Call, printed: Sequence[str], first: int, step: int) -> str:
+def _values(printer: Printer, node: Call, printed: Sequence[str], first: int, step: int) -> str:
     """Return the JSON texts of every `step`th argument from `first` on."""
     given = zip(node.arguments, printed, strict=True)
     items = [json_value(printer, text, item.type, _cast(node)) for item, text in given]
     return texts(items[first::step])
 
 
-def _of_value(printer: ExpressionPrinter, node: Call, printed: list[str]) -> str:
+def _of_value(printer: Printer, node: Call, printed: list[str]) -> str:
     value, lines = node.arguments[1:]
     assert isinstance(lines, Literal), node
     return json_value(printer, printed[1], value.type, _cast(node), LINES if lines.value else SEPARATOR)
 
 
-def _of_values(printer: ExpressionPrinter, node: Call, printed: list[str]) -> str:
+def _of_values(printer: Printer, node: Call, printed: list[str]) -> str:
     return f"json_array_text({_values(printer, node, printed, 1, 1)}, ', ')"
 
 
-def _of_pairs(printer: ExpressionPrinter, node: Call, printed: list[str]) -> str:
+def _of_pairs(printer: Printer, node: Call, printed: list[str]) -> str:
     given = list(zip(node.arguments, printed, strict=True))[2::2]
     keys = texts([json_key(printer, text, key.type, _cast(node)) for key, text in given])
     return f"json_object_text({keys}, {_values(printer, node, printed, 3, 2)}, {printed[1]})"
 
 
-def _of_elements(printer: ExpressionPrinter, node: Call, printed: list[str]) -> str:
+def _of_elements(printer: Printer, node: Call, printed: list[str]) -> str:
     kind = node.arguments[1].type
     # Where an element has items itself, PostgreSQL begins a line for it.
     return json_value(printer, printed[1], kind, _cast(node), ", \n " if kind.element.record is not None else ", ")
 
 
-def _of_members(printer: ExpressionPrinter, node: Call, printed: list[str]) -> str:
+def _of_members(printer: Printer, node: Call, printed: list[str]) -> str:
     record = node.arguments[1].type.record
     assert record is not None, node
     key, value = record.types
@@ -105,7 +105,7 @@ def _of_members(printer: ExpressionPrinter, node: Call, printed: list[str]) -> s
 def _with_path(name: str, default: str) -> Rule:
     """Return a change at a path, whose last argument may be left out."""
 
-    def rule(printer: ExpressionPrinter, node: Call, printed: list[str]) -> str:
+    def rule(printer: Printer, node: Call, printed: list[str]) -> str:
         given = printed if len(printed) > 3 else [*printed, default]
         return f"{name}({', '.join(given)})"
 
@@ -117,7 +117,7 @@ def _extracted(name: str) -> Rule:
     return lambda printer, node, printed: f"{name}({printed[0]}, {texts(printed[1:])})"
 
 
-def json_set(printer: ExpressionPrinter, name: str, text: str) -> str | None:
+def json_set(printer: Printer, name: str, text: str) -> str | None:
     """Return the list of the rows that a function returns; None for a function that is not of JSON.
 
     name: the canonical name.

@@ -12,8 +12,8 @@ from typing import TypeVar
 
 from sql import interrupts
 from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
-from sql.emit.expressions import ExpressionPrinter
 from sql.emit.rules.shared import in_list
+from sql.functions.printing import Printer
 from sql.times.civil import DATE_INFINITY, TIMESTAMP_INFINITY
 from sql.tree.expressions import Call, Expression, Literal
 from sql.tree.relations import Schema
@@ -32,9 +32,7 @@ TEXTS = ("text", "varchar")
 SEPARATORS = ("\x1f", "\x1e", "\x1d", "\x1c", ",", ";", "|", "\t", "~", "^")
 
 
-def constant_columns(
-    printer: ExpressionPrinter, rows: Sequence[Sequence[Expression]], schema: Schema
-) -> tuple[str, ...] | None:
+def constant_columns(printer: Printer, rows: Sequence[Sequence[Expression]], schema: Schema) -> tuple[str, ...] | None:
     """Return the columns of VALUES as items of a SELECT that yields its rows in order.
 
     None where rows are few or no constants.
@@ -56,7 +54,7 @@ def constant_columns(
     return tuple(found)
 
 
-def long_in_list(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def long_in_list(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return IN of a list: many constants are a table, where a subquery can be."""
     wanted, *items = node.arguments
     is_plain = printer.nested is not None and wanted.type.family in IN_FAMILIES
@@ -71,7 +69,7 @@ def long_in_list(printer: ExpressionPrinter, node: Call, texts: list[str]) -> st
     return in_list(printer, node, texts)
 
 
-def long_array(printer: ExpressionPrinter, items: Sequence[LiteralValue], element: SqlType) -> str | None:
+def long_array(printer: Printer, items: Sequence[LiteralValue], element: SqlType) -> str | None:
     """Return an array whose items are of the type `element`, or None."""
     name = printer.type_name(element)
     if element.family in TEXTS:

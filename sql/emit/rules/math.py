@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sql.emit.expressions import ExpressionPrinter, Rule
 from sql.emit.rules.numeric import unpacked
+from sql.functions.printing import Printer, Rule
 from sql.tree.expressions import Call
 from sql.types.datatypes import scaled_numeric
 
@@ -15,7 +15,7 @@ from sql.types.datatypes import scaled_numeric
 def _numeric(name: str) -> Mapping[str, Rule]:
     """Return a function of numerics, whose digits each value has for itself."""
 
-    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
         plain = scaled_numeric(None)
         packed = [
             printer.fit(argument, plain) if argument.type.family == "numeric" else text
@@ -55,15 +55,15 @@ SHARED_MATH_RULES: Mapping[str, Mapping[str, Rule]] = {
 }
 
 
-def _counted(printer: ExpressionPrinter, node: Call, texts: list[str], test: str) -> str:
+def _counted(printer: Printer, node: Call, texts: list[str], test: str) -> str:
     return "(" + " + ".join(f"CASE WHEN {text} {test} THEN 1 ELSE 0 END" for text in texts) + ")"
 
 
-def _format_number(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _format_number(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"numeric_format({printer.fit(node.arguments[0], scaled_numeric(None))}, {texts[1]})"
 
 
-def _known_scale(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _known_scale(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"CASE WHEN {texts[0]} IS NOT NULL THEN {node.arguments[0].type.display_scale} END"
 
 

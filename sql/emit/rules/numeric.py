@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sql.emit.expressions import ExpressionPrinter, Rule
 from sql.emit.rules.arguments import literal_integer
+from sql.functions.printing import Printer, Rule
 from sql.tree.expressions import Call
 from sql.types.datatypes import SqlType, scaled_numeric
 
 
-def unpacked(printer: ExpressionPrinter, text: str, kind: SqlType) -> str:
+def unpacked(printer: Printer, text: str, kind: SqlType) -> str:
     """Return a variable numeric in the form of `kind`, whose scale its values have."""
     return text if kind.display_scale is None else printer.unpack(text, kind.display_scale)
 
@@ -19,7 +19,7 @@ def _digits(node: Call) -> int:
     return literal_integer(node.arguments[1], "a number of digits") if len(node.arguments) > 1 else 0
 
 
-def _round(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _round(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return ROUND of a fixed scale: the engines' decimal casts round half away from zero, as
     PostgreSQL does.
     """
@@ -30,7 +30,7 @@ def _round(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     return f"CAST({texts[0]} AS {printer.type_name(node.type)})"
 
 
-def _trunc(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _trunc(printer: Printer, node: Call, texts: list[str]) -> str:
     digits, scale = _digits(node), node.arguments[0].type.display_scale
     assert scale is not None and node.type.display_scale is not None
     if digits >= scale:
@@ -43,7 +43,7 @@ def _variable(name: str) -> Rule:
     own.
     """
 
-    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
         digits = texts[1] if len(texts) > 1 else "0"
         return unpacked(printer, f"{name}({_packed(printer, node)}, {digits})", node.type)
 
@@ -53,13 +53,13 @@ def _variable(name: str) -> Rule:
 def _variable_whole(name: str) -> Rule:
     """Return a function of a variable numeric alone."""
 
-    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
         return unpacked(printer, f"{name}({_packed(printer, node)})", node.type)
 
     return rule
 
 
-def _packed(printer: ExpressionPrinter, node: Call) -> str:
+def _packed(printer: Printer, node: Call) -> str:
     return printer.fit(node.arguments[0], scaled_numeric(None))
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sql.emit.expressions import CastRule, ExpressionPrinter, Rule
 from sql.emit.rules.cast import limited
 from sql.emit.rules.type_casts import output_text, to_padded, to_short
+from sql.functions.printing import CastRule, Printer, Rule
 from sql.tree.expressions import Call, Cast, Literal
 
 
-def _row(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _row(printer: Printer, node: Call, texts: list[str]) -> str:
     record = node.type.record
     assert record is not None, node
     items = [
@@ -23,7 +23,7 @@ def _row(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     return f"CAST(row({', '.join(items) or 'NULL'}) AS {printer.type_name(node.type)})"
 
 
-def _field(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _field(printer: Printer, node: Call, texts: list[str]) -> str:
     place = node.arguments[1]
     assert isinstance(place, Literal) and isinstance(place.value, int), place
     return field_text(texts[0], place.value)
@@ -34,7 +34,7 @@ def field_text(text: str, place: int) -> str:
     return f"struct_extract({text}, 'f{place + 1}')"
 
 
-def _to_text(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def _to_text(printer: Printer, node: Cast, text: str) -> str:
     record = node.operand.type.record
     assert record is not None, node
     fields = (output_text(printer, field_text(text, place), kind, node) for place, kind in enumerate(record.types))

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sql.emit.expressions import ExpressionPrinter, Rule, form_of, short_circuit
+from sql.emit.expressions import short_circuit
 from sql.emit.rules.arguments import RUN, literal_integer, literal_text
 from sql.errors import not_supported
+from sql.functions.printing import Printer, Rule, form_of
 from sql.patterns.like import is_quick, like_pattern, searches
 from sql.tree.expressions import Call, Literal
 from sql.types.datatypes import scaled_numeric
@@ -27,13 +28,13 @@ LOWER, UPPER = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 def _keys(template: str) -> Rule:
     """Return a comparison by the keys of the values."""
 
-    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
         return template.format(*keys(printer, node, texts))
 
     return rule
 
 
-def keys(printer: ExpressionPrinter, node: Call, texts: list[str]) -> list[str]:
+def keys(printer: Printer, node: Call, texts: list[str]) -> list[str]:
     """Return the texts that compare operands of one type: themselves, or their keys."""
     kind = node.arguments[0].type
     if kind.family == "numeric":
@@ -41,18 +42,18 @@ def keys(printer: ExpressionPrinter, node: Call, texts: list[str]) -> list[str]:
     return [printer.comparable_text(text, kind) for text in texts]
 
 
-def in_list(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def in_list(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return IN of a list, item by item."""
     texts = keys(printer, node, texts)
     return f"({texts[0]} IN ({', '.join(texts[1:])}))"
 
 
-def _coalesce(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _coalesce(printer: Printer, node: Call, texts: list[str]) -> str:
     fitted = [printer.fit(argument, node.type) for argument in node.arguments]
     return fitted[0] if len(fitted) == 1 else printer.chosen(f"coalesce({', '.join(fitted)})", node.type)
 
 
-def _extreme(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _extreme(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return GREATEST or LEAST: NULLs don't count."""
     fitted = [printer.fit(argument, node.type) for argument in node.arguments]
     if len(fitted) == 1:
@@ -67,7 +68,7 @@ def _extreme(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     return text
 
 
-def _extreme_by_key(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _extreme_by_key(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return that of two values which has the greater or lesser key."""
     if len(texts) > 2:
         raise not_supported(
@@ -79,7 +80,7 @@ def _extreme_by_key(printer: ExpressionPrinter, node: Call, texts: list[str]) ->
     return printer.chosen(text, node.type)
 
 
-def _nullif(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _nullif(printer: Printer, node: Call, texts: list[str]) -> str:
     first, second = texts
     kept = printer.fit(node.arguments[0], node.type)
     first, second = keys(printer, node, texts)
@@ -87,7 +88,7 @@ def _nullif(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     return printer.chosen(text, node.type)
 
 
-def _negate_integer(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _negate_integer(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"({printer.literal(Literal(0, node.type))} - {texts[0]})"
 
 
@@ -101,11 +102,11 @@ def divisor_guarded(texts: list[str], node: Call) -> str:
     return f"(CASE WHEN {texts[1]} = -1 THEN 1 ELSE {texts[1]} END)"
 
 
-def _numeric_divide(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _numeric_divide(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"numeric_divide({texts[0]}, {texts[1]})"
 
 
-def _substring(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _substring(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return SUBSTRING, which counts from 1 even when it starts before the text."""
     bounds = node.arguments[1:]
     if all(isinstance(bound, Literal) and isinstance(bound.value, int) for bound in bounds):
@@ -126,7 +127,7 @@ def _ascii_case(source: str, target: str) -> Rule:
     return f"translate({{0}}, '{source}', '{target}')"
 
 
-def _like(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _like(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return LIKE: with a constant pattern the engine's own.
 
     The engines read escapes of other patterns each in their own way.

@@ -9,7 +9,7 @@ when cast to an integer.
 
 from __future__ import annotations
 
-from sql.emit.expressions import ExpressionPrinter, Rule, cast_table, rule_table
+from sql.emit.expressions import cast_table, rule_table
 from sql.emit.rules.arguments import literal_bin_us
 from sql.emit.rules.cast import SHARED_CASTS, plain, to_text
 from sql.emit.rules.enum import SHARED_ENUM_CASTS
@@ -21,20 +21,22 @@ from sql.emit.rules.time import TIME_RULES, date_difference
 from sql.emit.rules.type import SPARK_TYPE_RULES
 from sql.emit.rules.type_casts import SHARED_TYPE_CASTS
 from sql.errors import not_supported
+from sql.functions.printing import Printer, Rule
+from sql.functions.table import SPARK_RULES
 from sql.times.civil import is_infinite
 from sql.tree.expressions import Call, Cast, Literal
 
 
-def _divide_integer(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _divide_integer(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return DIV, which yields a bigint; the cast back finds min / -1."""
     return f"CAST(({texts[0]} div {texts[1]}) AS {printer.type_name(node.type)})"
 
 
-def _round_float(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def _round_float(printer: Printer, node: Cast, text: str) -> str:
     return plain(printer, node, f"rint({text})")
 
 
-def _round_numeric(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def _round_numeric(printer: Printer, node: Cast, text: str) -> str:
     whole = node.operand.type.display_scale == 0
     return plain(printer, node, text if whole else f"CAST({text} AS DECIMAL(38,0))")
 
@@ -42,7 +44,7 @@ def _round_numeric(printer: ExpressionPrinter, node: Cast, text: str) -> str:
 def _moved_date(sign: str) -> Rule:
     """Return the rule of a moved date: an infinite date stays where it is."""
 
-    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
         date, days = texts
         days = f"CASE WHEN {printer.finite(date, node.type)} THEN {days} ELSE {days} * 0 END"
         return f"({date} {sign} {days})"
@@ -50,7 +52,7 @@ def _moved_date(sign: str) -> Rule:
     return rule
 
 
-def _date_bin(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _date_bin(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return date_bin: strides and origins are constants; an infinite time stays as it is."""
     stride, source, origin = node.arguments
     width = literal_bin_us(stride)
@@ -62,7 +64,8 @@ def _date_bin(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
 
 
 RULES = (
-    rule_table(SHARED_RULES)
+    dict(SPARK_RULES)
+    | rule_table(SHARED_RULES)
     | rule_table(NUMERIC_RULES)
     | rule_table(TIME_RULES)
     | rule_table(SPARK_TYPE_RULES)

@@ -11,16 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from sql.emit.expressions import ExpressionPrinter, Rule
 from sql.emit.rules.arguments import RUN, literal_text
 from sql.errors import not_supported
+from sql.functions.printing import Printer, Rule
+from sql.functions.volatility import is_constant
 from sql.patterns.automaton_text import automaton_text
 from sql.patterns.grammar import parsed
 from sql.patterns.re2 import re2_text
 from sql.patterns.similar import similar_pattern
 from sql.patterns.trees import Pattern, options_of
 from sql.tree.expressions import Call, Expression, Literal
-from sql.tree.volatility import is_constant
 
 # A call with places for text and pattern, and a function that writes a pattern down for the call,
 # None if it can't.
@@ -50,7 +50,7 @@ def _match(native: Native, letters: str = "") -> Rule:
     """
     call, pattern_text = native
 
-    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
         pattern = _constant_pattern(node.arguments[1])
         if pattern is not None and len(pattern) <= CONSTANT_CHARACTERS_MAX:
             written = pattern_text(parsed(pattern, letters))
@@ -68,7 +68,7 @@ def _match(native: Native, letters: str = "") -> Rule:
 def _like(native: Native) -> Rule:
     """Return regexp_like(text, pattern [, options])."""
 
-    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
         letters = "" if len(node.arguments) < 3 else literal_text(node.arguments[2], "regular expression options")
         if options_of(letters).is_global:
             return f"regexp_like_any({', '.join(texts)}, {RUN})"
@@ -77,35 +77,35 @@ def _like(native: Native) -> Rule:
     return rule
 
 
-def _as_text(rule: Rule, printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _as_text(rule: Rule, printer: Printer, node: Call, texts: list[str]) -> str:
     return rule.format(*texts) if isinstance(rule, str) else rule(printer, node, texts)
 
 
-def _similar_pattern(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _similar_pattern(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"similar_pattern{'_escaped' if len(texts) > 1 else ''}({', '.join(texts)})"
 
 
 def _with_options(name: str, arguments_count: int) -> Rule:
     """Return a call of a function of ours whose options may be left out."""
 
-    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
         options = [] if len(texts) > arguments_count else [printer.quoted("")]
         return f"{name}({', '.join([*texts, *options, RUN])})"
 
     return rule
 
 
-def _count(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _count(printer: Printer, node: Call, texts: list[str]) -> str:
     defaults = ["1", printer.quoted("")]
     return f"regexp_counted({', '.join([*texts, *defaults[len(texts) - 2 :], RUN])})"
 
 
-def _to_array(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _to_array(printer: Printer, node: Call, texts: list[str]) -> str:
     null = [] if len(texts) > 2 else ["CAST(NULL AS VARCHAR)"]
     return f"text_to_array({', '.join([*texts, *null])})"
 
 
-def _format(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _format(printer: Printer, node: Call, texts: list[str]) -> str:
     rest = ", ".join(f"CAST({text} AS VARCHAR)" for text in texts[1:])
     return f"text_format({texts[0]}, CAST([{rest}] AS VARCHAR[]))"
 
@@ -117,7 +117,7 @@ def _growing(name: str) -> Rule:
     are read.
     """
 
-    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
         length = node.arguments[1]
         is_long = isinstance(length, Literal) and isinstance(length.value, int) and length.value > CONSTANT_LENGTH_MAX
         return f"{name}{'_unfolded' if is_long and is_constant(node.arguments[0]) else ''}({', '.join(texts)})"
@@ -125,7 +125,7 @@ def _growing(name: str) -> Rule:
     return rule
 
 
-def _replace(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _replace(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return DuckDB's own replace() where its result can't be longer than its operands, else ours,
     which is bounded.
     """
@@ -135,7 +135,7 @@ def _replace(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     return f"{'text_replaced' if grows else 'replace'}({', '.join(texts)})"
 
 
-def _concatenated(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _concatenated(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return DuckDB's own || of a few operands, else a function of ours on a list of them, which is
     bounded.
     """
@@ -171,7 +171,7 @@ def _operands(node: Expression, most: int) -> int:
     return found + _operands(node.arguments[1], most - found)
 
 
-def _overlay(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _overlay(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"text_overlay{'_all' if len(texts) == 3 else ''}({', '.join(texts)})"
 
 

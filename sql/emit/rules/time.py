@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sql.emit.expressions import ExpressionPrinter, Rule
 from sql.emit.rules.arguments import literal_integer, literal_text
 from sql.emit.rules.type import span_date_part, span_extract, span_trunc
 from sql.errors import not_supported
+from sql.functions.printing import Printer, Rule
 from sql.times.civil import TIMESTAMP_INFINITY
 from sql.times.time_fields import FIELD_DIGITS, GROWING_FIELDS
 from sql.tree.expressions import Call, Literal
@@ -26,14 +26,14 @@ SPANS = frozenset({"interval", "time"})
 SECOND_FIELDS = frozenset({"second", "milliseconds", "microseconds"})
 
 
-def local_time(printer: ExpressionPrinter, text: str, zone: str) -> str:
+def local_time(printer: Printer, text: str, zone: str) -> str:
     """Return a timestamptz as the timestamp that clocks in `zone` show."""
     if zone in UTC_ZONES:
         return f"CAST({text} AS {printer.type_name(TIMESTAMP)})"
     return printer.moment(f"zone_local({printer.micros(text, TIMESTAMPTZ)}, {printer.quoted(zone)})", "timestamp")
 
 
-def instant(printer: ExpressionPrinter, text: str, zone: str) -> str:
+def instant(printer: Printer, text: str, zone: str) -> str:
     """Return the timestamptz at which clocks in `zone` show a timestamp."""
     if zone in UTC_ZONES:
         return f"CAST({text} AS {printer.type_name(TIMESTAMPTZ)})"
@@ -44,7 +44,7 @@ def _zone(node: Call, index: int) -> str:
     return literal_text(node.arguments[index], "a time zone") if len(node.arguments) > index else ""
 
 
-def _date_trunc(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _date_trunc(printer: Printer, node: Call, texts: list[str]) -> str:
     kind = node.arguments[1].type
     unit = literal_text(node.arguments[0], "a unit")
     if kind.family == "interval":
@@ -60,7 +60,7 @@ def _date_trunc(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str
     return printer.truncated(unit, texts[1], kind)
 
 
-def _field(printer: ExpressionPrinter, node: Call, texts: list[str]) -> tuple[str, int]:
+def _field(printer: Printer, node: Call, texts: list[str]) -> tuple[str, int]:
     """Return the value of EXTRACT as a BIGINT counted in 10^-digits, and the digits."""
     kind = node.arguments[1].type
     field = literal_text(node.arguments[0], "a field")
@@ -89,7 +89,7 @@ def _field(printer: ExpressionPrinter, node: Call, texts: list[str]) -> tuple[st
     return value, 0
 
 
-def _extract(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _extract(printer: Printer, node: Call, texts: list[str]) -> str:
     if node.arguments[1].type.family in SPANS:
         return span_extract(printer, node, texts)
     value, digits = _field(printer, node, texts)
@@ -104,7 +104,7 @@ def _extract(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     return printer.fit_text(text, scaled_numeric(digits), node.type)
 
 
-def _date_part(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _date_part(printer: Printer, node: Call, texts: list[str]) -> str:
     if node.arguments[1].type.family in SPANS:
         return span_date_part(printer, node, texts)
     value, digits = _field(printer, node, texts)
@@ -116,7 +116,7 @@ def _date_part(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     return f"CASE WHEN {printer.finite(texts[1], kind)} THEN {part} ELSE {infinite} END"
 
 
-def _add_interval(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _add_interval(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return a time moved by an interval: months first, with the day clamped, then days, both on
     the zone's clock; then the time.
     """
@@ -132,7 +132,7 @@ def _add_interval(printer: ExpressionPrinter, node: Call, texts: list[str]) -> s
     return printer.in_range(text, node.type) if min(months, days, micros) < 0 else text
 
 
-def _infinite_us(printer: ExpressionPrinter, text: str, kind: SqlType) -> str:
+def _infinite_us(printer: Printer, text: str, kind: SqlType) -> str:
     """Return a time as microseconds where it is infinite.
 
     Dates reach further than timestamps: the microseconds of other dates are 0.
@@ -149,7 +149,7 @@ def _infinite_us(printer: ExpressionPrinter, text: str, kind: SqlType) -> str:
 def date_difference(template: str) -> Rule:
     """Return the rule of date - date for an engine's own difference."""
 
-    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
         kinds = [argument.type for argument in node.arguments]
         finite = " AND ".join(map(printer.finite, texts, kinds))
         infinite = (_infinite_us(printer, text, kind) for text, kind in zip(texts, kinds, strict=True))
@@ -170,7 +170,7 @@ TIME_RULES: Mapping[str, Mapping[str, Rule]] = {
 def _moment(template: str) -> Rule:
     """Return a function whose value is microseconds, as the time that they mean."""
 
-    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
         micros = template.format(*in_micros(printer, node, texts))
         if node.type.family == "date":
             return f"CAST({printer.moment(micros, 'timestamp')} AS DATE)"
@@ -179,7 +179,7 @@ def _moment(template: str) -> Rule:
     return rule
 
 
-def in_micros(printer: ExpressionPrinter, node: Call, texts: list[str]) -> list[str]:
+def in_micros(printer: Printer, node: Call, texts: list[str]) -> list[str]:
     """Return the operands with dates and time stamps as microseconds."""
     return [
         printer.micros(text, argument.type) if argument.type.family in ("date", "timestamp", "timestamptz") else text
@@ -190,13 +190,13 @@ def in_micros(printer: ExpressionPrinter, node: Call, texts: list[str]) -> list[
 def _span(template: str) -> Rule:
     """Return a function of times whose value is no time."""
 
-    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
         return template.format(*in_micros(printer, node, texts))
 
     return rule
 
 
-def _make_interval(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _make_interval(printer: Printer, node: Call, texts: list[str]) -> str:
     missing = ["0"] * (6 - min(len(texts), 6))
     seconds = [texts[6]] if len(texts) > 6 else ["CAST(0 AS DOUBLE)"]
     return f"interval_made({', '.join([*texts[:6], *missing, *seconds])})"

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sql.emit.expressions import ExpressionPrinter, Rule
 from sql.emit.rules.arguments import literal_text
+from sql.functions.printing import Printer, Rule
 from sql.times.civil import DAY_US, SECOND_US
 from sql.times.span import YEARS
 from sql.times.time_fields import FIELD_DIGITS
@@ -29,21 +29,21 @@ CLOCK_UNITS = {
 QUARTER_DAY_US = DAY_US // 4
 
 
-def _add_interval(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _add_interval(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return a timestamp moved by an interval that is not a constant."""
     micros = f"timestamp_shift({printer.micros(texts[0], node.type)}, {texts[1]}, {texts[2]})"
     return printer.moment(micros, node.type.family)
 
 
-def _time_span(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _time_span(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"time_span({', '.join(_instants(printer, node, texts))})"
 
 
-def _instants(printer: ExpressionPrinter, node: Call, texts: list[str]) -> list[str]:
+def _instants(printer: Printer, node: Call, texts: list[str]) -> list[str]:
     return [printer.micros(text, argument.type) for text, argument in zip(texts, node.arguments, strict=True)]
 
 
-def _time_span_of_difference(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _time_span_of_difference(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return a difference of times as whole days and the rest, both of one sign."""
     left, right = _instants(printer, node, texts)
     days = f"(({left} - {right}) {printer.division} {DAY_US})"
@@ -57,7 +57,7 @@ def _time_span_of_difference(printer: ExpressionPrinter, node: Call, texts: list
 def _parts(sign: str) -> Rule:
     """Return the sum or the difference of the parts of two intervals."""
 
-    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
         left, right = texts
         months, days, micros = (f"({left}).{part} {sign} ({right}).{part}" for part in PARTS)
         return printer.interval(months, days, micros, f"{left} IS NULL OR {right} IS NULL")
@@ -65,12 +65,12 @@ def _parts(sign: str) -> Rule:
     return rule
 
 
-def _negated(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _negated(printer: Printer, node: Call, texts: list[str]) -> str:
     months, days, micros = (f"-({texts[0]}).{part}" for part in PARTS)
     return printer.interval(months, days, micros, f"{texts[0]} IS NULL")
 
 
-def _date_at_time(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _date_at_time(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return a date at a time of day.
 
     With a time zone, the instant at which clocks there show that time.
@@ -86,18 +86,18 @@ def _date_at_time(printer: ExpressionPrinter, node: Call, texts: list[str]) -> s
 def _time_moved(sign: str) -> Rule:
     """Return a time of day moved around midnight."""
 
-    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
         moved = f"({texts[0]} {sign} ({texts[1]}).micros % {DAY_US})"
         return f"(({moved} % {DAY_US} + {DAY_US}) % {DAY_US})"
 
     return rule
 
 
-def _time_difference(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def _time_difference(printer: Printer, node: Call, texts: list[str]) -> str:
     return printer.interval("0", "0", f"{texts[0]} - {texts[1]}", f"{texts[0]} IS NULL OR {texts[1]} IS NULL")
 
 
-def span_field(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def span_field(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return a field of an interval or a time of day as a whole number.
 
     The seconds are microseconds of the minute, the epoch all microseconds.
@@ -124,7 +124,7 @@ def span_field(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     return _clock_field(printer, field, micros)
 
 
-def _clock_field(printer: ExpressionPrinter, field: str, micros: str) -> str:
+def _clock_field(printer: Printer, field: str, micros: str) -> str:
     if field == "hour":
         return f"({micros} {printer.division} {CLOCK_UNITS['hour']})"
     if field == "minute":
@@ -132,7 +132,7 @@ def _clock_field(printer: ExpressionPrinter, field: str, micros: str) -> str:
     return f"({micros} % {CLOCK_UNITS['minute']})"
 
 
-def span_extract(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def span_extract(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return EXTRACT from an interval or a time of day."""
     digits = FIELD_DIGITS[literal_text(node.arguments[0], "a field")]
     value = span_field(printer, node, texts)
@@ -143,7 +143,7 @@ def span_extract(printer: ExpressionPrinter, node: Call, texts: list[str]) -> st
     return printer.fit_text(text, scaled_numeric(digits), node.type)
 
 
-def span_date_part(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def span_date_part(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return date_part of an interval or a time of day, the epoch in PostgreSQL's steps of float
     arithmetic.
     """
@@ -157,7 +157,7 @@ def span_date_part(printer: ExpressionPrinter, node: Call, texts: list[str]) -> 
     return f"CAST({value} AS DOUBLE)" if FIELD_DIGITS[field] == 0 else f"time_part({printer.quoted(field)}, {value})"
 
 
-def span_trunc(printer: ExpressionPrinter, unit: str, text: str) -> str:
+def span_trunc(printer: Printer, unit: str, text: str) -> str:
     """Return date_trunc of an interval."""
     months, days, micros = (f"({text}).{part}" for part in PARTS)
     if unit in CLOCK_UNITS:

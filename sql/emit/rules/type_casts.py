@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from sql.emit.expressions import CastRule, ExpressionPrinter, form_of, target_form
 from sql.emit.rules.cast import limited, with_digits
 from sql.errors import not_supported
+from sql.functions.printing import CastRule, Printer, form_of, target_form
 from sql.times.zoned_time import fixed_west_s
 from sql.tree.expressions import Cast, Column
 from sql.types.datatypes import NUMERIC, TEXT, SqlType, scaled_numeric
@@ -25,7 +25,7 @@ SCALARS = (
 NUMBERS = "int2 int4 int8 float4 float8 numeric"
 
 
-def converted(printer: ExpressionPrinter, text: str, source: SqlType, target: SqlType, node: Cast) -> str:
+def converted(printer: Printer, text: str, source: SqlType, target: SqlType, node: Cast) -> str:
     """Return a printed value of `source` as `target`, by the rule of such a cast."""
     rule = printer.casts.get((form_of(source), target_form(target)))
     if rule is None:
@@ -34,7 +34,7 @@ def converted(printer: ExpressionPrinter, text: str, source: SqlType, target: Sq
     return rule.format(text) if isinstance(rule, str) else rule(printer, inner, text)
 
 
-def to_padded(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def to_padded(printer: Printer, node: Cast, text: str) -> str:
     """Return a cast to char(n): through text, then cut (22001 by an assignment) and filled with
     blanks.
     """
@@ -46,12 +46,12 @@ def to_padded(printer: ExpressionPrinter, node: Cast, text: str) -> str:
     return f"text_rpad({text if node.explicit else f'bpchar_limit({text}, {length})'}, {length}, ' ')"
 
 
-def from_padded(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def from_padded(printer: Printer, node: Cast, text: str) -> str:
     """Return a cast from char(n) to a type that is read from text, blanks included."""
     return converted(printer, text, TEXT, node.type, node)
 
 
-def to_short(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def to_short(printer: Printer, node: Cast, text: str) -> str:
     """Return a cast to name or "char": through text, then cut."""
     source, family = node.operand.type, node.type.family
     if source.family == family:
@@ -61,12 +61,12 @@ def to_short(printer: ExpressionPrinter, node: Cast, text: str) -> str:
     return f"{family}_from_text({output_text(printer, text, source, node)})"
 
 
-def unpadded(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def unpadded(printer: Printer, node: Cast, text: str) -> str:
     """Return a cast from char(n) to text: the blanks at its end mean nothing."""
     return limited(printer.blank_trimmed(text), node)
 
 
-def _time_of_timestamp(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def _time_of_timestamp(printer: Printer, node: Cast, text: str) -> str:
     if node.operand.type.family == "timestamptz":
         local = replace(node, type=SqlType("timestamp"))
         rule = printer.casts["timestamptz", "timestamp"]
@@ -74,23 +74,23 @@ def _time_of_timestamp(printer: ExpressionPrinter, node: Cast, text: str) -> str
     return f"time_of_day({printer.micros(text, SqlType('timestamp'))})"
 
 
-def _zone(printer: ExpressionPrinter, node: Cast) -> str:
+def _zone(printer: Printer, node: Cast) -> str:
     return printer.quoted(node.zone or "UTC")
 
 
-def _zoned_time(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def _zoned_time(printer: Printer, node: Cast, text: str) -> str:
     """Return a time with time zone with the digits of the target."""
     source, digits = node.operand.type, node.type.precision
     known = source.precision if source.family == "timetz" and source.precision is not None else 6
     return text if digits is None or known <= digits else f"timetz_rounded({text}, {digits})"
 
 
-def _time_in_zone(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def _time_in_zone(printer: Printer, node: Cast, text: str) -> str:
     west_s = fixed_west_s(node.zone or "UTC", node.position)
     return f"CASE WHEN {text} IS NOT NULL THEN {{'micros': {text}, 'west': CAST({west_s} AS INTEGER)}} END"
 
 
-def _within(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def _within(printer: Printer, node: Cast, text: str) -> str:
     """Return an interval cut to the fields and digits of the target."""
     kind = node.type
     if not kind.fields and kind.precision is None:
@@ -98,19 +98,19 @@ def _within(printer: ExpressionPrinter, node: Cast, text: str) -> str:
     return f"interval_within({text}, {printer.quoted(kind.fields)}, {6 if kind.precision is None else kind.precision})"
 
 
-def _interval_from_text(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def _interval_from_text(printer: Printer, node: Cast, text: str) -> str:
     # The fields of the target give a meaning to a number without a unit only where PostgreSQL reads
     # a constant.
     return _within(printer, node, f"interval_from_text({text}, '')")
 
 
-def _jsonb_number(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def _jsonb_number(printer: Printer, node: Cast, text: str) -> str:
     """Return a jsonb number as numeric first, then as the number type."""
     name = printer.quoted(node.type.without_modifier().sql_name)
     return converted(printer, f"jsonb_number({text}, {name})", NUMERIC, node.type, replace(node, explicit=True))
 
 
-def output_text(printer: ExpressionPrinter, text: str, kind: SqlType, node: Cast) -> str:
+def output_text(printer: Printer, text: str, kind: SqlType, node: Cast) -> str:
     """Return the text that the output function of `kind` prints, which for some types is not the
     text of a cast.
     """
@@ -119,25 +119,25 @@ def output_text(printer: ExpressionPrinter, text: str, kind: SqlType, node: Cast
     return text if form_of(kind) in ("text", "bpchar", "inet") else converted(printer, text, kind, TEXT, node)
 
 
-def _array_to_text(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def _array_to_text(printer: Printer, node: Cast, text: str) -> str:
     element = node.operand.type.element
     texts = printer.mapped(text, lambda item: output_text(printer, item, element, node))
     return limited(f"array_text({texts})", node)
 
 
-def _array_from_text(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def _array_from_text(printer: Printer, node: Cast, text: str) -> str:
     items = f"array_elements({text})"
     return printer.mapped(items, lambda item: element_cast(printer, item, TEXT, node.type.element, node))
 
 
-def _array_to_array(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+def _array_to_array(printer: Printer, node: Cast, text: str) -> str:
     source, target = node.operand.type.element, node.type.element
     if source == target or (source.family == target.family and target == target.without_modifier()):
         return text
     return printer.mapped(text, lambda item: element_cast(printer, item, source, target, node))
 
 
-def element_cast(printer: ExpressionPrinter, text: str, source: SqlType, target: SqlType, node: Cast) -> str:
+def element_cast(printer: Printer, text: str, source: SqlType, target: SqlType, node: Cast) -> str:
     """Return an element as an element of an array of `target`.
 
     Numerics are variable there, also those of (p,s).

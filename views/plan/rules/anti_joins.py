@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sql.functions.volatility import is_volatile
 from sql.tree.expressions import Call, Column, Expression, Literal, OuterColumn, Subquery
 from sql.tree.relations import Filter, Join, Project, Relation
-from sql.tree.volatility import is_volatile
 from sql.tree.walks import open_columns
 from sql.types.datatypes import BOOL
 from views.model.properties import is_ungrouped

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sql.functions.volatility import is_volatile
 from sql.tree.expressions import Column, Expression, Literal, OuterColumn, Subquery
 from sql.tree.relations import Aggregate, Filter, Join, Project, Relation, Values
-from sql.tree.volatility import is_volatile
 from sql.tree.walks import open_columns, subqueries_of
 from sql.types.datatypes import BOOL
 from views.model.properties import is_ungrouped, scans

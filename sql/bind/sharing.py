@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from itertools import count
 
 from sql.errors import SqlError
+from sql.functions.volatility import has_volatile
 from sql.tree.relations import Relation, Shared
-from sql.tree.volatility import has_volatile
 from sql.tree.walks import (
     all_relations,
     inputs,

@@ -9,12 +9,12 @@ import time
 import pytest
 
 from sql.bind import bind_query
+from sql.bind.sharing import is_shared, nodes_count, written_out
 from sql.emit.duckdb import emit_duckdb
 from sql.errors import SqlError
 from sql.parse.parse import parse
 from sql.parse.statements.select import Select
 from sql.tree.relations import BoundQuery
-from sql.tree.sharing import is_shared, nodes_count, written_out
 from sql.tree.walks import all_relations
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog
 

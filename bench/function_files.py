@@ -1,0 +1,161 @@
+"""Counts the files to open for one function: `python -m bench.function_files [name ...]`.
+
+For every function and operator that a client can name: the files that say its name, its canonical
+names or the names of our functions that its printed forms call, and the files of its kernels. A
+file says a name where a string of Python's is the name, a word of a list of words, or calls it; in
+Java, where a string is the name. With names, their files are listed.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import statistics
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+from bench.function_page import argument_texts, bound
+from engine.embedded.functions import registration
+from engine.spark.functions import FUNCTIONS as JAVA_FUNCTIONS
+from sql.emit.duckdb import emit_duckdb
+from sql.emit.spark import emit_spark
+from sql.errors import SqlError
+from sql.functions.operators import BINARY_OPERATORS, PREFIX_OPERATORS
+from sql.functions.scalars import FUNCTIONS
+from sql.functions.signatures import Signature
+from sql.tree.relations import Project
+from sql.tree.walks import scans
+from views.codegen.columns import InputColumns
+from views.codegen.expressions import ExpressionWriter
+from views.codegen.functions.table import FUNCTIONS as KERNEL_WRITERS
+from views.codegen.writer import KernelWriter
+
+ROOT = Path(__file__).parents[1]
+# Where functions are written; grammar, wire and relations speak of other things with such names.
+ROOMS = (
+    *("sql/functions", "sql/emit", "sql/bind/expressions", "sql/tree", "engine/embedded", "engine/spark"),
+    *("views/codegen", "views/model", "views/plan/eager", "bench/function_page.py"),
+)
+OTHER = ("sql/emit/blocks", "views/codegen/columns.py")
+WORDS = re.compile(r"[a-z_0-9 \n]+")
+CALLED = re.compile(r"\b([a-z_0-9]+)\(")
+JAVA_NAME = re.compile(r'"([a-z_0-9]+)"')
+
+
+@cache
+def files_by_name() -> Mapping[str, frozenset[str]]:
+    """Return for each name the files that say it."""
+    found: dict[str, set[str]] = {}
+    for room in ROOMS:
+        path = ROOT / room
+        for file in [path] if path.is_file() else sorted((*path.rglob("*.py"), *path.rglob("*.java"))):
+            name = str(file.relative_to(ROOT))
+            if not name.startswith(OTHER):
+                for said in java_names(file) if file.suffix == ".java" else said_names(file):
+                    found.setdefault(said, set()).add(name)
+    return {name: frozenset(files) for name, files in found.items()}
+
+
+def java_names(file: Path) -> Iterable[str]:
+    """Return the strings of a Java file."""
+    return JAVA_NAME.findall(file.read_text())
+
+
+def said_names(file: Path) -> Iterator[str]:
+    """Return the names that strings of a module say."""
+    tree = ast.parse(file.read_text())
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
+            yield node.value
+            yield from CALLED.findall(node.value)
+            if WORDS.fullmatch(node.value):
+                yield from node.value.split()
+
+
+def called_names() -> Iterator[tuple[str, Signature, str]]:
+    """Return a name, an overload that we have, and a call of it, for all that a client can name."""
+    for name, signatures in FUNCTIONS.items():
+        for signature in signatures:
+            if signature.canonical:
+                yield name, signature, f'"{name}"({", ".join(argument_texts(name, signature))})'
+    for symbol, signatures in (*BINARY_OPERATORS.items(), *PREFIX_OPERATORS.items()):
+        for signature in signatures:
+            if signature.canonical:
+                operands = argument_texts(symbol, signature)
+                yield (
+                    symbol,
+                    signature,
+                    f" {symbol} ".join(operands) if len(operands) == 2 else f"{symbol} {operands[0]}",
+                )
+
+
+def registered_names() -> frozenset[str]:
+    """Return the names of our functions in the engines."""
+    made: set[str] = set(JAVA_FUNCTIONS)
+
+    class Connection:
+        def create_function(self, name: str, *arguments: object, **options: object) -> None:
+            made.add(name)
+
+        def dtype(self, name: str) -> str:
+            return name
+
+    registration.TYPES.clear()
+    registration.register_functions(Connection())  # type: ignore[arg-type]
+    registration.TYPES.clear()
+    return frozenset(made)
+
+
+def engine_names(call: str, registered: frozenset[str]) -> tuple[set[str], set[str]]:
+    """Return which of our functions the printed forms of a call name, and the modules of the
+    kernels that it calls.
+    """
+    root = bound(f"select {call} from t")
+    if root is None:
+        return set(), set()
+    assert isinstance(root, Project), call
+    names: set[str] = set()
+    for emit in (emit_duckdb, emit_spark):
+        try:
+            names.update(CALLED.findall(emit(root, {scan.name: scan.name for scan in scans(root)})))
+        except SqlError:
+            continue
+    writer = KernelWriter(1, lambda error, number: [])
+    try:
+        ExpressionWriter(writer, InputColumns(root.input.schema), KERNEL_WRITERS).evaluate(root.items[0][1])
+    except SqlError:
+        return names & registered, set()
+    return names & registered, {module.replace(".", "/") + ".py" for module in writer.imports}
+
+
+def counted() -> dict[str, set[str]]:
+    """Return the files to open for each name."""
+    registered = registered_names()
+    files: dict[str, set[str]] = {}
+    for name, signature, call in called_names():
+        names, kernels = engine_names(call, registered)
+        found = files.setdefault(name, set())
+        found |= kernels
+        for said in {name, signature.canonical, *names}:
+            found |= files_by_name().get(said, frozenset())
+    return files
+
+
+def main() -> None:
+    """Print how many names have how many files, or the files of the names that are given."""
+    files = counted()
+    for name in sys.argv[1:]:
+        print(name, *sorted(files[name]), sep="\n    ")
+    if not sys.argv[1:]:
+        counts = [len(found) for found in files.values()]
+        print(f"{len(counts)} names, {statistics.mean(counts):.1f} files for one, {max(counts)} at most")
+        for count, names in sorted(Counter(counts).items()):
+            print(f"{count:3} files: {names} names")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""The routines of the table of functions as DuckDB's functions: their types, and what computes
+them.
+
+Enters: rows of `sql.functions.table`. Leaves: names, DuckDB's types and functions of Python's
+values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from sql.functions.printing import MOMENTS
+from sql.functions.rows import Routine
+from sql.functions.table import ROUTINES
+from sql.types.datatypes import FAMILIES
+
+VARIABLE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
+# Where the names of implementations begin.
+MODULES: Mapping[str, ModuleType] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A function as DuckDB knows it."""
+
+    name: str
+    arguments: list[str]
+    result: str
+    function: Callable[..., Any]
+    is_strict: bool
+    is_volatile: bool
+
+
+def registered() -> Iterator[Registered]:
+    """Yield the functions of all rows."""
+    for routine in ROUTINES:
+        arguments = [physical(family) for family in routine.arguments]
+        run = implementation(routine)
+        yield Registered(routine.name, arguments, physical(routine.result), run, routine.is_strict, routine.is_volatile)
+
+
+def physical(family: str) -> str:
+    """Return DuckDB's type for the values of a family in functions of ours."""
+    if family in MOMENTS:
+        return "BIGINT"
+    return VARIABLE if family == "numeric" else FAMILIES[family].duckdb
+
+
+def implementation(routine: Routine) -> Callable[..., Any]:
+    """Return what computes a routine. Raises KeyError, AttributeError for names of nothing."""
+    found = routine.implementation
+    if not isinstance(found, str):
+        return found
+    module, _, name = found.partition(".")
+    function: Callable[..., Any] = getattr(MODULES[module], name)
+    return function

@@ -1,0 +1,277 @@
+"""The protocol of printers, as rules of the table of functions see an engine, and rules that need
+nothing else.
+
+A rule makes the text of a call from the texts of its operands: a template, or a function of the
+printer, the call and the texts. A *form* is a type family, with two physical forms of numeric:
+'numeric' (DECIMAL(38,S), one scale for all values) and 'variable' (STRUCT(unscaled, scale)), one of
+text ('text' is also varchar and unknown), one of arrays ('array') and one of enums ('enum').
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from sql.tree.expressions import Call, Cast, Expression, Literal, WindowCall, WindowFrame
+from sql.types.datatypes import SqlType, scaled_numeric
+from sql.types.records import RecordType
+
+TEXT_FAMILIES = frozenset({"text", "varchar", "name", "unknown"})
+# Times that our functions take and return as microseconds since 1970.
+MOMENTS = frozenset({"date", "timestamp", "timestamptz"})
+
+
+class Printer(Protocol):
+    """The printer of expressions for one engine."""
+
+    # The operator of integers that rounds towards zero.
+    division: str
+    # True where LIKE takes a time linear in the text, whatever the pattern.
+    like_is_linear: bool
+    # By canonical name and form.
+    rules: Mapping[tuple[str, str], Rule]
+    # By the form of the value, and the form or family of the target.
+    casts: Mapping[tuple[str, str], CastRule]
+    # Prints a subquery; None where there can be none.
+    nested: Any
+
+    @abstractmethod
+    def text(self, node: Expression) -> str:
+        """Return the engine's SQL of `node`."""
+
+    @abstractmethod
+    def fit(self, node: Expression, target: SqlType) -> str:
+        """Return `node` in the physical form of `target`, a type of the same family with at least
+        as many decimal digits.
+        """
+
+    @abstractmethod
+    def fit_text(self, text: str, kind: SqlType, target: SqlType) -> str:
+        """Return the text of `fit` for a text that is printed already."""
+
+    @abstractmethod
+    def operand_form(self, node: Call) -> str:
+        """Return the form that selects the rule."""
+
+    @abstractmethod
+    def over(self, columns: Sequence[str]) -> Printer:
+        """Return a printer of the same engine over other columns."""
+
+    @abstractmethod
+    def comparable(self, node: Expression) -> str:
+        """Return the text that orders and groups the values of `node`."""
+
+    @abstractmethod
+    def comparable_text(self, text: str, kind: SqlType) -> str:
+        """Return the text that orders and groups values."""
+
+    @abstractmethod
+    def literal(self, value: Literal) -> str:
+        """Return a typed constant in the physical form of its type."""
+
+    @abstractmethod
+    def type_name(self, kind: SqlType) -> str:
+        """Return the engine's type of an expression's values."""
+
+    @abstractmethod
+    def quoted(self, value: str) -> str:
+        """Return a string constant."""
+
+    @abstractmethod
+    def pack(self, text: str, scale: int) -> str:
+        """Return a DECIMAL(38,scale) expression in variable form."""
+
+    @abstractmethod
+    def unpack(self, text: str, scale: int) -> str:
+        """Return a variable numeric as DECIMAL(38,scale), rounded half away from zero.
+
+        22003 when it does not fit.
+        """
+
+    @abstractmethod
+    def micros(self, text: str, kind: SqlType) -> str:
+        """Return a date or a timestamp as BIGINT microseconds since 1970."""
+
+    @abstractmethod
+    def moment(self, micros: str, family: str) -> str:
+        """Return the timestamp or timestamptz at BIGINT microseconds since 1970."""
+
+    @abstractmethod
+    def shifted(self, text: str, unit: str, amount: int) -> str:
+        """Return a timestamp moved by months, days or microseconds (`unit`); months clamp the
+        day.
+        """
+
+    @abstractmethod
+    def date_epoch(self, text: str) -> str:
+        """Return the seconds since 1970 of a date's midnight, a bigint."""
+
+    def in_range(self, text: str, kind: SqlType) -> str:
+        """Return a timestamp that raises 22008 where it is before the first timestamp."""
+        return text
+
+    @abstractmethod
+    def finite(self, text: str, kind: SqlType) -> str:
+        """Return the condition that a date or a timestamp is neither 'infinity' nor '-infinity'."""
+
+    def civil(self, text: str, source: str, target: str) -> str:
+        """Return a date as the timestamp of its midnight, or the date of a timestamp."""
+        return f"CAST({text} AS {self.type_name(SqlType(target))})"
+
+    @abstractmethod
+    def truncated(self, unit: str, text: str, kind: SqlType) -> str:
+        """Return date_trunc on the UTC clock."""
+
+    @abstractmethod
+    def field(self, name: str, text: str, kind: SqlType) -> str:
+        """Return a civil field of a date or timestamp as BIGINT.
+
+        Seconds are in microseconds of the minute.
+        """
+
+    @abstractmethod
+    def interval(self, months: str, days: str, micros: str, is_null: str) -> str:
+        """Return the interval of three whole numbers; is_null: the condition under which it is
+        NULL.
+        """
+
+    @abstractmethod
+    def interval_total(self, sums: Sequence[str]) -> str:
+        """Return the interval whose parts are DECIMAL sums; 22008 when they do not fit."""
+
+    @abstractmethod
+    def interval_average(self, sums: Sequence[str], count: str) -> str:
+        """Return the interval of such sums divided by a count."""
+
+    def exact_average(self, wrap: Callable[[str], str], text: str, kind: SqlType, count: str) -> str | None:
+        """Return the average of numerics whose sum may have more than 38 digits.
+
+        None: the average is the quotient of a sum, which has no more digits.
+        """
+        return None
+
+    @abstractmethod
+    def added_text(self, aggregate: Any) -> str:
+        """Return an aggregate of floats as a DOUBLE, added by PostgreSQL's steps in the order of
+        the rows, or of its own ORDER BY.
+        """
+
+    @abstractmethod
+    def rounded(self, micros: str, origin: int, digits: int) -> str:
+        """Return BIGINT microseconds rounded, half away from `origin`, to digits of a second."""
+
+    @abstractmethod
+    def blank_trimmed(self, text: str) -> str:
+        """Return a text without the blanks at its end."""
+
+    @abstractmethod
+    def looked_up(self, text: str, pairs: Sequence[tuple[int, str]]) -> str:
+        """Return the text that a BIGINT stands for."""
+
+    @abstractmethod
+    def mapped(self, text: str, change: Callable[[str], str]) -> str:
+        """Return an array with every element changed."""
+
+    @abstractmethod
+    def with_fields(self, text: str, record: RecordType, change: Callable[[str, SqlType], str]) -> str:
+        """Return a record with every field changed."""
+
+    @abstractmethod
+    def check_frame(self, frame: WindowFrame, call: WindowCall) -> None:
+        """Raise 0A000 for a window frame that the engine does not have."""
+
+    @abstractmethod
+    def frame_offset(self, value: Literal) -> str:
+        """Return the constant offset of a RANGE frame."""
+
+    def chosen(self, text: str, kind: SqlType) -> str:
+        """Return the value of a CASE or the like in a form that the engine's optimizer gets
+        right.
+        """
+        return text
+
+    def conjunct(self, text: str, node: Expression) -> str:
+        """Return the text of a condition in a form that the engine's optimizer gets right: true for
+        the same rows.
+        """
+        return text
+
+    def measured(self, node: Call, texts: list[str]) -> list[str]:
+        """Return the operands of a call.
+
+        For operands that may be long, too much of them is an error.
+        """
+        return texts
+
+    def few_conditions(self, texts: Sequence[str], word: str) -> Sequence[str]:
+        """Return as few conditions between AND or OR (`word`) as the engine's optimizer can
+        take.
+        """
+        return texts
+
+
+Rule = str | Callable[[Printer, Call, list[str]], str]
+CastRule = str | Callable[[Printer, Cast, str], str]
+
+
+def form_of(kind: SqlType) -> str:
+    """Return the physical form of a type's values in an engine."""
+    if kind.family == "numeric":
+        return "variable" if kind.display_scale is None else "numeric"
+    if kind.is_array:
+        return "array"
+    if kind.is_enum:
+        return "enum"
+    if kind.is_record:
+        return "record"
+    return "text" if kind.family in TEXT_FAMILIES else kind.family
+
+
+def target_form(kind: SqlType) -> str:
+    """Return the key of a cast's rule: a form that texts or arrays share, or the family.
+
+    A name is cut.
+    """
+    form = form_of(kind)
+    return form if form in ("text", "array", "enum", "record") and kind.family != "name" else kind.family
+
+
+def own_call(names: Mapping[str, str]) -> Rule:
+    """Return the rule of a function of ours that an engine has under a name, by the form of the
+    first operand.
+    """
+
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
+        operands = [passed(printer, *pair) for pair in zip(node.arguments, texts, strict=True)]
+        name = names[form_of(node.arguments[0].type).replace("variable", "numeric") if node.arguments else ""]
+        return returned(printer, f"{name}({', '.join(operands)})", node.type)
+
+    return rule
+
+
+def passed(printer: Printer, operand: Expression, text: str) -> str:
+    """Return an operand as functions of ours take it: numerics with their scales, times as
+    microseconds.
+    """
+    if operand.type.family == "numeric":
+        return printer.fit(operand, scaled_numeric(None))
+    return printer.micros(text, operand.type) if operand.type.family in MOMENTS else text
+
+
+def returned(printer: Printer, text: str, kind: SqlType) -> str:
+    """Return the value of a function of ours as `kind`."""
+    if kind.family == "numeric":
+        return unpacked(printer, text, kind)
+    if kind.family not in MOMENTS:
+        return text
+    return (
+        f"CAST({printer.moment(text, 'timestamp')} AS DATE)"
+        if kind.family == "date"
+        else printer.moment(text, kind.family)
+    )
+
+
+def unpacked(printer: Printer, text: str, kind: SqlType) -> str:
+    """Return a variable numeric in the form of `kind`, whose scale its values have."""
+    return text if kind.display_scale is None else printer.unpack(text, kind.display_scale)

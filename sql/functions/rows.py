@@ -1,0 +1,152 @@
+"""A row of the table of functions: everything that is known of one function or operator.
+
+A row's name is the canonical name that bind puts into trees. Signatures are written as the types of
+the arguments and of the result: 'inet int4 > inet; cidr int4 > cidr'; three dots after the last
+argument mean that it may come again, and 'as' gives the types that the arguments are cast to. An
+implementation is a function of `sql`, or the dotted name of one below `engine.embedded.functions`
+(Python) or `ringbuffer.scalar` (kernels), which this package must not import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sql.functions.printing import Rule, form_of, own_call
+from sql.functions.signatures import Signature
+from sql.types.datatypes import SqlType
+
+Implementation = str | Callable[..., Any]
+IMMUTABLE, STABLE, VOLATILE = "immutable", "stable", "volatile"
+
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """A function of ours that an engine knows under a name.
+
+    Attributes:
+        arguments: families; times other than 'time' are passed as microseconds (int8).
+        is_strict: the implementation does not see NULLs.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    result: str
+    implementation: Implementation
+    is_strict: bool = True
+    is_volatile: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel of `ringbuffer.scalar` that takes the words of the operands.
+
+    Attributes:
+        name: module and function.
+        fallible: the kernel returns an error code after its words.
+        scratch: the kernel takes the scratch heap, as its last argument.
+    """
+
+    name: str
+    fallible: bool = False
+    scratch: bool = False
+
+
+@dataclass(frozen=True)
+class Function:
+    """A row of the table.
+
+    Attributes:
+        names: how clients call the function: words, or symbols of operators (prefix, where a
+            signature has one argument); none for what only bind makes.
+        signatures: as the module's docstring says.
+        strict: NULL where an operand is NULL.
+        can_fail: may raise for operands that have values.
+        example: an expression and the text that PostgreSQL prints of its value, None for NULL.
+        both: rules of the engines by the forms of the first operand, or one rule for all forms.
+        duckdb: rules of DuckDB, where `both` is not meant.
+        spark: rules of Spark, where `both` is not meant.
+        python: the implementation on Python's values, by the family of the first operand where
+            there are several; DuckDB calls the implementation where it has no rule.
+        kernel: the kernel, by the family of the first operand where there are several.
+    """
+
+    canonical: str
+    names: str = ""
+    signatures: str = ""
+    example: tuple[str, str | None] | None = None
+    strict: bool = True
+    can_fail: bool = True
+    volatility: str = IMMUTABLE
+    both: Rule | Mapping[str, Rule] | None = None
+    duckdb: Rule | Mapping[str, Rule] | None = None
+    spark: Rule | Mapping[str, Rule] | None = None
+    python: Implementation | Mapping[str, Implementation] | None = None
+    kernel: Kernel | Mapping[str, Kernel] | None = None
+
+    @cached_property
+    def overloads(self) -> tuple[Signature, ...]:
+        """The signatures."""
+        return tuple(signature(self.canonical, text) for text in self.signatures.split(";") if text.strip())
+
+    @cached_property
+    def routines(self) -> Mapping[str, Routine]:
+        """The functions of ours that DuckDB knows for this row, by the form of the first
+        operand.
+        """
+        if self.python is None:
+            return {}
+        found: dict[str, Routine] = {}
+        # Of overloads with the same first operand the longest is meant.
+        for one in sorted(self.overloads, key=lambda overload: len(overload.arguments)):
+            family = one.cast_to[0] if one.cast_to else ""
+            implementation = self.python[family] if isinstance(self.python, Mapping) else self.python
+            name = self.canonical if self.canonical.startswith(f"{family}_") else f"{family}_{self.canonical}"
+            found[first_form(one)] = Routine(
+                name.strip("_"), one.cast_to, one.result, implementation, self.strict, self.volatility == VOLATILE
+            )
+        return found
+
+    def duckdb_rules(self) -> Iterator[tuple[str, Rule]]:
+        """Yield forms and DuckDB's rules."""
+        rules = self.both if self.duckdb is None else self.duckdb
+        yield from spread(rules)
+        if rules is None and self.routines:
+            yield "any", own_call({form: routine.name for form, routine in self.routines.items()})
+
+    def spark_rules(self) -> Iterator[tuple[str, Rule]]:
+        """Yield forms and Spark's rules."""
+        yield from spread(self.both if self.spark is None else self.spark)
+
+
+def spread(rules: Rule | Mapping[str, Rule] | None) -> Iterator[tuple[str, Rule]]:
+    """Yield each form with its rule."""
+    if isinstance(rules, Mapping):
+        yield from ((form, rule) for forms, rule in rules.items() for form in forms.split())
+    elif rules is not None:
+        yield "any", rules
+
+
+def first_form(signature: Signature) -> str:
+    """Return the form of the first operand, '' where there is none; a numeric's is 'numeric'."""
+    if not signature.cast_to:
+        return ""
+    return form_of(SqlType(signature.cast_to[0])).replace("variable", "numeric")
+
+
+def signature(canonical: str, text: str) -> Signature:
+    """Return the signature of a text."""
+    arguments, _, result = text.partition(">")
+    family, _, operands = result.partition(" as ")
+    families = arguments.replace("...", "").split()
+    return Signature(canonical, tuple(families), family.strip(), tuple(operands.split()), "..." in arguments)
+
+
+def routines(**implementations: tuple[str, Implementation]) -> Sequence[Routine]:
+    """Return functions that rules call and that no client names: name -> (signature,
+    implementation).
+    """
+    made = ((name, signature(name, text), function) for name, (text, function) in implementations.items())
+    return [Routine(name, one.arguments, one.result, function) for name, one, function in made]

@@ -1,0 +1,67 @@
+"""The examples of the table of functions: the answers that rows give are those of PostgreSQL, and
+of each engine that has the function.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.embedded.functions.routines import implementation
+from sql.functions.rows import Function
+from sql.functions.table import ROUTINES, ROWS
+from tests.engine.session_client import World
+from tests.oracle.postgres import PostgresCluster
+
+EXAMPLES = [row for row in ROWS.values() if row.example is not None]
+
+
+def answer(row: Function) -> str | None:
+    assert row.example is not None
+    return row.example[1]
+
+
+def query(row: Function) -> str:
+    assert row.example is not None
+    return f"SELECT {row.example[0]}"
+
+
+def test_every_function_that_clients_call_has_an_example() -> None:
+    assert not [
+        row.canonical for row in ROWS.values() if row.names and row.example is None and row.volatility != "volatile"
+    ]
+
+
+def test_an_example_calls_its_function() -> None:
+    wrong = [row.canonical for row in EXAMPLES if not any(name in query(row).lower() for name in row.names.split())]
+    assert not wrong
+
+
+def test_implementations_are_there() -> None:
+    assert all(callable(implementation(routine)) for routine in ROUTINES)
+
+
+def test_answers_are_those_of_postgres(postgres: PostgresCluster) -> None:
+    wrong = []
+    with postgres.connect() as connection:
+        for row in EXAMPLES:
+            result = connection.pgconn.exec_(query(row).encode())
+            value = result.get_value(0, 0) if result.ntuples == 1 else result.error_message
+            said = None if value is None else value.decode()
+            if said != answer(row):
+                wrong.append(f"{query(row)}: {said!r}, not {answer(row)!r}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    return World(tmp_path_factory.mktemp("examples"))
+
+
+def test_the_embedded_engine_answers_as_the_row_says(world: World) -> None:
+    client, wrong = world.client(), []
+    for row in EXAMPLES:
+        said = client.ask(query(row))[1:2]
+        kept = answer(row)
+        if said != [f"D {[None if kept is None else kept.encode()]}"]:
+            wrong.append(f"{query(row)}: {said}, not {answer(row)!r}")
+    assert not wrong, "\n".join(wrong)
