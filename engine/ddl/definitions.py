@@ -71,6 +71,7 @@ def build_stream(
                 "42701", f'column "{definition.name}" specified more than once', position=definition.position
             )
         refuse_hidden_name(definition.name, definition.position)
+        require_stored(definition.name, definition.type)
         default = None
         if definition.default is not None:
             default = bind_default(definition, image, settings)

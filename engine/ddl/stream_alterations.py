@@ -35,9 +35,9 @@ from sql.functions.volatility import is_volatile
 from sql.parse.statements.alter_table import AlterTable
 from sql.parse.statements.create_table import COLUMNS_MAX
 from sql.parse.statements.parts import TableChange, TableColumn
-from sql.parse.type_names import stored_type
 from sql.tree.expressions import Column, Expression
 from sql.tree.walks import walk
+from sql.types.records import require_stored
 from views.model.steps import pipeline_expressions
 
 
@@ -116,10 +116,10 @@ class StreamAlteration(Alteration[StreamEntry]):
         if self.has_column(column.name, change.if_exists):
             return
         refuse_in_stream(column)
+        require_stored(column.name, column.type)
         before = self.entry.stream
         if len(before.stored) >= COLUMNS_MAX:
             raise SqlError("54011", f"tables can have at most {COLUMNS_MAX} columns")
-        kind = stored_type(column.type, column.position, column.type.sql_name)
         number = len(before.stored) + 1
         default = None
         defaults = dict(self.entry.defaults)
@@ -129,7 +129,7 @@ class StreamAlteration(Alteration[StreamEntry]):
                 hint = "ADD COLUMN without it first; ALTER COLUMN ... SET DEFAULT then is for the rows to come."
                 raise not_supported("a volatile default of a column added to a stream", column.position, hint)
             defaults[number] = default_source(default, column.default_text, self.work.settings, self.work.image)
-        made = ColumnDescription(column.name, kind, column.not_null, default, number)
+        made = ColumnDescription(column.name, column.type, column.not_null, default, number)
         wider = replace(before, stored=(*before.stored, made))
         added = self._tools.evaluate(wider, [*(None for _ in before.stored), default])
         missing = with_defaults(wider.layout, before.missing, range(len(before.stored)), added)

@@ -86,6 +86,7 @@ def with_column(entry: TableEntry, column: TableColumn, work: TableWork) -> Tabl
         raise SqlError("42701", f'column "{column.name}" specified more than once')
     if len(description.columns) >= COLUMNS_MAX:
         raise SqlError("54011", f"tables can have at most {COLUMNS_MAX} columns")
+    require_stored(column.name, column.type)
     source: SourceText | None = None
     if column.serial or column.identity is not None:
         options = column.identity_options

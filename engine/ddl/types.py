@@ -272,7 +272,7 @@ def type_dependents(enum: EnumType, image: CatalogImage) -> list[tuple[str, str]
             f"type {enum.shown}[]",
         )
         for entry in image.entries.values()
-        if isinstance(entry, TableEntry)
+        if isinstance(entry, TableEntry | StreamEntry)
         for column in entry.description.columns
         if column.type.is_array and _is_of(enum, column.type)
     ]

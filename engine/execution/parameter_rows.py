@@ -19,6 +19,7 @@ import numpy.typing as npt
 from engine.catalog.image import CatalogImage, StreamEntry
 from engine.embedded.query_engine import QueryEngine
 from engine.execution.prepared import Prepared
+from engine.ingest.field_readers import has_kernel
 from engine.ingest.insert import InsertTarget, default_row, now_columns
 from ringbuffer.decode.parameters import decode_parameters
 from ringbuffer.memory.columns import DTYPES, ColumnLayout, Layout, Morsel, PhysicalType
@@ -115,6 +116,8 @@ def _arrival_layout(parameter: Expression, column: ColumnDescription, layout: Co
     column's; None if there is none.
     """
     given, wanted = parameter.type.family, column.type.family
+    if not has_kernel(column.type):
+        return None
     if given == wanted or {given, wanted} <= TEXT_FAMILIES:
         return layout
     if (given, wanted) in WIDENINGS:

@@ -20,6 +20,7 @@ from engine.commit.transactions import Transactions
 from engine.ingest.copy_decoders import make_decoder
 from engine.ingest.copy_header import HeaderMatch
 from engine.ingest.copy_lines import read_by_line
+from engine.ingest.field_readers import ColumnError, FieldReader
 from engine.ingest.insert import InsertTarget
 from engine.streams.failing_rows import FailingRowError
 from engine.streams.row_errors import copy_error, shown
@@ -97,6 +98,7 @@ class CopyIn:
         self._now_us = now_us
         self._time_zone = time_zone
         self._styles = styles
+        self._reader = None if target.is_decoded else FieldReader(self._is_binary, time_zone, styles)
         self._publishing = publishing
         self._published_rows = 0
         self._said_published = False
@@ -111,7 +113,7 @@ class CopyIn:
         self._is_finished = False
         self._options = options
         self._header_match = HeaderMatch(target.entry.description.name, target.columns, options)
-        self._decoder = self._new_decoder(target.layout, options.header)
+        self._decoder = self._new_decoder(target.arriving, options.header)
         self._stage = self._new_stage()
 
     def response(self) -> bytes:
@@ -201,10 +203,11 @@ class CopyIn:
             self._add(self._decoder.feed(data))
             if is_end:
                 self._add(self._decoder.finish())
-        except (RowError, FailingRowError) as error:
-            failure = self._null_failure(bytes(carried) + data, lines_before)
+        except (RowError, FailingRowError, ColumnError) as error:
+            failure = self._first_failure(bytes(carried) + data, lines_before)
             if failure is not None:
                 raise self.with_published(failure) from None
+            assert not isinstance(error, ColumnError), error
             raise (self._error(error) if isinstance(error, RowError) else self.with_published(error)) from None
         finally:
             if self._dropped.is_set():
@@ -217,20 +220,24 @@ class CopyIn:
             self.rows_count += rows.rows_count
 
     def _whole(self, morsel: Morsel) -> Morsel:
-        return self._target.rows(morsel, self._now_us, self._time_zone)
+        target = self._target
+        if self._reader is not None:
+            morsel = self._reader.rows(morsel, target.columns, target.layout)
+        return target.rows(morsel, self._now_us, self._time_zone)
 
     def _new_decoder(self, layout: Layout, header: bool) -> CopyDecoder | BinaryDecoder:
         target, options = self._target, replace(self._options, header=header)
         fallback = target.fallback(self._time_zone, self._styles)
         return make_decoder(target.entry.description, layout, fallback, options, self._time_zone)
 
-    def _null_failure(self, data: bytes, lines_before: int) -> FailingRowError | None:
-        """Return the error of the first row with a forbidden NULL, with its place.
+    def _first_failure(self, data: bytes, lines_before: int) -> SqlError | None:
+        """Return the error of the first row with a forbidden NULL or a field that is read by
+        column, with its place.
 
         None: another error comes before it.
         """
         header = self._options.header and lines_before == 0
-        decoder = self._new_decoder(tuple(replace(one, not_null=False) for one in self._target.layout), header)
+        decoder = self._new_decoder(tuple(replace(one, not_null=False) for one in self._target.arriving), header)
         rows_before = 0
         try:
             if isinstance(decoder, BinaryDecoder):
@@ -241,9 +248,11 @@ class CopyIn:
                 for morsel in morsels:
                     try:
                         self._whole(morsel)
-                    except FailingRowError as failure:
+                    except (FailingRowError, ColumnError) as failure:
                         line = lines_before + (number or rows_before + failure.row + 1)
                         place = f"COPY {self._target.entry.description.name}, line {line}"
+                        if isinstance(failure, ColumnError):
+                            return failure.at(place, self._is_binary)
                         failure.context = f'{place}: "{shown(text)}"' if number else place
                         return failure
                     rows_before += morsel.rows_count

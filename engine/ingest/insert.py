@@ -16,6 +16,7 @@ import numpy as np
 from engine.catalog.image import CatalogImage, StreamEntry
 from engine.embedded.query_engine import QueryEngine
 from engine.ingest.copy_decoders import field_fallback
+from engine.ingest.field_readers import arriving_layout, has_kernel
 from engine.streams.stream import Stream, row_of_nulls, whole_rows
 from ringbuffer.memory.arrow import morsel_from_arrow
 from ringbuffer.memory.columns import Layout, Morsel
@@ -59,6 +60,19 @@ class InsertTarget:
     def columns(self) -> tuple[ColumnDescription, ...]:
         """The columns that the statement gives."""
         return tuple((*self.entry.stream.stored, ARRIVAL)[place] for place in self.targets)
+
+    @property
+    def arriving(self) -> Layout:
+        """The layout of the columns as decoders give them (`engine.ingest.field_readers`)."""
+        return tuple(
+            one if has_kernel(column.type) else replace(arriving_layout(column), not_null=one.not_null)
+            for one, column in zip(self.layout, self.columns, strict=True)
+        )
+
+    @property
+    def is_decoded(self) -> bool:
+        """True if decoders give all columns as they are stored."""
+        return all(has_kernel(column.type) for column in self.columns)
 
     def fallback(self, time_zone: str, styles: InputStyles) -> Callable[[int, str], LiteralValue]:
         """Return the function that decoders call for a field that no kernel reads.
@@ -125,7 +139,10 @@ def head_target(head: str, image: CatalogImage, settings: SessionSettings, engin
         if not isinstance(entry, StreamEntry):
             return None
         found = now_columns(entry, entry.stream.places_of(listed_columns(entry.description, columns)))
-        return None if found is None else replace(make_target(entry, columns, engine, 0, "UTC"), now_columns=found)
+        if found is None:
+            return None
+        target = replace(make_target(entry, columns, engine, 0, "UTC"), now_columns=found)
+        return target if target.is_decoded else None
     except SqlError:
         return None
 

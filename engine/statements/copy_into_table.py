@@ -19,15 +19,14 @@ from engine.commit.staging import StatementStage
 from engine.ingest.copy_decoders import field_fallback, make_decoder
 from engine.ingest.copy_header import HeaderMatch
 from engine.ingest.copy_lines import read_by_line
+from engine.ingest.field_readers import ColumnError, FieldReader, arriving_layout, has_kernel
 from engine.statements.table_writes import TableWriter
 from engine.streams.failing_rows import FailingRowError
-from engine.streams.row_errors import copy_error, shown, within
-from engine.tables.arrow_values import FieldError, text_array
-from engine.tables.binary_values import received_array
+from engine.streams.row_errors import copy_error, shown
 from ringbuffer.decode.copy_binary import BinaryDecoder
 from ringbuffer.decode.copy_decoder import CopyDecoder
 from ringbuffer.memory.arrow import morsel_to_arrow
-from ringbuffer.memory.columns import ColumnLayout, Layout, Morsel, PhysicalType
+from ringbuffer.memory.columns import Layout, Morsel, PhysicalType
 from ringbuffer.memory.error_codes import RowError
 from sql.bind.expressions.readers import with_zone
 from sql.bind.substitute import substitute_now
@@ -38,9 +37,7 @@ from sql.parse.statements.copy import CopyFrom
 from sql.times.input_styles import InputStyles
 from sql.tree.expressions import Column, Expression, Literal
 from sql.tree.relations import OutputColumn, Project, Relation, Scan
-from sql.types.datatypes import TEXT
 from sql.wire import writer
-from views.model.arrow_schema import column_layout
 
 # DuckDB's row groups are of this size: smaller pieces would be written one by one.
 INSERTED_ROWS_MIN = 122_880
@@ -79,7 +76,8 @@ def copy_target(
     if not relation.columns:
         raise not_supported("COPY into a table without columns")
     targets = listed_columns(relation, names)
-    layout = tuple(_field_layout(relation.columns[index]) for index in targets)
+    # NULLs are refused later, with the whole row in DETAIL.
+    layout = tuple(replace(arriving_layout(relation.columns[index]), not_null=False) for index in targets)
     kept = None if where is None else Project(Scan(ROWS, "rows", columns_schema(relation)), (("kept", where),))
     return CopyTarget(entry, targets, layout, _whole_rows(relation, targets), kept)
 
@@ -108,6 +106,7 @@ class CopyIntoTable:
         self._open_writer = open_writer
         self._time_zone = time_zone
         self._styles = styles
+        self._reader = FieldReader(self._is_binary, time_zone, styles)
         self._block_bytes = block_bytes
         self._pieces: list[bytes | memoryview] = []
         self._pieces_bytes = 0
@@ -181,12 +180,9 @@ class CopyIntoTable:
                 line, text = self._line(bytes(carried) + data, lines_before, start + failure.row)
                 failure.context = self._place(line) if self._is_binary else f'{self._place(line)}: "{shown(text)}"'
                 raise
-            except _ColumnError as failure:
-                line, _ = self._line(bytes(carried) + data, lines_before, start + failure.found.index)
-                exact = failure.found.error
-                value = "" if self._is_binary else f': "{shown(failure.found.text)}"'
-                exact.context = within(exact, f"{self._place(line)}, column {failure.name}{value}")
-                raise exact from None
+            except ColumnError as failure:
+                line, _ = self._line(bytes(carried) + data, lines_before, start + failure.row)
+                raise failure.at(self._place(line), self._is_binary) from None
             start += morsel.rows_count
 
     def _morsels(self, data: bytes, is_end: bool) -> Iterator[Morsel]:
@@ -204,11 +200,9 @@ class CopyIntoTable:
         arrays = []
         for column, layout, values in zip(self._target.columns, self._target.layout, given.columns, strict=True):
             array = values.combine_chunks()
-            if not _has_kernel(column):
+            if not has_kernel(column.type):
                 assert layout.physical == PhysicalType.TEXT, layout
-                array = (
-                    _received(column, array) if self._is_binary else _read(column, array, self._time_zone, self._styles)
-                )
+                array = self._reader.column(column, array)
             arrays.append(array)
         rows = pa.Table.from_arrays(arrays, names=[column.name for column in self._target.columns])
         table = self._table_writer()
@@ -270,50 +264,6 @@ class CopyIntoTable:
             if decoder.rows_count > row:
                 return lines_before + number, text
         raise AssertionError("the row was decoded before")
-
-
-class _ColumnError(Exception):
-    """A text is no value of the column called `name`."""
-
-    def __init__(self, name: str, found: FieldError) -> None:
-        super().__init__(name, found)
-        self.name = name
-        self.found = found
-
-
-def _has_kernel(column: ColumnDescription) -> bool:
-    """Tell whether the decoder's kernels read the column's type.
-
-    A plain numeric has no scale for them.
-    """
-    kind = column.type
-    has_digits = kind.family != "numeric" and kind.precision is not None
-    return kind.row.kernel != "" and not kind.is_variable_numeric and not has_digits
-
-
-def _field_layout(column: ColumnDescription) -> ColumnLayout:
-    """Return the form in which the decoder gives a field.
-
-    NULLs are refused later, with the whole row in DETAIL.
-    """
-    if not _has_kernel(column):
-        column = replace(column, type=TEXT)
-    return column_layout(replace(column, not_null=False))
-
-
-def _read(column: ColumnDescription, texts: pa.Array, time_zone: str, styles: InputStyles) -> pa.Array:
-    try:
-        return text_array(texts, column.type, time_zone, styles)
-    except FieldError as error:
-        raise _ColumnError(column.name, error) from None
-
-
-def _received(column: ColumnDescription, data: pa.Array) -> pa.Array:
-    try:
-        # Strings and bytes lie alike in Arrow.
-        return received_array(data.view(pa.binary()), column.type)
-    except FieldError as error:
-        raise _ColumnError(column.name, error) from None
 
 
 def _whole_rows(relation: RelationDescription, targets: Sequence[int]) -> Relation | None:

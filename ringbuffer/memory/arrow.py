@@ -1,7 +1,7 @@
 """Conversion between morsels and Arrow tables; joining and cutting of morsels.
 
 Enters and leaves: morsels, and tables whose columns have the forms of views.model.arrow_schema
-(numeric as decimal128(38, scale)). Must not know SQL or files.
+(numeric as decimal128(38, scale)), or those of `stored_values`. Must not know SQL or files.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ringbuffer.memory.columns import NUMERIC_DIGITS_MAX, ColumnLayout, Layout, Morsel, PhysicalType, empty_column
+from ringbuffer.memory.stored_values import bytes_of, values_of
 from ringbuffer.memory.strings import (
     copy_strings,
     heap_bytes,
@@ -39,7 +40,7 @@ ARROW_FIXED: dict[PhysicalType, pa.DataType] = {
 def morsel_from_arrow(table: pa.Table, layout: Layout) -> Morsel:
     """Return the rows of `table`, whose columns are those of `layout` in order, as one morsel."""
     rows_count = table.num_rows
-    arrays = [_one_array(column) for column in table.columns]
+    arrays = [_stored(_one_array(values), column) for values, column in zip(table.columns, layout, strict=True)]
     nulls = tuple(_nulls(array) for array in arrays)
     sizes = [
         _string_bytes_count(array) if column.physical == PhysicalType.TEXT else 0
@@ -130,6 +131,10 @@ def _one_array(column: pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined
 
 
+def _stored(array: pa.Array, column: ColumnLayout) -> pa.Array:
+    return array if column.value_form is None else bytes_of(array)
+
+
 def _nulls(array: pa.Array) -> npt.NDArray[np.uint8]:
     if array.null_count == 0:
         return np.zeros(len(array), dtype=np.uint8)
@@ -146,7 +151,7 @@ def _string_buffers(array: pa.Array) -> tuple[npt.NDArray[np.int32], npt.NDArray
 
     Kernels are compiled for writable arrays only.
     """
-    if array.type != pa.string():
+    if array.type not in (pa.string(), pa.binary()):
         array = array.cast(pa.string())
     buffers = array.buffers()
     offsets = (
@@ -192,7 +197,9 @@ def _arrow_column(
     rows_count = len(nulls)
     mask = nulls != 0
     if column.physical == PhysicalType.TEXT:
-        return _arrow_strings(data, mask, heap)
+        if column.value_form is None:
+            return _arrow_strings(data, mask, heap, pa.string())
+        return values_of(_arrow_strings(data, mask, heap, pa.binary()), column.value_form)
     if column.physical == PhysicalType.NUMERIC:
         kind = pa.decimal128(NUMERIC_DIGITS_MAX, column.scale)
         return pa.Array.from_buffers(kind, rows_count, [_validity(mask), pa.py_buffer(np.ascontiguousarray(data))])
@@ -205,15 +212,15 @@ def _arrow_column(
     return pa.array(data, ARROW_FIXED[column.physical], mask=mask)
 
 
-def _arrow_strings(words: npt.NDArray[Any], mask: npt.NDArray[np.bool_], heap: npt.NDArray[np.uint8]) -> pa.Array:
+def _arrow_strings(
+    words: npt.NDArray[Any], mask: npt.NDArray[np.bool_], heap: npt.NDArray[np.uint8], kind: pa.DataType
+) -> pa.Array:
     offsets = np.empty(len(words) + 1, dtype=np.int32)
     total = string_offsets(words, offsets)
     assert total >= 0, "strings of one morsel over 2 GiB"
     content = np.empty(total, dtype=np.uint8)
     string_bytes(words, heap, offsets, content)
-    return pa.Array.from_buffers(
-        pa.string(), len(words), [_validity(mask), pa.py_buffer(offsets), pa.py_buffer(content)]
-    )
+    return pa.Array.from_buffers(kind, len(words), [_validity(mask), pa.py_buffer(offsets), pa.py_buffer(content)])
 
 
 def _validity(mask: npt.NDArray[np.bool_]) -> pa.Buffer | None:

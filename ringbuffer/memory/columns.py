@@ -18,6 +18,7 @@ from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from ringbuffer.memory.labels import Labels
 
@@ -69,6 +70,8 @@ class ColumnLayout:
         length_max: characters of a TEXT, or None.
         not_null: true if a NULL is an error.
         labels: of an enum, whose numbers are the INT64 values.
+        value_form: of a TEXT whose bytes stand for values of another Arrow form than string
+            (stored_values).
     """
 
     name: str
@@ -79,6 +82,7 @@ class ColumnLayout:
     not_null: bool = False
     zoned: bool = False
     labels: Labels | None = None
+    value_form: pa.DataType | None = None
 
 
 Layout = tuple[ColumnLayout, ...]

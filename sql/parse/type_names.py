@@ -140,44 +140,6 @@ def no_type(written: TypeName, suffix: str = "") -> SqlError:
     return SqlError("42704", f'type "{name}{suffix}" does not exist', written.position, hint=hint)
 
 
-def column_type(written: TypeName) -> SqlType:
-    """Return the type of a stream's column, which a slot of the ring can hold.
-
-    An open type is looked up later.
-    """
-    found = open_type(written)
-    return found if isinstance(found.family, OpenFamily) else stored_type(found, written.position, written.text)
-
-
-def found_column_type(kind: SqlType, own: OwnTypes) -> SqlType:
-    """Return the type of a stream's column that may have been left open.
-
-    Raises 42704, and 0A000 as `stored_type`.
-    """
-    if not isinstance(kind.family, OpenFamily):
-        return kind
-    return stored_type(found_type(kind, own), kind.family.written.position, kind.family.written.text)
-
-
-def stored_type(found: SqlType, position: int | None, text: str) -> SqlType:
-    """Return a type as the column of a stream has it.
-
-    text: the type as it was written. Raises 0A000 for a type that no slot of the ring can hold.
-    """
-    if found.family == "numeric" and found.precision is None:
-        hint = "Give it as numeric(p,s), with p up to 38."
-        raise not_supported("numeric without precision in a stream", position, hint=hint)
-    if not found.row.kernel:
-        hint = "Use text in the stream, and cast it in the SELECT that reads the stream or the view; or keep the column in a table."
-        raise not_supported(f"the type {found.sql_name} in a stream", position, hint=hint)
-    if found.family.startswith("timestamp") and found.precision is not None:
-        if found.precision < SECOND_DIGITS_MAX:
-            hint = "Timestamps in a stream have 6 digits of a second."
-            raise not_supported(f"the type {text} in a stream", position, hint=hint)
-        return found.without_modifier()
-    return found
-
-
 def numeric_type(written: TypeName) -> SqlType:
     modifiers = written.modifiers
     if not modifiers:

@@ -198,11 +198,6 @@ def test_a_type_goes_with_its_transaction(connection: psycopg.Connection[tuple[o
         connection.execute("SELECT 'red'::color")
 
 
-def test_what_has_no_place_in_a_stream_is_refused(connection: psycopg.Connection[tuple[object, ...]]) -> None:
-    with pytest.raises(psycopg.errors.FeatureNotSupported, match=r"the type level\[\] in a stream"):
-        connection.execute("CREATE FOREIGN TABLE events (id int, several level[]) SERVER stream")
-
-
 def test_a_kill_loses_nothing(tmp_path: Path) -> None:
     server = AntumbraServer(tmp_path / "data").start()
     with server.connect() as one:

@@ -1,8 +1,8 @@
 """Columns as arguments of a kernel: its arrays, and the lines that load a value from them.
 
 A column has an array of data, one of nulls, and a decimal of variable scale also one of scales
-(int16). Only columns that are used become arguments, under their numbers: c0, c1 and so on. Must
-not know where the arrays come from.
+(int16), unless it is a stream's, which holds it as bytes. Only columns that are used become
+arguments, under their numbers: c0, c1 and so on. Must not know where the arrays come from.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from sql.tree.relations import Schema
 from sql.types.datatypes import SqlType
-from views.codegen.values import TEXTS, Value
+from views.codegen.values import TEXTS, Value, word_suffixes
 from views.codegen.writer import KernelWriter
 
 ARRAYS: dict[str, str] = {
@@ -35,10 +35,12 @@ class InputColumns:
     """The columns of a kernel's input.
 
     Attributes:
+        stored: true for the columns of a stream.
         heap: the variable with the address from which long texts count.
     """
 
     schema: Schema
+    stored: bool = False
     heap: str = "input_heap"
     # column -> the stem of its names, in the order of first use
     used: dict[int, str] = field(default_factory=dict)
@@ -58,6 +60,11 @@ class InputColumns:
 
     def _words(self, writer: KernelWriter, stem: str, kind: SqlType) -> tuple[str, ...]:
         data = f"{stem}_data[row"
+        if kind.is_variable_numeric and self.stored:
+            names = tuple(writer.name(stem + suffix) for suffix in word_suffixes(kind))
+            read = writer.use("memory.stored_values", "stored_numeric")
+            writer.line(f"{', '.join(names)} = {read}({data}, 0], {data}, 1], {self.heap})")
+            return names
         if kind.family == "numeric":
             lo = writer.assign(stem + "_lo", f"{data}, 0]")
             hi = writer.assign(stem + "_hi", f"{data}, 1]")
@@ -80,8 +87,9 @@ class InputColumns:
 
     @property
     def has_texts(self) -> bool:
-        """True if one of the used columns is a text."""
-        return any(self.schema[index].type.family in TEXTS for index in self.used)
+        """True if one of the used columns may have bytes in the heap."""
+        kinds = [self.schema[index].type for index in self.used]
+        return any(kind.family in TEXTS or (self.stored and kind.is_variable_numeric) for kind in kinds)
 
     def parameters(self) -> list[tuple[str, str]]:
         """Return (name, type) of the arrays of the used columns."""
@@ -90,6 +98,6 @@ class InputColumns:
             kind = self.schema[index].type
             found.append((stem + "_data", ARRAYS[kind.row.kernel]))
             found.append((stem + "_nulls", NULLS))
-            if kind.is_variable_numeric:
+            if kind.is_variable_numeric and not self.stored:
                 found.append((stem + "_scales", SCALES))
         return found

@@ -58,7 +58,7 @@ class StreamKernelWriter:
         self.grouping = grouping
         self.skipping = pipeline.on_error == "skip"
         self.writer = KernelWriter(2, self._failure, is_flat)
-        self.columns = InputColumns(pipeline.input)
+        self.columns = InputColumns(pipeline.input, stored=True)
         self.probes = ProbeWriter(self.writer, len(pipeline.input))
         self.probes.declare(pipeline.probes)
         self.expressions = ExpressionWriter(self.writer, self, FUNCTIONS, len(pipeline.parameters))

@@ -27,6 +27,9 @@ VARIABLE_NUMERIC = pa.struct(
 # Compared by its days and microseconds together, never part by part.
 INTERVAL = pa.struct([pa.field("months", pa.int32()), pa.field("days", pa.int32()), pa.field("micros", pa.int64())])
 
+# Types without kernels whose values are one word in the ring.
+STORED_WORDS = {"time": PhysicalType.INT64, "oid": PhysicalType.INT64}
+
 # The time of day and the seconds west of Greenwich; compared by the time in UTC, then these.
 TIMETZ = pa.struct([pa.field("micros", pa.int64()), pa.field("west", pa.int32())])
 
@@ -103,16 +106,28 @@ def arrow_schema(schema: Schema) -> pa.Schema:
 def column_layout(column: ColumnDescription) -> ColumnLayout:
     """Return the layout of a column in the ring."""
     kind = column.type
+    physical = physical_of(kind)
+    form = arrow_type(kind) if physical == PhysicalType.TEXT else pa.string()
     return ColumnLayout(
         name=column.name,
-        physical=PhysicalType(kind.row.kernel),
+        physical=physical,
         precision=kind.precision or 0,
         scale=kind.scale or 0,
         length_max=kind.length,
         not_null=column.not_null,
         zoned=kind.family == "timestamptz",
-        labels=None if kind.enum is None else labels_of(kind.enum),
+        labels=None if kind.enum is None or kind.is_array else labels_of(kind.enum),
+        value_form=None if form == pa.string() else form,
     )
+
+
+def physical_of(kind: SqlType) -> PhysicalType:
+    """Return the physical form of a column in the ring: bytes for all types that no other form
+    holds.
+    """
+    if kind.is_variable_numeric:
+        return PhysicalType.TEXT
+    return PhysicalType(kind.row.kernel or STORED_WORDS.get(kind.family, PhysicalType.TEXT))
 
 
 def stream_layout(columns: tuple[ColumnDescription, ...]) -> Layout:

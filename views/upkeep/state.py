@@ -43,7 +43,7 @@ from views.model.plan import Plan
 from views.plan.deferred import unmade_schema
 from views.share.reuse import covered_grouping
 from views.upkeep.commit_buffers import TABLES_WAITING_MAX, CommitBuffer, Groups
-from views.upkeep.finish import CompiledStep, array_places
+from views.upkeep.finish import CompiledStep
 from views.upkeep.groups import read_groups, read_made_groups
 from views.upkeep.join_tables import Joins, join_table, joined, rows_from_bytes, without_joins
 from views.upkeep.kernels import LAST, CompiledKernel, needed_bytes, own_arrays
@@ -126,11 +126,10 @@ class ViewState:
         self, kernels_dir: Path, places: tuple[int, ...] | None, compile_text: Compile
     ) -> CompiledKernel:
         pipeline = self.plan.maintained
-        arrays = array_places(pipeline.input)
-        if places is not None:
-            arrays = [(place, ~place) for place in places]
+        count = len(pipeline.input)
+        arrays: list[tuple[int, ...]] = [(place, ~place) for place in (range(count) if places is None else places)]
         if pipeline.input[-1].name == ARRIVAL.name:
-            arrays[len(pipeline.input) - 1 :] = [(LAST, ~LAST)]
+            arrays[count - 1 :] = [(LAST, ~LAST)]
         module = generate_stream_kernel(pipeline, self._grouping)
         return CompiledKernel(module, arrays, kernels_dir, compile_text)
 

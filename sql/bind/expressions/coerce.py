@@ -20,7 +20,7 @@ from sql.errors import SqlError, not_supported
 from sql.functions.overloads import element_family
 from sql.functions.signatures import INTEGERS, Signature
 from sql.parse.statements.parts import ColumnDefinition, TableChange, TableColumn
-from sql.parse.type_names import OwnTypes, found_column_type, found_type
+from sql.parse.type_names import OwnTypes, found_type
 from sql.times.datetime_input import CLOCK_WORDS
 from sql.times.input_styles import USUAL
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
@@ -419,10 +419,8 @@ Part = TypeVar("Part", TableColumn, ColumnDefinition, TableChange)
 
 def with_type(part: Part, own: OwnTypes) -> Part:
     """Return a column, or a change of one, with its known type."""
-    if isinstance(part, TableColumn):
+    if isinstance(part, TableColumn | ColumnDefinition):
         return replace(part, type=found_type(part.type, own))
-    if isinstance(part, ColumnDefinition):
-        return replace(part, type=found_column_type(part.type, own))
     if part.column is not None:
         return replace(part, column=replace(part.column, type=found_type(part.column.type, own)))
     if part.type is None:

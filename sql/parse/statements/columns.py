@@ -67,13 +67,13 @@ class ColumnConstraints:
         return f'column "{self.name}" of table "{self.table}"'
 
 
-def table_column(cursor: Cursor, table: str, resolve: Callable[[TypeName], SqlType] = open_type) -> TableColumn:
-    """Read name type constraints; `resolve` knows the types that exist."""
+def table_column(cursor: Cursor, table: str) -> TableColumn:
+    """Read name type constraints."""
     position = cursor.position
     found = ColumnConstraints(cursor.name(), position, table)
     written = type_name(cursor)
     serial = found.serial = is_serial(cursor, written)
-    kind = SERIALS[written.name] if serial else resolved(cursor, written, resolve)
+    kind = SERIALS[written.name] if serial else resolved(cursor, written)
     if serial:
         found.has_default = True
         found.null = False

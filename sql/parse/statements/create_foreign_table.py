@@ -17,7 +17,6 @@ from sql.parse.statements.declaration import Naming, Right, Statement
 from sql.parse.statements.options import foreign_options
 from sql.parse.statements.parts import ColumnDefinition
 from sql.parse.statements.rules import begins
-from sql.parse.type_names import column_type
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def column_definition(cursor: Cursor, table: str) -> ColumnDefinition:
     Of all that can be written at a column, a stream keeps NOT NULL and DEFAULT.
     """
     position = cursor.position
-    found = table_column(cursor, table, column_type)
+    found = table_column(cursor, table)
     refused = [item.kind.upper() for item in found.constraints]
     if found.serial:
         refused.append("serial")

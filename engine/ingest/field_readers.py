@@ -1,0 +1,126 @@
+"""Fields whose types no decoder's kernel reads: they arrive as texts, or as the bytes of a binary
+form, and are read column by column by PostgreSQL's input and receive functions.
+
+Enters: columns, morsels of arriving fields. Leaves: Arrow columns in the forms of
+`views.model.arrow_schema`, and morsels as streams store them. Must not know formats of COPY.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from engine.streams.row_errors import shown, within
+from engine.tables.arrow_values import FieldError, text_array
+from engine.tables.binary_values import received_array
+from ringbuffer.memory.arrow import compact_morsel, morsel_from_arrow, morsel_to_arrow, words_of
+from ringbuffer.memory.columns import ColumnLayout, Layout, Morsel, PhysicalType
+from ringbuffer.memory.strings import shift_strings
+from sql.catalog.catalog import ColumnDescription
+from sql.errors import SqlError
+from sql.parse.type_names import SECOND_DIGITS_MAX
+from sql.times.input_styles import InputStyles
+from sql.types.datatypes import TEXT, SqlType
+from views.model.arrow_schema import column_layout
+
+
+class ColumnError(Exception):
+    """A field is no value of its column.
+
+    Attributes:
+        column: the name.
+        row: its index among the rows that were read.
+        text: the field, empty for a binary form.
+        error: PostgreSQL's error.
+    """
+
+    def __init__(self, column: str, found: FieldError) -> None:
+        super().__init__(column, found)
+        self.column = column
+        self.row = found.index
+        self.text = found.text
+        self.error = found.error
+
+    def at(self, place: str, is_binary: bool) -> SqlError:
+        """Return the error with its CONTEXT. place: the line."""
+        value = "" if is_binary else f': "{shown(self.text)}"'
+        self.error.context = within(self.error, f"{place}, column {self.column}{value}")
+        return self.error
+
+
+@dataclass(frozen=True)
+class FieldReader:
+    """How one statement's fields are read.
+
+    Attributes:
+        is_binary: true for the bytes of binary forms.
+    """
+
+    is_binary: bool
+    time_zone: str
+    styles: InputStyles
+
+    def column(self, column: ColumnDescription, fields: pa.Array) -> pa.Array:
+        """Return arriving fields, strings, as values of a column without a kernel.
+
+        Raises ColumnError.
+        """
+        try:
+            if self.is_binary:
+                # Strings and bytes lie alike in Arrow.
+                return received_array(fields.view(pa.binary()), column.type)
+            return text_array(fields, column.type, self.time_zone, self.styles)
+        except FieldError as error:
+            raise ColumnError(column.name, error) from None
+
+    def rows(self, given: Morsel, columns: Sequence[ColumnDescription], layout: Layout) -> Morsel:
+        """Return arriving rows of a stream as they are stored. layout: of the stored columns.
+
+        Raises ColumnError for the first bad field of the first such column.
+        """
+        places = [index for index, column in enumerate(columns) if not has_kernel(column.type)]
+        if not places:
+            return given
+        kept = [index for index in range(len(columns)) if index not in places]
+        fields = morsel_to_arrow(part_of(given, places), tuple(arriving_layout(columns[index]) for index in places))
+        arrays = [
+            self.column(columns[index], field.combine_chunks())
+            for index, field in zip(places, fields.columns, strict=True)
+        ]
+        table = pa.Table.from_arrays(arrays, names=[columns[index].name for index in places])
+        read = morsel_from_arrow(table, tuple(layout[index] for index in places))
+        rest = compact_morsel(part_of(given, kept), tuple(layout[index] for index in kept))
+        data, nulls = list(given.data), list(given.nulls)
+        for place, index in enumerate(places):
+            data[index], nulls[index] = read.data[place], read.nulls[place]
+            if layout[index].physical == PhysicalType.TEXT:
+                shift_strings(words_of(read, place), len(rest.heap))
+        for place, index in enumerate(kept):
+            data[index] = rest.data[place]
+        heap = np.concatenate([rest.heap, read.heap]) if len(rest.heap) else read.heap
+        return Morsel(given.rows_count, tuple(data), tuple(nulls), heap)
+
+
+def part_of(morsel: Morsel, places: Sequence[int]) -> Morsel:
+    """Return some columns of a morsel; the whole heap is shared."""
+    data = tuple(morsel.data[index] for index in places)
+    return replace(morsel, data=data, nulls=tuple(morsel.nulls[index] for index in places))
+
+
+def has_kernel(kind: SqlType) -> bool:
+    """Tell whether the decoder's kernels read a type.
+
+    A plain numeric has no scale for them, and they round no seconds.
+    """
+    has_digits = kind.family != "numeric" and kind.precision not in (None, SECOND_DIGITS_MAX)
+    return kind.row.kernel != "" and not kind.is_variable_numeric and not has_digits
+
+
+def arriving_layout(column: ColumnDescription) -> ColumnLayout:
+    """Return the form in which a decoder gives the fields of a column: texts where it has no
+    kernel.
+    """
+    return column_layout(column if has_kernel(column.type) else replace(column, type=TEXT))
