@@ -24,17 +24,17 @@ STRICT = frozenset(
     inet_difference inet_family inet_holds inet_holds_or_equal inet_host inet_hostmask inet_masklen inet_merge inet_netmask inet_network
     inet_output inet_overlaps inet_same_family inet_subtract inet_within inet_within_or_equal initcap interval_add interval_add_time
     interval_add_timetz interval_difference interval_divide interval_multiply interval_negate interval_sum isfinite json_array_length
-    json_extract_path json_extract_path_text json_field json_field_text json_item json_item_text json_path json_path_text
-    json_strip_nulls json_typeof jsonb_concat jsonb_contained jsonb_contains jsonb_delete_item jsonb_delete_name jsonb_delete_names
-    jsonb_delete_path jsonb_exists jsonb_exists_all jsonb_exists_any jsonb_insert jsonb_pretty jsonb_set justify_days justify_hours
-    justify_interval lcm le left length like ln log log10 lower lpad lt make_date make_interval make_time make_timestamp
-    make_timestamptz matches md5 min_scale modulo multiply ne negate not_ilike not_imatches not_like not_matches octet_length overlay
-    plus power quote_ident quote_literal quotient radians read_date read_number read_timestamp regexp_count regexp_instr regexp_like
-    regexp_match regexp_part regexp_replace regexp_split regexp_substr repeat replace reverse right round rpad scale set_byte
-    set_masklen sha224 sha256 sha384 sha512 shift_left shift_right sign similar_part similar_to_escape sin sinh split_part sqrt
-    starts_with strpos subscript substring subtract subtract_interval tan tanh time_add time_at_date time_difference time_span time_subtract
-    times_interval timetz_add timetz_at_date timetz_subtract to_hex to_timestamp to_zone translate trim_array trim_both trim_left
-    trim_right trim_scale trunc upper width_bucket
+    json_extract_path json_extract_path_text json_field json_field_text json_item json_item_text json_path json_path_text json_strip_nulls
+    json_typeof jsonb_array_length jsonb_concat jsonb_contained jsonb_contains jsonb_delete_item jsonb_delete_name jsonb_delete_names
+    jsonb_delete_path jsonb_exists jsonb_exists_all jsonb_exists_any jsonb_extract_path jsonb_extract_path_text jsonb_insert jsonb_pretty
+    jsonb_set jsonb_strip_nulls jsonb_typeof justify_days justify_hours justify_interval lcm le left length like ln log log10 lower lpad lt
+    make_date make_interval make_time make_timestamp make_timestamptz matches md5 min_scale modulo multiply ne negate not_ilike
+    not_imatches not_like not_matches octet_length overlay plus power quote_ident quote_literal quotient radians read_date read_number
+    read_timestamp regexp_count regexp_instr regexp_like regexp_match regexp_part regexp_replace regexp_split regexp_substr repeat replace
+    reverse right round rpad scale set_byte set_masklen sha224 sha256 sha384 sha512 shift_left shift_right sign similar_part
+    similar_to_escape sin sinh split_part sqrt starts_with strpos subscript substring subtract subtract_interval tan tanh time_add
+    time_at_date time_difference time_span time_subtract times_interval timetz_add timetz_at_date timetz_subtract to_hex to_timestamp
+    to_zone translate trim_array trim_both trim_left trim_right trim_scale trunc upper width_bucket
     """.split()
 )
 

@@ -76,23 +76,9 @@ def matching(canonical: str) -> tuple[Signature, ...]:
     return text_function(canonical, "text", result="bool")
 
 
-def json_access(key: str) -> tuple[Signature, ...]:
-    """Return -> or ->> of json and jsonb."""
-    return tuple(
-        Signature(f"json_{part}{key}", (family, argument), family if not key else "text")
-        for family in ("json", "jsonb")
-        for part, argument in (("field", "text"), ("item", "int4"))
-    )
-
-
 OPERATORS: dict[str, tuple[Signature, ...]] = {
     "+": tuple(PLUS),
-    "-": (
-        *MINUS,
-        Signature("jsonb_delete_name", ("jsonb", "text"), "jsonb"),
-        Signature("jsonb_delete_item", ("jsonb", "int4"), "jsonb"),
-        Signature("jsonb_delete_names", ("jsonb", "text[]"), "jsonb"),
-    ),
+    "-": (*MINUS,),
     "*": (
         *arithmetic("multiply", NUMBERS),
         Signature("interval_multiply", ("interval", "float8"), "interval"),
@@ -110,7 +96,6 @@ OPERATORS: dict[str, tuple[Signature, ...]] = {
     "||": (
         Signature("concat_op", ("text", "text"), "text"),
         Signature("concat_op", ("bytea", "bytea"), "bytea"),
-        Signature("jsonb_concat", ("jsonb", "jsonb"), "jsonb"),
         Signature("array_cat", ("array", "array"), "array"),
         Signature("array_append", ("array", "element"), "array"),
         Signature("array_prepend", ("element", "array"), "array"),
@@ -129,23 +114,9 @@ OPERATORS: dict[str, tuple[Signature, ...]] = {
     "#": bits("bit_xor"),
     "<<": shift("shift_left"),
     ">>": shift("shift_right"),
-    "@>": (
-        Signature("array_contains", ("array", "array"), "bool"),
-        Signature("jsonb_contains", ("jsonb", "jsonb"), "bool"),
-    ),
-    "<@": (
-        Signature("array_contained", ("array", "array"), "bool"),
-        Signature("jsonb_contained", ("jsonb", "jsonb"), "bool"),
-    ),
-    "#-": one("jsonb_delete_path", "jsonb", "text[]", result="jsonb"),
-    "?": one("jsonb_exists", "jsonb", "text", result="bool"),
-    "?|": one("jsonb_exists_any", "jsonb", "text[]", result="bool"),
-    "?&": one("jsonb_exists_all", "jsonb", "text[]", result="bool"),
+    "@>": (Signature("array_contains", ("array", "array"), "bool"),),
+    "<@": (Signature("array_contained", ("array", "array"), "bool"),),
     "&&": one("array_overlaps", "array", "array", result="bool"),
-    "->": json_access(""),
-    "->>": json_access("_text"),
-    "#>": tuple(Signature("json_path", (family, "text[]"), family) for family in ("json", "jsonb")),
-    "#>>": tuple(Signature("json_path_text", (family, "text[]"), "text") for family in ("json", "jsonb")),
 }
 
 BINARY_OPERATORS = with_missing(with_rows(OPERATORS, table.BINARY_OPERATORS))

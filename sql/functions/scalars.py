@@ -308,32 +308,10 @@ JSON_MAKERS: dict[str, tuple[Signature, ...]] = {
     },
 }
 
-JSON_CHANGES: dict[str, tuple[Signature, ...]] = {
-    **{f"{family}_strip_nulls": one("json_strip_nulls", family, result=family) for family in ("json", "jsonb")},
-    **{
-        f"{family}_extract_path{form}": one(
-            f"json_extract_path{form}", family, "text", result="text" if form else family, variadic=True
-        )
-        for family in ("json", "jsonb")
-        for form in ("", "_text")
-    },
-    **{
-        name: (
-            *one(name, "jsonb", "text[]", "jsonb", result="jsonb"),
-            *one(name, "jsonb", "text[]", "jsonb", "bool", result="jsonb"),
-        )
-        for name in ("jsonb_set", "jsonb_insert")
-    },
-    "jsonb_concat": one("jsonb_concat", "jsonb", "jsonb", result="jsonb"),
-    "jsonb_pretty": one("jsonb_pretty", "jsonb", result="text"),
-}
-
 OTHERS: dict[str, tuple[Signature, ...]] = {
     "gen_random_uuid": one("gen_random_uuid", result="uuid"),
     "num_nulls": one("num_nulls", "any", result="int4", variadic=True),
     "num_nonnulls": one("num_nonnulls", "any", result="int4", variadic=True),
-    **{f"{family}_typeof": one("json_typeof", family, result="text") for family in ("json", "jsonb")},
-    **{f"{family}_array_length": one("json_array_length", family, result="int4") for family in ("json", "jsonb")},
     **{name: one(name, "text", result="void") for name in VIEW_CHANGES},
     "nextval": one("nextval", "text", result="int8"),
     "currval": one("currval", "text", result="int8"),
@@ -351,7 +329,7 @@ OTHERS: dict[str, tuple[Signature, ...]] = {
 }
 
 FUNCTIONS: dict[str, tuple[Signature, ...]] = with_missing(
-    with_rows({**MATH, **TEXTS, **DATES, **ARRAYS, **ENUMS, **JSON_MAKERS, **JSON_CHANGES, **OTHERS}, table.FUNCTIONS)
+    with_rows({**MATH, **TEXTS, **DATES, **ARRAYS, **ENUMS, **JSON_MAKERS, **OTHERS}, table.FUNCTIONS)
 )
 
 # Functions of two columns, with the call that makes each column. A client can't write the names

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sql.functions import addresses
+from sql.functions import addresses, json
 from sql.functions.printing import Rule
 from sql.functions.rows import Function, Kernel, Routine
 from sql.functions.signatures import Signature
 
-FAMILIES = (addresses,)
+FAMILIES = (addresses, json)
 ROWS: Mapping[str, Function] = {row.canonical: row for family in FAMILIES for row in family.FUNCTIONS}
 ROUTINES: tuple[Routine, ...] = (
     *(routine for row in ROWS.values() for routine in row.routines.values()),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, cast
 
@@ -82,11 +82,26 @@ def item(text: str, index: int) -> str | None:
     return items[index] if -len(items) <= index < len(items) else None
 
 
+def field_text(text: str, key: str) -> str | None:
+    """Return value ->> key."""
+    return as_text(field(text, key))
+
+
+def item_text(text: str, index: int) -> str | None:
+    """Return value ->> index."""
+    return as_text(item(text, index))
+
+
 def item_or_scalar(text: str, index: int) -> str | None:
     """Return jsonb -> index: PostgreSQL keeps a scalar as an array of one item, and answers with
     that item.
     """
     return text if kind(text) not in ("array", "object") and index in (0, -1) else item(text, index)
+
+
+def item_or_scalar_text(text: str, index: int) -> str | None:
+    """Return jsonb ->> index."""
+    return as_text(item_or_scalar(text, index))
 
 
 def as_text(value: str | None) -> str | None:
@@ -113,6 +128,11 @@ def path(text: str, steps: list[str | None]) -> str | None:
         else:
             return None
     return found
+
+
+def path_text(text: str, steps: list[str | None]) -> str | None:
+    """Return value #>> steps."""
+    return as_text(path(text, steps))
 
 
 def kind(text: str) -> str:
@@ -161,25 +181,16 @@ def names(text: str) -> set[str]:
     return {item for item in value if isinstance(item, str)} if isinstance(value, dict | list) else set()
 
 
-_TEXT = "VARCHAR"
-JSON_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
-    ("json_field", [_TEXT, _TEXT], _TEXT, field),
-    ("json_item", [_TEXT, "INTEGER"], _TEXT, item),
-    ("json_field_text", [_TEXT, _TEXT], _TEXT, lambda text, key: as_text(field(text, key))),
-    ("json_item_text", [_TEXT, "INTEGER"], _TEXT, lambda text, index: as_text(item(text, index))),
-    ("jsonb_item", [_TEXT, "INTEGER"], _TEXT, item_or_scalar),
-    ("jsonb_item_text", [_TEXT, "INTEGER"], _TEXT, lambda text, index: as_text(item_or_scalar(text, index))),
-    ("json_path", [_TEXT, "VARCHAR[]"], _TEXT, path),
-    ("json_path_text", [_TEXT, "VARCHAR[]"], _TEXT, lambda text, steps: as_text(path(text, steps))),
-    ("jsonb_contains", [_TEXT, _TEXT], "BOOLEAN", contains),
-    ("jsonb_exists", [_TEXT, _TEXT], "BOOLEAN", lambda text, name: name in names(text)),
-    ("jsonb_exists_any", [_TEXT, "VARCHAR[]"], "BOOLEAN", lambda text, wanted: not names(text).isdisjoint(wanted)),
-    (
-        "jsonb_exists_all",
-        [_TEXT, "VARCHAR[]"],
-        "BOOLEAN",
-        lambda text, wanted: names(text).issuperset(set(wanted) - {None}),
-    ),
-    ("json_kind", [_TEXT], _TEXT, kind),
-    ("json_length", [_TEXT], "INTEGER", array_length),
-]
+def has(text: str, name: str) -> bool:
+    """Return jsonb ? name."""
+    return name in names(text)
+
+
+def has_any(text: str, wanted: Sequence[str | None]) -> bool:
+    """Return jsonb ?| names."""
+    return not names(text).isdisjoint(wanted)
+
+
+def has_all(text: str, wanted: Sequence[str | None]) -> bool:
+    """Return jsonb ?& names."""
+    return names(text).issuperset({*wanted} - {None})

@@ -7,8 +7,7 @@ callers handle NULL.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, cast
+from typing import cast
 
 from engine.embedded.functions.json import as_text, check_escapes, kind, parts
 from sql.errors import SqlError
@@ -41,16 +40,21 @@ def members(text: str, function: str) -> list[tuple[str, str]]:
     raise SqlError("22023", f"cannot deconstruct {'an array as an object' if found == 'array' else 'a scalar'}")
 
 
-_TEXT, _TEXTS = "VARCHAR", "VARCHAR[]"
-JSON_SETS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
-    ("json_items", [_TEXT, _TEXT], _TEXTS, items),
-    ("json_item_texts", [_TEXT, _TEXT], _TEXTS, lambda text, name: list(map(as_text, items(text, name)))),
-    ("json_names", [_TEXT, _TEXT], _TEXTS, lambda text, name: [key for key, _ in members(text, name)]),
-    ("json_values", [_TEXT, _TEXT], _TEXTS, lambda text, name: [value for _, value in members(text, name)]),
-    (
-        "json_value_texts",
-        [_TEXT, _TEXT],
-        _TEXTS,
-        lambda text, name: [as_text(value) for _, value in members(text, name)],
-    ),
-]
+def item_texts(text: str, function: str) -> list[str | None]:
+    """Return the items of an array as texts. Raises 22023."""
+    return [as_text(item) for item in items(text, function)]
+
+
+def names(text: str, function: str) -> list[str]:
+    """Return the names of an object's members. Raises 22023, 22P05 and 22P02."""
+    return [key for key, _ in members(text, function)]
+
+
+def values(text: str, function: str) -> list[str]:
+    """Return the values of an object's members as they are written. Raises as `names`."""
+    return [value for _, value in members(text, function)]
+
+
+def value_texts(text: str, function: str) -> list[str | None]:
+    """Return the values of an object's members as texts. Raises as `names`."""
+    return [as_text(value) for value in values(text, function)]

@@ -58,6 +58,11 @@ def concatenated(text: str, other: str) -> str:
     return text_of([*(left if isinstance(left, list) else [left]), *(right if isinstance(right, list) else [right])])
 
 
+def without_name(text: str, name: str) -> str:
+    """Return jsonb - name. Raises 22023."""
+    return without_names(text, [name])
+
+
 def without_names(text: str, names: Path) -> str:
     """Return jsonb - text[]: without the members of these names, or the strings of an array.
 
@@ -161,7 +166,7 @@ def _place(step: str, number: int, length: int) -> int:
     return max(place + length, -1) if place < 0 else min(place, length)
 
 
-def jsonb_without_nulls(text: str) -> str:
+def without_nulls(text: str) -> str:
     """Return jsonb_strip_nulls: objects without the members that are null."""
     return text_of(_stripped(value_of(text)))
 
@@ -205,18 +210,3 @@ def _lines(value: Any, line: str) -> Iterator[str]:
             item = value[item]
         yield from _lines(item, inner)
     yield line + closing
-
-
-_TEXT, _TEXTS = "VARCHAR", "VARCHAR[]"
-JSONB_CHANGES: list[tuple[str, list[str], str, Callable[..., Any]]] = [
-    ("jsonb_concatenated", [_TEXT, _TEXT], _TEXT, concatenated),
-    ("jsonb_without_name", [_TEXT, _TEXT], _TEXT, lambda text, name: without_names(text, [name])),
-    ("jsonb_without_names", [_TEXT, _TEXTS], _TEXT, without_names),
-    ("jsonb_without_item", [_TEXT, "INTEGER"], _TEXT, without_item),
-    ("jsonb_without_path", [_TEXT, _TEXTS], _TEXT, without_path),
-    ("jsonb_with_value", [_TEXT, _TEXTS, _TEXT, "BOOLEAN"], _TEXT, with_value),
-    ("jsonb_with_inserted", [_TEXT, _TEXTS, _TEXT, "BOOLEAN"], _TEXT, with_inserted),
-    ("jsonb_without_nulls", [_TEXT], _TEXT, jsonb_without_nulls),
-    ("json_without_nulls", [_TEXT], _TEXT, json_without_nulls),
-    ("jsonb_lines", [_TEXT], _TEXT, pretty),
-]

@@ -32,9 +32,6 @@ from engine.embedded.functions.arithmetic import float_arithmetic, integer_shift
 from engine.embedded.functions.bytes import BYTES_SPECIFICATIONS
 from engine.embedded.functions.float_aggregates import FLOAT_AGGREGATES
 from engine.embedded.functions.growing import Limited, limited, series_start, texts_fit, texts_joined, texts_separated
-from engine.embedded.functions.json import JSON_SPECIFICATIONS
-from engine.embedded.functions.json_sets import JSON_SETS
-from engine.embedded.functions.jsonb_changes import JSONB_CHANGES
 from engine.embedded.functions.math import MATH_SPECIFICATIONS, NULL_MATH_SPECIFICATIONS
 from engine.embedded.functions.number_formats import NUMBER_SPECIFICATIONS
 from engine.embedded.functions.routines import VARIABLE, registered
@@ -117,9 +114,6 @@ def register_functions(connection: duckdb.DuckDBPyConnection, bytes_max: int = V
         *SERIES_SPECIFICATIONS,
         *TIME_SPECIFICATIONS,
         *NUMBER_SPECIFICATIONS,
-        *JSON_SPECIFICATIONS,
-        *JSON_SETS,
-        *JSONB_CHANGES,
         *BYTES_SPECIFICATIONS,
     ):
         _register(connection, name, arguments, result, rows_of(name, function, arguments, result, bytes_max))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from engine.embedded.functions import json, json_sets, jsonb_changes
 from sql.functions.printing import MOMENTS
 from sql.functions.rows import Routine
 from sql.functions.table import ROUTINES
@@ -19,7 +20,9 @@ from sql.types.datatypes import FAMILIES
 
 VARIABLE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
 # Where the names of implementations begin.
-MODULES: Mapping[str, ModuleType] = {}
+MODULES: Mapping[str, ModuleType] = {
+    module.__name__.rpartition(".")[2]: module for module in (json, json_sets, jsonb_changes)
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,8 @@ def physical(family: str) -> str:
     """Return DuckDB's type for the values of a family in functions of ours."""
     if family in MOMENTS:
         return "BIGINT"
+    if family.endswith("[]"):
+        return f"{physical(family[:-2])}[]"
     return VARIABLE if family == "numeric" else FAMILIES[family].duckdb
 
 

@@ -102,21 +102,6 @@ def _of_members(printer: Printer, node: Call, printed: list[str]) -> str:
     return f"json_members_text({keys}, {values})"
 
 
-def _with_path(name: str, default: str) -> Rule:
-    """Return a change at a path, whose last argument may be left out."""
-
-    def rule(printer: Printer, node: Call, printed: list[str]) -> str:
-        given = printed if len(printed) > 3 else [*printed, default]
-        return f"{name}({', '.join(given)})"
-
-    return rule
-
-
-def _extracted(name: str) -> Rule:
-    """Return the value at the path of the later arguments."""
-    return lambda printer, node, printed: f"{name}({printed[0]}, {texts(printed[1:])})"
-
-
 def json_set(printer: Printer, name: str, text: str) -> str | None:
     """Return the list of the rows that a function returns; None for a function that is not of JSON.
 
@@ -146,15 +131,4 @@ JSON_RULES: Mapping[str, Mapping[str, Rule]] = {
     "json_of_pairs": {"any": _of_pairs},
     "json_of_elements": {"any": _of_elements},
     "json_of_members": {"any": _of_members},
-    "jsonb_concat": {"jsonb": "jsonb_concatenated({0}, {1})"},
-    "jsonb_delete_name": {"jsonb": "jsonb_without_name({0}, {1})"},
-    "jsonb_delete_names": {"jsonb": "jsonb_without_names({0}, {1})"},
-    "jsonb_delete_item": {"jsonb": "jsonb_without_item({0}, {1})"},
-    "jsonb_delete_path": {"jsonb": "jsonb_without_path({0}, {1})"},
-    "jsonb_set": {"jsonb": _with_path("jsonb_with_value", "TRUE")},
-    "jsonb_insert": {"jsonb": _with_path("jsonb_with_inserted", "FALSE")},
-    "json_strip_nulls": {"json": "json_without_nulls({0})", "jsonb": "jsonb_without_nulls({0})"},
-    "jsonb_pretty": {"jsonb": "jsonb_lines({0})"},
-    "json_extract_path": {"any": _extracted("json_path")},
-    "json_extract_path_text": {"any": _extracted("json_path_text")},
 }

@@ -209,16 +209,6 @@ DUCKDB_TEXT_RULES: Mapping[str, Mapping[str, Rule]] = {
     "quote_ident": {"text": "text_quote_ident({0})"},
     "quote_literal": {"text": "text_quote_literal({0})"},
     "quote_nullable": {"text": "coalesce(text_quote_literal({0}), 'NULL')"},
-    **{
-        name: {"json jsonb": f"{name}({{0}}, {{1}})"}
-        for name in ("json_field", "json_field_text", "json_path", "json_path_text")
-    },
-    **{
-        name: {"json": f"{name}({{0}}, {{1}})", "jsonb": f"{name.replace('json', 'jsonb')}({{0}}, {{1}})"}
-        for name in ("json_item", "json_item_text")
-    },
-    "json_typeof": {"json jsonb": "json_kind({0})"},
-    "json_array_length": {"json jsonb": "json_length({0})"},
     "bit_length": {"text": "CAST(8 * strlen({0}) AS INTEGER)"},
     "bytea_length": {"bytea": "CAST(octet_length({0}) AS INTEGER)"},
     "bytea_bits": {"bytea": "CAST(8 * octet_length({0}) AS INTEGER)"},
@@ -228,9 +218,6 @@ DUCKDB_TEXT_RULES: Mapping[str, Mapping[str, Rule]] = {
     "get_byte": {"bytea": "bytes_get({0}, {1})"},
     "set_byte": {"bytea": "bytes_set({0}, {1}, {2})"},
     **{f"sha{bits}": {"bytea": f"bytes_sha{bits}({{0}})"} for bits in (224, 256, 384, 512)},
-    "jsonb_contains": {"jsonb": "jsonb_contains({0}, {1})"},
-    "jsonb_contained": {"jsonb": "jsonb_contains({1}, {0})"},
-    **{name: {"jsonb": f"{name}({{0}}, {{1}})"} for name in ("jsonb_exists", "jsonb_exists_any", "jsonb_exists_all")},
     "format": {"text": _format},
     "replace": {"text": _replace},
     **{name: {"text": _growing(f"text_{name}")} for name in ("repeat", "lpad", "rpad")},
