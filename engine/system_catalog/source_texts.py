@@ -1,4 +1,4 @@
-"""Definitions as texts: of views, defaults and checks, in the client's words with PostgreSQL's
+"""Definitions as texts: of defaults and checks, in the client's words with PostgreSQL's
 punctuation.
 
 A literal gets the type of its column, as PostgreSQL shows it; names are the present ones.
@@ -6,28 +6,15 @@ A literal gets the type of its column, as PostgreSQL shows it; names are the pre
 
 from __future__ import annotations
 
-from engine.catalog.image import DisabledViewEntry, QueryViewEntry, SourceText, ViewEntry
+from engine.catalog.image import SourceText
 from engine.system_catalog.syntax_nodes import nodes
 from sql.catalog.catalog import ColumnDescription, RelationDescription
 from sql.errors import SqlError
 from sql.parse.parse import parse
-from sql.parse.statements.create_view import CreateView
 from sql.parse.statements.select import Select
 from sql.parse.syntax import Constant, Expression, FunctionCall, Logic, Name, Operation, SelectBody, Test, TypeCast
 from sql.tree.expressions import Call, Literal
 from sql.tree.walks import walk
-
-
-def view_text(entry: ViewEntry | QueryViewEntry | DisabledViewEntry) -> str:
-    """Return a view's query as pg_get_viewdef shows it."""
-    if isinstance(entry, ViewEntry):
-        query = entry.view.definition.query_text
-    else:
-        text = str(entry.plain["text"]) if isinstance(entry, DisabledViewEntry) else entry.source.text
-        (statement,) = parse(text)
-        assert isinstance(statement, CreateView), "the text of a view"
-        query = statement.query_text
-    return f" {query.strip()};"
 
 
 def default_text(source: SourceText, column: ColumnDescription) -> str:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from engine.catalog.image import DisabledViewEntry, QueryViewEntry, SequenceEntry, ViewEntry
 from engine.embedded.functions.text import quote_ident as quoted_name
 from engine.system_catalog.catalog_functions import catalog_function, constant
-from engine.system_catalog.source_texts import view_text
+from engine.system_catalog.deparse.definitions import view_text
+from engine.system_catalog.deparse.query_text import Style
 from engine.system_catalog.static_rows import Row, relations
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of, schema_of
+from sql.types.datatypes import SqlType
 
 if TYPE_CHECKING:
     from engine.system_catalog.session_context import SessionContext
@@ -42,11 +44,36 @@ def format_type(context: SessionContext, oid: int | None, modifier: int | None) 
     return context.type_shown(oid, modifier)
 
 
-@catalog_function("oid bool", "text", required=1)
-def pg_get_viewdef(context: SessionContext, oid: int | None, _pretty: bool | None) -> str | None:
-    """Return a view's query."""
-    entry = None if oid is None else context.snapshot.image.by_oid(oid)
-    return view_text(entry) if isinstance(entry, ViewEntry | QueryViewEntry | DisabledViewEntry) else None
+@catalog_function("object text", "text", required=1)
+def pg_get_viewdef(context: SessionContext, view: str | None, form: str | None) -> str | None:
+    """Return a view's query.
+
+    form: 'true' or 'false', whether parentheses that are not needed are left out; a number: they
+    are, and lines end before this column.
+    """
+    if view is None:
+        return None
+    oid = int(view[1:]) if view.startswith("#") else context.registered("regclass", view[1:])
+    entry = context.snapshot.image.by_oid(oid)
+    if not isinstance(entry, ViewEntry | QueryViewEntry | DisabledViewEntry):
+        return None
+    is_wrapped = form is not None and form.lstrip("-").isdigit()
+    style = style_of(context, is_wrapped or form in ("true", "t"), int(form or 0) if is_wrapped else 0)
+    return view_text(entry, context.snapshot.image, style, context.settings.time_zone)
+
+
+def style_of(context: SessionContext, pretty: bool, wrap: int = 0) -> Style:
+    """Return how definitions are printed for a session."""
+
+    def relation_name(schema: str, name: str) -> str:
+        oid = context.snapshot.relation_oid(schema, name)
+        visible = oid is not None and context.is_visible("pg_class", oid)
+        return quoted_name(name) if visible else f"{quoted_name(schema)}.{quoted_name(name)}"
+
+    def type_name(kind: SqlType) -> str:
+        return kind.sql_name if kind.enum is None else context.type_shown(kind.oid, None)
+
+    return Style(pretty, wrap, relation_name, type_name)
 
 
 @catalog_function("pg_node_tree oid bool", "text", required=2)

@@ -10,9 +10,10 @@ import pytest
 
 import views.upkeep.kernels
 from engine.catalog.image import CatalogImage, DisabledViewEntry
+from engine.system_catalog.deparse.definitions import view_text
+from engine.system_catalog.deparse.query_text import Style
 from engine.system_catalog.rows.constraints import depend_rows
 from engine.system_catalog.rows.relations import class_rows
-from engine.system_catalog.source_texts import view_text
 from ringbuffer.compile.kernel_text import KernelTextError
 from ringbuffer.compile.loader import Compile, KernelFileError, load_kernel
 from sql.errors import SqlError
@@ -53,7 +54,9 @@ def shown_in_catalog(image: CatalogImage) -> None:
     names = {row["relname"] for row in class_rows(image) if row["relkind"] == "v"}
     assert names >= {"totals", "above"}
     entry = image.entries["totals"]
-    assert isinstance(entry, DisabledViewEntry) and view_text(entry).startswith(" SELECT city, sum(n)")
+    assert isinstance(entry, DisabledViewEntry)
+    style = Style(False, 0, lambda _, name: name, lambda kind: kind.sql_name)
+    assert view_text(entry, image, style, "UTC").startswith(" SELECT city, sum(n)")
     assert entry.description.oid in {row["refobjid"] for row in depend_rows(image)}
 
 

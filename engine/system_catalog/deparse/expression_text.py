@@ -1,0 +1,410 @@
+"""Expressions as PostgreSQL prints them, with all parentheses or, pretty, with those that are
+needed.
+
+Enters: nodes whose sources have names (`aliases`). Leaves: text, on a `Page`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from engine.system_catalog.deparse.layout import CASE_INDENT, Page
+from engine.system_catalog.deparse.nodes import (
+    ArrayTestNode,
+    CallNode,
+    CaseNode,
+    CastNode,
+    CollateNode,
+    Constant,
+    FieldNode,
+    ListNode,
+    LogicNode,
+    Merged,
+    Node,
+    OperatorNode,
+    SelectQuery,
+    SortNode,
+    SubqueryNode,
+    SubscriptNode,
+    TestNode,
+    Var,
+    WindowNode,
+)
+from sql.names.relation_keys import quoted
+from sql.types.datatypes import SqlType
+
+LOW, HIGH = frozenset("+-"), frozenset("*/%")
+# Nodes with parentheses or brackets of their own around what is in them.
+ENCLOSING = (ListNode, SubscriptNode, CaseNode)
+
+
+@dataclass
+class ExpressionPrinter:
+    """A printer of expressions onto a page.
+
+    Attributes:
+        pretty: print no parentheses that are not needed.
+        prefixed: print the item of FROM before a column.
+        type_name: a type as this session sees it.
+        query: prints a query inside of an expression.
+    """
+
+    page: Page
+    pretty: bool
+    prefixed: bool
+    type_name: Callable[[SqlType], str]
+    query: Callable[[SelectQuery], None]
+
+    def print(self, node: Node, implicit: bool = False) -> None:
+        """Print an expression.
+
+        implicit: print implicit casts at the top, too.
+        """
+        page = self.page
+        match node:
+            case Var():
+                self._column(node)
+            case Merged():
+                page.write(quoted(node.shown or node.name))
+            case Constant():
+                self.constant(node)
+            case CastNode():
+                if node.implicit and not implicit:
+                    self._operand(node.operand, node, False)
+                else:
+                    self._cast(node)
+            case OperatorNode():
+                self._operator(node)
+            case LogicNode():
+                self._logic(node)
+            case TestNode():
+                self._open()
+                self._operand(node.operand, node, True)
+                page.write(f" IS {node.words}")
+                if node.other is not None:
+                    page.write(" ")
+                    self._operand(node.other, node, True)
+                self._close()
+            case CallNode():
+                self._call(node)
+            case CaseNode():
+                self._case(node)
+            case ListNode():
+                page.write("ARRAY[" if node.kind == "array" else "ROW(")
+                self.all(node.items, True)
+                page.write("]" if node.kind == "array" else ")")
+                if not node.items and node.kind == "array":
+                    page.write(f"::{self.type_name(node.type)}")
+            case SubscriptNode():
+                self._subscript(node)
+            case FieldNode():
+                self._field(node)
+            case ArrayTestNode():
+                self._open()
+                self._operand(node.operand, node, True)
+                page.write(f" {node.operator} {node.quantifier.upper()} (")
+                self._operand(node.array, node, True)
+                page.write(")")
+                self._close()
+            case SubqueryNode():
+                self._subquery(node)
+            case CollateNode():
+                self._open()
+                self._operand(node.operand, node, implicit)
+                page.write(f" COLLATE {quoted(node.name)}")
+                self._close()
+
+    def all(self, nodes: Sequence[Node], implicit: bool, between: str = ", ") -> None:
+        """Print expressions with commas between them."""
+        for number, node in enumerate(nodes):
+            self.page.write(between * bool(number))
+            self.print(node, implicit)
+
+    def _open(self) -> None:
+        self.page.write("(" * (not self.pretty))
+
+    def _close(self) -> None:
+        self.page.write(")" * (not self.pretty))
+
+    def _operand(self, node: Node, parent: Node, implicit: bool) -> None:
+        needed = self.pretty and not is_simple(node, parent)
+        self.page.write("(" * needed)
+        self.print(node, implicit)
+        self.page.write(")" * needed)
+
+    def _column(self, node: Var) -> None:
+        source = node.source
+        prefix = f"{quoted(source.shown)}." if self.prefixed or node.index is None else ""
+        self.page.write(prefix + ("*" if node.index is None else quoted(source.shown_columns[node.index])))
+
+    def constant(self, node: Constant, label: bool | None = None) -> None:
+        """Print a constant.
+
+        label: its type after it; None: where that is needed.
+        """
+        shown, needed = constant_text(node)
+        self.page.write(shown)
+        if label or (label is None and needed):
+            self.page.write(f"::{self.type_name(node.type)}")
+
+    def _cast(self, node: CastNode) -> None:
+        operand = node.operand
+        if isinstance(operand, Constant) and operand.type.oid == node.type.oid and operand.text is not None:
+            self.constant(operand, False)
+        else:
+            self._open()
+            self._operand(operand, node, False)
+            self._close()
+        self.page.write(f"::{self.type_name(node.type)}")
+
+    def _operator(self, node: OperatorNode) -> None:
+        if all(isinstance(operand, ListNode) and operand.kind == "row" for operand in node.operands):
+            self.page.write("(")
+            self.all(node.operands, True, f" {node.operator} ")
+            self.page.write(")")
+            return
+        self._open()
+        if len(node.operands) == 1:
+            self.page.write(f"{node.operator} ")
+        else:
+            self._operand(node.operands[0], node, True)
+            self.page.write(f" {'<>' if node.operator == '!=' else node.operator} ")
+        self._operand(node.operands[-1], node, True)
+        self._close()
+
+    def _logic(self, node: LogicNode) -> None:
+        self._open()
+        if node.operator == "not":
+            self.page.write("NOT ")
+        for number, operand in enumerate(node.operands):
+            self.page.write(f" {node.operator.upper()} " * bool(number))
+            self._operand(operand, node, False)
+        self._close()
+
+    def _case(self, node: CaseNode) -> None:
+        page = self.page
+        page.line("CASE", 0, CASE_INDENT)
+        if node.operand is not None:
+            page.write(" ")
+            self.print(node.operand, True)
+        for condition, result in node.branches:
+            page.line("WHEN ")
+            self.print(condition)
+            page.write(" THEN ")
+            self.print(result, True)
+        page.line("ELSE ")
+        self.print(node.default, True)
+        page.line("END", -CASE_INDENT)
+
+    def _subscript(self, node: SubscriptNode) -> None:
+        bare = isinstance(node.operand, Var | FieldNode)
+        self.page.write("(" * (not bare))
+        self.print(node.operand, False)
+        self.page.write(")" * (not bare) + "[")
+        for number, bound in enumerate(node.bounds):
+            self.page.write(":" * number)
+            if bound is not None:
+                self.print(bound)
+        self.page.write("]")
+
+    def _field(self, node: FieldNode) -> None:
+        bare = isinstance(node.operand, SubscriptNode | FieldNode)
+        self.page.write("(" * (not bare))
+        self.print(node.operand, True)
+        self.page.write(")" * (not bare) + f".{quoted(node.name)}")
+
+    def _subquery(self, node: SubqueryNode) -> None:
+        page = self.page
+        page.write("ARRAY(" if node.kind == "array" else "(")
+        if node.operands:
+            page.write("(" * (len(node.operands) > 1))
+            self.all(node.operands, True)
+            page.write(")" * (len(node.operands) > 1))
+        is_in = node.kind == "any" and node.operator == "="
+        words = {
+            "exists": "EXISTS ",
+            "any": " IN " if is_in else f" {node.operator} ANY ",
+            "all": f" {node.operator} ALL ",
+        }
+        word = words.get(node.kind, "")
+        page.write(word + "(" * bool(word))
+        self.query(node.query)
+        page.write(")" * bool(word) + ")")
+
+    # Calls
+
+    def _call(self, node: CallNode) -> None:
+        page = self.page
+        if node.kind == "bare":
+            page.write(node.name)
+            return
+        if node.kind == "syntax":
+            self._own_syntax(node)
+            return
+        page.write(f"{node.name}(" + "DISTINCT " * node.distinct + "*" * node.star)
+        self.all(node.arguments, True)
+        if node.order_by:
+            page.write(") WITHIN GROUP (ORDER BY " if node.within_group else " ORDER BY ")
+            self.order(node.order_by)
+        page.write(")")
+        if node.condition is not None:
+            page.write(" FILTER (WHERE ")
+            self.print(node.condition)
+            page.write(")")
+        if node.over is not None:
+            page.write(" OVER ")
+            if node.over.name is not None:
+                page.write(quoted(node.over.name))
+            else:
+                self.window(node.over)
+
+    def _own_syntax(self, node: CallNode) -> None:
+        """Print a call in the form that SQL has for it."""
+        items = node.arguments
+        parts: list[str | Node]
+        match node.name:
+            case "extract":
+                assert isinstance(items[0], Constant)
+                parts = [f"EXTRACT({items[0].text} FROM ", items[1], ")"]
+            case "position":
+                parts = ["POSITION((", items[1], ") IN (", items[0], "))"]
+            case "overlaps":
+                parts = ["((", items[0], ", ", items[1], ") OVERLAPS (", items[2], ", ", items[3], "))"]
+            case "btrim" | "ltrim" | "rtrim":
+                side = {"btrim": "BOTH", "ltrim": "LEADING", "rtrim": "TRAILING"}[node.name]
+                parts = [f"TRIM({side}", *([" ", items[1]] if len(items) > 1 else []), " FROM ", items[0], ")"]
+            case "timezone":
+                self.page.write("(")
+                self._operand(items[1], node, False)
+                self.page.write(" AT TIME ZONE ")
+                self._operand(items[0], node, False)
+                self.page.write(")")
+                return
+            case _:
+                words = {"substring": (" FROM ", " FOR "), "overlay": (" PLACING ", " FROM ", " FOR ")}[node.name]
+                parts = [f"{node.name.upper()}(", items[0]]
+                for word, item in zip(words, items[1:], strict=False):
+                    parts += [word, item]
+                parts.append(")")
+        self._parts(parts)
+
+    def _parts(self, parts: Sequence[str | Node]) -> None:
+        for part in parts:
+            if isinstance(part, str):
+                self.page.write(part)
+            else:
+                self.print(part)
+
+    # Lists of expressions
+
+    def key(self, node: Node) -> None:
+        """Print an item of ORDER BY, GROUP BY or PARTITION BY."""
+        if isinstance(node, Constant):
+            self.constant(node, True)
+            return
+        needed = not isinstance(node, Var | Merged) and (
+            self.pretty or (isinstance(node, CallNode) and node.kind not in ("words", "bare")) or is_function_cast(node)
+        )
+        self.page.write("(" * needed)
+        self.print(node, True)
+        self.page.write(")" * needed)
+
+    def order(self, items: Sequence[SortNode], numbers: Sequence[int] = ()) -> None:
+        """Print the items of an ORDER BY.
+
+        numbers: of output columns, in the place of expressions.
+        """
+        for place, item in enumerate(items):
+            self.page.write(", " * bool(place))
+            if numbers:
+                self.page.write(str(numbers[place]))
+            else:
+                self.key(item.expression)
+            self.page.write(" DESC" * item.descending)
+            if item.nulls_first != item.descending:
+                self.page.write(" NULLS FIRST" if item.nulls_first else " NULLS LAST")
+
+    def window(self, node: WindowNode) -> None:
+        """Print a window in its parentheses."""
+        page = self.page
+        page.write("(")
+        parts = 0
+        if node.base is not None:
+            page.write(quoted(node.base))
+            parts += 1
+        if node.partition_by:
+            page.write(" " * bool(parts) + "PARTITION BY ")
+            for number, item in enumerate(node.partition_by):
+                page.write(", " * bool(number))
+                self.key(item)
+            parts += 1
+        if node.order_by:
+            page.write(" " * bool(parts) + "ORDER BY ")
+            self.order(node.order_by)
+            parts += 1
+        if node.frame:
+            page.write(" " * bool(parts))
+            self._parts(node.frame)
+            page.strip()
+        page.write(")")
+
+
+def constant_text(node: Constant) -> tuple[str, bool]:
+    """Return a constant without its type, and whether the type is needed after it."""
+    if node.text is None:
+        return "NULL", True
+    text, family = node.text, node.type.family
+    if family == "int4":
+        return (f"'{text}'", True) if text.startswith("-") else (text, False)
+    if family == "numeric":
+        is_plain = text[:1].isdigit() and "." in text
+        return (text, node.type.precision is not None) if is_plain else (f"'{text}'", True)
+    if family == "bool":
+        return text, False
+    return literal(text), family != "unknown"
+
+
+def literal(text: str) -> str:
+    """Return a text as a literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def is_function_cast(node: Node) -> bool:
+    """Tell whether a node is a cast that a function does."""
+    return isinstance(node, CastNode) and node.method == "function"
+
+
+def is_simple(node: Node, parent: Node) -> bool:
+    """Tell whether a node needs no parentheses inside of another one."""
+    match node:
+        case Var() | Merged() | Constant() | CallNode() | ListNode() | SubscriptNode() | CaseNode():
+            return True
+        case FieldNode():
+            return not isinstance(parent, FieldNode)
+        case CastNode():
+            return node.method == "function" or is_simple(node.operand, node)
+        case OperatorNode() if isinstance(parent, OperatorNode):
+            return _binds_tighter(node, parent)
+        case OperatorNode() | SubqueryNode() | TestNode():
+            return isinstance(parent, LogicNode) or _encloses(parent)
+        case LogicNode():
+            if isinstance(parent, LogicNode):
+                allowed = ("or",) if node.operator == "or" else ("and", "or")
+                return parent.operator in allowed
+            return _encloses(parent)
+    return False
+
+
+def _encloses(parent: Node) -> bool:
+    return isinstance(parent, ENCLOSING) or (isinstance(parent, CallNode) and parent.kind != "syntax")
+
+
+def _binds_tighter(node: OperatorNode, parent: OperatorNode) -> bool:
+    """Tell whether an operation needs no parentheses as an operand of another one."""
+    operators = (node.operator, parent.operator)
+    if len(node.operands) != 2 or len(parent.operands) != 2 or not all(one in LOW | HIGH for one in operators):
+        return False
+    if (node.operator in HIGH) != (parent.operator in HIGH):
+        return node.operator in HIGH
+    return node is parent.operands[0]

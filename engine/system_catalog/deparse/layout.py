@@ -1,0 +1,66 @@
+"""The page that a definition is printed on: lines, and how far they are indented.
+
+The numbers are those of PostgreSQL's own texts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CLAUSE_INDENT, JOIN_INDENT, ITEM_INDENT, CASE_INDENT = 8, 4, 4, 4
+INDENT_MAX = 40
+
+
+@dataclass
+class Page:
+    """A text that grows at its end.
+
+    Attributes:
+        indented: lines are broken and indented.
+        level: how far, in characters.
+    """
+
+    indented: bool = True
+    text: str = ""
+    level: int = 0
+
+    def write(self, text: str) -> None:
+        """Add a text."""
+        self.text += text
+
+    def strip(self) -> None:
+        """Take blanks away from the end."""
+        self.text = self.text.rstrip(" ")
+
+    def line(self, text: str, before: int = 0, after: int = 0, more: int = 0) -> None:
+        """Begin a new line with a word.
+
+        before, after: added to the level before and after the word; more: to this line alone.
+        """
+        if not self.indented:
+            self.write(text)
+            return
+        self.level += before
+        self.strip()
+        if self.level < INDENT_MAX:
+            blanks = max(self.level, 0) + more
+        else:
+            blanks = (INDENT_MAX + (self.level - INDENT_MAX) // (CLAUSE_INDENT // 2)) % INDENT_MAX + more
+        self.text += "\n" + " " * blanks + text
+        self.level = max(self.level + after, 0)
+
+    @property
+    def column(self) -> int:
+        """How many characters the last line has."""
+        return len(self.text) - (self.text.rfind("\n") + 1)
+
+    def place(self, piece: str, breaks: bool) -> None:
+        """Add one item of a list.
+
+        breaks: the item begins a line.
+        """
+        if piece.startswith("\n"):
+            self.strip()
+        elif breaks:
+            self.line("", -CLAUSE_INDENT, CLAUSE_INDENT, ITEM_INDENT)
+        self.write(piece)

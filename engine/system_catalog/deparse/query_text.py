@@ -1,0 +1,332 @@
+"""Queries as PostgreSQL prints them: a clause on each line, indented.
+
+Enters: a `SelectQuery`, what this session calls relations and types. Leaves: text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from engine.system_catalog.deparse.aliases import give_names, listed_columns
+from engine.system_catalog.deparse.expression_text import ExpressionPrinter
+from engine.system_catalog.deparse.layout import CLAUSE_INDENT, JOIN_INDENT, Page
+from engine.system_catalog.deparse.nodes import (
+    Constant,
+    FromNode,
+    GroupNode,
+    JoinNode,
+    Merged,
+    Node,
+    SelectBlock,
+    SelectQuery,
+    SetNode,
+    Source,
+    Var,
+)
+from sql.names.relation_keys import quoted
+from sql.types.datatypes import SqlType
+
+# PostgreSQL 15 has these two items in FROM of each view.
+RULE_NAMES = frozenset({"old", "new"})
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a definition is printed.
+
+    Attributes:
+        pretty: without parentheses that are not needed.
+        wrap: the column after which lists go on in a new line; 0: after each item.
+        relation_name: a relation as the session sees it, from its schema and name.
+        type_name: a type, likewise.
+    """
+
+    pretty: bool
+    wrap: int
+    relation_name: Callable[[str, str], str]
+    type_name: Callable[[SqlType], str]
+
+
+def query_text(query: SelectQuery, style: Style, names: Sequence[str]) -> str:
+    """Return a view's query.
+
+    names: of the view's columns.
+    """
+    printer = QueryPrinter(style, Page(), RULE_NAMES)
+    printer.print(query, names)
+    return printer.page.text + ";"
+
+
+def expression_text(node: Node, style: Style) -> str:
+    """Return an expression over one relation, whose columns are printed alone."""
+    page = Page()
+    printer = QueryPrinter(style, page, frozenset())
+    printer.expressions(prefixed=False).print(node)
+    return page.text
+
+
+@dataclass
+class QueryPrinter:
+    """A printer of queries onto a page.
+
+    Attributes:
+        around: the aliases of the queries around, which those inside must not take.
+        item_names: of the items of WITH that a bare name would mean here.
+    """
+
+    style: Style
+    page: Page
+    around: frozenset[str]
+    item_names: frozenset[str] = frozenset()
+    taken: frozenset[str] = frozenset()
+
+    def expressions(self, prefixed: bool = True) -> ExpressionPrinter:
+        """Return the printer of the query's expressions."""
+        return ExpressionPrinter(self.page, self.style.pretty, prefixed, self.style.type_name, self.inside)
+
+    def inside(self, query: SelectQuery, names: Sequence[str] | None = None, visible: bool = False) -> None:
+        """Print a query inside of this one."""
+        level = self.page.level
+        QueryPrinter(self.style, self.page, self.taken or self.around, self.item_names).print(query, names, visible)
+        self.page.level = level
+
+    def print(self, query: SelectQuery, names: Sequence[str] | None = None, visible: bool = True) -> None:
+        """Print a query.
+
+        names: of its columns, None: as in its text. visible: something else can see these names.
+        """
+        page = self.page
+        self.taken = self.around
+        self.item_names |= {item.name for item in query.items}
+        if isinstance(query.body, SelectBlock):
+            self.taken = give_names(query.body, self.around)
+        if query.items:
+            self._items(query)
+        shown = self.expressions()
+        if isinstance(query.body, SetNode):
+            self._set(query.body, names, visible)
+        else:
+            self._block(query.body, names or [name for name, _ in query.columns], visible)
+        if query.order_by:
+            page.line(" ORDER BY ", -CLAUSE_INDENT, CLAUSE_INDENT, 1)
+            shown.order(query.order_by, query.order_numbers)
+        if query.offset is not None:
+            page.line(" OFFSET ", -CLAUSE_INDENT, CLAUSE_INDENT)
+            shown.print(query.offset)
+        if query.limit is not None:
+            page.line(" FETCH FIRST " if query.with_ties else " LIMIT ", -CLAUSE_INDENT, CLAUSE_INDENT)
+            is_all = isinstance(query.limit, Constant) and query.limit.text is None
+            if is_all:
+                page.write("ALL")
+            elif query.with_ties:
+                page.write("(")
+                shown.print(query.limit)
+                page.write(") ROWS WITH TIES")
+            else:
+                shown.print(query.limit)
+        for strength, sources, wait in query.locking:
+            for source in sources:
+                page.line(f" {strength}", -CLAUSE_INDENT, CLAUSE_INDENT)
+                page.write(f" OF {quoted(source.shown)}{wait}")
+
+    def _items(self, query: SelectQuery) -> None:
+        page = self.page
+        page.level += CLAUSE_INDENT
+        page.write(" WITH " + "RECURSIVE " * query.recursive)
+        for number, item in enumerate(query.items):
+            page.write(", " * bool(number) + quoted(item.name) + _list(item.column_aliases) + " AS (")
+            page.line("")
+            self.inside(item.query, visible=True)
+            page.line("")
+            page.write(")")
+        page.level -= CLAUSE_INDENT
+        page.line("")
+
+    # Set operations
+
+    def _set(self, node: SetNode | SelectQuery, names: Sequence[str] | None, visible: bool) -> None:
+        page = self.page
+        if isinstance(node, SelectQuery):
+            clauses = node.items or node.order_by or node.limit or node.offset or node.locking
+            page.write("(" * bool(clauses))
+            self.inside(node, names, visible)
+            page.write(")" * bool(clauses))
+            return
+        left = node.left
+        is_other = isinstance(left, SetNode) and left.operator != node.operator
+        indent = CLAUSE_INDENT * is_other
+        if is_other:
+            page.write("(")
+            page.line("", indent)
+        self._set(left, names, visible)
+        page.line(") " if is_other else "", -indent)
+        page.write(f"{node.operator} ")
+        is_nested = isinstance(node.right, SetNode)
+        indent = CLAUSE_INDENT * is_nested
+        page.write("(" * is_nested)
+        page.line("", indent)
+        self._set(node.right, names, False)
+        page.level -= indent
+        if is_nested:
+            page.line(")")
+
+    # SELECT
+
+    def _block(self, block: SelectBlock, names: Sequence[str], visible: bool) -> None:
+        page, shown = self.page, self.expressions()
+        page.level += CLAUSE_INDENT
+        page.write(" ")
+        if block.rows:
+            page.write("VALUES ")
+            for number, row in enumerate(block.rows):
+                page.write(", " * bool(number) + "(")
+                shown.all(row, False, ",")
+                page.write(")")
+            return
+        page.write("SELECT" + " DISTINCT" * (block.distinct or bool(block.distinct_on)))
+        if block.distinct_on:
+            page.write(" ON (")
+            for number, node in enumerate(block.distinct_on):
+                page.write(", " * bool(number))
+                shown.key(node)
+            page.write(")")
+        self._targets(block, names, visible)
+        self._from(block)
+        if block.where is not None:
+            page.line(" WHERE ", -CLAUSE_INDENT, CLAUSE_INDENT, 1)
+            shown.print(block.where)
+        if block.groups:
+            page.line(" GROUP BY ", -CLAUSE_INDENT, CLAUSE_INDENT, 1)
+            page.write("DISTINCT " * block.group_distinct)
+            for number, group in enumerate(block.groups):
+                page.write(", " * bool(number))
+                self._group(group, True)
+        if block.having is not None:
+            page.line(" HAVING ", -CLAUSE_INDENT, CLAUSE_INDENT)
+            shown.print(block.having)
+        for number, window in enumerate(block.windows):
+            if number:
+                page.write(", ")
+            else:
+                page.line(" WINDOW ", -CLAUSE_INDENT, CLAUSE_INDENT, 1)
+            page.write(f"{quoted(window.name or '')} AS ")
+            shown.window(window)
+
+    def _targets(self, block: SelectBlock, names: Sequence[str], visible: bool) -> None:
+        page = self.page
+        was_long = False
+        for number, (target, name) in enumerate(zip(block.targets, names, strict=False)):
+            page.write(", " if number else " ")
+            whole, page.text = page.text, ""
+            shown = "" if visible else "?column?"
+            self.expressions().print(target.expression, True)
+            if isinstance(target.expression, Var):
+                source, index = target.expression.source, target.expression.index
+                shown = "" if index is None else source.shown_columns[index]
+            elif isinstance(target.expression, Merged):
+                shown = target.expression.shown or target.expression.name
+            if name != shown:
+                page.write(f" AS {quoted(name)}")
+            piece, page.text = page.text, whole
+            passes = page.column + len(piece) > self.style.wrap
+            page.place(piece, number > 0 and (passes or was_long))
+            was_long = "\n" in piece.removeprefix("\n")
+
+    def _from(self, block: SelectBlock) -> None:
+        page = self.page
+        for number, item in enumerate(block.items):
+            if not number:
+                page.line(" FROM ", -CLAUSE_INDENT, CLAUSE_INDENT, 2)
+                self._item(item)
+                continue
+            page.write(", ")
+            whole, page.text = page.text, ""
+            self._item(item)
+            piece, page.text = page.text, whole
+            page.place(piece, page.column + len(piece) > self.style.wrap)
+
+    def _group(self, group: GroupNode, bare: bool) -> None:
+        page = self.page
+        if group.kind == "key":
+            assert group.expression is not None
+            self.expressions().key(group.expression)
+            return
+        words = {"rollup": "ROLLUP(", "cube": "CUBE(", "sets": "GROUPING SETS ("}
+        is_one = group.kind == "list" and bare and len(group.items) == 1
+        page.write("" if is_one else words.get(group.kind, "("))
+        for number, item in enumerate(group.items):
+            page.write(", " * bool(number))
+            if group.kind == "sets" and item.kind == "key":
+                self._group(GroupNode("list", (item,)), False)
+            else:
+                self._group(item, group.kind != "sets")
+        page.write("" if is_one else ")")
+
+    # FROM
+
+    def _item(self, item: FromNode) -> None:
+        if isinstance(item, JoinNode):
+            self._join(item)
+        else:
+            self._source(item)
+
+    def _join(self, item: JoinNode) -> None:
+        page, pretty = self.page, self.style.pretty
+        page.write("(" * (not pretty))
+        self._item(item.left)
+        is_cross = item.kind in ("inner", "cross") and item.condition is None and not item.using
+        word = "CROSS" if is_cross else {"inner": ""}.get(item.kind, item.kind.upper())
+        page.line(f" {word + ' ' if word else ''}JOIN ", -CLAUSE_INDENT, CLAUSE_INDENT, JOIN_INDENT)
+        is_nested = pretty and isinstance(item.right, JoinNode)
+        page.write("(" * is_nested)
+        self._item(item.right)
+        page.write(")" * is_nested)
+        if item.using:
+            names = [_using_name(column, name) for name, _, _, column in item.using]
+            page.write(f" USING {_list(names)}")
+        elif item.condition is not None:
+            page.write(" ON " + "(" * (not pretty))
+            self.expressions().print(item.condition)
+            page.write(")" * (not pretty))
+        elif not is_cross:
+            page.write(" ON TRUE")
+        page.write(")" * (not pretty))
+
+    def _source(self, source: Source) -> None:
+        page = self.page
+        page.write("LATERAL " * source.lateral)
+        own = ""
+        match source.kind:
+            case "relation":
+                own = source.name
+                hidden = source.name in self.item_names
+                whole = f"{quoted(source.schema)}.{quoted(source.name)}"
+                page.write(whole if hidden else self.style.relation_name(source.schema, source.name))
+            case "item":
+                own = source.name
+                page.write(quoted(source.name))
+            case "query":
+                assert source.query is not None
+                page.write("(")
+                self.inside(source.query, visible=True)
+                page.write(")")
+            case _:
+                page.write("ROWS FROM(" * (len(source.calls) > 1))
+                self.expressions().all(source.calls, True)
+                page.write(")" * (len(source.calls) > 1) + " WITH ORDINALITY" * source.has_ordinality)
+        if source.alias is not None or source.shows_columns or source.shown != own:
+            page.write(f" {quoted(source.shown)}")
+        if source.shows_columns:
+            page.write(_list(listed_columns(source)))
+
+
+def _using_name(column: Node, name: str) -> str:
+    if isinstance(column, Var) and column.index is not None:
+        return column.source.shown_columns[column.index]
+    return getattr(column, "shown", "") or name
+
+
+def _list(names: Sequence[str]) -> str:
+    """Return names in parentheses, nothing for none."""
+    return f"({', '.join(map(quoted, names))})" if names else ""

@@ -1,0 +1,214 @@
+"""The operator, function or cast that PostgreSQL takes for operands of given types.
+
+Enters: names and OIDs of types, 705 for an untyped constant. Leaves: rows of pg_operator and
+pg_proc, and how a cast is done. Follows the rules of PostgreSQL's manual, chapter 10, over the rows
+that `engine.system_catalog.static_rows` has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from engine.system_catalog.static_rows import Row, static_rows
+from sql.types.datatypes import SqlType, array_of, by_oid
+
+UNKNOWN_OID = 705
+ANY, ANY_ELEMENT, ANY_ARRAY, ANY_NONARRAY, ANY_ENUM = 2276, 2283, 2277, 2776, 3500
+ANY_COMPATIBLE, ANY_COMPATIBLE_ARRAY, ANY_COMPATIBLE_NONARRAY = 5077, 5078, 5079
+ELEMENTS = frozenset({ANY, ANY_ELEMENT, ANY_NONARRAY, ANY_ENUM, ANY_COMPATIBLE, ANY_COMPATIBLE_NONARRAY})
+NONARRAYS = frozenset({ANY_NONARRAY, ANY_COMPATIBLE_NONARRAY})
+ARRAYS = frozenset({ANY_ARRAY, ANY_COMPATIBLE_ARRAY})
+POLYMORPHIC = ELEMENTS | ARRAYS
+
+
+@cache
+def _types() -> dict[int, Row]:
+    return {row["oid"]: row for row in static_rows("pg_type")}
+
+
+@cache
+def _casts() -> dict[tuple[int, int], Row]:
+    return {(row["castsource"], row["casttarget"]): row for row in static_rows("pg_cast")}
+
+
+@cache
+def _by_name(relation: str, column: str) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in static_rows(relation):
+        found.setdefault(row[column], []).append(row)
+    return found
+
+
+def category(oid: int) -> tuple[str, bool]:
+    """Return the category of a type, and whether the type is its preferred one."""
+    row = _types().get(oid)
+    return ("U", False) if row is None else (row["typcategory"], row["typispreferred"])
+
+
+def cast_method(source: SqlType, target: SqlType) -> str:
+    """Return how a cast is done: by 'function', by 'relabel', or by 'text'."""
+    row = _casts().get((source.oid, target.oid))
+    if row is not None:
+        return {"f": "function", "b": "relabel"}.get(row["castmethod"], "text")
+    if source.is_array and target.is_array:
+        return "array" if cast_method(source.element, target.element) != "relabel" else "relabel"
+    return "text"
+
+
+def is_implicit(kind: SqlType, target: int) -> bool:
+    """Tell whether a value becomes one of another type without a cast in the text."""
+    if kind.oid in (target, UNKNOWN_OID) or target == ANY:
+        return True
+    if target in ARRAYS:
+        return kind.is_array
+    if target in ELEMENTS:
+        return (target != ANY_ENUM or kind.is_enum) and (target not in NONARRAYS or not kind.is_array)
+    row = _casts().get((kind.oid, target))
+    return row is not None and row["castcontext"] == "i"
+
+
+def operator(name: str, given: Sequence[SqlType]) -> Row | None:
+    """Return the operator of this name for one operand (given after the operator) or for two."""
+    name = "<>" if name == "!=" else name
+    rows = _by_name("pg_operator", "oprname").get(name, [])
+    if len(given) == 1:
+        return choose([row for row in rows if not row["oprleft"]], lambda row: (row["oprright"],), given)
+    binary = [row for row in rows if row["oprleft"] and row["oprright"]]
+    return choose(binary, lambda row: (row["oprleft"], row["oprright"]), given, alike=True)
+
+
+def functions_named(name: str) -> list[Row]:
+    """Return the rows of pg_proc of this name."""
+    return _by_name("pg_proc", "proname").get(name, [])
+
+
+def function(name: str, given: Sequence[SqlType]) -> Row | None:
+    """Return the function of this name for arguments of these types."""
+    fitting = [
+        row
+        for row in functions_named(name)
+        if row["pronargs"] - row["pronargdefaults"] <= len(given) <= row["pronargs"]
+        or (row["provariadic"] and len(given) >= row["pronargs"] - 1)
+    ]
+    return choose(fitting, lambda row: argument_types(row, len(given)), given)
+
+
+def argument_types(row: Row, count: int) -> tuple[int, ...]:
+    """Return the types of `count` arguments of a function."""
+    types = [int(one) for one in row["proargtypes"]]
+    if row["provariadic"] and count >= len(types):
+        types = [*types[:-1], *[int(row["provariadic"])] * (count - len(types) + 1)]
+    return tuple(types[:count])
+
+
+def choose(
+    rows: list[Row], types_of: Callable[[Row], tuple[int, ...]], given: Sequence[SqlType], alike: bool = False
+) -> Row | None:
+    """Return the row whose types fit best.
+
+    alike: beside a typed operand an untyped constant is tried with its type first.
+    """
+    oids = [kind.oid for kind in given]
+    exact = tuple(oids)
+    if alike and UNKNOWN_OID in exact:
+        known = next((oid for oid in exact if oid != UNKNOWN_OID), UNKNOWN_OID)
+        exact = (known,) * len(exact)
+    for row in rows:
+        if types_of(row) == exact:
+            return row
+    left = [row for row in rows if _fits(types_of(row), given)]
+    for measure in (_exact_count, _preferred_count):
+        if len(left) > 1:
+            best = max(measure(types_of(row), oids) for row in left)
+            left = [row for row in left if measure(types_of(row), oids) == best]
+    if len(left) > 1 and UNKNOWN_OID in oids:
+        left = _by_category(left, types_of, oids)
+    return left[0] if left else None
+
+
+def _fits(types: Sequence[int], given: Sequence[SqlType]) -> bool:
+    pairs = list(zip(types, given, strict=True))
+    if not all(is_implicit(kind, oid) for oid, kind in pairs):
+        return False
+    known = [(oid, kind) for oid, kind in pairs if kind.oid != UNKNOWN_OID and oid in POLYMORPHIC and oid != ANY]
+    for compatible in (False, True):
+        own = [one for one in known if (one[0] >= ANY_COMPATIBLE) == compatible]
+        elements = [kind.element if oid in ARRAYS else kind for oid, kind in own]
+        if any(not (one.oid == elements[0].oid or (compatible and _meet(one, elements[0]))) for one in elements[1:]):
+            return False
+    return True
+
+
+def _meet(one: SqlType, other: SqlType) -> bool:
+    return is_implicit(one, other.oid) or is_implicit(other, one.oid)
+
+
+def _exact_count(types: Sequence[int], given: Sequence[int]) -> int:
+    return sum(one == other for one, other in zip(types, given, strict=True))
+
+
+def _preferred_count(types: Sequence[int], given: Sequence[int]) -> int:
+    return sum(
+        other != UNKNOWN_OID and (one == other or (category(one)[1] and category(one)[0] == category(other)[0]))
+        for one, other in zip(types, given, strict=True)
+    )
+
+
+def _by_category(rows: list[Row], types_of: Callable[[Row], tuple[int, ...]], given: Sequence[int]) -> list[Row]:
+    """Return the rows that take untyped constants as texts where one does, or as values of the
+    typed operands.
+    """
+    for place, oid in enumerate(given):
+        if oid != UNKNOWN_OID:
+            continue
+        categories = {category(types_of(row)[place])[0] for row in rows}
+        if "S" in categories or len(categories) == 1:
+            wanted = "S" if "S" in categories else next(iter(categories))
+            kept = [row for row in rows if category(types_of(row)[place])[0] == wanted]
+            preferred = [row for row in kept if category(types_of(row)[place])[1]]
+            rows = preferred or kept
+    known = {oid for oid in given if oid != UNKNOWN_OID}
+    if len(rows) > 1 and len(known) == 1:
+        same = [row for row in rows if types_of(row) == tuple(known) * len(given)]
+        rows = same or rows
+    return rows
+
+
+def element_of(given: Sequence[tuple[int, SqlType]]) -> SqlType | None:
+    """Return what a polymorphic function's elements are, from (declared type, type of the
+    argument) of each argument.
+    """
+    for declared, kind in given:
+        if kind.oid == UNKNOWN_OID or declared == ANY:
+            continue
+        if declared in ARRAYS and kind.is_array:
+            return kind.element
+        if declared in ELEMENTS:
+            return kind
+    return None
+
+
+def common_type(kinds: Sequence[SqlType]) -> SqlType:
+    """Return the type of CASE, UNION and the like, over branches of these types."""
+    known = [kind for kind in kinds if kind.oid != UNKNOWN_OID]
+    if not known:
+        return SqlType("text")
+    if all(kind == known[0] for kind in known):
+        return known[0]
+    found = known[0]
+    for kind in known[1:]:
+        same_category = category(kind.oid)[0] == category(found.oid)[0]
+        if kind.oid != found.oid and same_category and not category(found.oid)[1] and is_implicit(found, kind.oid):
+            if not is_implicit(kind, found.oid):
+                found = kind
+    return found if all(kind == found for kind in known) else found.without_modifier()
+
+
+def declared_type(oid: int, element: SqlType | None) -> SqlType | None:
+    """Return a declared type, where it is polymorphic by what its elements are here."""
+    if oid in ELEMENTS:
+        return None if oid == ANY else element
+    if oid in ARRAYS:
+        return None if element is None else array_of(element)
+    return by_oid(oid)

@@ -1,0 +1,80 @@
+"""pg_get_viewdef beside PostgreSQL's answers: of many queries, and of views whose relations were renamed since.
+
+`--rewrite` writes PostgreSQL's answers into the files.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.engine.session_client import SessionClient, World
+from tests.golden import Golden, texts
+from tests.oracle.postgres import PostgresCluster
+
+FOLDER = Path(__file__).parent
+QUERIES, RENAMED = FOLDER / "view_texts.txt", FOLDER / "renamed_views.txt"
+TABLES = FOLDER / "view_texts.sql"
+FORMS = "pg_get_viewdef(oid), pg_get_viewdef(oid, true), pg_get_viewdef(oid, 60)"
+
+
+class Ours:
+    """A session of a database of its own."""
+
+    def __init__(self, client: SessionClient) -> None:
+        self._client = client
+
+    def rows(self, text: str) -> list[tuple[str, ...]]:
+        """Run a statement and return its rows."""
+        answer = self._client.ask(text)
+        assert not any(line.startswith("E ") for line in answer), (text, answer)
+        found = (ast.literal_eval(line[2:]) for line in answer if line.startswith("D "))
+        return [tuple(value.decode() for value in row) for row in found]
+
+
+class Theirs:
+    """A session of PostgreSQL."""
+
+    def __init__(self, connection: psycopg.Connection[tuple[object, ...]]) -> None:
+        self._connection = connection
+
+    def rows(self, text: str) -> list[tuple[str, ...]]:
+        """Run a statement and return its rows."""
+        cursor = self._connection.execute(text.encode())
+        return [] if cursor.description is None else [tuple(map(str, row)) for row in cursor]
+
+
+@pytest.fixture
+def answering(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ours | Theirs]:
+    """A session whose answers are to be in the files: PostgreSQL's where they are written, else ours."""
+    if not request.config.getoption("--rewrite"):
+        world = World(tmp_path / "data")
+        yield Ours(world.client())
+        world.close()
+        return
+    cluster: PostgresCluster = request.getfixturevalue("postgres")
+    with cluster.connect() as connection:
+        connection.execute("CREATE SCHEMA viewed")
+        connection.execute("SET search_path = viewed")
+        yield Theirs(connection)
+        connection.execute('DROP SCHEMA IF EXISTS viewed, f_one, f_two, "F One" CASCADE')
+
+
+@pytest.mark.golden
+def test_views_are_shown_as_postgresql_shows_them(golden: Golden, answering: Ours | Theirs) -> None:
+    for text in TABLES.read_text().splitlines():
+        answering.rows(text)
+    for number, text in enumerate(texts(QUERIES)):
+        answering.rows(f"CREATE VIEW v{number:03d} AS {text}")
+    shown = answering.rows(f"SELECT {FORMS} FROM pg_class WHERE relkind = 'v' AND relname LIKE 'v___' ORDER BY relname")
+    found = iter(shown)
+    golden(QUERIES, lambda _: [line for form in next(found) for line in form.split("\n")])
+
+
+@pytest.mark.golden
+def test_views_show_the_names_of_today(golden: Golden, answering: Ours | Theirs) -> None:
+    golden(RENAMED, lambda text: [line for row in answering.rows(text) for line in (row[0], *row[1].split("\n"))])
