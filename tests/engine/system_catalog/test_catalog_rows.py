@@ -76,4 +76,4 @@ def shown(line: str) -> str:
     if line.startswith("E "):
         return line[2:]
     values: list[bytes | None] = literal_eval(line[2:])
-    return "|".join("NULL" if value is None else value.decode() for value in values)
+    return "|".join("NULL" if value is None else value.decode().replace("\n", "\\n") for value in values)

@@ -1,4 +1,5 @@
-"""pg_get_viewdef beside PostgreSQL's answers: of many queries, and of views whose relations were renamed since.
+"""pg_get_viewdef beside PostgreSQL's answers: of many queries, and of views whose relations were
+renamed since.
 
 `--rewrite` writes PostgreSQL's answers into the files.
 """
@@ -50,7 +51,7 @@ class Theirs:
 
 @pytest.fixture
 def answering(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ours | Theirs]:
-    """A session whose answers are to be in the files: PostgreSQL's where they are written, else ours."""
+    """Return the session whose answers are to be in the files: PostgreSQL's to write them, else ours."""
     if not request.config.getoption("--rewrite"):
         world = World(tmp_path / "data")
         yield Ours(world.client())
