@@ -24,6 +24,7 @@ from engine.streams import statistics as stream_statistics
 from engine.streams import view_statistics
 from engine.streams.stream import Stream
 from sql.catalog.catalog import RelationDescription, SessionSettings
+from sql.catalog.functions import FunctionDescription
 from sql.names.relation_keys import PUBLIC, schema_of
 from sql.types.datatypes import SqlType, array_of, enum_type
 from sql.types.enums import EnumType
@@ -65,6 +66,7 @@ class ViewEntry:
         zone: the TimeZone on which its groups depend, '' if they depend on none.
         followers: oids of views that would read it, had it not exchanged its contents with another
             view; they are dropped with it.
+        functions: as of a SourceText.
     """
 
     description: RelationDescription
@@ -75,6 +77,7 @@ class ViewEntry:
     active: bool = True
     zone: str = ""
     followers: frozenset[int] = frozenset()
+    functions: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,7 @@ class SourceText:
     Attributes:
         names: of a check, the table's columns as its text calls them, with their numbers.
         sequences: of a default, the sequences by their names in its text, with their oids.
+        functions: of users, that it calls: their keys when it was bound, with their oids.
     """
 
     text: str
@@ -91,6 +95,7 @@ class SourceText:
     names: tuple[tuple[str, int], ...] = ()
     search_path: str = PUBLIC
     sequences: tuple[tuple[str, int], ...] = ()
+    functions: tuple[tuple[str, int], ...] = ()
 
     @property
     def settings(self) -> SessionSettings:
@@ -231,6 +236,7 @@ class CatalogImage:
             of `description.columns` for views, and 0 for the relation itself.
         schemas: oids by name.
         types: the database's own types by key.
+        functions: of users, by their oids.
     """
 
     entries: Mapping[str, Entry] = field(default_factory=lambda: MappingProxyType({}))
@@ -241,6 +247,7 @@ class CatalogImage:
     privileges: Privileges = field(default_factory=Privileges)
     schemas: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({PUBLIC: PUBLIC_SCHEMA_OID}))
     types: Mapping[str, EnumType] = field(default_factory=lambda: MappingProxyType({}))
+    functions: Mapping[int, FunctionDescription] = field(default_factory=lambda: MappingProxyType({}))
 
     def has_schema(self, name: str) -> bool:
         """Tell whether a schema exists (the Protocol `sql.catalog.catalog.KnowsSchemas`)."""
@@ -251,6 +258,19 @@ class CatalogImage:
         `sql.catalog.catalog.KnowsTypes`).
         """
         return self.types.get(key)
+
+    def functions_called(self, key: str) -> tuple[FunctionDescription, ...]:
+        """Return the functions with this key (the Protocol
+        `sql.catalog.functions.KnowsFunctions`).
+        """
+        return self._functions.get(key, ())
+
+    @cached_property
+    def _functions(self) -> dict[str, tuple[FunctionDescription, ...]]:
+        found: dict[str, tuple[FunctionDescription, ...]] = {}
+        for one in self.functions.values():
+            found[one.name] = (*found.get(one.name, ()), one)
+        return found
 
     @cached_property
     def types_by_oid(self) -> Mapping[int, SqlType]:
@@ -265,7 +285,7 @@ class CatalogImage:
     @property
     def oids(self) -> list[int]:
         """The oids of all objects that have an owner."""
-        own = (*self.schemas.values(), *(one.oid for one in self.types.values()))
+        own = (*self.schemas.values(), *(one.oid for one in self.types.values()), *self.functions)
         return [*own, *(entry.description.oid for entry in self.entries.values())]
 
     def relation(self, name: str) -> RelationDescription | None:

@@ -25,10 +25,11 @@ WORDS = {
     "t": "TRIGGER",
     "U": "USAGE",
     "C": "CREATE",
+    "X": "EXECUTE",
 }
 LETTERS = {word: letter for letter, word in WORDS.items()}
 # All that there is to grant on each kind of object.
-OF_RELATION, OF_SEQUENCE, OF_SCHEMA = "arwdDxt", "rwU", "UC"
+OF_RELATION, OF_SEQUENCE, OF_SCHEMA, OF_FUNCTION = "arwdDxt", "rwU", "UC", "X"
 PUBLIC_SCHEMA_OID = 2200
 
 
@@ -78,7 +79,10 @@ class Privileges:
         everything: the letters of the object's kind, which the owner has by default.
         """
         owner = self.owner(oid)
-        return self.grants.get(oid, (Grant(owner, owner, everything),))
+        first: tuple[Grant, ...] = (Grant(owner, owner, everything),)
+        if everything == OF_FUNCTION:
+            first = (Grant(PUBLIC, owner, everything), *first)
+        return self.grants.get(oid, first)
 
     def may(self, roles: Roles, role: int, oid: int, letters: str) -> bool:
         """Tell whether a role has one of the privileges."""
@@ -159,6 +163,11 @@ class Privileges:
         owners = {oid: owner for oid, owner in self.owners.items() if oid not in gone} | made
         grants = {oid: given for oid, given in self.grants.items() if oid not in gone}
         return Privileges(MappingProxyType(owners), MappingProxyType(grants))
+
+
+def may_execute(roles: Roles, privileges: Privileges, role: int, oid: int) -> bool:
+    """Tell whether a role may call a function: everybody may, until that is taken back."""
+    return oid not in privileges.grants or privileges.may(roles, role, oid, OF_FUNCTION)
 
 
 def added(grants: tuple[Grant, ...], new: Grant) -> tuple[Grant, ...]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 
+from engine.catalog.functions import plain_function
 from engine.catalog.image import (
     CatalogImage,
     DisabledViewEntry,
@@ -24,6 +25,7 @@ from engine.catalog.image import (
     UsedRelation,
     ViewEntry,
 )
+from engine.catalog.plain_types import DAMAGED, plain_type
 from engine.catalog.privileges import plain_privileges
 from engine.catalog.roles import plain_roles
 from engine.catalog.sequences import SequenceDefinition
@@ -31,10 +33,9 @@ from ringbuffer.pages.log_rows import encode_rows
 from sql.catalog.catalog import KeyReference
 from sql.errors import SqlError
 from sql.names.relation_keys import PUBLIC
-from sql.types.datatypes import FAMILIES, SqlType
+from sql.types.datatypes import SqlType
 from sql.types.enums import EnumLabel, EnumType
 
-DAMAGED = "XX001"
 SHOWN_CHARACTERS_MAX = 60
 WORDS = {str: "text", int: "number", list: "list", dict: "object"}
 FORMS: dict[str, Mapping[str, type]] = {
@@ -63,9 +64,6 @@ FORMS: dict[str, Mapping[str, type]] = {
 }
 
 
-TYPE_FIELDS = tuple(one.name for one in fields(SqlType))
-
-
 def catalog_text(image: CatalogImage) -> str:
     """Return the text of the catalog for the file of the tables."""
     form = plain_form(image)
@@ -84,6 +82,7 @@ def plain_form(image: CatalogImage) -> dict[str, object]:
         "schemas": dict(image.schemas),
         "access": {**plain_roles(image.roles), **plain_privileges(image.privileges)},
         "types": [asdict(one) for one in image.types.values()],
+        "functions": [plain_function(one) for one in image.functions.values()],
         "relations": [plain_entry(entry) for entry in image.entries.values()],
         "comments": [[oid, number, text] for (oid, number), text in image.comments.items()],
     }
@@ -104,6 +103,7 @@ def plain_entry(entry: Entry) -> dict[str, object]:
                 "used": used,
                 "named": sorted(entry.named),
                 "active": entry.active,
+                "functions": entry.functions,
             }
         case TableEntry():
             return {"kind": "table", **head, **_table(entry)}
@@ -125,31 +125,11 @@ def plain_entry(entry: Entry) -> dict[str, object]:
                 "text": entry.source.text,
                 "time_zone": entry.source.time_zone,
                 "search_path": entry.source.search_path,
+                "functions": entry.source.functions,
                 "columns": [{"name": column.name, "type": plain_type(column.type)} for column in description.columns],
                 "used": [plain_used(used) for used in entry.used],
                 "parts": entry.parts,
             }
-
-
-def plain_type(kind: SqlType) -> dict[str, object]:
-    """Return the stored form of a type: its family, and what else is not None.
-
-    The family of an own type is a text with its oid.
-    """
-    return {name: value for name in TYPE_FIELDS if (value := getattr(kind, name)) is not None}
-
-
-def type_of(plain: Mapping[str, Any], image: CatalogImage) -> SqlType:
-    """Return the type that `plain_type` wrote.
-
-    Raises SqlError for an own type that does not exist.
-    """
-    if plain["family"] in FAMILIES:
-        return SqlType(**plain)
-    for kind in image.types_by_oid.values():
-        if kind.family == plain["family"]:
-            return kind
-    raise SqlError(DAMAGED, f"the type {plain['family']} is missing")
 
 
 def enum_of(plain: Mapping[str, Any]) -> EnumType:
@@ -187,7 +167,13 @@ def source_of(plain: Mapping[str, Any] | None) -> SourceText | None:
         return None
     names = tuple((name, number) for name, number in plain["names"])
     sequences = tuple((name, oid) for name, oid in plain.get("sequences", ()))
-    return SourceText(plain["text"], plain["time_zone"], names, plain.get("search_path", PUBLIC), sequences)
+    called = called_of(plain)
+    return SourceText(plain["text"], plain["time_zone"], names, plain.get("search_path", PUBLIC), sequences, called)
+
+
+def called_of(plain: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
+    """Return the functions that a stored definition calls."""
+    return tuple((key, oid) for key, oid in plain.get("functions", ()))
 
 
 def reference_of(plain: Mapping[str, Any] | None) -> KeyReference | None:

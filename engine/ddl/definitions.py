@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from engine.catalog.functions import Called
 from engine.catalog.image import CatalogImage, Entry, SourceText, StreamEntry, UsedRelation, ViewEntry
 from engine.ddl.query_views import StreamsAsThen, define_query_view, used_relation
 from engine.ddl.table_names import relation_names
@@ -221,7 +222,8 @@ class ViewDraft:
         assert stream is not None, definition.name
         named = bound.named - {one.name for one in used}
         zone = definition.settings.time_zone if zoned else ""
-        return ViewEntry(view.description, stream.description.name, view, used, named, zone=zone)
+        called = tuple(sorted(bound.functions))
+        return ViewEntry(view.description, stream.description.name, view, used, named, zone=zone, functions=called)
 
     def _not_written(self, error: OSError) -> SqlError:
         return disk_error(error, f'write the kernels of view "{self.definition.shown}"')
@@ -304,13 +306,15 @@ def stored_draft(
     image: CatalogImage,
     used: tuple[UsedRelation, ...] | None,
     named: frozenset[str] | None,
+    called: Called = (),
 ) -> ViewDraft:
     """Return a view from its stored definition and the statement in its text.
 
     used: the streams in its text as it knew them when it was made; None: as they are. named: the
-    other relations that it means. Raises SqlError when it can't be bound any more.
+    other relations that it means. called: the functions in its text. Raises SqlError when it can't
+    be bound any more.
     """
-    catalog = image if used is None else StreamsAsThen(image, used, named)
+    catalog = image if used is None else StreamsAsThen(image, used, named, called)
     bound = bind_query(statement.query, catalog, definition.settings)
     return part_of(ViewDraft(definition, bound, image, used))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from engine.catalog.functions import Called, called_as_then
 from engine.catalog.image import (
     CatalogImage,
     DisabledViewEntry,
@@ -26,6 +27,7 @@ from engine.catalog.image import (
 )
 from sql.bind.queries.query import bind_query
 from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
+from sql.catalog.functions import FunctionDescription
 from sql.errors import SqlError
 from sql.parse.parse import parse
 from sql.parse.statements.create_view import CreateView
@@ -51,6 +53,7 @@ class AsThen:
 
     image: CatalogImage
     used: dict[str, UsedRelation]
+    called: Called | None
 
     def relation(self, name: str) -> RelationDescription | None:
         """Return the relation that was called `name`, without the columns that were dropped."""
@@ -82,6 +85,10 @@ class AsThen:
         """Return the type with this key, or None."""
         return self.image.type(key)
 
+    def functions_called(self, key: str) -> tuple[FunctionDescription, ...]:
+        """Return the functions with this key."""
+        return called_as_then(self.image, self.called, key)
+
 
 @dataclass(frozen=True)
 class StreamsAsThen:
@@ -94,11 +101,13 @@ class StreamsAsThen:
     Attributes:
         named: the other relations that the view's text means; None: as its names are understood
             now.
+        called: the functions that it means, in the same way.
     """
 
     image: CatalogImage
     used: tuple[UsedRelation, ...]
     named: frozenset[str] | None = None
+    called: Called | None = None
 
     def relation(self, name: str) -> RelationDescription | None:
         """Return the relation called `name`."""
@@ -115,6 +124,10 @@ class StreamsAsThen:
     def type(self, key: str) -> EnumType | None:
         """Return the type with this key, or None."""
         return self.image.type(key)
+
+    def functions_called(self, key: str) -> tuple[FunctionDescription, ...]:
+        """Return the functions with this key."""
+        return called_as_then(self.image, self.called, key)
 
 
 def stream_as_then(entry: StreamEntry, used: UsedRelation) -> RelationDescription:
@@ -150,7 +163,8 @@ def define_query_view(
     described = ((name, image.relation(name)) for name in sorted(bound.named))
     used = tuple(used_relation(name, description) for name, description in described if description is not None)
     root = _named(_over_parts(bound.root, parts, image, ""), statement.column_names)
-    return _entry(statement.name, root, bound.stable, source_text(statement.text, settings), used, oid, parts)
+    source = replace(source_text(statement.text, settings), functions=tuple(sorted(bound.functions)))
+    return _entry(statement.name, root, bound, source, used, oid, parts)
 
 
 def bound_anew(entry: QueryViewEntry, image: CatalogImage) -> QueryViewEntry:
@@ -179,17 +193,17 @@ def restored_view(
 
     Raises SqlError when it can't be bound any more.
     """
-    then = AsThen(image, {relation.name: relation for relation in used})
+    then = AsThen(image, {relation.name: relation for relation in used}, source.functions)
     bound = bind_query(statement.query, then, source.settings)
     named = _named(_over_parts(bound.root, parts, image, TODAY), column_names)
     root = rewrite_everywhere(named, lambda node: _of_today(node, then))
-    return _entry(name, root, bound.stable, source, used, oid, parts)
+    return _entry(name, root, bound, source, used, oid, parts)
 
 
 def _entry(
     name: str,
     root: Relation,
-    stable: bool,
+    bound: BoundQuery,
     source: SourceText,
     used: tuple[UsedRelation, ...],
     oid: int,
@@ -197,7 +211,9 @@ def _entry(
 ) -> QueryViewEntry:
     for column in root.schema:
         require_stored(column.name, column.type)
-    query = BoundQuery(root, (), relation_names(root), stable)
+    query = BoundQuery(
+        root, (), relation_names(root), bound.stable, functions=bound.functions, functions_below=bound.functions_below
+    )
     columns = tuple(
         ColumnDescription(column.name, column.type, number=number) for number, column in enumerate(root.schema, 1)
     )
@@ -227,7 +243,7 @@ def columns_used(entry: QueryViewEntry, image: CatalogImage, oid: int) -> frozen
     A star in a derived table uses only the columns that are read of it. A whole row as a value uses
     no column: it is the row that there is.
     """
-    then = AsThen(image, {relation.name: relation for relation in entry.used})
+    then = AsThen(image, {relation.name: relation for relation in entry.used}, entry.source.functions)
     root = bind_query(statement_of(entry.source.text).query, then, entry.source.settings).root
     needed = needed_columns(map_relation(root, _without_whole_rows))
     found: set[int] = set()

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from engine.catalog.disabled_views import restored_or_disabled
+from engine.catalog.functions import function_of, with_functions
 from engine.catalog.image import (
     CatalogImage,
     Entry,
@@ -22,17 +23,17 @@ from engine.catalog.image import (
     TableEntry,
     ViewEntry,
 )
+from engine.catalog.plain_types import DAMAGED, type_of
 from engine.catalog.privileges import PUBLIC_SCHEMA_OID, Privileges, privileges_of
 from engine.catalog.roles import Roles, roles_of
 from engine.catalog.sequences import SequenceCounter
 from engine.catalog.stored_form import (
-    DAMAGED,
+    called_of,
     definition_of,
     enum_of,
     read_plain,
     reference_of,
     source_of,
-    type_of,
     used_of,
 )
 from engine.ddl.definitions import ViewEngines, build_stream, stored_draft, stream_description
@@ -87,6 +88,7 @@ def restore_catalog(engines: Engines, text: str) -> CatalogImage:
     image = CatalogImage(
         schemas=plain.get("schemas", {PUBLIC: PUBLIC_SCHEMA_OID}), types={one.name: one for one in types}
     )
+    image = with_functions(image, [function_of(one, image) for one in plain.get("functions", ())])
     restored: dict[str, Entry] = {}
     for relation in sorted(plain["relations"], key=lambda relation: RANKS.get(relation["kind"], 2)):
         try:
@@ -120,7 +122,8 @@ def _restored(
         case "table":
             return _restored_table(image, relation)
     used = tuple(used_of(one) for one in relation["used"])
-    source = SourceText(relation["text"], relation["time_zone"], search_path=relation.get("search_path", PUBLIC))
+    path, called = relation.get("search_path", PUBLIC), called_of(relation)
+    source = SourceText(relation["text"], relation["time_zone"], search_path=path, functions=called)
     names = tuple(column["name"] for column in relation["columns"])
     parts = tuple(relation.get("parts", ()))
     statement = _only_statement(source.text, CreateView)
@@ -165,7 +168,7 @@ def _restored_view(engines: Engines, image: CatalogImage, relation: dict[str, An
     named = frozenset(relation["named"]) if "named" in relation else None
 
     def build() -> ViewEntry:
-        entry = stored_draft(definition, statement, image, used, named).restore(built_with)
+        entry = stored_draft(definition, statement, image, used, named, called_of(relation)).restore(built_with)
         return replace(entry, active=relation.get("active", True))
 
     return restored_or_disabled(build, relation, image)

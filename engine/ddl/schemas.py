@@ -28,6 +28,7 @@ from engine.catalog.image import (
 )
 from engine.ddl.dependents import SEVERAL, Dependent, cascade_notice, dependents_of, owned_by, refusal_of, shown
 from engine.ddl.dropping import drop_with
+from engine.ddl.functions.dropping import drop_functions, functions_of, rename_functions
 from engine.ddl.query_views import bound_again
 from engine.ddl.table_alterations import refuse_in_use
 from engine.ddl.table_names import relation_names
@@ -71,6 +72,8 @@ def drop_schemas(names: Sequence[str], cascade: bool, work: TableWork) -> None:
             lines.append((one.text, one.on))
     types = [enum for name in names for enum in types_of(name, work.image)]
     lines += [(f"type {enum.shown}", f"schema {schema_of(enum.name)}") for enum in types]
+    functions = [one for name in names for one in functions_of(name, work.image)]
+    lines += [(f"function {one.signature}", f"schema {schema_of(one.name)}") for one in functions]
     if lines and not cascade:
         what = f"schema {names[0]}" if len(names) == 1 else SEVERAL
         raise refusal_of(what, (f"{text} depends on {on}" for text, on in lines))
@@ -79,6 +82,7 @@ def drop_schemas(names: Sequence[str], cascade: bool, work: TableWork) -> None:
         work.notice(text, detail=detail)
     leaving = {entry.description.oid for entry in inside}
     drop_with(inside, [one for one in taken if one.entry.description.oid not in leaving], work)
+    drop_functions(functions, cascade, work)
     remove_types(types, work)
     schemas = {name: oid for name, oid in work.image.schemas.items() if name not in names}
     work.image = replace(work.image, schemas=MappingProxyType(schemas)).without(())
@@ -152,6 +156,7 @@ def rename_schema(name: str, new_name: str, work: TableWork) -> None:
     schemas = {new_name if one == name else one: oid for one, oid in work.image.schemas.items()}
     work.image = replace(work.image, schemas=MappingProxyType(schemas))
     rename_types(name, new_name, work)
+    rename_functions(name, new_name, work)
     for entry in tuple(work.image.entries.values()):
         today = work.image.by_oid(entry.description.oid)
         if today is not None and not is_part(today) and schema_of(today.description.name) == name:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from engine.catalog.functions import with_functions
 from engine.catalog.image import WORDS, CatalogImage, QueryViewEntry, StreamEntry, TableEntry, ViewEntry, maker_of
 from engine.ddl.dependents import SEVERAL, refusal_of
 from engine.ddl.query_views import StreamsAsThen, bound_anew, statement_of
@@ -20,6 +21,7 @@ from engine.ddl.view_alterations import with_view
 from engine.tables.table_expressions import bound_default, bound_description
 from sql.bind.queries.query import bind_query
 from sql.catalog.catalog import ColumnDescription
+from sql.catalog.functions import FunctionDescription
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import NOWHERE, described, name_of, relation_key, schema_of
 from sql.names.suggestions import did_you_mean
@@ -128,6 +130,7 @@ def give_way(before: EnumType, after: EnumType, statement: AlterType, work: Tabl
     Raises 0A000 for a definition that would not mean the same.
     """
     image = with_types(work.image, [after if one.oid == after.oid else one for one in work.image.types.values()])
+    image = with_functions(image, [_function(one, after) for one in image.functions.values()])
     for entry in tuple(image.entries.values()):
         name = entry.description.name
         try:
@@ -148,6 +151,12 @@ def give_way(before: EnumType, after: EnumType, statement: AlterType, work: Tabl
             action = done.get(statement.action, "SET SCHEMA")
             raise not_supported(f"ALTER TYPE ... {action} of a type that {what} has in its text") from error
     work.image = work.tables.image = image
+
+
+def _function(function: FunctionDescription, enum: EnumType) -> FunctionDescription:
+    arguments = tuple(replace(one, type=retyped_type(one.type, enum)) for one in function.arguments)
+    result = None if function.result is None else retyped_type(function.result, enum)
+    return replace(function, arguments=arguments, result=result)
 
 
 def _table(entry: TableEntry, enum: EnumType) -> TableEntry:
@@ -196,7 +205,9 @@ def _require_same(entry: ViewEntry, before: CatalogImage, after: CatalogImage, e
 def _root(entry: ViewEntry, image: CatalogImage) -> Relation:
     definition = entry.view.definition
     return bind_query(
-        statement_of(definition.text).query, StreamsAsThen(image, entry.used, entry.named), definition.settings
+        statement_of(definition.text).query,
+        StreamsAsThen(image, entry.used, entry.named, entry.functions),
+        definition.settings,
     ).root
 
 
@@ -280,6 +291,10 @@ def type_dependents(enum: EnumType, image: CatalogImage) -> list[tuple[str, str]
 
 
 def _of_type_itself(enum: EnumType, image: CatalogImage) -> Iterator[str]:
+    for function in image.functions.values():
+        kinds = [one.type for one in function.arguments]
+        if _is_of(enum, *kinds, *([] if function.result is None else [function.result])):
+            yield f"function {function.signature}"
     for entry in image.entries.values():
         what = f"{WORDS[entry.description.kind]} {described(entry.description.name)}"
         match entry:

@@ -10,9 +10,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from engine.catalog.image import CatalogImage, SequenceEntry, maker_of
-from engine.catalog.privileges import LETTERS, OF_RELATION, OF_SCHEMA, OF_SEQUENCE, Grant, Privileges, added, ordered
+from engine.catalog.privileges import (
+    LETTERS,
+    OF_FUNCTION,
+    OF_RELATION,
+    OF_SCHEMA,
+    OF_SEQUENCE,
+    Grant,
+    Privileges,
+    added,
+    ordered,
+)
 from engine.catalog.roles import BOOTSTRAP_OID, PUBLIC
 from engine.ddl.dropping import drop
+from engine.ddl.functions.dropping import drop_functions
 from engine.ddl.types import named_type, remove_types
 from engine.dialect.access import RoleWork, changes_access, named_role, role_work
 from engine.execution.defining import finish, table_work
@@ -21,14 +32,21 @@ from engine.execution.registry import handles
 from engine.execution.rights import KINDS, denied
 from engine.execution.work import Work
 from sql.errors import SqlError
-from sql.names.relation_keys import schema_of
+from sql.names.relation_keys import name_of, schema_of
 from sql.names.suggestions import did_you_mean
 from sql.parse.statements.drop import DropRelation
+from sql.parse.statements.functions import ChangeFunctionOwner, CommentOnFunction
 from sql.parse.statements.grants import GrantPrivileges
 from sql.parse.statements.owners import ChangeOwner, CommentOn, DropOwned, ReassignOwned
 from sql.parse.statements.parts import RoleSpec
 
-OF_KIND = {"table": OF_RELATION, "relation": OF_RELATION, "sequence": OF_SEQUENCE, "schema": OF_SCHEMA}
+OF_KIND = {
+    "table": OF_RELATION,
+    "relation": OF_RELATION,
+    "sequence": OF_SEQUENCE,
+    "schema": OF_SCHEMA,
+    "function": OF_FUNCTION,
+}
 # Privileges that GRANT ON a table's name may also name where the name is a sequence's.
 OF_TABLE_WORDS = OF_RELATION + "U"
 # Relations that OWNER TO takes under each kind's name.
@@ -84,6 +102,11 @@ def grant_privileges(statement: GrantPrivileges, work: RoleWork) -> None:
 def _targets(statement: GrantPrivileges, image: CatalogImage) -> list[Target]:
     if statement.kind == "schema":
         return [_schema(name, image) for name, _ in statement.names]
+    if statement.kind == "function":
+        return [_function(one.oid, image) for one in statement.functions]
+    if statement.kind == "all functions":
+        schemas = {_schema(name, image).name for name, _ in statement.names}
+        return [_function(oid, image) for oid, one in image.functions.items() if schema_of(one.name) in schemas]
     if statement.kind.startswith("all "):
         schemas = {_schema(name, image).name for name, _ in statement.names}
         wanted = statement.kind == "all sequences"
@@ -106,6 +129,10 @@ def _schema(name: str, image: CatalogImage) -> Target:
     return Target(oid, name, "schema", OF_SCHEMA)
 
 
+def _function(oid: int, image: CatalogImage) -> Target:
+    return Target(oid, name_of(image.functions[oid].name), "function", OF_FUNCTION)
+
+
 def _type(name: str, image: CatalogImage) -> Target:
     enum = named_type(name, image)
     return Target(enum.oid, enum.shown, "type", "")
@@ -122,14 +149,13 @@ def _relation(name: str, image: CatalogImage) -> Target:
 
 def _letters(statement: GrantPrivileges) -> str:
     """Return the privileges that a statement names. Raises 42601 and 0LP01; none: all."""
-    kind = {"all tables": "relation", "all sequences": "sequence", "table": "relation"}.get(
-        statement.kind, statement.kind
-    )
+    kinds = {"all tables": "relation", "all sequences": "sequence", "table": "relation", "all functions": "function"}
+    kind = kinds.get(statement.kind, statement.kind)
     allowed = OF_TABLE_WORDS if kind == "relation" else OF_KIND[kind]
     letters = ""
     for word in statement.words:
         letter = LETTERS.get(word.upper())
-        if letter is None and word.upper() not in ("TEMPORARY", "TEMP", "EXECUTE", "CONNECT", "SET"):
+        if letter is None and word.upper() not in ("TEMPORARY", "TEMP", "CONNECT", "SET"):
             raise SqlError("42601", f'unrecognized privilege type "{word}"')
         if letter is None or letter not in allowed:
             raise SqlError("0LP01", f"invalid privilege type {word.upper()} for {kind}")
@@ -238,6 +264,24 @@ def change_owner(statement: ChangeOwner, work: RoleWork) -> None:
         _put(work, work.image.privileges.with_owner(oid, owner))
 
 
+@changes_access(ChangeFunctionOwner)
+def change_function_owner(statement: ChangeFunctionOwner, work: RoleWork) -> None:
+    """Do ALTER FUNCTION ... OWNER TO."""
+    target = _function(statement.function.oid, work.image)
+    if not work.roles.is_superuser(work.current):
+        _require_owner(target, work)
+    owner = _new_owner(statement.role, work)
+    if owner != work.image.privileges.owner(target.oid):
+        _require_creator(owner, work.image.functions[target.oid].name, work)
+    _put(work, work.image.privileges.with_owner(target.oid, owner))
+
+
+@changes_access(CommentOnFunction)
+def comment_on_function(statement: CommentOnFunction, work: RoleWork) -> None:
+    """Do COMMENT ON FUNCTION."""
+    work.image = work.image.with_comment(statement.function.oid, 0, statement.comment)
+
+
 @changes_access(ReassignOwned)
 def reassign_owned(statement: ReassignOwned, work: RoleWork) -> None:
     """Do REASSIGN OWNED."""
@@ -268,6 +312,8 @@ async def drop_owned(statement: DropOwned, work: Work) -> Outcome:
             message = "cannot drop desired object(s) because other objects depend on them"
             raise replace(error, message=message) from None
     owners = changed.image.privileges.owner
+    functions = [one for one in changed.image.functions.values() if owners(one.oid) in gone]
+    drop_functions(functions, statement.cascade, changed)
     remove_types([one for one in changed.image.types.values() if owners(one.oid) in gone], changed)
     changed.image = without_grants(changed.image, gone)
     finish(changed, work)

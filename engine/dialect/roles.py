@@ -125,6 +125,7 @@ def _refuse_needed(role: Role, work: RoleWork) -> None:
     privileges = work.image.privileges
     objects = [(oid, f"schema {name}") for name, oid in work.image.schemas.items()]
     objects += [(one.oid, f"type {one.shown}") for one in work.image.types.values()]
+    objects += [(one.oid, f"function {one.signature}") for one in work.image.functions.values()]
     visible = (entry for entry in work.image.entries.values() if not is_part(entry))
     objects += sorted((entry.description.oid, shown(entry)) for entry in visible)
     found = []

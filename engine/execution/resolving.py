@@ -18,11 +18,14 @@ from engine.ddl.table_names import index_names
 from sql import interrupts
 from sql.bind.expressions.coerce import with_type
 from sql.catalog.catalog import SessionSettings
+from sql.catalog.functions import visible_functions
 from sql.catalog.schemas import SYSTEM, find_type, found_key, meant_schema
 from sql.errors import SqlError
 from sql.names.relation_keys import TEMPORARY, dotted, in_schema_of, name_of, relation_key, unknown, written_schema
 from sql.parse.statements.declaration import Naming, Statement
+from sql.parse.statements.functions import FunctionName
 from sql.parse.statements.parts import LikeRelation, SequenceOptions, TableChange
+from sql.parse.type_names import found_type
 from sql.types.enums import EnumType
 
 # Names that are looked for at once, which takes some microseconds each.
@@ -107,6 +110,30 @@ class Names:
             return written
         return self.known_type(written)
 
+    def function(self, named: FunctionName, if_exists: bool = False) -> FunctionName:
+        """Return a function that must be there with its oid. Raises 42883, 42725, 3F000."""
+        schema = written_schema(named.name)
+        if schema is not None and meant_schema(schema, self.settings) not in self.image.schemas:
+            if if_exists:
+                return named
+            raise SqlError("3F000", f'schema "{schema}" does not exist')
+        wanted = None
+        if named.arguments is not None:
+            wanted = tuple(found_type(kind, self.own_type).family for kind in named.arguments)
+        found = list(visible_functions(named.name, self.image, self.settings))
+        fitting = [one for one in found if wanted is None or one.families == wanted]
+        if len(fitting) > 1:
+            hint = "Specify the argument list to select the function unambiguously."
+            raise SqlError("42725", f'function name "{dotted(named.name)}" is not unique', hint=hint)
+        if fitting:
+            return replace(named, oid=fitting[0].oid)
+        if if_exists:
+            return named
+        if named.arguments is None:
+            raise SqlError("42883", f'could not find a function named "{dotted(named.name)}"')
+        types = ", ".join(found_type(kind, self.own_type).row.sql_name for kind in named.arguments)
+        raise SqlError("42883", f"function {dotted(named.name)}({types}) does not exist")
+
     def options(self, options: SequenceOptions) -> SequenceOptions:
         """Return the options of a sequence with the key of the table that owns it."""
         if not options.owned_by:
@@ -164,6 +191,10 @@ FOUND: dict[Naming, Callable[[Names, Any, Any], Any]] = {
     Naming.TYPE: lambda names, name, _: names.known_type(name),
     Naming.DROPPED_TYPES: lambda names, found, statement: tuple(
         names.dropped_type(name, statement.if_exists) for name in found
+    ),
+    Naming.FUNCTION: lambda names, function, statement: names.function(function, may_be_missing(statement)),
+    Naming.FUNCTIONS: lambda names, found, statement: tuple(
+        names.function(one, may_be_missing(statement)) for one in found
     ),
     Naming.BESIDE: lambda _, name, statement: in_schema_of(statement.name, name),
     Naming.LIKES: lambda names, likes, _: names.likes(likes),

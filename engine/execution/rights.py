@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.catalog.image import CatalogImage, Entry, QueryViewEntry, TableEntry
-from engine.catalog.privileges import Privileges
+from engine.catalog.privileges import Privileges, may_execute
 from engine.catalog.roles import CHECKPOINTER, PREDEFINED, READ_FILES, WRITE_FILES, Roles
 from engine.system_catalog.syntax_nodes import nodes
 from sql.bind.writes.delete import BoundDelete
@@ -24,6 +24,7 @@ from sql.catalog.schemas import found_key
 from sql.errors import SqlError
 from sql.names.relation_keys import is_temporary, name_of, relation_key, schema_of
 from sql.parse.statements.declaration import Right, Statement
+from sql.parse.statements.functions import FunctionName
 from sql.parse.statements.parts import Constraint, LikeRelation, TableChange, TableColumn
 from sql.parse.statements.sequences import AlterSequence, CreateSequence
 from sql.parse.syntax import Query, Table
@@ -76,6 +77,22 @@ class Checks:
         if enum is not None and not self._owns(enum.oid):
             raise denied(f"must be owner of type {enum.shown}")
 
+    def function_owner(self, oid: int) -> None:
+        """Raise 42501 unless the role owns a function."""
+        function = self.image.functions.get(oid)
+        if function is not None and not self._owns(oid):
+            raise denied(f"must be owner of function {name_of(function.name)}")
+
+    def _owner_of_functions(self, found: Iterable[FunctionName]) -> None:
+        for one in found:
+            self.function_owner(one.oid)
+
+    def execute(self, called: Iterable[tuple[str, int]]) -> None:
+        """Raise 42501 unless the role may call functions, each by its key and oid."""
+        for name, oid in sorted(called):
+            if not may_execute(self.roles, self.privileges, self.role, oid):
+                raise denied(f"permission denied for function {name_of(name)}")
+
     def _moved_into(self, schema: str | None) -> None:
         if schema is not None and schema in self.image.schemas:
             self._schema(relation_key(schema, ""))
@@ -91,6 +108,8 @@ class Checks:
         if not isinstance(bound, BoundQuery):
             for letter in bound.needed:
                 self.require(bound.relation.name, letter)
+        below = bound.functions_below if isinstance(bound, BoundQuery) else frozenset()
+        self.execute(bound.functions | below)
         for name in sorted(bound.named):
             self.read(name)
         for name in sorted({lock.table for one in bound.locked for lock in one.locks}):
@@ -253,6 +272,8 @@ CHECKS: dict[Right, Check] = {
     Right.OWN_INDEXES: for_each(lambda checks, name, _: checks._index_owner(name)),
     Right.OWN_TYPE: lambda checks, name, _: checks._owner_of_type(name),
     Right.OWN_TYPES: for_each(lambda checks, name, _: checks._owner_of_type(name)),
+    Right.OWN_FUNCTION: lambda checks, function, _: checks.function_owner(function.oid),
+    Right.OWN_FUNCTIONS: lambda checks, found, _: checks._owner_of_functions(found),
     Right.INSERT: lambda checks, name, _: checks.require(name, "a"),
     Right.TRUNCATE: for_each(lambda checks, name, _: checks.require(name, "D")),
     Right.LOCK: for_each(lambda checks, name, statement: checks._lock(name, statement.mode)),

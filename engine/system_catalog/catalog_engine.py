@@ -33,6 +33,7 @@ from engine.system_catalog.catalog_access import require_readable
 from engine.system_catalog.catalog_functions import FUNCTIONS, INTERNAL, CatalogFunction
 from engine.system_catalog.functions import objects as functions_of_objects
 from engine.system_catalog.functions import privileges as functions_of_privileges
+from engine.system_catalog.functions import routines as functions_of_routines
 from engine.system_catalog.functions import sessions as functions_of_sessions
 from engine.system_catalog.functions import texts as functions_of_texts
 from engine.system_catalog.printed import ARRAYS_FROM_0, REGISTERED, UNKNOWN, VECTORS, Printed, element_of, engine_type
@@ -54,7 +55,13 @@ from sql.tree.expressions import Literal
 log = logging.getLogger(__name__)
 
 # The tables of functions are filled when these modules are imported.
-FILLED = (functions_of_objects, functions_of_privileges, functions_of_sessions, functions_of_texts)
+FILLED = (
+    functions_of_objects,
+    functions_of_routines,
+    functions_of_privileges,
+    functions_of_sessions,
+    functions_of_texts,
+)
 MEMORY_LIMIT = "256MB"
 ANSWER_LIMITS = ResultLimits(bytes_max=256 * 1024 * 1024)
 # Functions that may make a long text of little; and how long a text of the client is that may be

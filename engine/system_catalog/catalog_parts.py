@@ -26,6 +26,7 @@ from engine.system_catalog.session_context import SessionContext
 from engine.system_catalog.syntax_nodes import nodes
 from sql.bind.queries.outputs import output_name
 from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
+from sql.catalog.functions import FunctionDescription
 from sql.catalog.schemas import find_relation
 from sql.errors import SqlError, not_supported
 from sql.parse.grammar.cursor import relation_of
@@ -104,6 +105,10 @@ class CatalogParts:
     def type(self, key: str) -> EnumType | None:
         """See KnowsTypes."""
         return self.image.type(key)
+
+    def functions_called(self, key: str) -> tuple[FunctionDescription, ...]:
+        """See KnowsFunctions."""
+        return self.image.functions_called(key)
 
     def without(self, query: Query) -> Query:
         """Return the query with its parts of the catalog as relations.

@@ -17,6 +17,7 @@ import pyarrow as pa
 from engine.catalog.image import CatalogImage, StreamEntry
 from engine.system_catalog.printed import arrow_type
 from engine.system_catalog.rows.constraints import CONSTRAINT_ROWS
+from engine.system_catalog.rows.functions import FUNCTION_ROWS
 from engine.system_catalog.rows.relations import RELATION_ROWS
 from engine.system_catalog.rows.server import SERVER_ROWS
 from engine.system_catalog.rows.types import TYPE_ROWS
@@ -28,6 +29,7 @@ LIVE_ROWS: dict[str, Callable[[CatalogImage], list[Row]]] = {
     **RELATION_ROWS,
     **CONSTRAINT_ROWS,
     **TYPE_ROWS,
+    **FUNCTION_ROWS,
     **SERVER_ROWS,
 }
 # The columns by which an object is found: its name, and its schema.

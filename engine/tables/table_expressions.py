@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from engine.catalog.functions import FunctionsAsThen
 from engine.catalog.image import CatalogImage, Entry, SourceText, TableEntry, source_text
+from sql.bind.expressions.context import FunctionCalls
 from sql.bind.writes.constraints import bind_check
 from sql.bind.writes.insert import bind_default
 from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
@@ -62,7 +64,8 @@ def bound_check(source: SourceText, description: RelationDescription, image: Cat
     then = tuple(
         replace(description.columns[indexes[number]], name=name) for name, number in source.names if number in indexes
     )
-    condition = bind_check(parsed_expression(source.text), replace(description, columns=then), image, source.settings)
+    catalog = FunctionsAsThen(image, source.functions)
+    condition = bind_check(parsed_expression(source.text), replace(description, columns=then), catalog, source.settings)
 
     def now(node: Expression) -> Expression | None:
         return replace(node, index=indexes[numbers[node.index]]) if isinstance(node, Column) else None
@@ -91,7 +94,8 @@ def bound_default(column: ColumnDescription, source: SourceText | None, image: C
     if source is None:
         return None
     definition = TableColumn(column.name, column.type, default=parsed_expression(source.text), default_text=source.text)
-    bound = of_today(bind_default(definition, image, source.settings), source, image)
+    catalog = FunctionsAsThen(image, source.functions)
+    bound = of_today(bind_default(definition, catalog, source.settings), source, image)
 
     def nowhere(node: Expression) -> Expression | None:
         return replace(node, position=None) if isinstance(node, Call) and node.function == "nextval" else None
@@ -129,4 +133,9 @@ def default_source(bound: Expression, text: str, settings: SessionSettings, imag
             entry = named_sequence(node.arguments[0], settings, image)
             if entry is not None:
                 sequences[str(node.arguments[0].value)] = entry.description.oid
-    return replace(source_text(text, settings), sequences=tuple(sequences.items()))
+    called = FunctionCalls()
+    if image.functions:
+        column = TableColumn("", bound.type, default=parsed_expression(text), default_text=text)
+        bind_default(column, image, settings, called)
+    source = source_text(text, settings)
+    return replace(source, sequences=tuple(sequences.items()), functions=tuple(sorted(called.used)))

@@ -252,6 +252,7 @@ class FunctionCall:
         star: the form is count(*).
         spelled: the call is written in a form of SQL's own, such as EXTRACT(... FROM ...).
         within_group: the keys of WITHIN GROUP.
+        schema: the schema of a function that is none of PostgreSQL's, as it is written.
     """
 
     name: str
@@ -266,6 +267,16 @@ class FunctionCall:
     over: WindowDefinition | None = None
     spelled: bool = False
     within_group: tuple[SortItem, ...] = ()
+    schema: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NamedArgument:
+    """The argument name => value of a call."""
+
+    name: str
+    value: Expression
+    position: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,6 +364,7 @@ class Subquery:
 Expression = (
     Name | Star | Constant | ParameterNumber | Operation | Logic | Test | Distinctness | Between | InList | Like | TypeCast
     | Collation | CaseWhen | FunctionCall | Row | ArrayItems | Subscript | FieldSelection | ArrayComparison | Subquery
+    | NamedArgument
 )  # fmt: skip
 
 

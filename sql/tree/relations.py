@@ -301,6 +301,8 @@ class BoundQuery:
         stable: the query uses now() and the like, so an answer can't be reused.
         named: the relations that the text itself names, ordinary views among them.
         locked: reads that lock rows before the query runs.
+        functions, functions_below: users' functions that the text calls, and that views below it
+            call, by key and oid.
     """
 
     root: Relation
@@ -309,6 +311,8 @@ class BoundQuery:
     stable: bool
     named: frozenset[str] = frozenset()
     locked: tuple[LockedRead, ...] = ()
+    functions: frozenset[tuple[str, int]] = frozenset()
+    functions_below: frozenset[tuple[str, int]] = frozenset()
 
 
 def project(relation: Relation, items: tuple[tuple[str, Expression], ...]) -> Relation:

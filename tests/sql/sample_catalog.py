@@ -4,8 +4,10 @@ in PostgreSQL.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from sql.bind import bind_query
 from sql.catalog.catalog import (
@@ -16,6 +18,7 @@ from sql.catalog.catalog import (
     RelationDescription,
     SessionSettings,
 )
+from sql.catalog.functions import FunctionArgument, FunctionDescription
 from sql.parse.parse import parse
 from sql.parse.statements.select import Select
 from sql.types.datatypes import (
@@ -90,6 +93,32 @@ def costs_view(catalog: Catalog) -> RelationDescription:
     return replace(description("costs", "query", 16_387, columns), query=query)
 
 
+def function(name: str, arguments: str, result: SqlType, body: str, **more: Any) -> FunctionDescription:
+    """Return a function whose arguments are 'name family [default]', with commas between them."""
+    parts = [one.split() for one in arguments.split(",")]
+    taken = tuple(FunctionArgument(part[0], "i", SqlType(part[1]), *part[2:]) for part in parts)
+    oid = 16_400 + zlib.crc32(name.encode()) % 1000
+    return FunctionDescription(name, oid, taken, result, more.pop("rows_of", False), "string", body, **more)
+
+
+FUNCTIONS = (
+    function("net", "price numeric, pct int4 20", SqlType("numeric"), "select price * (100 - pct) / 100"),
+    function("first_name", "id int4", TEXT, "select name from items where items.id = first_name.id order by made"),
+    function(
+        "names_from", "first int4, other text", TEXT,
+        "select name from items where id >= first and name <> other", rows_of=True,
+    ),
+    function("strict_sum", "x int4, y int4", INT4, "select x + y", strict=True),
+    function("bound_rows", "x numeric", INT8, "select count(*) from items where price > x"),
+    function(
+        "deep", "x int4", INT4,
+        "with q as (select id from items where id <> x) select max(q.id) from q, lateral "
+        "(select i.id + x as y from items i where i.id = q.id and exists (select from items j where j.id = x + i.id)) z",
+    ),
+    function("again", "x int4", INT4, "select again(x - 1)"),
+)  # fmt: skip
+
+
 class SampleCatalog:
     """Stream s, continuous view v, table items and the ordinary view costs over it."""
 
@@ -106,3 +135,6 @@ class SampleCatalog:
 
     def relation_names(self) -> Iterable[str]:
         return self.relations
+
+    def functions_called(self, key: str) -> tuple[FunctionDescription, ...]:
+        return tuple(one for one in FUNCTIONS if one.name == key)

@@ -29,6 +29,7 @@ from sql.parse.syntax import (
     Like,
     Logic,
     Name,
+    NamedArgument,
     Operation,
     ParameterNumber,
     Query,
@@ -261,6 +262,8 @@ def expression_text(item: Expression) -> str:
             return f"({expression_text(item.operand)}).{identifier(item.name)}"
         case Subquery():
             return subquery_text(item)
+        case NamedArgument():
+            return f"{identifier(item.name)} => {expression_text(item.value)}"
         case _:
             return predicate_text(item)
 

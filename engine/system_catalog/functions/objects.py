@@ -214,55 +214,6 @@ def _description(context: SessionContext, oid: int | None, catalog: str | None, 
     return next((text for class_oid, text in found if catalog is None or class_oid == wanted), None)
 
 
-# Functions and operators.
-
-
-@catalog_function("oid", "text")
-def pg_get_function_result(context: SessionContext, oid: int | None) -> str | None:
-    """Return the type that a function returns."""
-    row = None if oid is None else context.snapshot.row("pg_proc", oid)
-    if row is None or row["prokind"] == "p":
-        return None
-    text = context.snapshot.type_text(row["prorettype"], None)
-    return f"SETOF {text}" if row["proretset"] else text
-
-
-@catalog_function("oid", "text")
-def pg_get_function_arguments(context: SessionContext, oid: int | None) -> str | None:
-    """Return the arguments of a function."""
-    row = None if oid is None else context.snapshot.row("pg_proc", oid)
-    return None if row is None else _arguments(context, row)
-
-
-@catalog_function("oid", "text")
-def pg_get_function_identity_arguments(context: SessionContext, oid: int | None) -> str | None:
-    """Return the arguments of a function that tell it from others."""
-    row = None if oid is None else context.snapshot.row("pg_proc", oid)
-    return None if row is None else _arguments(context, row)
-
-
-def _arguments(context: SessionContext, row: Row) -> str:
-    types = row["proallargtypes"] or row["proargtypes"]
-    modes, names = row["proargmodes"] or ["i"] * len(types), row["proargnames"] or [""] * len(types)
-    words = {"o": "OUT ", "b": "INOUT ", "v": "VARIADIC "}
-    parts = []
-    for kind, mode, name in zip(types, modes, names, strict=False):
-        if mode != "t":
-            parts.append(words.get(mode, "") + (f"{name} " if name else "") + context.snapshot.type_text(kind, None))
-    if row["prokind"] == "a" and row["provariadic"] == 0 and row["pronargs"] == 0:
-        return "*"
-    return ", ".join(parts)
-
-
-@catalog_function("oid", "text")
-def pg_get_functiondef(context: SessionContext, oid: int | None) -> str | None:
-    """Refuse: no function here has a definition in SQL."""
-    row = None if oid is None else context.snapshot.row("pg_proc", oid)
-    if row is None:
-        return None
-    raise SqlError("0A000", f'the definition of "{row["proname"]}" is not in SQL')
-
-
 # Sequences.
 
 

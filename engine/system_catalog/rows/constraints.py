@@ -169,10 +169,12 @@ def _depend(thing: tuple[int, int, int], needed: tuple[int, int, int], kind: str
 
 def description_rows(image: CatalogImage) -> list[Row]:
     """Return the rows of pg_description: the comments."""
-    class_oid, schema_oid, type_oid, constraint_oid = (
-        relations()["pg_catalog", name].oid for name in ("pg_class", "pg_namespace", "pg_type", "pg_constraint")
+    class_oid, schema_oid, type_oid, constraint_oid, function_oid = (
+        relations()["pg_catalog", name].oid
+        for name in ("pg_class", "pg_namespace", "pg_type", "pg_constraint", "pg_proc")
     )
     classes = dict.fromkeys(image.schemas.values(), schema_oid) | dict.fromkeys(image.types_by_oid, type_oid)
+    classes |= dict.fromkeys(image.functions, function_oid)
     found = [(oid, classes.get(oid, class_oid), number, text) for (oid, number), text in image.comments.items()]
     for entry in tables(image):
         for one in entry.description.constraints:

@@ -327,3 +327,36 @@ SELECT current_database(), n.nspname, t.typname,
 FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace JOIN pg_type b ON b.oid = t.typbasetype
     JOIN pg_namespace bn ON bn.oid = b.typnamespace
 WHERE t.typtype = 'd'
+
+-- information_schema.routines
+SELECT current_database(), n.nspname, p.proname || '_' || p.oid::text, current_database(), n.nspname, p.proname, 'FUNCTION',
+    NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text,
+    CASE WHEN t.typelem <> 0 AND t.typlen = -1 THEN 'ARRAY' WHEN t.typnamespace = 11 THEN format_type(t.oid, NULL) ELSE 'USER-DEFINED' END,
+    NULL::int4, NULL::int4, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::int4, NULL::int4,
+    NULL::int4, NULL::int4, NULL::text, NULL::int4,
+    current_database(), nt.nspname, t.typname, NULL::text, NULL::text, NULL::text, NULL::int4, '0',
+    CASE WHEN l.lanname = 'sql' THEN 'SQL' ELSE 'EXTERNAL' END, CASE WHEN pg_has_role(p.proowner, 'USAGE') THEN p.prosrc END,
+    NULL::text, upper(l.lanname::text), 'GENERAL', CASE WHEN p.provolatile = 'i' THEN 'YES' ELSE 'NO' END, 'MODIFIES',
+    CASE WHEN p.proisstrict THEN 'YES' ELSE 'NO' END, NULL::text, 'YES', 0, NULL::text, NULL::text, 'INVOKER',
+    NULL::text, NULL::text, NULL::text, 'NO', NULL::timestamptz, NULL::timestamptz, NULL::text, 'NO', NULL::text, NULL::text,
+    NULL::int4, NULL::int4, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::int4, NULL::int4,
+    NULL::int4, NULL::int4, NULL::text, NULL::int4, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text,
+    NULL::int4, NULL::text
+FROM pg_namespace n JOIN pg_proc p ON n.oid = p.pronamespace JOIN pg_language l ON p.prolang = l.oid
+    JOIN pg_type t ON p.prorettype = t.oid JOIN pg_namespace nt ON t.typnamespace = nt.oid
+WHERE p.prokind = 'f' AND (pg_has_role(p.proowner, 'USAGE') OR has_function_privilege(p.oid, 'EXECUTE'))
+
+-- information_schema.parameters
+SELECT current_database(), n.nspname, p.proname || '_' || p.oid::text, x.n,
+    CASE WHEN p.proargmodes IS NULL THEN 'IN' WHEN p.proargmodes[x.n] IN ('i', 'v') THEN 'IN' WHEN p.proargmodes[x.n] = 'b' THEN 'INOUT'
+        ELSE 'OUT' END,
+    'NO', 'NO', nullif(p.proargnames[x.n], ''),
+    CASE WHEN t.typelem <> 0 AND t.typlen = -1 THEN 'ARRAY' WHEN t.typnamespace = 11 THEN format_type(t.oid, NULL) ELSE 'USER-DEFINED' END,
+    NULL::int4, NULL::int4, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::int4, NULL::int4,
+    NULL::int4, NULL::int4, NULL::text, NULL::int4,
+    current_database(), nt.nspname, t.typname, NULL::text, NULL::text, NULL::text, NULL::int4, x.n::text,
+    CASE WHEN pg_has_role(p.proowner, 'USAGE') THEN pg_get_function_arg_default(p.oid, x.n) END
+FROM pg_namespace n JOIN pg_proc p ON n.oid = p.pronamespace
+    CROSS JOIN LATERAL unnest(coalesce(p.proallargtypes, p.proargtypes::oid[])) WITH ORDINALITY AS x(kind, n)
+    JOIN pg_type t ON t.oid = x.kind JOIN pg_namespace nt ON t.typnamespace = nt.oid
+WHERE pg_has_role(p.proowner, 'USAGE') OR has_function_privilege(p.oid, 'EXECUTE')

@@ -35,6 +35,7 @@ from sql.parse.syntax import (
     Like,
     Logic,
     Name,
+    NamedArgument,
     Operation,
     ParameterNumber,
     Row,
@@ -129,6 +130,8 @@ class Binder:
                 return scope.field_selection(self, node)
             case Row():
                 return scope.row_value(self, node)
+            case NamedArgument():
+                raise not_supported("a named argument", node.position)
             case Star():
                 raise SqlError("42601", 'row expansion via "*" is not supported here', node.position)
 

@@ -16,27 +16,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sql.bind.expressions import aggregates, time_functions, windows
+from sql.bind.expressions import aggregates, time_functions, user_functions, windows
 from sql.bind.expressions.coerce import coerce, converted, require_usual_form, result_type, unify
 from sql.bind.expressions.correlation import Closure
 from sql.bind.expressions.operators import binary, comparison_signature, finish, type_name, with_blanks
 from sql.bind.expressions.placeholder_columns import FIRST_SET, SetCall
-from sql.bind.expressions.scope import Scope, table_scope
 from sql.bind.expressions.session_functions import SESSION_FUNCTIONS, session_function
 from sql.bind.expressions.source_positions import start_of
+from sql.catalog.catalog import KnowsSchemas
 from sql.errors import SqlError, not_supported
 from sql.functions.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
 from sql.functions.missing import AGGREGATE_NAMES, NAMES
 from sql.functions.overloads import AmbiguousError, choose
 from sql.functions.scalars import FUNCTIONS, JSON_MEMBERS, TABLE_FUNCTIONS, VOLATILE
-from sql.functions.signatures import PSEUDO, TIMES
+from sql.functions.signatures import PSEUDO, TIMES, Signature
 from sql.names.suggestions import did_you_mean
-from sql.parse.syntax import FunctionCall, FunctionTable, Row
+from sql.parse.syntax import FunctionCall, NamedArgument, Row
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
-from sql.tree.relations import Join, OutputColumn, Project, Relation, TableFunction, Values
+from sql.tree.relations import Join, OutputColumn, Relation, TableFunction
 from sql.tree.walks import map_expression
 from sql.types.casts import needs_zone
-from sql.types.datatypes import BOOL, INT8, JSON, JSONB, TEXT, SqlType, scaled_numeric
+from sql.types.datatypes import BOOL, JSON, JSONB, TEXT, SqlType, scaled_numeric
 
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
@@ -58,6 +58,9 @@ MANY_HINT = "Could not choose a best candidate function. You might need to add e
 def call(binder: Binder, node: FunctionCall) -> Expression:
     """Bind a call."""
     name = node.name
+    if node.schema is not None:
+        refuse_set_decorations(node)
+        return function(binder, node)
     if name in JSON_NAMES:
         return json_call(binder, node)
     if name in AGGREGATES or name in ORDERED_SET_AGGREGATES or name in AGGREGATE_NAMES:
@@ -95,7 +98,7 @@ def refuse_decorations(node: FunctionCall) -> None:
     aggregate.
     """
     name = node.name
-    if node.star and name in FUNCTIONS:
+    if node.star and (name in FUNCTIONS or node.schema is not None):
         raise no_function(f"{name}()", node.position)
     for present, what in (
         (node.star, f"{name}(*) specified, but {name} is not an aggregate function"),
@@ -126,17 +129,32 @@ def nullif(binder: Binder, node: FunctionCall) -> Expression:
 
 
 def function(binder: Binder, node: FunctionCall) -> Expression:
-    """Bind an ordinary function by its overloads."""
+    """Bind an ordinary function by its overloads, those of users among them."""
+    found, operands = chosen(binder, node)
+    if isinstance(found, user_functions.OwnSignature):
+        return user_functions.value_of_call(binder, node, found, operands)
+    return value_of_call(binder, node, found, operands)
+
+
+def chosen(binder: Binder, node: FunctionCall) -> tuple[Signature, list[Expression]]:
+    """Return the overload that a call means, and its arguments as they are written.
+
+    Raises 42883, 42725, and 0A000 for one that is missing.
+    """
     name = node.name
-    operands = [binder.bind(argument) for argument in node.arguments]
+    own = user_functions.candidates(binder.context, node)
+    if own:
+        refuse_set_decorations(node)
+    operands = user_functions.bound_operands(binder, node)
     if name == "octet_length":
         operands = [with_blanks(operand) for operand in operands]
     families = [operand.type.family for operand in operands]
     prefix = "pg_catalog." if node.spelled else ""
-    written = f"{prefix}{name}({', '.join(type_name(operand) for operand in operands)})"
-    candidates = FUNCTIONS.get(name, ())
+    written = prefix + user_functions.written_call(node, operands)
+    candidates = (*(FUNCTIONS.get(name, ()) if node.schema is None else ()), *own)
     if not candidates:
-        if name in NAMES:
+        require_schema(binder, node)
+        if name in NAMES and node.schema is None:
             raise not_supported(f"the function {name}", node.position)
         raise no_function(written, node.position, did_you_mean(name, sorted(CALLED_NAMES), "the function"))
     try:
@@ -145,8 +163,24 @@ def function(binder: Binder, node: FunctionCall) -> Expression:
         raise SqlError("42725", f"function {written} is not unique", node.position, hint=MANY_HINT) from None
     if found is None:
         raise no_function(written, node.position)
+    if isinstance(found, user_functions.OwnSignature):
+        return found, operands
+    if any(isinstance(argument, NamedArgument) for argument in node.arguments):
+        raise not_supported("a named argument", node.position)
     if not found.canonical:
         raise not_supported(f"the function {written.removeprefix('pg_catalog.')}", node.position)
+    return found, operands
+
+
+def require_schema(binder: Binder, node: FunctionCall) -> None:
+    """Raise 3F000 for the schema of a call that does not exist."""
+    catalog = binder.context.catalog
+    if node.schema is not None and isinstance(catalog, KnowsSchemas) and not catalog.has_schema(node.schema):
+        raise SqlError("3F000", f'schema "{node.schema}" does not exist', node.position)
+
+
+def value_of_call(binder: Binder, node: FunctionCall, found: Signature, operands: list[Expression]) -> Expression:
+    """Return the call of one of PostgreSQL's functions, its arguments converted."""
     if found.canonical in VOLATILE:
         binder.context.stable = True
     values = converted(found, operands, binder.context)
@@ -323,75 +357,7 @@ JSON_NAMES = JSON_FUNCTIONS.keys() | AGGREGATED.keys()
 SET_FUNCTIONS = TABLE_FUNCTIONS | {
     name: column for columns in JSON_MEMBERS.values() for name, column in columns.items()
 }
-# Functions whose one column has a name of its own.
-NAMED_VALUE = frozenset(f"{family}_array_elements{form}" for family in ("json", "jsonb") for form in ("", "_text"))
-VALUE = "value"
 MOVE_HINT = "You might be able to move the set-returning function into a LATERAL FROM item."
-
-
-def bind_function_table(item: FunctionTable, binder: Binder) -> tuple[Relation, Scope]:
-    """Return the rows of a function in FROM, and their names.
-
-    binder: for the arguments of the function.
-    """
-    calls = spread(item.calls)
-    alias = item.alias or item.calls[0].label
-    names = [call.label for call in calls]
-    if len(calls) == 1:
-        names = [VALUE if calls[0].name in NAMED_VALUE else alias]
-    if len(calls) == 1 and calls[0].name not in SET_FUNCTIONS:
-        relation = single_row(binder, calls[0], names[0], item.ordinality)
-    else:
-        relation = function_rows(binder, calls, names, item.ordinality)
-    schema = relation.schema
-    if len(item.column_aliases) > len(schema):
-        given = len(item.column_aliases)
-        message = f'table "{alias}" has {len(schema)} columns available but {given} columns specified'
-        raise SqlError("42P10", message)
-    visible = [*item.column_aliases, *(column.name for column in schema[len(item.column_aliases) :])]
-    named = zip(visible, schema, strict=True)
-    is_value = len(calls) == 1 and not item.ordinality
-    return relation, table_scope(alias, [(name, column.type) for name, column in named], is_value=is_value)
-
-
-def spread(calls: tuple[FunctionCall, ...]) -> tuple[FunctionCall, ...]:
-    """Return the calls with unnest of several arrays as one call for each array.
-
-    Members of JSON objects are one call for names, one for values.
-    """
-    found: list[FunctionCall] = []
-    for call in calls:
-        if call.name in JSON_MEMBERS:
-            columns = tuple(JSON_MEMBERS[call.name])
-            found += [replace(call, name=column, label=column.split()[1]) for column in columns]
-            continue
-        if call.name == "unnest" and len(call.arguments) > 1:
-            found += [replace(call, arguments=(argument,)) for argument in call.arguments]
-        else:
-            found.append(call)
-    return tuple(found)
-
-
-def single_row(binder: Binder, node: FunctionCall, name: str, ordinality: bool) -> Relation:
-    """Return a function that yields one value as a relation of one row."""
-    items: list[tuple[str, Expression]] = [(name, binder.bind_value(node))]
-    if ordinality:
-        items.append(("ordinality", Literal(1, INT8)))
-    return Project(Values(((),), ()), tuple(items))
-
-
-def function_rows(binder: Binder, calls: tuple[FunctionCall, ...], names: list[str], ordinality: bool) -> Relation:
-    """Return the rows of set-returning functions side by side."""
-    bound = []
-    for call in calls:
-        if call.name not in SET_FUNCTIONS:
-            raise not_supported(f"the function {call.name} beside others in FROM", call.position)
-        refuse_set_decorations(call)
-        bound.append(resolve_set(binder, call))
-    schema = [OutputColumn(name, call.type) for name, call in zip(names, bound, strict=True)]
-    if ordinality:
-        schema.append(OutputColumn("ordinality", INT8))
-    return TableFunction(tuple((call.function, call.arguments) for call in bound), ordinality, tuple(schema))
 
 
 def refuse_set_decorations(node: FunctionCall) -> None:

@@ -59,6 +59,28 @@ class QueryBinders(NamedTuple):
 
 
 @dataclass
+class FunctionCalls:
+    """The calls of users' functions in one statement.
+
+    Attributes:
+        running: the oids of the functions whose bodies are being bound, outermost first.
+        used: (key, oid) of all functions that are called, in bodies too.
+        below: the same of the ordinary views that are read.
+        nodes_count: operators and expressions that their bodies have become.
+    """
+
+    running: list[int] = field(default_factory=list)
+    used: set[tuple[str, int]] = field(default_factory=set)
+    below: set[tuple[str, int]] = field(default_factory=set)
+    nodes_count: int = 0
+
+    @property
+    def every(self) -> frozenset[tuple[str, int]]:
+        """All functions that the statement calls."""
+        return frozenset(self.used | self.below)
+
+
+@dataclass
 class BindContext:
     """The context in which one statement is bound.
 
@@ -75,6 +97,7 @@ class BindContext:
         views: ordinary views that are named, by their keys.
         locked: reads with FOR UPDATE and the like.
         identified: the places of tables whose rows can be told apart by a hidden column.
+        calls: of users' functions.
     """
 
     catalog: Catalog
@@ -92,6 +115,7 @@ class BindContext:
     views: dict[str, Relation] = field(default_factory=dict)
     locked: list[LockedRead] = field(default_factory=list)
     identified: frozenset[int] = frozenset()
+    calls: FunctionCalls = field(default_factory=FunctionCalls)
 
     def own_type(self, written: str) -> EnumType | None:
         """Return the type of the database that a name as written means, or None. Raises 3F000."""

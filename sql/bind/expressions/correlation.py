@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sql.tree.expressions import Column, Expression, OuterColumn
+from sql.tree.expressions import Column, Expression, OuterColumn, Parameter
 from sql.tree.walks import walk
 
 if TYPE_CHECKING:
@@ -87,7 +87,12 @@ def nearest_closure(here: Outer | None) -> Closure | None:
 
 
 def pass_in(expression: Expression, closures: tuple[Closure, ...], name: str, position: int | None) -> Expression:
-    """Return a value of the outermost place as it is addressed inside all of the closures."""
+    """Return a value of the outermost place as it is addressed inside all of the closures.
+
+    A parameter means the same everywhere.
+    """
+    if isinstance(expression, Parameter):
+        return expression
     for closure in reversed(closures):
         expression = closure.take(expression, name, position)
     return expression

@@ -11,13 +11,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from sql.bind.expressions.binder import Binder
-from sql.bind.expressions.calls import bind_function_table
 from sql.bind.expressions.coerce import unify
 from sql.bind.expressions.context import BindContext
 from sql.bind.expressions.correlation import Closure, Outer, Passage, closures_between
 from sql.bind.expressions.operators import binary
 from sql.bind.expressions.readers import as_read
 from sql.bind.expressions.scope import Scope, ScopeColumn, ScopeTable, table_scope
+from sql.bind.expressions.table_calls import bind_function_table
 from sql.bind.queries.common_tables import column_names, common_relation
 from sql.bind.sharing import shared
 from sql.catalog.catalog import ColumnDescription, RelationDescription
@@ -141,6 +141,7 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
     schema = schema_of(found.columns)
     if found.query is not None:
         context.stable = context.stable or found.query.stable
+        context.calls.below |= found.query.functions | found.query.functions_below
         if found.name not in context.views:
             read = as_read(renewed(found.query.root, context), context.settings)
             context.views[found.name] = shared(found.name, read)

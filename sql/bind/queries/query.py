@@ -81,7 +81,10 @@ def bind_query(
     names = frozenset(scan.name for one in (root, *(read.root for read in locked)) for scan in scans(one))
     names -= {read.name for read in locked}
     stable = context.stable or bool(locked)
-    return BoundQuery(root, parameters.finish(), names, stable, frozenset(context.named), locked)
+    calls, named = context.calls, frozenset(context.named)
+    return BoundQuery(
+        root, parameters.finish(), names, stable, named, locked, frozenset(calls.used), frozenset(calls.below)
+    )
 
 
 def bind_relation(query: Query, context: BindContext) -> Relation:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sql.bind.expressions.binder import Binder
 from sql.bind.expressions.coerce import coerce
-from sql.bind.expressions.context import BindContext, ParameterTypes
+from sql.bind.expressions.context import BindContext, FunctionCalls, ParameterTypes
 from sql.bind.expressions.scope import Scope, ScopeColumn, ScopeTable
 from sql.bind.expressions.source_positions import start_of
 from sql.bind.queries.query import QUERIES
@@ -24,13 +24,20 @@ from sql.types.datatypes import BOOL
 
 
 def bind_check(
-    condition: Syntax, relation: RelationDescription, catalog: Catalog, settings: SessionSettings
+    condition: Syntax,
+    relation: RelationDescription,
+    catalog: Catalog,
+    settings: SessionSettings,
+    calls: FunctionCalls | None = None,
 ) -> Expression:
     """Return the condition of a CHECK as a boolean over the table's row.
 
-    Raises 42804 for another type.
+    calls: notes the users' functions that it calls. Raises 42804 for another type.
     """
-    return _condition(row_binder(relation, catalog, settings.shared(), "check constraints"), condition, "CHECK")
+    binder = row_binder(relation, catalog, settings.shared(), "check constraints")
+    if calls is not None:
+        binder.context.calls = calls
+    return _condition(binder, condition, "CHECK")
 
 
 def bind_copied(

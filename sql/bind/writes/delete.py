@@ -45,7 +45,7 @@ class BoundDelete:
             columns of USING.
         returning: over the rows of `source` without their identity.
         relations: names of all scanned relations.
-        named, needed: see BoundInsert.
+        named, needed, functions: see BoundInsert.
     """
 
     relation: RelationDescription
@@ -57,6 +57,7 @@ class BoundDelete:
     locked: tuple[LockedRead, ...] = ()
     named: frozenset[str] = frozenset()
     needed: str = "d"
+    functions: frozenset[tuple[str, int]] = frozenset()
 
 
 def bind_delete(
@@ -88,4 +89,6 @@ def bind_delete(
     names = read_relations(source, returning, *(one.root for one in locked))
     needed = "dr" if reads_columns(relation, *condition_of(found), *items_of(returning)) else "d"
     types, named = parameters.finish(), frozenset(context.named)
-    return BoundDelete(relation, source, returning, types, names, context.stable, locked, named, needed)
+    return BoundDelete(
+        relation, source, returning, types, names, context.stable, locked, named, needed, context.calls.every
+    )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from sql.bind.expressions.binder import Binder
 from sql.bind.expressions.coerce import refuse_wide_numbers
-from sql.bind.expressions.context import BindContext, ParameterTypes
+from sql.bind.expressions.context import BindContext, FunctionCalls, ParameterTypes
 from sql.bind.expressions.correlation import Passage
 from sql.bind.expressions.scope import Scope
 from sql.bind.expressions.source_positions import start_of
@@ -61,6 +61,7 @@ class BoundInsert:
         needed: the letters of the privileges that it takes to do this to `relation`, as
             PostgreSQL's access lists have them.
         given: indexes of the columns that have a value in the statement.
+        functions: as of a BoundQuery, those below views among them.
     """
 
     relation: RelationDescription
@@ -75,6 +76,7 @@ class BoundInsert:
     named: frozenset[str] = frozenset()
     needed: str = "a"
     given: tuple[int, ...] = ()
+    functions: frozenset[tuple[str, int]] = frozenset()
 
 
 def bind_insert(
@@ -122,14 +124,24 @@ def bind_insert(
     if reads_columns(relation, *items_of(returning)) or (conflict is not None and conflict.reads):
         needed += "r"
     return BoundInsert(
-        relation, targets, source, types, context.stable, names, conflict, returning, locked, named, needed, given
-    )
+        relation, targets, source, types, context.stable, names, conflict, returning, locked, named, needed, given,
+        context.calls.every,
+    )  # fmt: skip
 
 
-def bind_default(definition: ColumnDefinition | TableColumn, catalog: Catalog, settings: SessionSettings) -> Expression:
-    """Return a column's DEFAULT as an expression of the column's type."""
+def bind_default(
+    definition: ColumnDefinition | TableColumn,
+    catalog: Catalog,
+    settings: SessionSettings,
+    calls: FunctionCalls | None = None,
+) -> Expression:
+    """Return a column's DEFAULT as an expression of the column's type.
+
+    calls: notes the users' functions that it calls.
+    """
     assert definition.default is not None, definition.name
-    context = BindContext(catalog, settings.shared(), ParameterTypes(), QUERIES)
+    calls = FunctionCalls() if calls is None else calls
+    context = BindContext(catalog, settings.shared(), ParameterTypes(), QUERIES, calls=calls)
     column = ColumnDescription(definition.name, definition.type, definition.not_null)
     binder = Binder(Scope(), context, "DEFAULT expressions")
     try:

@@ -49,7 +49,7 @@ class BoundUpdate:
         changed: indexes of the columns that SET names.
         returning: over the rows of `source` without their identity.
         relations: names of all that is scanned.
-        named, needed: see BoundInsert.
+        named, needed, functions: see BoundInsert.
     """
 
     relation: RelationDescription
@@ -62,6 +62,7 @@ class BoundUpdate:
     locked: tuple[LockedRead, ...] = ()
     named: frozenset[str] = frozenset()
     needed: str = "w"
+    functions: frozenset[tuple[str, int]] = frozenset()
 
 
 def bind_update(
@@ -94,4 +95,6 @@ def bind_update(
     names = read_relations(source, returning, *(one.root for one in locked))
     read = reads_columns(relation, *condition_of(found), *changes.values(), *items_of(returning))
     types, named, needed = parameters.finish(), frozenset(context.named), "wr" if read else "w"
-    return BoundUpdate(relation, source, changed, returning, types, names, context.stable, locked, named, needed)
+    return BoundUpdate(
+        relation, source, changed, returning, types, names, context.stable, locked, named, needed, context.calls.every
+    )

@@ -9,7 +9,7 @@ from sql.errors import SqlError
 from sql.parse.grammar import expressions as grammar
 from sql.parse.grammar import sorting, windows
 from sql.parse.grammar.cursor import Cursor
-from sql.parse.syntax import Expression, FunctionCall, SortItem
+from sql.parse.syntax import Expression, FunctionCall, NamedArgument, SortItem
 
 
 def expressions(cursor: Cursor) -> tuple[Expression, ...]:
@@ -25,8 +25,7 @@ def call(cursor: Cursor, name: tuple[str, ...], position: int, first: int, windo
 
     windowless: the call stands in FROM, where no OVER may follow.
     """
-    if len(name) > 1 and name[-2] not in ("pg_catalog", "information_schema", "public"):
-        cursor.defer(SqlError("3F000", f'schema "{name[-2]}" does not exist', position))
+    schema = name[-2] if len(name) > 1 and name[-2] not in ("pg_catalog", "information_schema") else None
     cursor.expect_operator("(")
     star = distinct = False
     found: tuple[Expression, ...] = ()
@@ -41,20 +40,22 @@ def call(cursor: Cursor, name: tuple[str, ...], position: int, first: int, windo
     cursor.expect_operator(")")
     text = cursor.shown_since(first)
     if windowless:
-        return FunctionCall(name[-1], found, position, text, name[-1], star=star, distinct=distinct, order_by=order_by)
+        return FunctionCall(
+            name[-1], found, position, text, name[-1], star=star, distinct=distinct, order_by=order_by, schema=schema
+        )
     keys = within_group(cursor, distinct, bool(order_by))
     condition = filter_clause(cursor)
     over = windows.over_clause(cursor) if cursor.accept("over") else None
     text = cursor.shown_since(first)
     return FunctionCall(
         name[-1], found, position, text, name[-1],
-        star=star, distinct=distinct, order_by=order_by, filter=condition, over=over, within_group=keys,
+        star=star, distinct=distinct, order_by=order_by, filter=condition, over=over, within_group=keys, schema=schema,
     )  # fmt: skip
 
 
 def arguments(cursor: Cursor, variadic_allowed: bool = True) -> tuple[Expression, ...]:
-    """Read arguments; named arguments and VARIADIC are refused."""
-    items = []
+    """Read arguments, some of which may be named; VARIADIC is refused."""
+    items: list[Expression] = []
     while True:
         position = cursor.position
         variadic = variadic_allowed and cursor.accept("variadic")
@@ -62,10 +63,11 @@ def arguments(cursor: Cursor, variadic_allowed: bool = True) -> tuple[Expression
             cursor.refuse("VARIADIC", position)
         named = cursor.ahead(1)
         if named.kind == "operator" and named.value in ("=>", ":=") and cursor.function_name():
-            cursor.refuse("a named argument", position)
+            name = cursor.advance().value
             cursor.advance()
-            cursor.advance()
-        items.append(grammar.expression(cursor))
+            items.append(NamedArgument(name, grammar.expression(cursor), position))
+        else:
+            items.append(grammar.expression(cursor))
         if variadic or not cursor.accept_operator(","):
             return tuple(items)
 

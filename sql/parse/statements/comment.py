@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from sql.errors import SqlError, not_supported
 from sql.parse.grammar.cursor import Cursor, relation_of
 from sql.parse.statements.declaration import Naming, Right, Statement
+from sql.parse.statements.functions import CommentOnFunction, comment_on_function
 from sql.parse.statements.owners import CommentOn, comment_on
 from sql.parse.statements.rules import begins
 from sql.parse.statements.unsupported import commented_object
@@ -39,11 +40,13 @@ class Comment(Statement, tag="COMMENT", defines=True, named=(("name", Naming.KNO
 
 
 @begins("comment")
-def comment(cursor: Cursor) -> Comment | CommentOn:
+def comment(cursor: Cursor) -> Comment | CommentOn | CommentOnFunction:
     """Read the statement from its first word."""
     start = cursor.position
     cursor.expect("comment", "on")
     part = None
+    if cursor.at("function"):
+        return comment_on_function(cursor)
     if cursor.at("role", "schema", "type"):
         return comment_on(cursor)
     if cursor.accept("foreign", "table"):

@@ -31,6 +31,10 @@ class Naming(Enum):
     """A type of the database that is to be there."""
     DROPPED_TYPES = auto()
     """Types that are to be dropped."""
+    FUNCTION = auto()
+    """A user's function that is to be there."""
+    FUNCTIONS = auto()
+    """Several of these, unless the statement says IF EXISTS."""
     BESIDE = auto()
     """The new name of what `name` is, in the same schema."""
     LIKES = auto()
@@ -73,6 +77,10 @@ class Right(Enum):
     """To own a type."""
     OWN_TYPES = auto()
     """To own several types."""
+    OWN_FUNCTION = auto()
+    """To own a function."""
+    OWN_FUNCTIONS = auto()
+    """To own several functions."""
     INSERT = auto()
     """To insert into the relation."""
     TRUNCATE = auto()

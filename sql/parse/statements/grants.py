@@ -8,6 +8,7 @@ from typing import NoReturn
 from sql.errors import SqlError, not_supported
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.statements.declaration import Naming, Statement
+from sql.parse.statements.functions import FunctionName, function_name
 from sql.parse.statements.parts import RoleSpec
 from sql.parse.statements.roles import GrantRole, grant_role, granted_by, role_spec
 from sql.parse.statements.rules import begins
@@ -20,11 +21,12 @@ class GrantPrivileges(Statement, defines=True):
     The form of REVOKE is REVOKE [GRANT OPTION FOR] privileges ON objects FROM grantees [CASCADE].
 
     Attributes:
-        kind: 'table', 'sequence', 'schema', 'all tables' or 'all sequences' (the names are then
-            schemas).
+        kind: 'table', 'sequence', 'schema', 'function', 'all tables', 'all sequences' or 'all
+            functions' (the names are then schemas).
         words: the privileges, none for ALL.
         option: the statement is about the grant option.
         grantor: of GRANTED BY.
+        functions: of the kind 'function', which has no names.
     """
 
     revokes: bool
@@ -35,6 +37,7 @@ class GrantPrivileges(Statement, defines=True):
     option: bool
     cascade: bool
     grantor: RoleSpec | None = None
+    functions: tuple[FunctionName, ...] = ()
 
     @property
     def tag(self) -> str:
@@ -44,6 +47,8 @@ class GrantPrivileges(Statement, defines=True):
     @property
     def named(self) -> tuple[tuple[str, Naming], ...]:
         """See Statement."""
+        if self.kind == "function":
+            return (("functions", Naming.FUNCTIONS),)
         return (("names", Naming.ALL_KNOWN),) if self.kind in ("table", "sequence") else ()
 
 
@@ -52,7 +57,6 @@ OTHERS = (
     "database",
     "domain",
     "foreign",
-    "function",
     "language",
     "large",
     "parameter",
@@ -78,7 +82,7 @@ def grant(cursor: Cursor) -> GrantPrivileges | GrantRole:
         return grant_role(cursor, revokes, admin=False)
     words = privilege_words(cursor)
     cursor.expect("on")
-    kind, names = objects(cursor, "REVOKE" if revokes else "GRANT", position)
+    kind, names, functions = objects(cursor, "REVOKE" if revokes else "GRANT", position)
     cursor.expect("from" if revokes else "to")
     grantees = grantee_list(cursor)
     if not revokes and cursor.accept("with"):
@@ -87,7 +91,7 @@ def grant(cursor: Cursor) -> GrantPrivileges | GrantRole:
     grantor = granted_by(cursor)
     cascade = revokes and cursor.accept_any("cascade", "restrict") == "cascade"
     text = cursor.statement_text
-    return GrantPrivileges(text, revokes, words, kind, names, grantees, option, cascade, grantor)
+    return GrantPrivileges(text, revokes, words, kind, names, grantees, option, cascade, grantor, functions)
 
 
 def grantee_list(cursor: Cursor) -> tuple[RoleSpec, ...]:
@@ -136,15 +140,27 @@ def refuse_columns(cursor: Cursor) -> None:
         cursor.refuse("a privilege on columns", position)
 
 
-def objects(cursor: Cursor, what: str, position: int) -> tuple[str, tuple[tuple[str, int], ...]]:
-    """Read the objects that the privileges are on."""
+def objects(
+    cursor: Cursor, what: str, position: int
+) -> tuple[str, tuple[tuple[str, int], ...], tuple[FunctionName, ...]]:
+    """Read the objects that the privileges are on: their kind, their names, functions."""
     if cursor.at("all") and cursor.ahead(1).value in ("tables", "sequences", "functions", "procedures", "routines"):
         cursor.advance()
         kind = cursor.advance().value
-        if kind not in ("tables", "sequences"):
+        if kind not in ("tables", "sequences", "functions"):
             refuse(cursor, f"{what} ON ALL {kind.upper()}", position)
         cursor.expect("in", "schema")
-        return f"all {kind}", names(cursor, schemas=True)
+        return f"all {kind}", names(cursor, schemas=True), ()
+    if (
+        cursor.at("function")
+        and cursor.ahead(1).kind in ("word", "quoted")
+        and cursor.ahead(1).value not in ("to", "from")
+    ):
+        cursor.advance()
+        functions = [function_name(cursor)]
+        while cursor.accept_operator(","):
+            functions.append(function_name(cursor))
+        return "function", (), tuple(functions)
     if cursor.at(*OTHERS) and cursor.ahead(1).kind in ("word", "quoted") and not cursor.at_words("type", "to"):
         if cursor.ahead(1).value not in ("to", "from"):
             refuse(cursor, f"{what} ON {cursor.token.value.upper()}", position)
@@ -153,7 +169,7 @@ def objects(cursor: Cursor, what: str, position: int) -> tuple[str, tuple[tuple[
         kind = cursor.accept_any("table", "sequence", "schema") or "table"
     elif cursor.at("table"):
         cursor.advance()
-    return kind, names(cursor, schemas=kind == "schema")
+    return kind, names(cursor, schemas=kind == "schema"), ()
 
 
 def refuse(cursor: Cursor, what: str, position: int) -> NoReturn:

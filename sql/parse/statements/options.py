@@ -143,7 +143,7 @@ def object_kind(cursor: Cursor) -> str:
     if found[0] in TRANSIENT:
         found = [found[1] if found[1] in TRANSIENT[found[0]] else ""]
     if replaces:
-        return "view" if found[0] == "view" else ""
+        return found[0] if found[0] in ("view", "function") else ""
     if found[0] == "unique":
         return "index" if found[1] == "index" else ""
     if found[0] == "foreign":

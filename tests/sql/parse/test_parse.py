@@ -240,11 +240,11 @@ def test_explain() -> None:
     "text",
     [
         "create temp recursive view t (a) as select 1",
-        "create or replace function f() returns int as 'x'",
+        "create or replace procedure f() as 'x'",
         "do $$x$$",
         "explain insert into s values (1)",
         "select a into t from s",
-        "select f(x => 1)",
+        "select f(variadic x)",
         "with q as (delete from s returning a) select * from q",
     ],
 )

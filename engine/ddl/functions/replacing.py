@@ -1,0 +1,84 @@
+"""A function in the place of another one, wherever it is called.
+
+Ordinary views, defaults and checks are bound to its new body. A continuous view has the body built
+in: a replacement that changes what it means is refused. Enters: descriptions, a `TableWork`.
+Leaves: the work's image.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.catalog.functions import with_functions
+from engine.catalog.image import CatalogImage, Entry, QueryViewEntry, StreamEntry, TableEntry, ViewEntry, maker_of
+from engine.ddl.dependents import shown
+from engine.ddl.functions.callers import called_by
+from engine.ddl.query_views import StreamsAsThen, bound_again, bound_anew, statement_of
+from engine.ddl.table_work import TableWork
+from engine.tables.table_expressions import bound_default, bound_description
+from sql.bind.queries.query import bind_query
+from sql.catalog.functions import FunctionDescription
+from sql.errors import SqlError
+from sql.tree.relations import Relation
+
+
+def put(work: TableWork, functions: list[FunctionDescription]) -> None:
+    """Put these functions into the work's image."""
+    work.image = with_functions(work.image, functions)
+    work.tables.image = work.image
+
+
+def give_way(known: FunctionDescription, function: FunctionDescription, work: TableWork) -> None:
+    """Put a function in the place of another, wherever it is called. Raises 0A000."""
+    before = work.image
+    put(work, [function if one.oid == known.oid else one for one in before.functions.values()])
+    for entry in tuple(work.image.entries.values()):
+        if function.oid not in called_by(entry):
+            continue
+        try:
+            if isinstance(entry, ViewEntry):
+                if root_of(entry, before) != root_of(entry, work.image):
+                    raise another_meaning(entry, function, work.image)
+            elif isinstance(entry, TableEntry):
+                work.image = work.image.with_replaced(entry.description.name, bound_description(entry, work.image))
+            elif isinstance(entry, StreamEntry):
+                work.image = work.image.with_replaced(entry.description.name, with_defaults(entry, work.image))
+            elif isinstance(entry, QueryViewEntry):
+                columns = entry.description.columns
+                again = replace(bound_anew(entry, work.image), followers=entry.followers)
+                if [one.type.sql_name for one in columns] != [one.type.sql_name for one in again.description.columns]:
+                    raise another_meaning(entry, function, work.image)
+                work.image = work.image.with_replaced(entry.description.name, again)
+                work.image = bound_again(work.image, [entry.description.oid])
+        except SqlError as error:
+            if error.sqlstate == "0A000":
+                raise
+            raise another_meaning(entry, function, work.image) from error
+    work.tables.image = work.image
+
+
+def with_defaults(entry: StreamEntry, image: CatalogImage) -> StreamEntry:
+    """Return a stream with its defaults bound again."""
+    stored = tuple(
+        replace(column, default=bound_default(column, entry.defaults.get(column.number), image))
+        for column in entry.stream.stored
+    )
+    stream = replace(entry.stream, stored=stored)
+    return replace(entry, stream=stream, description=replace(entry.description, columns=stream.columns))
+
+
+def another_meaning(entry: Entry, function: FunctionDescription, image: CatalogImage) -> SqlError:
+    """Return the refusal of a new body that an object would not go on with."""
+    whole = maker_of(image.entries.values(), entry)
+    hint = "Drop what calls it, or give the new function another name."
+    if isinstance(entry, ViewEntry):
+        hint = "A continuous view has counted with the old body. Give the new function another name, and make a view with it."
+    message = f"cannot replace function {function.signature} because {shown(whole)} has its old body built in"
+    return SqlError("0A000", message, hint=hint)
+
+
+def root_of(entry: ViewEntry, image: CatalogImage) -> Relation:
+    """Return the query of a continuous view as it is bound to an image."""
+    definition = entry.view.definition
+    then = StreamsAsThen(image, entry.used, entry.named, entry.functions)
+    return bind_query(statement_of(definition.text).query, then, definition.settings).root

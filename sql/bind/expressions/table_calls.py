@@ -1,0 +1,112 @@
+"""Functions in FROM: those that return rows, side by side in ROWS FROM, and those of one value.
+
+Enters: syntax, the binder of the arguments. Leaves: relations, with the names that they give.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sql.bind.expressions import user_functions
+from sql.bind.expressions.calls import SET_FUNCTIONS, chosen, refuse_set_decorations, resolve_set, value_of_call
+from sql.bind.expressions.scope import Scope, table_scope
+from sql.errors import SqlError, not_supported
+from sql.functions.scalars import JSON_MEMBERS
+from sql.parse.syntax import FunctionCall, FunctionTable
+from sql.tree.expressions import Expression, Literal, WindowCall
+from sql.tree.relations import OutputColumn, Project, Relation, TableFunction, Values, Window
+from sql.types.datatypes import INT8
+
+if TYPE_CHECKING:
+    from sql.bind.expressions.binder import Binder
+
+# Functions whose one column has a name of its own.
+NAMED_VALUE = frozenset(f"{family}_array_elements{form}" for family in ("json", "jsonb") for form in ("", "_text"))
+VALUE = "value"
+
+
+def bind_function_table(item: FunctionTable, binder: Binder) -> tuple[Relation, Scope]:
+    """Return the rows of a function in FROM, and their names.
+
+    binder: for the arguments of the function.
+    """
+    calls = spread(item.calls)
+    alias = item.alias or item.calls[0].label
+    if len(calls) == 1 and user_functions.candidates(binder.context, calls[0]):
+        return user_function_table(item, alias, binder)
+    names = [call.label for call in calls]
+    if len(calls) == 1:
+        names = [VALUE if calls[0].name in NAMED_VALUE else alias]
+    if len(calls) == 1 and calls[0].name not in SET_FUNCTIONS:
+        relation = single_row(binder, calls[0], names[0], item.ordinality)
+    else:
+        relation = function_rows(binder, calls, names, item.ordinality)
+    return named_table(item, alias, relation, is_value=len(calls) == 1 and not item.ordinality)
+
+
+def user_function_table(item: FunctionTable, alias: str, binder: Binder) -> tuple[Relation, Scope]:
+    """Return the rows of a function that may be a user's, and their names."""
+    (node,) = item.calls
+    found, operands = chosen(binder, node)
+    if isinstance(found, user_functions.OwnSignature):
+        relation = user_functions.rows_of_call(binder, node, found, operands, alias)
+    else:
+        value = value_of_call(binder, node, found, operands)
+        relation = Project(Values(((),), ()), ((alias, value),))
+    is_value = len(relation.schema) == 1 and not item.ordinality
+    if item.ordinality:
+        relation = Window(relation, (("ordinality", WindowCall("row_number", (), INT8)),))
+    return named_table(item, alias, relation, is_value)
+
+
+def named_table(item: FunctionTable, alias: str, relation: Relation, is_value: bool) -> tuple[Relation, Scope]:
+    """Return the rows of functions, and their names as a FROM clause gives them."""
+    schema = relation.schema
+    if len(item.column_aliases) > len(schema):
+        given = len(item.column_aliases)
+        message = f'table "{alias}" has {len(schema)} columns available but {given} columns specified'
+        raise SqlError("42P10", message)
+    visible = [*item.column_aliases, *(column.name for column in schema[len(item.column_aliases) :])]
+    named = zip(visible, schema, strict=True)
+    return relation, table_scope(alias, [(name, column.type) for name, column in named], is_value=is_value)
+
+
+def spread(calls: tuple[FunctionCall, ...]) -> tuple[FunctionCall, ...]:
+    """Return the calls with unnest of several arrays as one call for each array.
+
+    Members of JSON objects are one call for names, one for values.
+    """
+    found: list[FunctionCall] = []
+    for call in calls:
+        if call.name in JSON_MEMBERS:
+            columns = tuple(JSON_MEMBERS[call.name])
+            found += [replace(call, name=column, label=column.split()[1]) for column in columns]
+            continue
+        if call.name == "unnest" and len(call.arguments) > 1:
+            found += [replace(call, arguments=(argument,)) for argument in call.arguments]
+        else:
+            found.append(call)
+    return tuple(found)
+
+
+def single_row(binder: Binder, node: FunctionCall, name: str, ordinality: bool) -> Relation:
+    """Return a function that yields one value as a relation of one row."""
+    items: list[tuple[str, Expression]] = [(name, binder.bind_value(node))]
+    if ordinality:
+        items.append(("ordinality", Literal(1, INT8)))
+    return Project(Values(((),), ()), tuple(items))
+
+
+def function_rows(binder: Binder, calls: tuple[FunctionCall, ...], names: list[str], ordinality: bool) -> Relation:
+    """Return the rows of set-returning functions side by side."""
+    bound = []
+    for call in calls:
+        if call.name not in SET_FUNCTIONS:
+            raise not_supported(f"the function {call.name} beside others in FROM", call.position)
+        refuse_set_decorations(call)
+        bound.append(resolve_set(binder, call))
+    schema = [OutputColumn(name, call.type) for name, call in zip(names, bound, strict=True)]
+    if ordinality:
+        schema.append(OutputColumn("ordinality", INT8))
+    return TableFunction(tuple((call.function, call.arguments) for call in bound), ordinality, tuple(schema))
