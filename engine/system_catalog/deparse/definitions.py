@@ -27,9 +27,10 @@ def view_text(entry: View, image: CatalogImage, style: Style, zone: str) -> str:
     then: Catalog
     if isinstance(entry, ViewEntry):
         definition = entry.view.definition
-        then, text, settings = StreamsAsThen(image, entry.used, entry.named), definition.text, definition.settings
+        then = StreamsAsThen(image, entry.used, entry.named, entry.functions)
+        text, settings = definition.text, definition.settings
     else:
-        then = AsThen(image, {used.name: used for used in entry.used})
+        then = AsThen(image, {used.name: used for used in entry.used}, entry.source.functions)
         text, settings = entry.source.text, entry.source.settings
     query = read_query(statement_of(text).query, _catalog(then, image, settings, zone))
     return query_text(query, style, [column.name for column in entry.description.columns])
