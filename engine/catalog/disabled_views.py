@@ -49,16 +49,17 @@ def restored_or_disabled(
 
 
 def _disabled(relation: dict[str, Any], image: CatalogImage, reason: str) -> DisabledViewEntry:
-    if "used" in relation:
-        needed = {one["oid"] for one in relation["used"]}
-    else:
-        # As it was stored before streams could be altered: it may read any of them.
-        needed = {entry.description.oid for entry in image.entries.values() if isinstance(entry, StreamEntry)}
-    named = (image.entries.get(name) for name in relation.get("named", ()))
-    needed |= {entry.description.oid for entry in named if entry is not None}
+    needed: set[int] = set()
+    for one in (relation, *relation.get("states", ())):
+        if "used" in one:
+            needed |= {used["oid"] for used in one["used"]}
+        else:
+            # As it was stored before streams could be altered: it may read any of them.
+            needed |= {entry.description.oid for entry in image.entries.values() if isinstance(entry, StreamEntry)}
+        named = (image.entries.get(name) for name in one.get("named", ()))
+        needed |= {entry.description.oid for entry in named if entry is not None}
     description = RelationDescription(relation["name"], relation["kind"], relation["oid"], (), disabled=reason)
-    parts = tuple(relation.get("parts", ()))
-    entry = DisabledViewEntry(description, relation, frozenset(needed), parts)
+    entry = DisabledViewEntry(description, relation, frozenset(needed))
     log.warning(
         "view %s is disabled, its readers get an error, and no rows come into the streams that it reads: %s",
         shown(entry),
@@ -69,7 +70,7 @@ def _disabled(relation: dict[str, Any], image: CatalogImage, reason: str) -> Dis
 
 def shown(entry: DisabledViewEntry) -> str:
     """Return the name of the view that clients know."""
-    return described(str(entry.plain.get("whole") or entry.description.name))
+    return described(entry.description.name)
 
 
 def refuse_rows(image: CatalogImage, stream: str) -> None:
@@ -84,7 +85,7 @@ def refuse_rows(image: CatalogImage, stream: str) -> None:
 def refuse_checkpoint(image: CatalogImage) -> None:
     """Raise 55000 if a checkpoint would lose the contents of a continuous view."""
     for entry in image.disabled:
-        if entry.description.kind == "view":
+        if entry.is_continuous:
             raise _refusal(entry, "cannot make a checkpoint", "It would have nothing of what the view keeps.")
 
 

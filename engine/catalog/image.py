@@ -9,7 +9,7 @@ write.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -28,6 +28,7 @@ from sql.catalog.functions import FunctionDescription
 from sql.names.relation_keys import PUBLIC, schema_of
 from sql.types.datatypes import SqlType, array_of, enum_type
 from sql.types.enums import EnumType
+from views.model.plan import Plan, over
 from views.upkeep.twins import together
 from views.upkeep.view import ContinuousView
 
@@ -56,7 +57,7 @@ class StreamEntry:
 
 @dataclass(frozen=True)
 class ViewEntry:
-    """A continuous view and the stream under it.
+    """A continuous view of one stream, or one of the streams of a view (`QueryViewEntry.states`).
 
     Attributes:
         stream_name: the present name of the stream.
@@ -183,20 +184,21 @@ class UsedRelation:
 
 @dataclass(frozen=True)
 class QueryViewEntry:
-    """An ordinary view: a query under a name.
+    """A query under a name, over states of its own if its text has groupings of streams.
 
     Attributes:
         source: the whole CREATE VIEW statement.
         used: the relations that it reads directly.
-        parts: oids of the continuous views that were made with it, one for each grouping of a
-            stream in its text; they are dropped with it.
+        states: what it keeps of each grouping of a stream in its text, in the order of
+            `views.plan.parts`. Its query scans each by the name in the description of the state,
+            which no client can write. An ordinary view has none.
         followers: as of a ViewEntry.
     """
 
     description: RelationDescription
     source: SourceText
     used: tuple[UsedRelation, ...]
-    parts: tuple[int, ...] = ()
+    states: tuple[ViewEntry, ...] = ()
     followers: frozenset[int] = frozenset()
 
 
@@ -207,20 +209,16 @@ class DisabledViewEntry:
     Attributes:
         plain: its stored form.
         needed: oids of the relations that its text names.
-        parts: as of a QueryViewEntry.
     """
 
     description: RelationDescription
     plain: Mapping[str, Any]
     needed: frozenset[int]
-    parts: tuple[int, ...] = ()
 
-
-def is_part(entry: Entry) -> bool:
-    """Tell whether a relation is a grouping that was made with a view, which clients can't name."""
-    if isinstance(entry, DisabledViewEntry):
-        return entry.plain.get("part") is not None
-    return isinstance(entry, ViewEntry) and entry.view.definition.part is not None
+    @property
+    def is_continuous(self) -> bool:
+        """True if the view keeps something of streams."""
+        return self.description.kind == "view" or bool(self.plain.get("states"))
 
 
 Entry = StreamEntry | ViewEntry | TableEntry | SequenceEntry | QueryViewEntry | DisabledViewEntry
@@ -296,8 +294,33 @@ class CatalogImage:
         return SYSTEM_RELATIONS.get(name) if entry is None else entry.description
 
     def relation_names(self) -> Iterable[str]:
-        """Return all names that clients know, for 'did you mean'."""
-        return [name for name, entry in self.entries.items() if not is_part(entry)]
+        """Return all names, for 'did you mean'."""
+        return self.entries.keys()
+
+    @cached_property
+    def states(self) -> tuple[ViewEntry, ...]:
+        """The states of all views, in order of creation; a continuous view of one stream is its
+        own state.
+        """
+        return tuple(state for entry in self.entries.values() for state in states_of(entry))
+
+    def state(self, name: str) -> ViewEntry | None:
+        """Return the state that a query scans by this name, or None."""
+        return self._states_by_name.get(name)
+
+    @cached_property
+    def _states_by_name(self) -> dict[str, ViewEntry]:
+        return {state.description.name: state for state in self.states}
+
+    def with_stream_called(self, before: str, after: str) -> CatalogImage:
+        """Return an image in which what is kept of a stream knows the stream's new name."""
+        image = self
+        for name, entry in self.entries.items():
+            states = states_of(entry)
+            if any(state.stream_name == before for state in states):
+                told = (replace(one, stream_name=after) if one.stream_name == before else one for one in states)
+                image = image.with_replaced(name, in_states(entry, tuple(told)))
+        return image
 
     def by_oid(self, oid: int) -> Entry | None:
         """Return the relation with an oid, or None."""
@@ -323,18 +346,17 @@ class CatalogImage:
 
     def views_over(self, stream_name: str) -> tuple[ContinuousView, ...]:
         """Return all continuous views over a stream, attached or not, in order of creation."""
-        entries = (entry for entry in self.entries.values() if isinstance(entry, ViewEntry))
-        return tuple(entry.view for entry in entries if entry.stream_name == stream_name)
+        return tuple(state.view for state in self.states if state.stream_name == stream_name)
 
     @cached_property
     def taking_rows(self) -> frozenset[ContinuousView]:
         """All continuous views that take rows."""
-        return frozenset(entry.view for entry in self.entries.values() if isinstance(entry, ViewEntry) and entry.active)
+        return frozenset(state.view for state in self.states if state.active)
 
     @cached_property
     def continuous_views(self) -> tuple[ContinuousView, ...]:
         """All continuous views."""
-        return tuple(entry.view for entry in self.entries.values() if isinstance(entry, ViewEntry))
+        return tuple(state.view for state in self.states)
 
     @cached_property
     def disabled(self) -> tuple[DisabledViewEntry, ...]:
@@ -344,7 +366,7 @@ class CatalogImage:
     @cached_property
     def held_up(self) -> Mapping[str, DisabledViewEntry]:
         """The streams that take no rows, with a disabled continuous view over each."""
-        continuous = (entry for entry in self.disabled if entry.description.kind == "view")
+        continuous = (entry for entry in self.disabled if entry.is_continuous)
         below = ((self.by_oid(oid), entry) for entry in continuous for oid in entry.needed)
         return {one.description.name: entry for one, entry in below if isinstance(one, StreamEntry)}
 
@@ -363,12 +385,11 @@ class CatalogImage:
         """The continuous views that take rows, in sets that take rows together
         (`views.upkeep.twins`).
         """
-        active = (entry for entry in self.entries.values() if isinstance(entry, ViewEntry) and entry.active)
-        return together(entry.view for entry in active)
+        return together(state.view for state in self.states if state.active)
 
     @cached_property
     def _attached(self) -> dict[str, tuple[ContinuousView, ...]]:
-        names = {entry.view: entry.stream_name for entry in self.entries.values() if isinstance(entry, ViewEntry)}
+        names = {state.view: state.stream_name for state in self.states}
         attached: dict[str, tuple[ContinuousView, ...]] = {}
         for leader, *_ in self.together:
             attached[names[leader]] = (*attached.get(names[leader], ()), leader)
@@ -415,10 +436,26 @@ class CatalogImage:
         return replace(self, entries=MappingProxyType(entries), version=self.version + 1)
 
 
-def maker_of(entries: Iterable[Entry], entry: Entry) -> Entry:
-    """Return the view among `entries` with which a continuous view was made, or the relation
-    itself.
-    """
-    oid = entry.description.oid
-    makers = (one for one in entries if isinstance(one, QueryViewEntry | DisabledViewEntry) and oid in one.parts)
-    return next(makers, entry)
+def states_of(entry: Entry) -> tuple[ViewEntry, ...]:
+    """Return what a relation keeps of streams."""
+    if isinstance(entry, ViewEntry):
+        return (entry,)
+    return entry.states if isinstance(entry, QueryViewEntry) else ()
+
+
+def plan_of(entry: ViewEntry | QueryViewEntry, names: Sequence[str]) -> Plan:
+    """Return the plan of a view over streams. names: of its states in the query above them."""
+    plans = [state.view.plan for state in states_of(entry)]
+    query = entry.description.query
+    if query is None:
+        return plans[0]
+    scanned = (state.description.name for state in states_of(entry))
+    return over(plans, dict(zip(scanned, names, strict=True)), query.root)
+
+
+def in_states(entry: Entry, states: tuple[ViewEntry, ...]) -> Entry:
+    """Return a view with other states in the places of its own."""
+    if isinstance(entry, QueryViewEntry):
+        return replace(entry, states=states)
+    (state,) = states
+    return state

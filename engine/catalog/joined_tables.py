@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from engine.catalog.disabled_views import refuse_table
-from engine.catalog.image import Entry, ViewEntry, maker_of
+from engine.catalog.image import Entry, states_of
 from sql.errors import SqlError
 
 
@@ -17,10 +17,9 @@ def refuse_joined(name: str, entries: Collection[Entry], is_altered: bool = Fals
     """
     refuse_table(name, entries)
     for entry in entries:
-        if not isinstance(entry, ViewEntry) or name not in entry.view.stream_tables:
-            continue
-        if is_altered or not entry.view.joins_at_arrival:
-            view = maker_of(entries, entry).description.name
+        joined = [state.view for state in states_of(entry) if name in state.view.stream_tables]
+        if joined and (is_altered or not all(view.joins_at_arrival for view in joined)):
+            view = entry.description.name
             raise SqlError(
                 "55006",
                 f'cannot change table "{name}" because continuous view "{view}" joins it with its stream',

@@ -33,8 +33,10 @@ from ringbuffer.pages.log_rows import encode_rows
 from sql.catalog.catalog import KeyReference
 from sql.errors import SqlError
 from sql.names.relation_keys import PUBLIC
+from sql.parse.statements.create_view import CreateView
 from sql.types.datatypes import SqlType
 from sql.types.enums import EnumLabel, EnumType
+from views.model.definition import state_name
 
 SHOWN_CHARACTERS_MAX = 60
 WORDS = {str: "text", int: "number", list: "list", dict: "object"}
@@ -62,6 +64,10 @@ FORMS: dict[str, Mapping[str, type]] = {
     "sequence": {"name": str, "oid": int, "number": int, "definition": dict},
     "query": {"name": str, "oid": int, "text": str, "time_zone": str, "columns": list, "used": list},
 }
+
+
+# What a state has of the view that keeps it.
+OF_THE_VIEW = ("kind", "name", "whole", "text", "query_text", "query_offset", "time_zone", "search_path")
 
 
 def catalog_text(image: CatalogImage) -> str:
@@ -96,15 +102,7 @@ def plain_entry(entry: Entry) -> dict[str, object]:
         case StreamEntry():
             return {"kind": "stream", **head, **_stream(entry)}
         case ViewEntry():
-            used = [plain_used(one) for one in entry.used]
-            return {
-                "kind": "view",
-                **entry.view.definition.to_dict(),
-                "used": used,
-                "named": sorted(entry.named),
-                "active": entry.active,
-                "functions": entry.functions,
-            }
+            return {"kind": "view", **entry.view.definition.to_dict(), **_known(entry)}
         case TableEntry():
             return {"kind": "table", **head, **_table(entry)}
         case SequenceEntry():
@@ -128,8 +126,58 @@ def plain_entry(entry: Entry) -> dict[str, object]:
                 "functions": entry.source.functions,
                 "columns": [{"name": column.name, "type": plain_type(column.type)} for column in description.columns],
                 "used": [plain_used(used) for used in entry.used],
-                "parts": entry.parts,
+                "states": [_state(state) for state in entry.states],
             }
+
+
+def _known(entry: ViewEntry) -> dict[str, object]:
+    used = [plain_used(one) for one in entry.used]
+    return {
+        "used": used,
+        "named": sorted(entry.named),
+        "active": entry.active,
+        "functions": entry.functions,
+    }
+
+
+def _state(entry: ViewEntry) -> dict[str, object]:
+    """Return the stored form of a state of a view: what the view itself does not say."""
+    definition = entry.view.definition.to_dict()
+    return {**{name: value for name, value in definition.items() if name not in OF_THE_VIEW}, **_known(entry)}
+
+
+def state_form(state: Mapping[str, Any], relation: Mapping[str, Any], statement: CreateView) -> dict[str, Any]:
+    """Return the stored form of a state in the form of a continuous view.
+
+    relation: the view that keeps the state. statement: in the view's text.
+    """
+    own = {
+        "name": state_name(state["oid"]),
+        "whole": relation["name"],
+        "query_text": statement.query_text,
+        "query_offset": statement.query_offset,
+        **{name: relation.get(name, PUBLIC) for name in ("text", "time_zone", "search_path")},
+    }
+    return {**own, **state}
+
+
+def with_states(relations: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return stored relations in which each view has its states.
+
+    A catalog of an older server has them as relations of their own, and their oids in the view.
+    """
+    parts = {relation["oid"]: relation for relation in relations if relation.get("part") is not None}
+
+    def moved(relation: dict[str, Any]) -> dict[str, Any]:
+        if not relation.get("parts"):
+            return relation
+        if not parts.keys() >= set(relation["parts"]):
+            raise SqlError(DAMAGED, f'is damaged: parts of "{relation["name"]}" are missing')
+        states = [parts[oid].items() for oid in relation["parts"]]
+        own = [{name: value for name, value in state if name not in OF_THE_VIEW} for state in states]
+        return {**{name: value for name, value in relation.items() if name != "parts"}, "states": own}
+
+    return [moved(relation) for relation in relations if relation["oid"] not in parts]
 
 
 def enum_of(plain: Mapping[str, Any]) -> EnumType:
@@ -158,6 +206,7 @@ def read_plain(text: str) -> dict[str, Any]:
         if relation["kind"] not in FORMS:
             raise SqlError(DAMAGED, f"is damaged: a relation can't be a {relation['kind']}")
         _require(relation, FORMS[relation["kind"]])
+    plain["relations"] = with_states(plain["relations"])
     return plain  # type: ignore[no-any-return]  # JSON has no types; what is used of it was just checked
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from engine.catalog.image import CatalogImage, ViewEntry
+from engine.catalog.image import CatalogImage
 from engine.tables.table_transaction import TableTransaction
 from ringbuffer.groups.join_table import JoinTable
 from ringbuffer.pages.log_rows import JOINED_FORM, ROWS_HEAD
@@ -73,8 +73,7 @@ def begun_joins(image: CatalogImage | None, oids: Collection[int]) -> list[Conti
 
 def followers(image: CatalogImage) -> list[ContinuousView]:
     """Return the views whose join tables follow their tables."""
-    views = (entry.view for entry in image.entries.values() if isinstance(entry, ViewEntry))
-    return [view for view in views if view.joins_at_arrival]
+    return [view for view in image.continuous_views if view.joins_at_arrival]
 
 
 def join_payloads(views: Iterable[ContinuousView]) -> Iterator[list[bytes]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
-from engine.catalog.image import CatalogImage, ViewEntry
+from engine.catalog.image import CatalogImage
 from engine.catalog.published import PublishedCatalog
 from engine.commit.transaction import Transaction
 from engine.storage.kernel_files import KernelFiles
@@ -58,7 +58,7 @@ class Definitions:
         no view needs.
         """
         image = self._catalog.image
-        views = frozenset(entry.view for entry in image.entries.values() if isinstance(entry, ViewEntry))
+        views = frozenset(image.continuous_views)
         for view in views - self.attached:
             view.lifecycle.move(ViewMove.ATTACH)
         for view in views:

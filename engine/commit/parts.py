@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from engine.catalog.disabled_views import refuse_definitions
-from engine.catalog.image import CatalogImage, StreamEntry, ViewEntry
+from engine.catalog.image import CatalogImage, StreamEntry
 from engine.commit.staging import StatementStage
 from engine.commit.transaction import CatalogChange, Transaction
 from engine.log.commit_log import statement_flags
@@ -138,5 +138,4 @@ def changed_relations(before: CatalogImage, after: CatalogImage | None) -> tuple
 
 def _taking_rows(image: CatalogImage) -> set[int]:
     streams = {entry.description.oid for entry in image.entries.values() if isinstance(entry, StreamEntry)}
-    views = (entry for entry in image.entries.values() if isinstance(entry, ViewEntry))
-    return streams | {entry.view.definition.state_oid for entry in views if entry.active}
+    return streams | {state.view.definition.state_oid for state in image.states if state.active}

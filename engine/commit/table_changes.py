@@ -8,7 +8,7 @@ not write.
 
 from __future__ import annotations
 
-from engine.catalog.image import CatalogImage, Entry, SequenceEntry, TableEntry, ViewEntry
+from engine.catalog.image import CatalogImage, Entry, SequenceEntry, TableEntry, in_states, states_of
 from engine.catalog.joined_tables import refuse_joined
 from engine.commit.transaction import Transaction
 from engine.embedded.duckdb_errors import CONFLICT
@@ -29,21 +29,22 @@ def check_changes(transaction: Transaction, committed: CatalogImage) -> None:
         if committed.entries.get(name) is not snapshot.entries.get(name):
             raise SqlError("40001", CONFLICT, detail=f'Table "{name}" was altered or dropped in between.')
         # A view that this transaction has made has read what was written before it.
-        kept = [entry for entry in committed.entries.values() if _goes_on(entry, final)]
+        kept = [left for entry in committed.entries.values() if (left := _what_goes_on(entry, final)) is not None]
         refuse_joined(name, kept, is_altered=final.entries.get(name) is not snapshot.entries.get(name))
     if transaction.image is not None:
         _check_definitions(transaction, committed, transaction.image)
 
 
-def _goes_on(entry: Entry, final: CatalogImage) -> bool:
-    """Tell whether a relation is the same after a change of the catalog.
+def _what_goes_on(entry: Entry, final: CatalogImage) -> Entry | None:
+    """Return what is the same of a relation after a change of the catalog, None: nothing.
 
-    A continuous view is the same if its join tables are there, perhaps under another name.
+    A state is the same if its join tables are there, perhaps under another name.
     """
-    after = final.by_oid(entry.description.oid)
-    if after is entry or not isinstance(entry, ViewEntry):
-        return after is entry
-    return any(view.state.joins is entry.view.state.joins for view in final.continuous_views)
+    if final.by_oid(entry.description.oid) is entry:
+        return entry
+    joins = {id(state.view.state.joins) for state in final.states}
+    states = tuple(state for state in states_of(entry) if id(state.view.state.joins) in joins)
+    return in_states(entry, states) if states else None
 
 
 def new_sequences(image: CatalogImage) -> list[SequenceEntry]:

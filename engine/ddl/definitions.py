@@ -8,10 +8,18 @@ already.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.catalog.functions import Called
-from engine.catalog.image import CatalogImage, Entry, SourceText, StreamEntry, UsedRelation, ViewEntry
+from engine.catalog.image import (
+    CatalogImage,
+    QueryViewEntry,
+    SourceText,
+    StreamEntry,
+    UsedRelation,
+    ViewEntry,
+)
 from engine.ddl.query_views import StreamsAsThen, define_query_view, used_relation
 from engine.ddl.table_names import relation_names
 from engine.storage.errors import disk_error
@@ -33,7 +41,7 @@ from sql.tree.expressions import Call, Expression, Literal
 from sql.tree.relations import BoundQuery, Relation
 from sql.tree.walks import relation_names as names_read
 from sql.types.records import require_stored
-from views.model.definition import ViewDefinition, define_view
+from views.model.definition import ViewDefinition, define_view, state_name
 from views.model.properties import scans
 from views.model.protocols import TableSource, UpperExecutor
 from views.model.text import expression_text
@@ -154,29 +162,32 @@ class ViewDraft:
         planned = plan_view(self.definition, self.created)
         check_sliding(planned.plan.stream)
         (name,) = scans(self.bound.root, "stream")
-        candidates = alike(self.image, used_relation(name, self.image.entries[name].description))
+        candidates = alike(self.image.states, used_relation(name, self.image.entries[name].description))
         twin, plan = find_twin(candidates, planned.plan, self.definition.joins.stream_join, is_new=True)
         return (planned, None) if twin is None else (replace(planned, plan=plan), twin)
 
-    def build(self, engines: ViewEngines, heir_of: ContinuousView | None = None) -> ViewEntry:
+    def build(
+        self, engines: ViewEngines, heir_of: ContinuousView | None = None, others: Sequence[ViewEntry] = ()
+    ) -> ViewEntry:
         """Return the entry of the new view: planned, split, its kernels compiled and durable.
 
-        heir_of: the view whose state the new one goes on with. Raises what the split refuses, 53100
-        or 58030 when the kernels can't be written, and NotCoveredError.
+        heir_of: the view whose state the new one goes on with. others: states that are not in the
+        image yet. Raises what the split refuses, 53100 or 58030 when the kernels can't be written,
+        and NotCoveredError.
         """
-        entry = self._entry(engines, heir_of, is_new=True)
+        entry = self._entry(engines, heir_of, others, is_new=True)
         try:
             engines.kernels.make_durable(entry.view.state.kernel_paths)
         except OSError as error:
             raise self._not_written(error) from None
         return entry
 
-    def restore(self, engines: ViewEngines) -> ViewEntry:
+    def restore(self, engines: ViewEngines, others: Sequence[ViewEntry]) -> ViewEntry:
         """Return the entry of a stored view, without contents.
 
-        Kernels that were compiled anew are not durable yet.
+        Kernels that were compiled anew are not durable yet. others: as for `build`.
         """
-        return self._entry(engines, None, is_new=False)
+        return self._entry(engines, None, others, is_new=False)
 
     def as_known(self, statement: CreateView, used: tuple[UsedRelation, ...]) -> ViewDraft:
         """Return the view over the columns that a state knows.
@@ -192,7 +203,9 @@ class ViewDraft:
             raise NotCoveredError(f"The view does not know all columns of its stream: {error.message}.") from None
         return part_of(replace(self, bound=bound, used=used))
 
-    def _entry(self, engines: ViewEngines, heir_of: ContinuousView | None, is_new: bool) -> ViewEntry:
+    def _entry(
+        self, engines: ViewEngines, heir_of: ContinuousView | None, others: Sequence[ViewEntry], is_new: bool
+    ) -> ViewEntry:
         definition, image, bound, used = self.definition, self.image, self.created, self.used
         if used is None:
             streams = (name for name in sorted(bound.named) if isinstance(image.entries.get(name), StreamEntry))
@@ -210,7 +223,7 @@ class ViewDraft:
                 engines.tables,
                 places,
                 heir_of,
-                alike(image, own),
+                alike((*image.states, *others), own),
                 is_new,
                 engines.kernels.compile_text,
             )
@@ -229,36 +242,32 @@ class ViewDraft:
         return disk_error(error, f'write the kernels of view "{self.definition.shown}"')
 
 
-def build_views(
+def build_continuous(
     statement: CreateView, bound: BoundQuery, image: CatalogImage, settings: SessionSettings, engines: ViewEngines
-) -> list[Entry]:
-    """Return the entries of a new view whose query, `bound`, reads streams.
+) -> ViewEntry | QueryViewEntry:
+    """Return the entry of a new view whose query, `bound`, reads streams.
 
-    They are a continuous view, or one for each of several groupings of streams and the view that
-    reads them. Raises as `ViewDraft.build` and `define_query_view`.
+    Raises as `ViewDraft.build` and `define_query_view`.
     """
     drafts = part_drafts(statement, bound, image, settings)
     if not drafts:
         for column in bound.root.schema:
             require_stored(column.name, column.type)
-        return [ViewDraft(define_view(statement, image.next_oid, settings), bound, image).build(engines)]
-    parts: list[ViewEntry] = []
+        return ViewDraft(define_view(statement, image.next_oid, settings), bound, image).build(engines)
+    states: list[ViewEntry] = []
     for draft in drafts:
-        parts.append(replace(draft, image=image).build(engines))
-        image = image.with_entry(parts[-1])
-    found = prepared_parts(bound.root, parts[0].view.definition.joins)
-    parts[0].view.notices += (*found.eager, *order_notices(found.root))
-    oids = tuple(entry.description.oid for entry in parts)
-    return [*parts, define_query_view(statement, bound, image, settings, image.next_oid, oids)]
+        states.append(draft.build(engines, others=states))
+    found = prepared_parts(bound.root, drafts[0].definition.joins)
+    states[0].view.notices += (*found.eager, *order_notices(found.root))
+    return define_query_view(statement, bound, image, settings, image.next_oid + len(states), tuple(states))
 
 
 def part_drafts(
     statement: CreateView, whole: BoundQuery, image: CatalogImage, settings: SessionSettings
 ) -> list[ViewDraft]:
-    """Return the parts of a view (`views.plan.parts`), with the oids that they get.
+    """Return the states of a view over several groupings (`views.plan.parts`), with their oids.
 
-    whole: the query of the view. A view that needs no parts has none. Raises the errors of eager
-    grouping.
+    whole: the query of the view. Any other view has none. Raises the errors of eager grouping.
     """
     plain = define_view(statement, image.next_oid, settings)
     found: list[ViewDraft] = []
@@ -266,7 +275,7 @@ def part_drafts(
         columns = tuple(column.name for column in part_schema(part))
         oid = image.next_oid + number
         definition = replace(
-            plain, oid=oid, name=part_name(oid), whole=statement.name, column_names=columns, part=number
+            plain, oid=oid, name=state_name(oid), whole=statement.name, column_names=columns, part=number
         )
         found.append(ViewDraft(definition, _part(whole, part), image))
     return found
@@ -284,11 +293,6 @@ def part_of(draft: ViewDraft) -> ViewDraft:
     if number >= len(parts):
         raise SqlError("XX001", f"the query has {len(parts)} groupings of streams")
     return replace(draft, bound=_part(draft.bound, parts[number]))
-
-
-def part_name(oid: int) -> str:
-    """Return the name of a part, which no client can have: a client's names end after 63 bytes."""
-    return f"grouping with oid {oid} of a stream, a part of the view that was made with it"
 
 
 def _part(whole: BoundQuery, root: Relation) -> BoundQuery:
@@ -334,15 +338,14 @@ def zoned_text(node: Expression) -> str:
     return node.text if isinstance(node, Call) and node.text else expression_text(node)
 
 
-def alike(image: CatalogImage, own: UsedRelation | None) -> list[ContinuousView]:
+def alike(states: Iterable[ViewEntry], own: UsedRelation | None) -> list[ContinuousView]:
     """Return the continuous views over a stream that know the same columns of the stream."""
     if own is None:
         return []
-    views = (entry for entry in image.entries.values() if isinstance(entry, ViewEntry))
     numbers = [number for _, number in own.columns]
     return [
         entry.view
-        for entry in views
+        for entry in states
         for one in entry.used
         if one.oid == own.oid and [number for _, number in one.columns] == numbers
     ]

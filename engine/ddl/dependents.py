@@ -20,7 +20,6 @@ from engine.catalog.image import (
     StreamEntry,
     TableEntry,
     ViewEntry,
-    is_part,
 )
 from engine.ddl.query_views import columns_used, uses
 from sql.errors import SqlError
@@ -80,9 +79,7 @@ def dependents_of(image: CatalogImage, gone: Iterable[Entry]) -> list[Dependent]
     while pending:
         needed = pending.pop(0)
         for entry in image.entries.values():
-            # A part is read by nothing but the view that it was made with, which reads the same
-            # stream.
-            if entry.description.oid in leaving or is_part(entry):
+            if entry.description.oid in leaving:
                 continue
             if reads(entry, needed) or entry.description.oid in followers_of(needed):
                 leaving.add(entry.description.oid)
@@ -119,7 +116,7 @@ def reads(entry: Entry, needed: Entry) -> bool:
     """Tell whether a view directly reads a relation."""
     name = needed.description.name
     if isinstance(entry, DisabledViewEntry):
-        return needed.description.oid in (*entry.needed, *entry.parts)
+        return needed.description.oid in entry.needed
     if isinstance(entry, ViewEntry):
         if isinstance(needed, StreamEntry):
             return entry.stream_name == name
@@ -142,12 +139,6 @@ def owned_by(image: CatalogImage, oid: int, number: int | None = None) -> list[S
         and entry.owner[0] == oid
         and number in (None, entry.owner[1])
     ]
-
-
-def parts_of(image: CatalogImage, entry: Entry) -> list[Entry]:
-    """Return the continuous views that were made with a view, and are dropped with it."""
-    parts = entry.parts if isinstance(entry, QueryViewEntry | DisabledViewEntry) else ()
-    return [one for one in image.entries.values() if one.description.oid in parts]
 
 
 def defaults_using(table: TableEntry, sequence: SequenceEntry) -> list[int]:

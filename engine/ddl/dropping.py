@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.catalog.image import WORDS, CatalogImage, Entry, SequenceEntry, TableEntry, ViewEntry, is_part
-from engine.ddl.dependents import SEVERAL, Dependent, cascade_notice, dependents_of, owned_by, parts_of, refusal, shown
+from engine.catalog.image import WORDS, Entry, SequenceEntry, TableEntry, states_of
+from engine.ddl.dependents import SEVERAL, Dependent, cascade_notice, dependents_of, owned_by, refusal, shown
 from engine.ddl.table_names import index_names
 from engine.ddl.table_references import drop_constraint
 from engine.ddl.table_work import TableWork
@@ -50,12 +50,11 @@ def drop_with(gone: Sequence[Entry], found: Sequence[Dependent], work: TableWork
         drop_constraint(one, work)
 
 
-def counted(entry: Entry, image: CatalogImage) -> tuple[str, int]:
+def counted(entry: Entry) -> tuple[str, int]:
     """Return the name of a view and how many tuples it has counted, 0 for other relations and for
     views that have counted none.
     """
-    pieces = [entry] if isinstance(entry, ViewEntry) else parts_of(image, entry)
-    counts = (piece.view.counts.tuples_in for piece in pieces if isinstance(piece, ViewEntry))
+    counts = (state.view.counts.tuples_in for state in states_of(entry))
     return name_of(entry.description.name), max(counts, default=0)
 
 
@@ -82,14 +81,13 @@ def remove(entries: Sequence[Entry], work: TableWork) -> None:
 
     A notice tells what views have counted: nothing brings it back.
     """
-    lost = [counted(entry, work.image) for entry in entries if not is_part(entry)]
+    lost = [counted(entry) for entry in entries]
     tell_lost([(name, count) for name, count in lost if count], work)
     names = [entry.description.name for entry in entries]
     for entry in entries:
         if isinstance(entry, TableEntry):
             work.drop(entry)
             names += [one.description.name for one in owned_by(work.image, entry.description.oid)]
-        names += [one.description.name for one in parts_of(work.image, entry)]
     work.image = work.image.without(names)
 
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from engine.catalog.functions import Called, called_as_then
 from engine.catalog.image import (
     CatalogImage,
-    DisabledViewEntry,
     Entry,
     QueryViewEntry,
     SequenceEntry,
@@ -150,21 +149,20 @@ def define_query_view(
     image: CatalogImage,
     settings: SessionSettings,
     oid: int,
-    parts: tuple[int, ...] = (),
+    states: tuple[ViewEntry, ...] = (),
 ) -> QueryViewEntry:
     """Return the entry of a new view.
 
-    bound: its query, bound to `image` with `settings`. parts: the views of the groupings of streams
-    in the query; they have taken the options. Raises 42701 and 42601 for column names, 22023 for
-    options.
+    bound: its query, bound to `image` with `settings`. states: of the groupings of streams in the
+    query; they have taken the options. Raises 42701 and 42601 for column names, 22023 for options.
     """
-    for name in () if parts else statement.options:
+    for name in () if states else statement.options:
         raise SqlError("22023", f'unrecognized parameter "{name}"')
     described = ((name, image.relation(name)) for name in sorted(bound.named))
     used = tuple(used_relation(name, description) for name, description in described if description is not None)
-    root = _named(_over_parts(bound.root, parts, image, ""), statement.column_names)
+    root = _named(_over_states(bound.root, states, ""), statement.column_names)
     source = replace(source_text(statement.text, settings), functions=tuple(sorted(bound.functions)))
-    return _entry(statement.name, root, bound, source, used, oid, parts)
+    return _entry(statement.name, root, bound, source, used, oid, states)
 
 
 def bound_anew(entry: QueryViewEntry, image: CatalogImage) -> QueryViewEntry:
@@ -175,7 +173,7 @@ def bound_anew(entry: QueryViewEntry, image: CatalogImage) -> QueryViewEntry:
     description = entry.description
     columns = tuple(column.name for column in description.columns)
     statement, source = statement_of(entry.source.text), entry.source
-    return restored_view(statement, source, description.name, columns, entry.used, image, description.oid, entry.parts)
+    return restored_view(statement, source, description.name, columns, entry.used, image, description.oid, entry.states)
 
 
 def restored_view(
@@ -186,7 +184,7 @@ def restored_view(
     used: tuple[UsedRelation, ...],
     image: CatalogImage,
     oid: int,
-    parts: tuple[int, ...],
+    states: tuple[ViewEntry, ...],
 ) -> QueryViewEntry:
     """Return the entry of a view from its stored form, over the relations that it used when it was
     made.
@@ -195,9 +193,9 @@ def restored_view(
     """
     then = AsThen(image, {relation.name: relation for relation in used}, source.functions)
     bound = bind_query(statement.query, then, source.settings)
-    named = _named(_over_parts(bound.root, parts, image, TODAY), column_names)
+    named = _named(_over_states(bound.root, states, TODAY), column_names)
     root = rewrite_everywhere(named, lambda node: _of_today(node, then))
-    return _entry(name, root, bound, source, used, oid, parts)
+    return _entry(name, root, bound, source, used, oid, states)
 
 
 def _entry(
@@ -207,7 +205,7 @@ def _entry(
     source: SourceText,
     used: tuple[UsedRelation, ...],
     oid: int,
-    parts: tuple[int, ...],
+    states: tuple[ViewEntry, ...],
 ) -> QueryViewEntry:
     for column in root.schema:
         require_stored(column.name, column.type)
@@ -217,7 +215,7 @@ def _entry(
     columns = tuple(
         ColumnDescription(column.name, column.type, number=number) for number, column in enumerate(root.schema, 1)
     )
-    return QueryViewEntry(RelationDescription(name, "query", oid, columns, query=query), source, used, parts)
+    return QueryViewEntry(RelationDescription(name, "query", oid, columns, query=query), source, used, states)
 
 
 def bound_again(image: CatalogImage, changed: Iterable[int]) -> CatalogImage:
@@ -266,27 +264,20 @@ def uses(entry: Entry, oid: int) -> bool:
 
 def read_directly(entry: QueryViewEntry) -> set[int]:
     """Return the oids of the relations that an ordinary view reads directly."""
-    return {*entry.parts, *(used.oid for used in entry.used)}
+    return {used.oid for used in entry.used}
 
 
-def _over_parts(root: Relation, parts: tuple[int, ...], image: CatalogImage, mark: str) -> Relation:
-    """Return a query that reads streams over the views of its groupings.
+def _over_states(root: Relation, states: tuple[ViewEntry, ...], mark: str) -> Relation:
+    """Return a query that reads streams over the states of its groupings.
 
     mark: stands before their names. Raises XX001 if these are others than when the view was made.
     """
-    if not parts:
+    if not states:
         return root
-    entries = [image.by_oid(oid) for oid in parts]
-    for entry in entries:
-        if isinstance(entry, DisabledViewEntry):
-            raise SqlError("55000", entry.description.disabled)
-    views = [entry for entry in entries if isinstance(entry, ViewEntry)]
-    names = [mark + entry.description.name for entry in views]
-    found = prepared_parts(root, views[0].view.definition.joins)
+    names = [mark + state.description.name for state in states]
+    found = prepared_parts(root, states[0].view.definition.joins)
     if len(found.parts) != len(names):
-        raise SqlError(
-            "XX001", f"the query has {len(found.parts)} groupings of streams, and {len(names)} views of them"
-        )
+        raise SqlError("XX001", f"the query has {len(found.parts)} groupings of streams, and {len(names)} states")
     return without_parts(drop_order_by(found.root), found.parts, names)
 
 

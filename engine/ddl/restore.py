@@ -7,7 +7,7 @@ comes later, from checkpoint and log. Raises SqlError XX001 that names what can'
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ from engine.catalog.functions import function_of, with_functions
 from engine.catalog.image import (
     CatalogImage,
     Entry,
+    QueryViewEntry,
     SequenceEntry,
     SourceText,
     StreamEntry,
@@ -34,6 +35,7 @@ from engine.catalog.stored_form import (
     read_plain,
     reference_of,
     source_of,
+    state_form,
     used_of,
 )
 from engine.ddl.definitions import ViewEngines, build_stream, stored_draft, stream_description
@@ -125,13 +127,16 @@ def _restored(
     path, called = relation.get("search_path", PUBLIC), called_of(relation)
     source = SourceText(relation["text"], relation["time_zone"], search_path=path, functions=called)
     names = tuple(column["name"] for column in relation["columns"])
-    parts = tuple(relation.get("parts", ()))
     statement = _only_statement(source.text, CreateView)
-    return restored_or_disabled(
-        lambda: restored_view(statement, source, relation["name"], names, used, image, relation["oid"], parts),
-        relation,
-        image,
-    )
+
+    def build() -> QueryViewEntry:
+        states: list[ViewEntry] = []
+        for plain in relation.get("states", ()):
+            states.append(_state(engines, image, state_form(plain, relation, statement), statement, states))
+        name, oid = relation["name"], relation["oid"]
+        return restored_view(statement, source, name, names, used, image, oid, tuple(states))
+
+    return restored_or_disabled(build, relation, image)
 
 
 def _restored_stream(engines: Engines, image: CatalogImage, relation: dict[str, Any]) -> StreamEntry:
@@ -160,18 +165,23 @@ def _restored_stream(engines: Engines, image: CatalogImage, relation: dict[str, 
 
 
 def _restored_view(engines: Engines, image: CatalogImage, relation: dict[str, Any]) -> Entry:
-    definition = ViewDefinition.from_dict(relation)
-    statement = _only_statement(definition.text, CreateView)
+    statement = _only_statement(relation["text"], CreateView)
+    return restored_or_disabled(lambda: _state(engines, image, relation, statement, ()), relation, image)
+
+
+def _state(
+    engines: Engines, image: CatalogImage, plain: dict[str, Any], statement: CreateView, others: Sequence[ViewEntry]
+) -> ViewEntry:
+    """Return a continuous view, or a state of a view, from its stored form.
+
+    statement: in its text. others: states that are not in the image yet.
+    """
     tables = CommittedTables(engines.store, lambda: image)
-    used = tuple(used_of(one) for one in relation["used"]) if "used" in relation else None
-    built_with = ViewEngines(engines.kernels, engines.upper, tables)
-    named = frozenset(relation["named"]) if "named" in relation else None
-
-    def build() -> ViewEntry:
-        entry = stored_draft(definition, statement, image, used, named, called_of(relation)).restore(built_with)
-        return replace(entry, active=relation.get("active", True))
-
-    return restored_or_disabled(build, relation, image)
+    used = tuple(used_of(one) for one in plain["used"]) if "used" in plain else None
+    named = frozenset(plain["named"]) if "named" in plain else None
+    draft = stored_draft(ViewDefinition.from_dict(plain), statement, image, used, named, called_of(plain))
+    entry = draft.restore(ViewEngines(engines.kernels, engines.upper, tables), others)
+    return replace(entry, active=plain.get("active", True))
 
 
 def _restored_sequence(

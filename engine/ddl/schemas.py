@@ -24,7 +24,6 @@ from engine.catalog.image import (
     StreamEntry,
     TableEntry,
     ViewEntry,
-    is_part,
 )
 from engine.ddl.dependents import SEVERAL, Dependent, cascade_notice, dependents_of, owned_by, refusal_of, shown
 from engine.ddl.dropping import drop_with
@@ -95,9 +94,7 @@ def _relations_of(schema: str, image: CatalogImage) -> list[Entry]:
     return [
         entry
         for key, entry in image.entries.items()
-        if schema_of(key) == schema
-        and not is_part(entry)
-        and not (isinstance(entry, SequenceEntry) and entry.owner is not None)
+        if schema_of(key) == schema and not (isinstance(entry, SequenceEntry) and entry.owner is not None)
     ]
 
 
@@ -143,9 +140,7 @@ def rekey(entry: Entry, key: str, work: TableWork) -> None:
         changed = replace(changed, stream=replace(changed.stream, name=key))
     work.image = work.image.with_replaced(before, changed)
     if isinstance(entry, StreamEntry):
-        for view in tuple(work.image.entries.values()):
-            if isinstance(view, ViewEntry) and view.stream_name == before:
-                work.image = work.image.with_replaced(view.description.name, replace(view, stream_name=key))
+        work.image = work.image.with_stream_called(before, key)
 
 
 def rename_schema(name: str, new_name: str, work: TableWork) -> None:
@@ -159,7 +154,7 @@ def rename_schema(name: str, new_name: str, work: TableWork) -> None:
     rename_functions(name, new_name, work)
     for entry in tuple(work.image.entries.values()):
         today = work.image.by_oid(entry.description.oid)
-        if today is not None and not is_part(today) and schema_of(today.description.name) == name:
+        if today is not None and schema_of(today.description.name) == name:
             rekey(today, relation_key(new_name, name_of(today.description.name)), work)
     settle(work)
 

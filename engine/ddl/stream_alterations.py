@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from engine.catalog.image import CatalogImage, Entry, SourceText, StreamEntry, ViewEntry, maker_of
+from engine.catalog.image import CatalogImage, Entry, SourceText, StreamEntry, ViewEntry, states_of
 from engine.commit.staging import StatementStage
 from engine.ddl.alterations import Alteration
 from engine.ddl.definitions import refuse_hidden_name, require_free, stream_description
@@ -144,13 +144,13 @@ class StreamAlteration(Alteration[StreamEntry]):
         if len(stream.columns) == 1:
             raise not_supported("a stream without columns", change.position)
         what = f"column {column.name} of foreign table {self.name}"
-        entries = self.work.image.entries.values()
-        using = [
-            view
-            for view in views_on(self.work.image, self.name)
-            if uses_column(view, stream, column.number, self.work.image)
+        users = [
+            entry
+            for entry in self.work.image.entries.values()
+            for state in states_of(entry)
+            if state.stream_name == self.name and uses_column(state, stream, column.number, self.work.image)
         ]
-        users = list({user.description.oid: user for user in (maker_of(entries, view) for view in using)}.values())
+        users = list(dict.fromkeys(users))
         found = [Dependent(user, what) for user in users] + dependents_of(self.work.image, users)
         if found:
             self.tell_dropped(what, found, change.cascade)
@@ -191,10 +191,8 @@ class StreamAlteration(Alteration[StreamEntry]):
     def _rename(self, change: TableChange) -> None:
         require_free(self.work.image, change.new_name, None)
         before = self.name
-        views = views_on(self.work.image, before)
         self._put(replace(self.entry.stream, name=change.new_name))
-        for view in views:
-            self._replace(view.description.name, replace(view, stream_name=change.new_name))
+        self.work.image = self.work.image.with_stream_called(before, change.new_name)
 
     def _set_options(self, change: TableChange) -> None:
         options = changed_options(self.entry.options, change.options)
@@ -257,11 +255,6 @@ def refuse_in_stream(column: TableColumn) -> None:
         refused.append("GENERATED")
     for what in refused:
         raise not_supported(f"{what} in a stream", column.position)
-
-
-def views_on(image: CatalogImage, name: str) -> list[ViewEntry]:
-    """Return the continuous views over a stream."""
-    return [entry for entry in image.entries.values() if isinstance(entry, ViewEntry) and entry.stream_name == name]
 
 
 def uses_column(view: ViewEntry, stream: Stream, number: int, image: CatalogImage) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from engine.catalog.image import CatalogImage, SequenceEntry, TableEntry, ViewEntry, maker_of
+from engine.catalog.image import CatalogImage, SequenceEntry, TableEntry, states_of
 from engine.catalog.sequences import LIMITS
 from engine.ddl.alterations import Alteration
 from engine.ddl.definitions import require_free
@@ -61,8 +61,8 @@ def refuse_in_use(image: CatalogImage, entry: TableEntry) -> None:
     as it is.
     """
     for view in image.entries.values():
-        if isinstance(view, ViewEntry) and reads(view, entry):
-            name = maker_of(image.entries.values(), view).description.name
+        if any(reads(state, entry) for state in states_of(view)):
+            name = view.description.name
             raise SqlError(
                 "0A000",
                 f'cannot alter table "{entry.description.name}" because continuous view "{name}" reads it',

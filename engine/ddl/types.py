@@ -13,7 +13,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from engine.catalog.functions import with_functions
-from engine.catalog.image import WORDS, CatalogImage, QueryViewEntry, StreamEntry, TableEntry, ViewEntry, maker_of
+from engine.catalog.image import WORDS, CatalogImage, QueryViewEntry, StreamEntry, TableEntry, ViewEntry, states_of
 from engine.ddl.dependents import SEVERAL, refusal_of
 from engine.ddl.query_views import StreamsAsThen, bound_anew, statement_of
 from engine.ddl.table_work import TableWork
@@ -140,13 +140,12 @@ def give_way(before: EnumType, after: EnumType, statement: AlterType, work: Tabl
                 case StreamEntry():
                     image = image.with_replaced(name, _stream(entry, after, image))
                 case ViewEntry():
-                    _require_same(entry, work.image, image, before)
-                    image = image.with_replaced(name, _view(entry, after))
+                    image = image.with_replaced(name, _view(entry, work.image, image, before, after))
                 case QueryViewEntry():
-                    image = image.with_replaced(name, bound_anew(entry, image))
+                    states = tuple(_view(state, work.image, image, before, after) for state in entry.states)
+                    image = image.with_replaced(name, bound_anew(replace(entry, states=states), image))
         except SqlError as error:
-            whole = maker_of(work.image.entries.values(), entry).description
-            what = f"{WORDS[whole.kind]} {described(whole.name)}"
+            what = f"{WORDS[entry.description.kind]} {described(name)}"
             done = {"add value": "ADD VALUE", "rename value": "RENAME VALUE", "rename": "RENAME TO"}
             action = done.get(statement.action, "SET SCHEMA")
             raise not_supported(f"ALTER TYPE ... {action} of a type that {what} has in its text") from error
@@ -175,9 +174,10 @@ def _stream(entry: StreamEntry, enum: EnumType, image: CatalogImage) -> StreamEn
     return replace(entry, stream=stream, description=replace(entry.description, columns=stream.columns))
 
 
-def _view(entry: ViewEntry, enum: EnumType) -> ViewEntry:
+def _view(entry: ViewEntry, image: CatalogImage, changed: CatalogImage, before: EnumType, after: EnumType) -> ViewEntry:
+    _require_same(entry, image, changed, before)
     view = entry.view
-    schema = tuple(replace(column, type=retyped_type(column.type, enum)) for column in view.schema)
+    schema = tuple(replace(column, type=retyped_type(column.type, after)) for column in view.schema)
     return with_view(entry, renamed_view(view, view.definition, schema))
 
 
@@ -309,12 +309,11 @@ def _of_type_itself(enum: EnumType, image: CatalogImage) -> Iterator[str]:
                 for constraint in entry.description.constraints:
                     if constraint.condition is not None and _names(enum, [constraint.condition]):
                         yield f"constraint {constraint.name} on {what}"
-            case ViewEntry() if maker_of(image.entries.values(), entry) is entry:
-                if _names(enum, expressions_of(_root(entry, image))):
-                    yield what
-            case QueryViewEntry():
-                query = entry.description.query
-                if query is not None and _names(enum, expressions_of(query.root)):
+            case ViewEntry() | QueryViewEntry():
+                roots = [_root(state, image) for state in states_of(entry)]
+                if entry.description.query is not None:
+                    roots.append(entry.description.query.root)
+                if any(_names(enum, expressions_of(root)) for root in roots):
                     yield what
 
 

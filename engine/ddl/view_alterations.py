@@ -9,20 +9,29 @@ log and checkpoints know the two apart. Must not commit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from engine.catalog.disabled_views import refusal_to_change
-from engine.catalog.image import WORDS, CatalogImage, DisabledViewEntry, Entry, QueryViewEntry, ViewEntry, maker_of
+from engine.catalog.image import (
+    WORDS,
+    CatalogImage,
+    DisabledViewEntry,
+    Entry,
+    QueryViewEntry,
+    ViewEntry,
+    in_states,
+    plan_of,
+    states_of,
+)
 from engine.ddl.definitions import require_free
-from engine.ddl.dependents import dependents_of, parts_of
+from engine.ddl.dependents import dependents_of
 from engine.ddl.query_views import bound_again, bound_anew
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
 from sql.names.suggestions import did_you_mean
 from sql.parse.statements.parts import TableChange
-from sql.tree.relations import Relation, Scan, Schema
-from sql.tree.walks import rewrite_everywhere
+from sql.tree.relations import Schema
 from views.upkeep.lifecycle import emptied_view, renamed_view
 from views.upkeep.view import ContinuousView
 
@@ -59,11 +68,7 @@ def rename_view(entry: View, change: TableChange, image: CatalogImage) -> Catalo
         described = zip(entry.description.columns, columns, strict=True)
         shown = tuple(replace(column, name=called) for column, called in described)
         changed = replace(entry, description=replace(entry.description, name=name, columns=shown))
-        for part in parts_of(image, entry):
-            assert isinstance(part, ViewEntry)
-            definition = replace(part.view.definition, whole=name)
-            told = with_view(part, renamed_view(part.view, definition, part.view.schema))
-            image = image.with_replaced(part.description.name, told)
+        changed = replace(changed, states=tuple(_told(state, name) for state in entry.states))
         changed = replace(bound_anew(changed, image), followers=entry.followers)
     return bound_again(image.with_replaced(before, changed), [entry.description.oid])
 
@@ -99,7 +104,7 @@ def goes_on(entry: View, change: TableChange, image: CatalogImage, committed: Ca
     if not isinstance(aside, ViewEntry | QueryViewEntry) or aside.description.name == change.new_name:
         return None
     owners = {image.privileges.owner(one.description.oid) for one in (entry, aside)}
-    if len(owners) > 1 or not are_alike(entry, aside, image):
+    if len(owners) > 1 or not are_alike(entry, aside):
         return None
     name = aside.description.name
     followers = frozenset(one.entry.description.oid for one in dependents_of(image, [aside]) if one.is_whole)
@@ -112,34 +117,18 @@ def goes_on(entry: View, change: TableChange, image: CatalogImage, committed: Ca
     return rename_view(made, replace(change, new_name=name), image)
 
 
-def are_alike(one: View, other: View, image: CatalogImage) -> bool:
-    """Tell whether two continuous views have the same plans, options and columns, so that both
+def are_alike(one: View, other: View) -> bool:
+    """Tell whether two views over streams have the same plans, options and columns, so that both
     would count the same.
     """
-    columns = [[(column.name, column.type) for column in view.description.columns] for view in (one, other)]
-    pieces = [[view] if isinstance(view, ViewEntry) else parts_of(image, view) for view in (one, other)]
-    if columns[0] != columns[1] or not pieces[0] or len(pieces[0]) != len(pieces[1]):
-        return False
-    for ours, theirs in zip(*pieces, strict=True):
-        assert isinstance(ours, ViewEntry) and isinstance(theirs, ViewEntry)
-        if (ours.view.plan, ours.view.definition.joins, ours.active) != (
-            theirs.view.plan,
-            theirs.view.definition.joins,
-            theirs.active,
-        ):
-            return False
-    return isinstance(one, ViewEntry) or _over_parts(one, pieces[0]) == _over_parts(other, pieces[1])
+    return bool(states_of(one) and states_of(other)) and _likeness(one) == _likeness(other)
 
 
-def _over_parts(view: View, parts: Sequence[Entry]) -> Relation | None:
-    """Return the query of a view over its parts, called by their numbers."""
-    numbers = {part.description.name: str(number) for number, part in enumerate(parts)}
-
-    def numbered(node: Relation) -> Relation:
-        return replace(node, name=numbers.get(node.name, node.name)) if isinstance(node, Scan) else node
-
-    query = view.description.query
-    return None if query is None else rewrite_everywhere(query.root, numbered)
+def _likeness(view: View) -> object:
+    states = states_of(view)
+    columns = [(column.name, column.type) for column in view.description.columns]
+    choices = [(state.view.definition.joins, state.active) for state in states]
+    return columns, choices, plan_of(view, [str(number) for number, _ in enumerate(states)])
 
 
 def renamed_columns(entry: View, change: TableChange) -> list[str]:
@@ -161,6 +150,12 @@ def renamed_continuous(entry: ViewEntry, name: str, columns: list[str]) -> ViewE
     return with_view(entry, renamed_view(view, definition, schema))
 
 
+def _told(state: ViewEntry, name: str) -> ViewEntry:
+    """Return a state of a view that is called `name` now."""
+    definition = replace(state.view.definition, whole=name)
+    return with_view(state, renamed_view(state.view, definition, state.view.schema))
+
+
 def with_view(entry: ViewEntry, view: ContinuousView) -> ViewEntry:
     """Return the entry with another view in it."""
     return replace(entry, view=view, description=view.description)
@@ -172,8 +167,9 @@ def refuse_built_in(image: CatalogImage, entry: View, action: str) -> None:
     """
     name = entry.description.name
     for other in image.entries.values():
-        if isinstance(other, ViewEntry) and name in other.named and entry.description.oid != other.description.oid:
-            reader = maker_of(image.entries.values(), other).description.name
+        is_built_in = any(name in state.named for state in states_of(other))
+        if is_built_in and entry.description.oid != other.description.oid:
+            reader = other.description.name
             raise SqlError(
                 "0A000",
                 f'cannot {action} view "{name}" because continuous view "{reader}" reads it',
@@ -196,36 +192,34 @@ def change_view(function: str, name: str, image: CatalogImage) -> CatalogImage:
         raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint)
     if isinstance(entry, DisabledViewEntry):
         raise refusal_to_change(entry)
-    pieces = [entry] if isinstance(entry, ViewEntry) else parts_of(image, entry)
-    if not pieces:
+    states = states_of(entry)
+    if not states:
         detail = "A continuous view reads a stream." if isinstance(entry, QueryViewEntry) else None
         if not isinstance(entry, QueryViewEntry):
             detail = f"It is a {WORDS[entry.description.kind]}."
         raise SqlError("42809", f'"{name}" is not a continuous view', detail=detail)
-    for piece in pieces:
-        assert isinstance(piece, ViewEntry)
-        image = image.with_replaced(piece.description.name, change(piece, image))
-        image = replace(image, next_oid=image.next_oid + 1)
-    return image
+    changed = tuple(change(state, image.next_oid + number) for number, state in enumerate(states))
+    image = replace(image, next_oid=image.next_oid + len(states))
+    return image.with_replaced(name, in_states(entry, changed))
 
 
-def emptied(entry: ViewEntry, image: CatalogImage) -> ViewEntry:
-    """Return the entry of a view that begins anew."""
-    definition = replace(entry.view.definition, state=image.next_oid)
+def emptied(entry: ViewEntry, oid: int) -> ViewEntry:
+    """Return the entry of a view that begins anew, with the oid of its new state."""
+    definition = replace(entry.view.definition, state=oid)
     return with_view(entry, emptied_view(entry.view, definition))
 
 
-def activated(entry: ViewEntry, _: CatalogImage) -> ViewEntry:
+def activated(entry: ViewEntry, _: int) -> ViewEntry:
     """Return the entry of a view that takes new rows."""
     return replace(entry, active=True)
 
 
-def deactivated(entry: ViewEntry, _: CatalogImage) -> ViewEntry:
+def deactivated(entry: ViewEntry, _: int) -> ViewEntry:
     """Return the entry of a view that stays as it is."""
     return replace(entry, active=False)
 
 
-CHANGES: dict[str, Callable[[ViewEntry, CatalogImage], ViewEntry]] = {
+CHANGES: dict[str, Callable[[ViewEntry, int], ViewEntry]] = {
     "truncate_continuous_view": emptied,
     "activate": activated,
     "deactivate": deactivated,

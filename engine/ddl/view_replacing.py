@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from engine.catalog.image import CatalogImage, Entry, QueryViewEntry, StreamEntry, UsedRelation, ViewEntry
+from engine.catalog.image import CatalogImage, QueryViewEntry, StreamEntry, UsedRelation, ViewEntry, states_of
 from engine.ddl.definitions import ViewDraft, ViewEngines, part_drafts
-from engine.ddl.dependents import dependents_of, parts_of
+from engine.ddl.dependents import dependents_of
 from engine.ddl.query_views import TODAY, bound_again, define_query_view, reads_stream, used_relation
 from engine.ddl.view_alterations import refuse_built_in, require_view
 from sql.bind.queries.query import bind_query
@@ -67,16 +67,13 @@ def replace_view(
     if not bound.named.isdisjoint({statement.name, *behind}):
         raise SqlError("42P17", f'infinite recursion detected in rules for relation "{statement.name}"')
     replacing = Replacing(statement, entry, image, settings, engines)
-    entries = replacing.entries(bound)
-    check_columns(entry.description.columns, entries[-1].description.columns)
-    gone = [statement.name, *(part.description.name for part in parts_of(image, entry))]
-    after = image.without(gone)
-    for one in entries:
-        after = after.with_entry(one)
+    made = replacing.made(bound)
+    check_columns(entry.description.columns, made.description.columns)
+    after = image.without([statement.name]).with_entry(made)
     comments = {place: text for place, text in image.comments.items() if place[0] == entry.description.oid}
     after = replace(after, comments={**after.comments, **comments}, next_oid=replacing.next_oid)
     after = after.moved_last(name for name in behind if name in after.entries)
-    built = [one.view for one in entries if isinstance(one, ViewEntry)]
+    built = [state.view for state in states_of(made)]
     told: list[Notice] = [(text, None) for view in built for text in view.notices]
     return bound_again(after, [entry.description.oid]), built, replacing.notices + told
 
@@ -105,7 +102,7 @@ class Replacing:
 
     Attributes:
         engines: build its views, None: nothing is built.
-        left: the continuous views of the old view that no part of the new one goes on with yet.
+        left: the states of the old view that no state of the new one goes on with yet.
     """
 
     statement: CreateView
@@ -116,37 +113,31 @@ class Replacing:
     notices: list[Notice] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        old = [self.entry] if isinstance(self.entry, ViewEntry) else parts_of(self.image, self.entry)
-        self.left = [piece for piece in old if isinstance(piece, ViewEntry)]
+        self.left = list(states_of(self.entry))
         self.has_contents = bool(self.left)
         self.next_oid = self.image.next_oid
 
-    def entries(self, bound: BoundQuery) -> list[Entry]:
-        """Return the entries that the statement makes, the view itself last."""
+    def made(self, bound: BoundQuery) -> ViewEntry | QueryViewEntry:
+        """Return the entry that the statement makes."""
         oid = self.entry.description.oid
         if not reads_stream(bound, self.image):
             if self.has_contents and not self.statement.reset:
                 raise self._refusal("The new query reads no stream.")
-            return [define_query_view(self.statement, bound, self.image, self.settings, oid)]
+            return define_query_view(self.statement, bound, self.image, self.settings, oid)
         parts = part_drafts(self.statement, bound, self.image, self.settings)
         if not parts:
-            return [self._continuous(self._whole(bound), is_whole=True)]
+            return self._continuous(self._whole(bound), is_whole=True)
         self.next_oid += len(parts)
-        made: list[Entry] = [self._continuous(part, is_whole=False) for part in parts]
-        image = self.image
-        for one in made:
-            taken = image.by_oid(one.description.oid)
-            image = image.with_entry(one) if taken is None else image.with_replaced(taken.description.name, one)
-        oids = tuple(one.description.oid for one in made)
-        return [*made, define_query_view(self.statement, bound, image, self.settings, oid, oids)]
+        states = tuple(self._continuous(part, is_whole=False) for part in parts)
+        return define_query_view(self.statement, bound, self.image, self.settings, oid, states)
 
     def _whole(self, bound: BoundQuery) -> ViewDraft:
-        """Return the view as one without parts."""
+        """Return the view as one with one state."""
         return ViewDraft(define_view(self.statement, self.entry.description.oid, self.settings), bound, self.image)
 
     def _continuous(self, draft: ViewDraft, is_whole: bool) -> ViewEntry:
-        """Return the entry of the view or of a part of it, which goes on with one that is left if
-        it can.
+        """Return the view or one of its states, which goes on with a state that is left if it
+        can.
         """
         reason = None
         for piece in () if self.statement.reset else tuple(self.left):
@@ -206,7 +197,7 @@ class Replacing:
 
 
 class Judged(Replacing):
-    """The same statement under EXPLAIN: the parts that would be kept are planned, and nothing is
+    """The same statement under EXPLAIN: the states that would be kept are planned, and nothing is
     built.
     """
 
@@ -218,7 +209,7 @@ class Judged(Replacing):
         if not self.has_contents:
             return []
         if not reads_stream(bound, self.image):
-            self.entries(bound)
+            self.made(bound)
         else:
             parts = part_drafts(self.statement, bound, self.image, self.settings)
             for draft in parts or [self._whole(bound)]:

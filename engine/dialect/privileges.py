@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from engine.catalog.image import CatalogImage, SequenceEntry, maker_of
+from engine.catalog.image import CatalogImage, SequenceEntry
 from engine.catalog.privileges import (
     LETTERS,
     OF_FUNCTION,
@@ -345,7 +345,6 @@ def owned_relations(image: CatalogImage, owners: frozenset[int], cascade: bool) 
             for entry in image.entries.values()
             if entry.description.kind in kinds
             and image.privileges.owner(entry.description.oid) in owners
-            and maker_of(image.entries.values(), entry) is entry
             and not (isinstance(entry, SequenceEntry) and entry.owner is not None)
         )
         if names:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.catalog.image import is_part
 from engine.catalog.roles import BOOTSTRAP_OID, DATABASE_OWNER, FIRST_FREE_OID, PREDEFINED, Membership, Role, Roles
 from engine.dialect.access import RoleWork, changes_access, named_role
 from engine.execution.rights import shown
@@ -126,8 +125,7 @@ def _refuse_needed(role: Role, work: RoleWork) -> None:
     objects = [(oid, f"schema {name}") for name, oid in work.image.schemas.items()]
     objects += [(one.oid, f"type {one.shown}") for one in work.image.types.values()]
     objects += [(one.oid, f"function {one.signature}") for one in work.image.functions.values()]
-    visible = (entry for entry in work.image.entries.values() if not is_part(entry))
-    objects += sorted((entry.description.oid, shown(entry)) for entry in visible)
+    objects += sorted((entry.description.oid, shown(entry)) for entry in work.image.entries.values())
     found = []
     for oid, text in objects:
         if privileges.owner(oid) == role.oid:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
-from engine.catalog.image import QueryViewEntry, SequenceEntry, TableEntry, ViewEntry, sequence_row
+from engine.catalog.image import QueryViewEntry, SequenceEntry, TableEntry, sequence_row, states_of
 from engine.commit.transaction import Transaction
 from engine.commit.transactions import Transactions
 from engine.execution.outcome import Outcome, encode, row_description
@@ -146,7 +146,7 @@ class StatementReader:
         image, transaction, reader = self.image, self.transaction, self.reader
         entries = [entry for name in sorted(bound.relations) if (entry := image.entries.get(name)) is not None]
         data = [entry.data for entry in entries if isinstance(entry, TableEntry)]
-        if entries:
+        if entries or views_among(bound.relations, image):
             self.transactions.begin_reading(transaction)
         if data or transaction.tables is not None or (bound.stable and uses_sequences(bound.root)):
             tables = self.transactions.begin_tables(transaction, views_among(bound.relations, image))
@@ -181,7 +181,8 @@ class StatementReader:
         views = tuple(transaction.versions[name] for name in sorted(bound.relations) if name in transaction.versions)
         reusable = not bound.stable and not any(view.time_dependent or view.upper_tables for view, _ in views)
         reusable = reusable and all(view.committed == version.position for view, version in views)
-        reusable = reusable and not streams_among(bound.relations, image) and bound.relations <= image.entries.keys()
+        reusable = reusable and not streams_among(bound.relations, image)
+        reusable = reusable and all(name in image.entries or image.state(name) for name in bound.relations)
         versions = tuple((one, one.committed) for one in data)
         if transaction.tables is not None and reusable:
             reusable = not tables.changed and all(version <= tables.snapshot for _, version in versions)
@@ -246,11 +247,11 @@ class StatementReader:
         inputs: dict[str, pa.Table] = {}
         unread: list[ContinuousView] = []
         for name in sorted(relations):
-            entry = image.entries.get(name)
-            if isinstance(entry, ViewEntry):
+            entry, state = image.entries.get(name), image.state(name)
+            if state is not None:
                 known = transaction.versions.get(name)
-                if known is None or known[0] is not entry.view:
-                    unread.append(entry.view)
+                if known is None or known[0] is not state.view:
+                    unread.append(state.view)
                 else:
                     inputs[name] = known[1].table
             elif isinstance(entry, SequenceEntry):
@@ -258,11 +259,12 @@ class StatementReader:
             elif entry is None and name == stream_statistics.NAME:
                 inputs[name] = stream_statistics.stream_statistics(streams_among(frozenset(image.entries), image))
             elif entry is None and name == view_statistics.NAME:
-                views = (one for one in image.entries.values() if isinstance(one, ViewEntry))
-                now_us = self.engines.clock.now_us()
-                inputs[name] = view_statistics.view_statistics(
-                    ((one.stream_name, one.view, one.active) for one in views), now_us
+                views = (
+                    (entry.description.name, [(state.stream_name, state.view, state.active) for state in states])
+                    for entry in image.entries.values()
+                    if (states := states_of(entry))
                 )
+                inputs[name] = view_statistics.view_statistics(views, self.engines.clock.now_us())
         if unread:
             self.transactions.begin_reading(transaction)
         versions = self.engines.versions(transaction, unread, self.reader)
@@ -311,5 +313,5 @@ def scan_settings(settings: Settings, transaction: Transaction) -> ScanSettings:
 
 def views_among(relations: frozenset[str], image: CatalogImage) -> list[ContinuousView]:
     """Return the continuous views among `relations`."""
-    entries = (image.entries.get(name) for name in sorted(relations))
-    return [entry.view for entry in entries if isinstance(entry, ViewEntry)]
+    states = (image.state(name) for name in sorted(relations))
+    return [state.view for state in states if state is not None]

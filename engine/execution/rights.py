@@ -136,7 +136,7 @@ class Checks:
             owner = replace(self, role=self.privileges.owner(entry.description.oid), of_owner=True)
             for used in entry.used:
                 below = self.image.by_oid(used.oid)
-                if below is not None and used.oid not in entry.parts:
+                if below is not None:
                     owner.read(below.description.name)
 
     def require(self, name: str, letter: str) -> None:

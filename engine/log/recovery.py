@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from engine.catalog.image import CatalogImage, StreamEntry, ViewEntry
+from engine.catalog.image import CatalogImage, StreamEntry
 from engine.log.checkpoint import Checkpoint, restore_newest
 from engine.log.checkpoint_contents import Restoring
 from engine.log.commit_log import CommitLog
@@ -97,7 +97,7 @@ def replay_log(commit_log: CommitLog, clock: Clock, replay: Replay, checkpoint: 
 
 def relations_of(image: CatalogImage) -> tuple[dict[int, ContinuousView], dict[int, Stream]]:
     """Return the continuous views by the oids of their states, and the streams by oid."""
+    views = {view.definition.state_oid: view for view in image.continuous_views}
     entries = image.entries.values()
-    views = {entry.view.definition.state_oid: entry.view for entry in entries if isinstance(entry, ViewEntry)}
     streams = {entry.description.oid: entry.stream for entry in entries if isinstance(entry, StreamEntry)}
     return views, streams

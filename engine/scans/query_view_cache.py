@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from engine.catalog.image import CatalogImage, QueryViewEntry, TableEntry, ViewEntry
+from engine.catalog.image import CatalogImage, QueryViewEntry, TableEntry
 from sql.bind.expressions.readers import has_open_zone
 from sql.errors import SqlError
 from sql.functions.volatility import has_volatile
@@ -138,7 +138,7 @@ def with_whole_views(
     """
     found = []
     for entry in image.entries.values():
-        if isinstance(entry, QueryViewEntry) and entry.parts and whole_query(entry).relations <= relations:
+        if isinstance(entry, QueryViewEntry) and entry.states and whole_query(entry).relations <= relations:
             query = whole_query(entry)
             if not query.stable and not has_volatile(query.root) and not has_open_zone(query.root):
                 found.append(entry)
@@ -158,7 +158,7 @@ def sources_of(entry: QueryViewEntry, image: CatalogImage, transaction: Transact
     sources: list[object] = []
     for name in sorted(whole_query(entry).relations):
         source = image.entries.get(name)
-        if isinstance(source, ViewEntry):
+        if image.state(name) is not None:
             sources.append(transaction.versions[name][1])
         elif isinstance(source, TableEntry):
             tables, committed = transaction.tables, source.data.committed

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from engine.catalog.image import QueryViewEntry, ViewEntry
-from engine.ddl.definitions import ViewEngines, build_views, creating_settings, require_free
+from engine.catalog.image import QueryViewEntry, ViewEntry, states_of
+from engine.ddl.definitions import ViewEngines, build_continuous, creating_settings, require_free
 from engine.ddl.query_views import define_query_view, reads_stream
 from engine.ddl.view_replacing import replace_view, replaced_view
 from engine.execution.outcome import Outcome
@@ -131,15 +131,13 @@ def interrupted(make: Callable[..., None], *arguments: Any) -> None:
 
 
 def build(statement: CreateView, captured: SessionSettings, bound: BoundQuery, work: Work) -> None:
-    """Build a continuous view, or its parts and the view that reads them."""
-    image = work.image
-    for entry in build_views(statement, bound, image, captured, engines_of(work)):
-        if isinstance(entry, ViewEntry):
-            work.transaction.built.append(entry.view)
-            for notice in entry.view.notices:
-                work.notice("00000", notice)
-        image = image.with_entry(entry)
-    work.transaction.change_catalog(image)
+    """Build a view over streams."""
+    entry = build_continuous(statement, bound, work.image, captured, engines_of(work))
+    for state in states_of(entry):
+        work.transaction.built.append(state.view)
+        for notice in state.view.notices:
+            work.notice("00000", notice)
+    work.transaction.change_catalog(work.image.with_entry(entry))
 
 
 def replace_before(statement: CreateView, before: ViewEntry | QueryViewEntry, work: Work) -> None:

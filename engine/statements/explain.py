@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from time import perf_counter
 
-from engine.catalog.image import CatalogImage, ViewEntry
+from engine.catalog.image import CatalogImage
 from engine.execution.catalog_reads import read_catalog, session_context
 from engine.execution.outcome import Outcome, text_outcome
 from engine.execution.reading import scan_settings
@@ -59,8 +59,8 @@ async def measured(statement: Explain, work: Work) -> Measured:
     passed_s = perf_counter() - began_s
     facts = {}
     for name in sorted(bound.relations):
-        entry = image.entries.get(name)
-        if isinstance(entry, ViewEntry):
+        entry = image.state(name)
+        if entry is not None:
             known = before.get(entry.view, 0)
             now_us, check = work.transaction.now_us, work.threads.check_cancelled
             facts[name] = await work.threads.in_worker(facts_measured, entry, image, known, now_us, check)

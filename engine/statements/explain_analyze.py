@@ -27,7 +27,7 @@ Facts = dict[str, dict[str, object]]
 def facts_now(view: ContinuousView, image: CatalogImage) -> Facts:
     """Return the size of a view's state, and the views that take the same rows."""
     counts = view.counts
-    others = shared_with(view, image.together)
+    others = shared_with([view], image.together)
     return {
         STREAM: {
             "Groups": counts.groups,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.catalog.image import CatalogImage, QueryViewEntry, ViewEntry, is_part
+from engine.catalog.image import CatalogImage, QueryViewEntry, plan_of
 from engine.ddl.definitions import ViewDraft, creating_settings, part_drafts
 from engine.ddl.query_views import reads_stream
 from engine.ddl.view_replacing import replacing_lines
@@ -38,9 +38,10 @@ from sql.tree.relations import BoundQuery, Relation, Scan
 from sql.tree.walks import rewrite_everywhere, scans
 from sql.values.booleans import parse_bool
 from views.codegen.state_size import bytes_per_group, kernel_file_name
-from views.explain.drawing import STREAM, UPPER, Shown, dot_lines, fact_lines, json_form, shown_query, shown_view
+from views.explain.drawing import STREAM, Running, Shown, dot_lines, fact_lines, json_form, shown_plan, shown_query
 from views.explain.pipelines import EMBEDDED, explain_plan, explain_select, relation_lines, stream_lines
 from views.model.definition import define_view
+from views.model.plan import over
 from views.model.text import identifier
 from views.plan.parts import without_parts
 from views.plan.planner import PlannedView
@@ -110,19 +111,13 @@ def explain(
         if whole:
             parts = [ViewDraft(define_view(explained, image.next_oid, settings), bound, image)]
         if form != "text":
-            shown = [shown_definition(part, engines) for part in parts]
-            if not whole:
-                rest, _ = rest_of(bound, parts)
-                engine, sql = upper_sql(rest, scanning, engines)
-                runs = "for each version of its parts"
-                shown = [Shown("upper", UPPER, runs, engine, relation_lines(rest), {f"{engine} SQL": sql}, shown)]
-            return in_form(form, shown[0], None)
+            return in_form(form, shown_definition(bound, parts, whole, scanning, engines), None)
         if whole:
             return [*told, *plan_lines(parts[0], engines)]
         return [*told, *split_lines(explained, bound, parts, scanning, engines)]
     if uses_sequences(bound.root):
         bound = replace(bound, root=in_session(bound.root, SequenceSession(image)))
-    entries = [entry for name in sorted(bound.relations) if isinstance(entry := image.entries.get(name), ViewEntry)]
+    entries = [entry for name in sorted(bound.relations) if (entry := image.state(name)) is not None]
     facts = {entry.view: facts_now(entry.view, image) for entry in entries}
     if measured is not None:
         facts |= {entry.view: measured.facts[entry.description.name] for entry in entries}
@@ -131,7 +126,7 @@ def explain(
     if form != "text":
         facts_of_all = only_relation(bound.root) | ({} if measured is None else measured.counted)
         left = dict(facts)
-        views = [shown_whole(whole, left, image, scanning, engines) for whole in wholes]
+        views = [shown_whole(whole, left, scanning, engines) for whole in wholes]
         views += [shown_running(view, engines, known) for view, known in left.items()]
         return in_form(form, shown_query(over, engines.tables.explain(over), views, facts_of_all), measured)
     lines = select_lines(bound, over, list(facts), streams_among(bound.relations, image), scanning, engines)
@@ -162,9 +157,9 @@ def labelled(root: Relation, image: CatalogImage) -> Relation:
     """Return a query with the names of parts as people read them."""
 
     def named(node: Relation) -> Relation:
-        entry = image.entries.get(node.name) if isinstance(node, Scan) else None
-        if isinstance(node, Scan) and isinstance(entry, ViewEntry) and is_part(entry):
-            return replace(node, name=entry.view.definition.label)
+        state = image.state(node.name) if isinstance(node, Scan) else None
+        if isinstance(node, Scan) and state is not None and state.view.definition.part is not None:
+            return replace(node, name=state.view.definition.label)
         return node
 
     return rewrite_everywhere(root, named)
@@ -208,23 +203,23 @@ def count_text(made: tuple[int, float]) -> str:
 def shown_whole(
     whole: QueryViewEntry,
     left: dict[ContinuousView, Facts],
-    image: CatalogImage,
     scanning: ScanSettings,
     engines: QueryEngines,
 ) -> Shown:
-    """Return the pipelines of a view of several parts.
+    """Return the pipelines of a view over several states.
 
-    left: the views of which nothing has been made yet.
+    left: the views that are not shown yet.
     """
-    parts = [entry.view for oid in whole.parts if isinstance(entry := image.by_oid(oid), ViewEntry)]
-    below = [shown_running(view, engines, left.pop(view)) for view in parts if view in left]
-    root = labelled(whole_query(whole).root, image)
+    views = [state.view for state in whole.states]
     made = engines.wholes.made(whole)
-    engine, sql = upper_sql(root, scanning, engines)
-    facts: dict[str, object] = {"View": whole.description.name, f"{engine} SQL": sql}
-    if made is not None:
-        facts |= {"Rows": made[0], "Upper Time": ms(made[1])}
-    return Shown("upper", UPPER, "for each version of its parts", engine, relation_lines(root), facts, below)
+    known = {} if made is None else {"Rows": made[0], "Upper Time": ms(made[1])}
+
+    def above(root: Relation) -> tuple[str, dict[str, object]]:
+        engine, sql = upper_sql(root, scanning, engines)
+        return engine, {"View": whole.description.name, f"{engine} SQL": sql, **known}
+
+    streams = [running(view, engines, left.pop(view)) for view in views]
+    return shown_plan(plan_of(whole, [view.definition.label for view in views]), streams, engines.upper, above)
 
 
 def groups_line(view: ContinuousView, facts: Facts) -> str:
@@ -251,11 +246,20 @@ def in_form(form: str, shown: Shown, measured: Measured | None) -> list[str]:
     return [json.dumps([plan], indent=2)]
 
 
-def shown_running(view: ContinuousView, engines: QueryEngines, facts: Facts) -> Shown:
-    """Return the pipelines of an existing view."""
+def running(view: ContinuousView, engines: QueryEngines, facts: Facts) -> Running:
+    """Return what is known of an existing view."""
     kernel = f"{engines.kernels.folder.name}/{view.state.kernel_paths[0].name}"
-    choice = view.definition.joins.stream_join
-    return shown_view(view.definition.label, view.plan, kernel, engines.upper, choice, facts)
+    return Running(view.definition.label, kernel, view.definition.joins.stream_join, facts)
+
+
+def shown_running(view: ContinuousView, engines: QueryEngines, facts: Facts) -> Shown:
+    """Return the pipelines of an existing view of one stream."""
+    return shown_plan(view.plan, [running(view, engines, facts)], engines.upper, nothing_above)
+
+
+def nothing_above(_: Relation) -> tuple[str, dict[str, object]]:
+    """Return nothing: the plan of a view of one stream has no query above its state."""
+    raise AssertionError("one state is read by no query")
 
 
 def planned_draft(draft: ViewDraft, engines: QueryEngines) -> tuple[PlannedView, Path, str]:
@@ -271,12 +275,26 @@ def planned_draft(draft: ViewDraft, engines: QueryEngines) -> tuple[PlannedView,
     return planned, twin.state.kernel_paths[0], names
 
 
-def shown_definition(draft: ViewDraft, engines: QueryEngines) -> Shown:
-    """Return the pipelines of a view that is not made."""
-    planned, kernel, shared = planned_draft(draft, engines)
-    facts: Facts = {STREAM: {SHARED: shared}} if shared else {}
-    name, definition = f"{kernel.parent.name}/{kernel.name}", draft.definition
-    return shown_view(definition.label, planned.plan, name, engines.upper, definition.joins.stream_join, facts)
+def shown_definition(
+    bound: BoundQuery, drafts: list[ViewDraft], is_one: bool, scanning: ScanSettings, engines: QueryEngines
+) -> Shown:
+    """Return the pipelines of a view that is not made. is_one: it has one state, which it is."""
+    plans, streams = [], []
+    for draft in drafts:
+        planned, kernel, shared = planned_draft(draft, engines)
+        facts: Facts = {STREAM: {SHARED: shared}} if shared else {}
+        name, definition = f"{kernel.parent.name}/{kernel.name}", draft.definition
+        plans.append(planned.plan)
+        streams.append(Running(definition.label, name, definition.joins.stream_join, facts))
+    if is_one:
+        return shown_plan(plans[0], streams, engines.upper, nothing_above)
+    rest, _ = rest_of(bound, drafts)
+
+    def above(root: Relation) -> tuple[str, dict[str, object]]:
+        engine, sql = upper_sql(root, scanning, engines)
+        return engine, {f"{engine} SQL": sql}
+
+    return shown_plan(over(plans, {}, rest), streams, engines.upper, above)
 
 
 def plan_lines(draft: ViewDraft, engines: QueryEngines) -> list[str]:

@@ -1,7 +1,7 @@
 """Rows of pg_stat_continuous_views: the rows and memory of each continuous view, and its refreshes.
 
-Enters: views. Leaves: an Arrow table with a row for each, made anew for each statement that reads
-it. Must not refresh a view.
+Enters: views with their states. Leaves: an Arrow table with a row for each view, made anew for each
+statement that reads it. Must not refresh a view.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 
 from sql.catalog.catalog import ColumnDescription, RelationDescription
+from sql.names.relation_keys import name_of
 from sql.tree.relations import OutputColumn
 from sql.types.datatypes import BOOL, FLOAT8, INT8, TEXT, TIMESTAMPTZ
 from views.model.arrow_schema import arrow_schema
@@ -50,42 +51,60 @@ DESCRIPTION = RelationDescription(
 )
 
 
-def view_statistics(views: Iterable[tuple[str, ContinuousView, bool]], now_us: int) -> pa.Table:
+# A view's name, and its states: the stream, the view of its groups, whether it takes rows.
+Kept = tuple[str, Sequence[tuple[str, ContinuousView, bool]]]
+
+
+def view_statistics(views: Iterable[Kept], now_us: int) -> pa.Table:
     """Return the rows of pg_stat_continuous_views.
 
-    views: (name of the stream, view, whether it takes rows). Columns that only a refresh fills are
-    NULL before the first one. A part of a view has a row under the name of the view. shares_with:
-    the other views for which rows are folded at the same time, NULL without any.
+    Columns that only a refresh fills are NULL before the first one. A view over several streams has
+    one row: the sums of what its states have, the larger ones of limits, the newest refresh.
+    shares_with: the other views for which rows are folded at the same time, NULL without any.
     """
     known = list(views)
-    sets = together(view for _, view, active in known if active)
-    rows = [(*_row(stream, view, active, now_us), shared_with(view, sets)) for stream, view, active in known]
+    sets = together(view for _, states in known for _, view, active in states if active)
+    rows = [_row(name, states, sets, now_us) for name, states in known]
     schema = arrow_schema(tuple(OutputColumn(name, kind) for name, kind in COLUMNS))
     return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema)
 
 
-def shared_with(view: ContinuousView, sets: Iterable[Sequence[ContinuousView]]) -> str | None:
-    """Return the names of the other views in the set of a view; None without any.
-
-    A part of a view has the name of the view.
-    """
-    for views in sets:
-        if view in views:
-            return ", ".join(other.definition.label for other in views if other is not view) or None
-    return None
+def shared_with(views: Sequence[ContinuousView], sets: Iterable[Sequence[ContinuousView]]) -> str | None:
+    """Return the names of the other views in the sets of some views; None without any."""
+    others = (other for known in sets if not set(known).isdisjoint(views) for other in known)
+    return ", ".join(dict.fromkeys(other.definition.label for other in others if other not in views)) or None
 
 
-def _row(stream: str, view: ContinuousView, active: bool, now_us: int) -> tuple[object, ...]:
-    state, latest = view.state, view.latest
-    taken = view.counts
-    refreshed_us, phases = view.upkeep.refreshed or (None, None)
-    times_ms: list[float | None] = [None] * 5
-    if phases is not None:
-        seconds = (phases.swap_s, phases.merge_s, phases.hand_over_s, phases.spark_s, phases.store_s)
-        times_ms = [round(second * 1000, 3) for second in seconds]
-    age_ms = None if refreshed_us is None else max(0, now_us - refreshed_us) / 1000
+def _row(
+    name: str,
+    states: Sequence[tuple[str, ContinuousView, bool]],
+    sets: Iterable[Sequence[ContinuousView]],
+    now_us: int,
+) -> tuple[object, ...]:
+    views = [view for _, view, _ in states]
+    counts = [view.counts for view in views]
+    refreshed = [view.upkeep.refreshed for view in views if view.upkeep.refreshed is not None]
+    refreshed_us = max((time_us for time_us, _ in refreshed), default=None)
+    times = [(one.swap_s, one.merge_s, one.hand_over_s, one.spark_s, one.store_s) for _, one in refreshed]
+    times_ms: list[float | None] = [round(sum(part) * 1000, 3) for part in zip(*times, strict=True)] or [None] * 5
+    versions = [view.latest.table.num_rows for view in views if view.latest is not None]
     return (
-        view.definition.shown, stream, active, taken.tuples_in, taken.tuples_passed, taken.tuples_skipped, taken.groups,
-        taken.groups_waiting, state.bytes_count, taken.queue, taken.queue_most, state.queue_max, view.upkeep.versions_count,
-        refreshed_us, *times_ms, None if latest is None else latest.table.num_rows, age_ms,
-    )  # fmt: skip
+        name_of(name),
+        ", ".join(dict.fromkeys(stream for stream, _, _ in states)),
+        any(active for _, _, active in states),
+        sum(one.tuples_in for one in counts),
+        sum(one.tuples_passed for one in counts),
+        sum(one.tuples_skipped for one in counts),
+        sum(one.groups for one in counts),
+        sum(one.groups_waiting for one in counts),
+        sum(view.state.bytes_count for view in views),
+        sum(one.queue for one in counts),
+        max(one.queue_most for one in counts),
+        max(view.state.queue_max for view in views),
+        sum(view.upkeep.versions_count for view in views),
+        refreshed_us,
+        *times_ms,
+        sum(versions) if versions else None,
+        None if refreshed_us is None else max(0, now_us - refreshed_us) / 1000,
+        shared_with(views, sets),
+    )

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
-from engine.catalog.image import QueryViewEntry, StreamEntry, ViewEntry, is_part
+from engine.catalog.image import QueryViewEntry, StreamEntry, ViewEntry
 from ringbuffer.memory.arrow import morsel_to_arrow
 from tests.engine.session_client import SessionClient
 from tests.faults.machine import SETTINGS
@@ -220,7 +220,7 @@ def newest(history: Sequence[Rows]) -> tuple[Row, ...]:
 def observe(client: SessionClient) -> Answers:
     """Read everything. Raises AssertionError when something can't be read."""
     image = client.session.server.catalog.image
-    entries = {name: entry for name, entry in image.entries.items() if not is_part(entry)}
+    entries = image.entries
     rings: dict[str, tuple[int, tuple[Row, ...]]] = {}
     views: dict[str, Texts] = {}
     tables: dict[str, Texts] = {}

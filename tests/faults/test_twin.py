@@ -16,7 +16,7 @@ from random import Random
 
 import pytest
 
-from engine.catalog.image import StreamEntry, is_part
+from engine.catalog.image import StreamEntry
 from ringbuffer.memory.arrow import morsel_to_arrow
 from tests.end_to_end.raw_client import query
 from tests.faults.machine import Machine, MachineClient, shared_kernels
@@ -98,7 +98,7 @@ class Twin:
                 ring = entry.stream.ring
                 morsel = ring.read(ring.oldest_tid, ring.tuples_count - ring.oldest_tid)
                 found[name] = (ring.tuples_count, morsel_to_arrow(morsel, ring.layout))
-            elif not is_part(entry):
+            else:
                 found[name] = sorted(self.client.rows(f"SELECT * FROM {name}"))
         return found
 

@@ -8,14 +8,14 @@ colour. Runs nothing and changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from sql.tree.relations import Relation
 from views.codegen.state_size import bytes_per_group, kept_columns
 from views.explain.pipelines import relation_lines, step_lines, stream_lines
-from views.model.nodes import FinishStep, Probe, StreamPipeline, UpperPipeline
+from views.model.nodes import FinishStep, Probe, QueryAbove, StreamPipeline, UpperPipeline
 from views.model.plan import Plan
 from views.model.protocols import UpperExecutor
 from views.model.text import identifier
@@ -46,41 +46,72 @@ class Shown:
     inputs: Sequence[Shown] = ()
 
 
-def shown_view(name: str, plan: Plan, kernel: str, executor: UpperExecutor, stream_join: str, actual: Actual) -> Shown:
-    """Return the pipelines of a continuous view. kernel: the file of its stream pipeline.
-    stream_join: as chosen.
+@dataclass(frozen=True)
+class Running:
+    """A stream pipeline and those above it up to its rows, as they run.
+
+    Attributes:
+        name: of the view, or of its state.
+        kernel: the file of the stream pipeline.
+        stream_join: as chosen.
     """
+
+    name: str
+    kernel: str
+    stream_join: str
+    actual: Actual
+
+
+# Returns the engine of a query above states, and facts about it.
+Above = Callable[[Relation], tuple[str, Mapping[str, object]]]
+
+
+def shown_plan(plan: Plan, streams: Sequence[Running], executor: UpperExecutor, above: Above) -> Shown:
+    """Return the pipelines of a view. streams: what is known of each of its stream pipelines."""
     made: dict[int, Shown] = {}
+    waiting = list(streams)
+    running = waiting[0]
     for pipeline in plan.pipelines:
-        work, kind = pipeline.work, "stream" if pipeline.kind == "stream" else "upper"
+        work, inputs = pipeline.work, [made[state] for state in pipeline.inputs]
         if isinstance(work, Probe):
-            made[pipeline.output] = shown_static(work, executor, stream_join)
-            continue
-        title, runs = TITLES[pipeline.kind], "on each insert" if kind == "stream" else "on each refresh"
-        engine, lines, facts = shown_work(work, kernel, executor)
-        known = {"View": name, **facts, **actual.get(title, {})}
-        inputs = [made[state] for state in pipeline.inputs]
-        made[pipeline.output] = Shown(kind, title, runs, engine, lines, known, inputs)
+            found = shown_static(work, executor, waiting[0].stream_join)
+        elif isinstance(work, QueryAbove):
+            engine, facts = above(work.relation)
+            lines = relation_lines(work.relation)
+            found = Shown("upper", UPPER, "for each version of its parts", engine, lines, facts, inputs)
+        else:
+            running = waiting.pop(0) if pipeline.kind == "stream" else running
+            found = shown_work(pipeline.kind, work, running, executor, inputs)
+        made[pipeline.output] = found
     return made[plan.pipelines[-1].output]
 
 
 def shown_work(
-    work: StreamPipeline | FinishStep | UpperPipeline, kernel: str, executor: UpperExecutor
-) -> tuple[str, list[str], dict[str, object]]:
-    """Return the engine of a pipeline, its operators, and what else is known of it."""
+    kind: str,
+    work: StreamPipeline | FinishStep | UpperPipeline,
+    running: Running,
+    executor: UpperExecutor,
+    inputs: Sequence[Shown],
+) -> Shown:
+    """Return a pipeline of one stream."""
+    title, runs = TITLES[kind], "on each refresh"
+    facts: dict[str, object] = {"View": running.name}
+    engine, shown_kind = "kernel", "upper"
     match work:
         case StreamPipeline():
-            facts: dict[str, object] = {
+            facts |= {
                 "Breaker": "first grouping",
                 "State Columns": [{"Column": text, "Bytes": size} for text, size in kept_columns(work)],
                 "Bytes per Group": bytes_per_group(work),
-                "Kernel": kernel,
+                "Kernel": running.kernel,
             }
-            return "kernel", stream_lines(work), facts
+            lines, shown_kind, runs = stream_lines(work), "stream", "on each insert"
         case FinishStep():
-            return "kernel", step_lines(work), {}
+            lines = step_lines(work)
         case UpperPipeline():
-            return "Spark", relation_lines(work.relation), {"Spark SQL": executor.explain(work.relation)}
+            facts["Spark SQL"] = executor.explain(work.relation)
+            engine, lines = "Spark", relation_lines(work.relation)
+    return Shown(shown_kind, title, runs, engine, lines, {**facts, **running.actual.get(title, {})}, inputs)
 
 
 def shown_static(probe: Probe, executor: UpperExecutor, stream_join: str) -> Shown:

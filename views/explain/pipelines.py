@@ -33,7 +33,7 @@ from sql.tree.relations import (
 from sql.tree.walks import is_known, relation_names, scans
 from views.codegen.state_size import kept_lines
 from views.model.definition import ViewDefinition
-from views.model.nodes import FinishStep, Probe, StreamPipeline, UpperPipeline
+from views.model.nodes import FinishStep, Probe, QueryAbove, StreamPipeline, UpperPipeline
 from views.model.plan import Pipeline
 from views.model.protocols import UpperExecutor
 from views.model.text import aggregate_text, expression_text, identifier, key_text, window_text
@@ -99,6 +99,8 @@ def pipeline_lines(pipeline: Pipeline, definition: ViewDefinition, kernel: Path,
             return ["Stream pipeline: on each insert, in kernels", *_indented(lines)]
         case Probe():
             return static_lines(work, executor, definition.joins.stream_join)
+        case QueryAbove():
+            return ["Upper pipeline: for each version of its parts", *_indented(relation_lines(work.relation))]
 
 
 def explain_select(

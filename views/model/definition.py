@@ -36,6 +36,14 @@ class JoinChoice:
     stream_join: str = "frozen"
 
 
+def state_name(oid: int) -> str:
+    """Return the name by which the query of a view scans one of its states.
+
+    No client can write it: names of clients end after 63 bytes.
+    """
+    return f"state {oid}, which is a grouping of a stream that a view over several of them keeps"
+
+
 @dataclass(frozen=True)
 class ViewDefinition:
     """The name, oid and text of a view, with the session values with which its query was bound.
@@ -45,13 +53,13 @@ class ViewDefinition:
         query_text: its SELECT, which starts `query_offset` characters into the text.
         column_names: the names in parentheses, which may be fewer than the columns.
         on_error: 'reject' or 'skip'.
-        part: which of the text's groupings this is the view of (`views.plan.parts`), None: the view
-            that the text makes. The name of a part is longer than any that clients can write.
+        part: which of the text's groupings this is the state of (`views.plan.parts`), None: the
+            text has one. The name is `state_name` then.
         state: the oid under which log and checkpoints know its state, None: its own. A state that
             begins anew gets another oid.
         kept: what its state keeps instead of what the text asks for (`views.share.reuse`), in the
             form of the catalog file.
-        whole: of a part, the name of the view that clients know.
+        whole: of a state, the name of the view that clients know.
     """
 
     name: str

@@ -102,6 +102,17 @@ class FinishStep:
 
 
 @dataclass(frozen=True)
+class QueryAbove:
+    """The work above several states, done for each version of these and of tables.
+
+    Attributes:
+        relation: a query, in which a scan of kind 'view' reads what is finished of each state.
+    """
+
+    relation: Relation
+
+
+@dataclass(frozen=True)
 class UpperPipeline:
     """The pipeline that Spark runs.
 

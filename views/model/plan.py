@@ -7,20 +7,20 @@ plans.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from sql.tree.relations import Schema
-from sql.tree.walks import relation_names
-from views.model.nodes import FinishStep, Probe, StreamPipeline, UpperPipeline
+from sql.tree.relations import Relation, Scan, Schema
+from sql.tree.walks import relation_names, rewrite_everywhere, scans
+from views.model.nodes import FinishStep, Probe, QueryAbove, StreamPipeline, UpperPipeline
 
 # In the order in which rows go through them. No pipeline of kind delta is made yet: it is for the
 # changes of one state that another state is kept by.
 KINDS = ("static", "stream", "delta", "finish", "upper", "tail")
 
 # What a pipeline does with rows; a static pipeline makes the build side of a probe.
-Work = Probe | StreamPipeline | FinishStep | UpperPipeline
+Work = Probe | StreamPipeline | FinishStep | UpperPipeline | QueryAbove
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,8 @@ class Pipeline:
                 return frozenset((self.work.stream,))
             case UpperPipeline():
                 return self.work.tables
+            case QueryAbove():
+                return frozenset(scan.name for scan in scans(self.work.relation) if scan.kind != "view")
         return frozenset()
 
 
@@ -95,7 +97,8 @@ class Plan:
         """Return the pipelines of a kind."""
         return [pipeline for pipeline in self.pipelines if pipeline.kind == kind]
 
-    # What follows is for a plan with one stream pipeline, which is a chain.
+    # What follows is for a plan with one stream pipeline, which is a chain. Each state of a view
+    # over several streams is kept by such a chain.
 
     @cached_property
     def _stream(self) -> Pipeline:
@@ -173,6 +176,30 @@ def chain(
         last = made.add("upper", upper, (last,), "rows", upper.relation.schema)
     if tail is not None:
         made.add("tail", tail, (last,), "rows", tail.output)
+    return made.plan()
+
+
+def over(chains: Sequence[Plan], names: Mapping[str, str], root: Relation) -> Plan:
+    """Return one plan of several chains and a query that scans what each of them yields.
+
+    names: what the scans are called in the query -> in the plan, in the order of the chains.
+    """
+
+    def renamed(node: Relation) -> Relation:
+        is_state = isinstance(node, Scan) and node.kind == "view" and node.name in names
+        return replace(node, name=names[node.name]) if isinstance(node, Scan) and is_state else node
+
+    made = _Making()
+    yielded = []
+    for plan in chains:
+        start = len(made.states)
+        made.states += [replace(state, id=start + state.id) for state in plan.states]
+        made.pipelines += [
+            replace(one, inputs=tuple(start + read for read in one.inputs), output=start + one.output)
+            for one in plan.pipelines
+        ]
+        yielded.append(made.pipelines[-1].output)
+    made.add("upper", QueryAbove(rewrite_everywhere(root, renamed)), yielded, "rows", root.schema)
     return made.plan()
 
 

@@ -15,7 +15,6 @@ from engine.catalog.image import (
     StreamEntry,
     TableEntry,
     ViewEntry,
-    maker_of,
 )
 from engine.ddl.dependents import Dependent, dependents_of
 from sql.catalog.functions import FunctionDescription
@@ -55,6 +54,6 @@ def function_dependents(function: FunctionDescription, image: CatalogImage) -> I
                     if function.oid in {oid for _, oid in source.functions}:
                         yield Dependent(entry, on, constraint=name)
             case _:
-                wholes.append(maker_of(image.entries.values(), entry))
+                wholes.append(entry)
                 yield Dependent(wholes[-1], on)
     yield from dependents_of(image, wholes)

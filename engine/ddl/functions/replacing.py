@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.catalog.functions import with_functions
-from engine.catalog.image import CatalogImage, Entry, QueryViewEntry, StreamEntry, TableEntry, ViewEntry, maker_of
+from engine.catalog.image import CatalogImage, Entry, QueryViewEntry, StreamEntry, TableEntry, ViewEntry, states_of
 from engine.ddl.dependents import shown
 from engine.ddl.functions.callers import called_by
 from engine.ddl.query_views import StreamsAsThen, bound_again, bound_anew, statement_of
@@ -36,10 +36,9 @@ def give_way(known: FunctionDescription, function: FunctionDescription, work: Ta
         if function.oid not in called_by(entry):
             continue
         try:
-            if isinstance(entry, ViewEntry):
-                if root_of(entry, before) != root_of(entry, work.image):
-                    raise another_meaning(entry, function, work.image)
-            elif isinstance(entry, TableEntry):
+            if any(root_of(state, before) != root_of(state, work.image) for state in states_of(entry)):
+                raise another_meaning(entry, function)
+            if isinstance(entry, TableEntry):
                 work.image = work.image.with_replaced(entry.description.name, bound_description(entry, work.image))
             elif isinstance(entry, StreamEntry):
                 work.image = work.image.with_replaced(entry.description.name, with_defaults(entry, work.image))
@@ -47,13 +46,13 @@ def give_way(known: FunctionDescription, function: FunctionDescription, work: Ta
                 columns = entry.description.columns
                 again = replace(bound_anew(entry, work.image), followers=entry.followers)
                 if [one.type.sql_name for one in columns] != [one.type.sql_name for one in again.description.columns]:
-                    raise another_meaning(entry, function, work.image)
+                    raise another_meaning(entry, function)
                 work.image = work.image.with_replaced(entry.description.name, again)
                 work.image = bound_again(work.image, [entry.description.oid])
         except SqlError as error:
             if error.sqlstate == "0A000":
                 raise
-            raise another_meaning(entry, function, work.image) from error
+            raise another_meaning(entry, function) from error
     work.tables.image = work.image
 
 
@@ -67,13 +66,12 @@ def with_defaults(entry: StreamEntry, image: CatalogImage) -> StreamEntry:
     return replace(entry, stream=stream, description=replace(entry.description, columns=stream.columns))
 
 
-def another_meaning(entry: Entry, function: FunctionDescription, image: CatalogImage) -> SqlError:
+def another_meaning(entry: Entry, function: FunctionDescription) -> SqlError:
     """Return the refusal of a new body that an object would not go on with."""
-    whole = maker_of(image.entries.values(), entry)
     hint = "Drop what calls it, or give the new function another name."
-    if isinstance(entry, ViewEntry):
+    if states_of(entry):
         hint = "A continuous view has counted with the old body. Give the new function another name, and make a view with it."
-    message = f"cannot replace function {function.signature} because {shown(whole)} has its old body built in"
+    message = f"cannot replace function {function.signature} because {shown(entry)} has its old body built in"
     return SqlError("0A000", message, hint=hint)
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from engine.catalog.image import CatalogImage, DisabledViewEntry, QueryViewEntry, SequenceEntry, TableEntry, ViewEntry
 from engine.ddl.dependents import reads
 from engine.system_catalog.object_oids import OWN_TYPE, part_oid
-from engine.system_catalog.rows.relations import columns_of, indexes_of, visible_entries
+from engine.system_catalog.rows.relations import columns_of, indexes_of
 from engine.system_catalog.source_texts import check_text, used_numbers
 from engine.system_catalog.static_rows import Row, relations, static_rows
 from sql.catalog.catalog import KeyReference
@@ -24,7 +24,7 @@ EQUAL = 3
 
 def tables(image: CatalogImage) -> list[TableEntry]:
     """Return the durable tables."""
-    return [entry for entry in visible_entries(image) if isinstance(entry, TableEntry)]
+    return [entry for entry in image.entries.values() if isinstance(entry, TableEntry)]
 
 
 def constraint_rows(image: CatalogImage) -> list[Row]:
@@ -116,7 +116,7 @@ def depend_rows(image: CatalogImage) -> list[Row]:
     default_class = relations()["pg_catalog", "pg_attrdef"].oid
     rule_class = relations()["pg_catalog", "pg_rewrite"].oid
     rows = []
-    for entry in visible_entries(image):
+    for entry in image.entries.values():
         oid = entry.description.oid
         if isinstance(entry, SequenceEntry) and entry.owner is not None:
             table, number = entry.owner
@@ -128,7 +128,7 @@ def depend_rows(image: CatalogImage) -> list[Row]:
                 rows.append(_depend((default_class, default, 0), (class_oid, table, number), "a"))
         if isinstance(entry, ViewEntry | QueryViewEntry | DisabledViewEntry):
             rule = (rule_class, part_oid("rule", oid, "_RETURN"), 0)
-            read = [one.description.oid for one in visible_entries(image) if reads(entry, one)]
+            read = [one.description.oid for one in image.entries.values() if reads(entry, one)]
             rows += [_depend(rule, (class_oid, other, 0), "n") for other in read]
             rows.append(_depend(rule, (class_oid, oid, 0), "i"))
         if isinstance(entry, TableEntry):

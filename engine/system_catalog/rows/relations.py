@@ -19,9 +19,9 @@ from engine.catalog.image import (
     StreamEntry,
     TableEntry,
     ViewEntry,
+    states_of,
 )
 from engine.catalog.privileges import access_texts
-from engine.ddl.dependents import parts_of
 from engine.system_catalog.object_oids import (
     BTREE,
     HEAP,
@@ -54,13 +54,6 @@ INFORMATION_SCHEMA = "information_schema"
 SEQUENCE_COLUMNS = (("last_value", INT8), ("log_cnt", INT8), ("is_called", BOOL))
 
 
-def visible_entries(image: CatalogImage) -> list[Entry]:
-    """Return the relations that clients see: views that are parts of others are not among them."""
-    whole = (one for one in image.entries.values() if isinstance(one, QueryViewEntry | DisabledViewEntry))
-    parts = {oid for entry in whole for oid in entry.parts}
-    return [entry for entry in image.entries.values() if entry.description.oid not in parts]
-
-
 def indexes_of(entry: TableEntry) -> list[tuple[str, str, tuple[int, ...], str]]:
     """Return a table's indexes: name, kind, numbers of the columns, and the inner name, which a
     renaming does not change.
@@ -76,7 +69,7 @@ def class_rows(image: CatalogImage) -> list[Row]:
     """Return the rows of pg_class."""
     rows = [_catalog_class(relation) for relation in relations().values()]
     linked = tables_of_foreign_keys(image)
-    for entry in visible_entries(image):
+    for entry in image.entries.values():
         description = entry.description
         kind = KINDS[type(entry)]
         columns = len(SEQUENCE_COLUMNS) if kind == "S" else len(columns_of(entry))
@@ -89,7 +82,7 @@ def class_rows(image: CatalogImage) -> list[Row]:
         if kind != "S":
             row["reltype"] = row_type_oid(description.oid)
         if kind == "v":
-            row["reloptions"] = options_of(entry, image)
+            row["reloptions"] = options_of(entry)
         if isinstance(entry, TableEntry):
             keys = indexes_of(entry)
             row["relhasindex"] = bool(keys)
@@ -103,12 +96,11 @@ def class_rows(image: CatalogImage) -> list[Row]:
     return rows
 
 
-def options_of(entry: Entry, image: CatalogImage) -> list[str] | None:
+def options_of(entry: Entry) -> list[str] | None:
     """Return the options of a view as CREATE VIEW takes them: the zone that its groups depend
     on.
     """
-    pieces = [entry, *parts_of(image, entry)]
-    zones = {piece.zone for piece in pieces if isinstance(piece, ViewEntry) and piece.zone}
+    zones = {state.zone for state in states_of(entry) if state.zone}
     return [f"time_zone={zone}" for zone in sorted(zones)] or None
 
 
@@ -163,7 +155,7 @@ def attribute_rows(image: CatalogImage) -> list[Row]:
     for relation in relations().values():
         for number, known in enumerate(relation.columns, 1):
             rows.append(_attribute(relation.oid, known.name, number, known.type_oid, -1, known.not_null))
-    for entry in visible_entries(image):
+    for entry in image.entries.values():
         oid = entry.description.oid
         if isinstance(entry, SequenceEntry):
             for number, (name, kind) in enumerate(SEQUENCE_COLUMNS, 1):
@@ -213,7 +205,7 @@ def _types() -> dict[int, Row]:
 def default_rows(image: CatalogImage) -> list[Row]:
     """Return the rows of pg_attrdef."""
     rows = []
-    for entry in visible_entries(image):
+    for entry in image.entries.values():
         if not isinstance(entry, StreamEntry | TableEntry):
             continue
         oid = entry.description.oid
@@ -228,7 +220,7 @@ def default_rows(image: CatalogImage) -> list[Row]:
 def sequence_rows(image: CatalogImage) -> list[Row]:
     """Return the rows of pg_sequence."""
     rows = []
-    for entry in visible_entries(image):
+    for entry in image.entries.values():
         if isinstance(entry, SequenceEntry):
             one = entry.definition
             rows.append({
@@ -245,7 +237,7 @@ def rule_rows(image: CatalogImage) -> list[Row]:
             "oid": part_oid("rule", entry.description.oid, "_RETURN"), "rulename": "_RETURN", "ev_class": entry.description.oid,
             "ev_type": "1", "ev_enabled": "O", "is_instead": True, "ev_qual": "<>", "ev_action": "<>",
         }
-        for entry in visible_entries(image)
+        for entry in image.entries.values()
         if isinstance(entry, ViewEntry | QueryViewEntry | DisabledViewEntry)
     ]  # fmt: skip
 

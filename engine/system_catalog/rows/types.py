@@ -10,7 +10,6 @@ from functools import cache
 
 from engine.catalog.image import CatalogImage
 from engine.system_catalog.object_oids import OWN_ARRAY, OWN_TYPE
-from engine.system_catalog.rows.relations import visible_entries
 from engine.system_catalog.static_rows import Row, static_rows
 from sql.names.relation_keys import name_of
 from sql.types.enums import STEP
@@ -25,7 +24,7 @@ ENUM_FUNCTIONS = {"typinput": 3506, "typoutput": 3507, "typreceive": 3532, "typs
 def row_types(image: CatalogImage) -> list[Row]:
     """Return the types of the rows of all relations."""
     rows = []
-    for entry in visible_entries(image):
+    for entry in image.entries.values():
         description = entry.description
         if description.kind == "sequence":
             continue

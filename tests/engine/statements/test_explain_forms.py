@@ -147,7 +147,7 @@ def test_what_is_above_parts_is_an_upper_pipeline(client: SessionClient) -> None
     head = "Upper pipeline of view p: for each version of its parts and tables, kept, and shared by its readers"
     assert head in shown and '        Scan view "part 1 of p"' in shown
     assert re.fullmatch(r"  The last version has \d+ rows?, and was made in [\d.]+ ms", shown[-1])
-    assert not any("grouping with oid" in line for line in shown)
+    assert not any("which is a grouping of a stream" in line for line in shown)
     ((plan,),) = [json.loads("\n".join(lines(client, "EXPLAIN (FORMAT JSON) SELECT * FROM p")))]
     (upper,) = plan["Plan"]["Plans"]
     assert upper["Class"] == "upper" and upper["Upper Time"].endswith(" ms")

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from sql.tree.expressions import AggregateCall, Column
-from sql.tree.relations import OutputColumn, Scan
+from sql.tree.relations import Join, OutputColumn, Scan
 from sql.types.datatypes import INT8
-from views.model.nodes import FinishStep, Probe, StreamPipeline, UpperPipeline
-from views.model.plan import Pipeline, Plan, State, chain
+from views.model.nodes import FinishStep, Probe, QueryAbove, StreamPipeline, UpperPipeline
+from views.model.plan import Pipeline, Plan, State, chain, over
 
 NUMBERS = (OutputColumn("n", INT8),)
 N = Column(0, "n", INT8)
@@ -39,6 +39,18 @@ def test_a_pipeline_that_goes_on_is_read_as_another() -> None:
     assert (plan.stream, plan.kept, plan.maintained) == (STREAM, wider, wider)
     assert chain(STREAM, FINISH).kept is None
     assert chain(STREAM, FINISH) == chain(replace(STREAM), replace(FINISH)) != plan
+
+
+def test_a_query_above_several_states_ends_one_plan() -> None:
+    plan = chain(STREAM, FINISH, UPPER)
+    x, y, one, two = (Scan(name, "view", NUMBERS) for name in ("x", "y", "1", "2"))
+    query = Join(x, y, "inner", None)
+    both = over([plan, plan], {"x": "1", "y": "2"}, Join(Scan("x", "table", NUMBERS), query, "inner", None))
+    assert [one.inputs for one in both.pipelines[-4:]] == [(5, 6), (7,), (8,), (4, 9)]
+    assert len(both.of_kind("stream")) == 2 and len(both.states) == 11
+    assert both.pipelines[-1].sources == {"x"}, "the table of that name stays"
+    again = over([plan, plan], {"y": "1", "x": "2"}, Join(y, x, "inner", None))
+    assert again.pipelines[-1].work == QueryAbove(Join(one, two, "inner", None))
 
 
 def test_a_state_is_left_before_it_is_read() -> None:
