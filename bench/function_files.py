@@ -23,9 +23,8 @@ from engine.spark.functions import FUNCTIONS as JAVA_FUNCTIONS
 from sql.emit.duckdb import emit_duckdb
 from sql.emit.spark import emit_spark
 from sql.errors import SqlError
-from sql.functions.operators import BINARY_OPERATORS, PREFIX_OPERATORS
-from sql.functions.scalars import FUNCTIONS
 from sql.functions.signatures import Signature
+from sql.functions.table import BINARY_OPERATORS, FUNCTIONS, PREFIX_OPERATORS
 from sql.tree.relations import Project
 from sql.tree.walks import scans
 from views.codegen.columns import InputColumns

@@ -21,7 +21,7 @@ import duckdb
 from bench.workload import SEED
 from engine.embedded.functions import regular_expressions as functions
 from engine.embedded.functions.registration import register_functions
-from sql.emit.rules.arguments import RUN
+from sql.functions.arguments import RUN
 
 WANTED_MS = 50
 CALLS: dict[str, Callable[[str, str], object]] = {

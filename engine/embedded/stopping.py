@@ -14,8 +14,8 @@ from weakref import WeakValueDictionary
 
 import pyarrow as pa
 
-from sql.emit.rules.arguments import RUN_VARIABLE
 from sql.errors import SqlError
+from sql.functions.arguments import RUN_VARIABLE
 
 NUMBERS = itertools.count(1)
 HERE = threading.local()

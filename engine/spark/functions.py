@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from sql.functions.table import JAVA_ROUTINES
+
 NUMERIC = "numeric"
 KEY = "key"
 _STRUCTS = {
@@ -12,8 +14,21 @@ _STRUCTS = {
     KEY: [("whole", "decimal(38,0)"), ("high", "decimal(19,0)"), ("low", "decimal(19,0)")],
 }
 
+# Spark's JSON names of the types of results, by families.
+RESULTS = {
+    "bool": "boolean",
+    "int2": "short",
+    "int4": "integer",
+    "int8": "long",
+    "float4": "float",
+    "float8": "double",
+    "numeric": NUMERIC,
+    "text": "string",
+}
+
 # name -> (number of arguments, result: a Spark type's JSON name or a struct of the table above)
 FUNCTIONS: dict[str, tuple[int, str]] = {
+    **{routine.name: (len(routine.arguments), RESULTS[routine.result]) for routine in JAVA_ROUTINES},
     "numeric_pack": (2, NUMERIC),
     "numeric_at_scale": (2, "string"),
     "numeric_add": (2, NUMERIC),
@@ -37,12 +52,6 @@ FUNCTIONS: dict[str, tuple[int, str]] = {
     "numeric_finite": (2, NUMERIC),
     "numeric_scale": (1, "short"),
     "numeric_total": (4, NUMERIC),
-    "numeric_div": (2, NUMERIC),
-    "numeric_gcd": (2, NUMERIC),
-    "numeric_lcm": (2, NUMERIC),
-    "numeric_trimmed": (1, NUMERIC),
-    "numeric_min_scale": (1, "integer"),
-    "numeric_width_bucket": (4, "integer"),
     "numeric_variance": (4, NUMERIC),
     "numeric_text": (1, "string"),
     "numeric_from_text": (1, NUMERIC),
@@ -66,14 +75,7 @@ FUNCTIONS: dict[str, tuple[int, str]] = {
     "float8_trunc": (1, "double"),
     "float8_sign": (1, "double"),
     "float8_text": (1, "string"),
-    **{f"float8_{name}": (1, "double") for name in "log10 cbrt degrees sin cos tan cot asin acos sinh cosh".split()},
-    "float8_width_bucket": (4, "integer"),
-    "int4_gcd": (2, "integer"),
-    "int4_lcm": (2, "integer"),
-    "int4_hex": (1, "string"),
-    "int8_gcd": (2, "long"),
-    "int8_lcm": (2, "long"),
-    "int8_hex": (1, "string"),
+    "float8_log10": (1, "double"),
     "float4_add": (2, "float"),
     "float4_subtract": (2, "float"),
     "float4_multiply": (2, "float"),
@@ -87,21 +89,14 @@ FUNCTIONS: dict[str, tuple[int, str]] = {
     "float4_from_text": (1, "float"),
     "float8_from_text": (1, "double"),
     "text_substring": (3, "string"),
-    "text_left": (2, "string"),
-    "text_right": (2, "string"),
-    "text_position": (2, "integer"),
     "text_repeat": (2, "string"),
     "text_lpad": (3, "string"),
     "text_rpad": (3, "string"),
-    "text_split_part": (3, "string"),
     "text_limit": (2, "string"),
     "text_like": (3, "boolean"),
     "text_matches": (2, "boolean"),
-    "text_initcap": (1, "string"),
-    "text_translate": (3, "string"),
     "text_overlay": (4, "string"),
     "text_overlay_all": (3, "string"),
-    "text_code": (1, "integer"),
     "text_character": (1, "string"),
     "zone_local": (2, "long"),
     "zone_utc": (2, "long"),

@@ -137,7 +137,7 @@ public final class SparkFunctions {
             case "numeric_div": return row(modulus(numeric(a[0]), numeric(a[1])));
             case "numeric_gcd": return row(divisor(numeric(a[0]), numeric(a[1]), false));
             case "numeric_lcm": return row(divisor(numeric(a[0]), numeric(a[1]), true));
-            case "numeric_trimmed": return row(trimmed(numeric(a[0])));
+            case "numeric_trim_scale": return row(trimmed(numeric(a[0])));
             case "numeric_min_scale": return Integer.valueOf(trimmed(numeric(a[0])).scale());
             case "numeric_width_bucket": return bucket(numeric(a[0]), numeric(a[1]), numeric(a[2]), ((Integer) a[3]).intValue());
             case "numeric_variance": return variance(((Long) a[0]).longValue(), numeric(a[1]), numeric(a[2]), (String) a[3]);
@@ -334,7 +334,7 @@ public final class SparkFunctions {
             case "numeric_negate": return exact(-x);
             case "numeric_abs": return exact(Math.abs(x));
             case "numeric_sign": return exact(Double.isNaN(x) ? x : Math.signum(x));
-            case "numeric_round": case "numeric_trunc": case "numeric_ceil": case "numeric_floor": case "numeric_trimmed": return a[0];
+            case "numeric_round": case "numeric_trunc": case "numeric_ceil": case "numeric_floor": case "numeric_trim_scale": return a[0];
             case "numeric_greatest": return order(a[0]) >= order(a[1]) ? a[0] : a[1];
             case "numeric_least": return order(a[0]) <= order(a[1]) ? a[0] : a[1];
             case "numeric_key": {
@@ -525,7 +525,7 @@ public final class SparkFunctions {
 
     static Object int4Function(String name, Object[] a) {
         int x = ((Integer) a[0]).intValue();
-        if (name.equals("int4_hex")) return Integer.toHexString(x);
+        if (name.equals("int4_to_hex")) return Integer.toHexString(x);
         BigInteger found = common(BigInteger.valueOf(x), BigInteger.valueOf(((Integer) a[1]).intValue()), name.equals("int4_lcm"));
         if (found.bitLength() > 31) throw error("22003", "integer out of range");
         return Integer.valueOf(found.intValue());
@@ -533,7 +533,7 @@ public final class SparkFunctions {
 
     static Object int8Function(String name, Object[] a) {
         long x = ((Long) a[0]).longValue();
-        if (name.equals("int8_hex")) return Long.toHexString(x);
+        if (name.equals("int8_to_hex")) return Long.toHexString(x);
         BigInteger found = common(BigInteger.valueOf(x), BigInteger.valueOf(((Long) a[1]).longValue()), name.equals("int8_lcm"));
         if (found.bitLength() > 63) throw error("22003", "bigint out of range");
         return Long.valueOf(found.longValue());
@@ -682,7 +682,7 @@ public final class SparkFunctions {
                 int count = ((Integer) a[1]).intValue();
                 return part(text, count >= 0 ? (long) length(text) - count : -(long) count, Integer.MAX_VALUE);
             }
-            case "text_position": {
+            case "text_strpos": {
                 int found = text.indexOf((String) a[1]);
                 return Integer.valueOf(found < 0 ? 0 : text.codePointCount(0, found) + 1);
             }
@@ -706,7 +706,7 @@ public final class SparkFunctions {
             case "text_translate": return translate(text, (String) a[1], (String) a[2]);
             case "text_overlay": return overlay(text, (String) a[1], ((Integer) a[2]).intValue(), ((Integer) a[3]).intValue());
             case "text_overlay_all": return overlay(text, (String) a[1], ((Integer) a[2]).intValue(), length((String) a[1]));
-            case "text_code": return Integer.valueOf(text.isEmpty() ? 0 : text.codePointAt(0));
+            case "text_ascii": return Integer.valueOf(text.isEmpty() ? 0 : text.codePointAt(0));
             case "text_matches": return Boolean.valueOf(matches(text, (String) a[1]));
             case "text_like": return Boolean.valueOf(like(text, (String) a[1], (String) a[2]));
             default: throw new IllegalStateException(name);

@@ -52,7 +52,7 @@ def change_views(image: CatalogImage, said: str | None, work: Work) -> None:
 
 
 async def call_view_change(statement: Select, work: Work) -> Outcome:
-    """Do a SELECT that is a call of one of `sql.functions.scalars.VIEW_CHANGES`."""
+    """Do a SELECT that is a call of one of `sql.functions.session.VIEW_CHANGES`."""
     image, captured = work.image, work.settings.captured()
     if work.prepared is None:
         bound = bind_query(statement.query, image, captured)

@@ -28,7 +28,7 @@ from engine.tables.backend_functions import WAITING
 from engine.tables.sequence_functions import uses_sequences
 from sql.bind.queries.origins import with_origins
 from sql.bind.queries.query import bind_query
-from sql.functions.scalars import VIEW_CHANGES
+from sql.functions.session import VIEW_CHANGES
 from sql.parse.statements.select import Select
 from sql.tree.relations import BoundQuery, Relation, Schema
 from views.model.arrow_schema import arrow_schema

@@ -17,8 +17,8 @@ from engine.system_catalog.catalog_functions import FUNCTIONS
 from engine.system_catalog.own_relations import OWN_RELATIONS
 from sql.bind.expressions.calls import CALLED_NAMES
 from sql.functions.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
-from sql.functions.operators import BINARY_OPERATORS, PREFIX_OPERATORS
-from sql.functions.scalars import TABLE_FUNCTIONS
+from sql.functions.sets import TABLE_FUNCTIONS
+from sql.functions.table import BINARY_OPERATORS, PREFIX_OPERATORS
 
 FOLDER = Path(__file__).parent / "static"
 CATALOG_SCHEMA = 11

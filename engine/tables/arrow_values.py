@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sql.emit.constants import unscaled_value
 from sql.errors import SqlError
+from sql.functions.constants import unscaled_value
 from sql.times.input_styles import InputStyles
 from sql.types.datatypes import LiteralValue, SqlType
 from sql.values.literals import input_value

@@ -12,7 +12,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from engine.tables.locks import Key
-from sql.functions.scalars import ADVISORY_CALLS
+from sql.functions.session import ADVISORY_CALLS
 
 # A statement with one of these may take as long as it likes, or is to end another one that does.
 WAITING = frozenset({"pg_sleep", "pg_cancel_backend", "pg_terminate_backend"}) | {

@@ -26,7 +26,7 @@ from engine.tables.backend_functions import Backend, advisory_rows, notify_rows,
 from sql.catalog.catalog import SessionSettings
 from sql.catalog.schemas import found_key, meant_schema
 from sql.errors import SqlError
-from sql.functions.scalars import ADVISORY_CALLS, OF_SESSION
+from sql.functions.session import ADVISORY_CALLS, OF_SESSION
 from sql.names.relation_keys import MARK, PUBLIC, in_temporary_schema, schema_of, written_schema
 from sql.parse.grammar.cursor import read_name
 from sql.tree.expressions import Call, Expression, Literal

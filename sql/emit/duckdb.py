@@ -1,6 +1,6 @@
 """DuckDB's SQL of a bound relation: constants, types and names.
 
-The functions are in `sql/emit/rules/duckdb.py`.
+The functions are in `sql/functions/table.py`.
 
 Enters: a relation tree. Leaves: text for DuckDB 2 with the functions of
 `engine/embedded/functions/registration.py` and the session zone UTC.
@@ -14,17 +14,18 @@ from typing import Any
 
 from sql.emit.blocks.block import NEGATIVE_COUNTS
 from sql.emit.blocks.select import SelectPrinter, alias_letter
-from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
 from sql.emit.duckdb_optimizer import chosen_value, conjunct, few_conditions
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
-from sql.emit.rules.duckdb import CASTS, RULES
+from sql.emit.rules.casts import DUCKDB_CASTS
 from sql.emit.rules.duckdb_aggregates import DUCKDB_AGGREGATES, added_text
-from sql.emit.rules.long_constants import LONG_ITEMS, constant_columns, each, long_array
-from sql.emit.rules.record import field_text
 from sql.emit.table_functions import duckdb_table_function
 from sql.emit.wide_texts import Constants, is_of_several, is_wide, makes_many, measured, measured_rows, quoted_names
 from sql.errors import not_supported
-from sql.functions.operators import COMPARISONS
+from sql.functions.comparisons import COMPARISONS
+from sql.functions.constants import civil_date, civil_text, decimal_text, unscaled_value
+from sql.functions.long_constants import LONG_ITEMS, constant_columns, each, long_array
+from sql.functions.records import field_text
+from sql.functions.table import DUCKDB_RULES
 from sql.times.civil import DATE_INFINITY, TIMESTAMP_INFINITY
 from sql.tree.expressions import Call, Expression, Literal, WindowCall, WindowFrame
 from sql.tree.relations import Relation, Schema, TableFunction
@@ -116,8 +117,8 @@ class DuckDbExpressions(ExpressionPrinter):
     """The printer of expressions for DuckDB."""
 
     division = "//"
-    rules = RULES
-    casts = CASTS
+    rules = DUCKDB_RULES
+    casts = DUCKDB_CASTS
     aggregates = DUCKDB_AGGREGATES
     # Set where long texts are measured before longer ones are made of them.
     constants: Constants | None = None

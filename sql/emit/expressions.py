@@ -19,7 +19,8 @@ from sql import interrupts
 from sql.emit.failing import can_fail
 from sql.errors import SqlError, not_supported
 from sql.functions.printing import CastRule, Printer, Rule, form_of, target_form
-from sql.functions.scalars import VIEW_CHANGES
+from sql.functions.session import VIEW_CHANGES
+from sql.functions.volatility import is_constant
 from sql.tree.expressions import (
     Call,
     Case,
@@ -49,13 +50,6 @@ TEXT_MAX = 2_000_000
 # Characters of printed texts that are kept in case they are asked for again, which is soon or
 # never.
 KEPT_MAX = 4_000_000
-
-
-def rule_table(rows: Mapping[str, Mapping[str, Rule]]) -> dict[tuple[str, str], Rule]:
-    """Spread {function: {"form form": rule}} into {(function, form): rule}."""
-    return {
-        (name, form): rule for name, cells in rows.items() for forms, rule in cells.items() for form in forms.split()
-    }
 
 
 def cast_table(rows: Mapping[str, CastRule]) -> dict[tuple[str, str], CastRule]:
@@ -110,6 +104,14 @@ class ExpressionPrinter(Printer):
         self.in_condition = False
         self._printed_size = 0
         self._printed: dict[tuple[int, bool, bool], tuple[Expression, str]] = {}
+
+    def can_fail(self, node: Expression) -> bool:
+        """Tell whether the evaluation of `node` may raise for some rows."""
+        return can_fail(node)
+
+    def is_constant(self, node: Expression) -> bool:
+        """Tell whether an expression has one value in every query."""
+        return is_constant(node)
 
     def over(self, columns: Sequence[str]) -> Printer:
         """Return a printer of the same engine over other columns."""
@@ -294,18 +296,3 @@ def constants_size(node: Expression) -> int:
     """
     values = (item.value for item in walk(node) if isinstance(item, Literal))
     return sum(8 * len(value) if isinstance(value, str | bytes | tuple) else 64 for value in values)
-
-
-def short_circuit(printer: Printer, node: Call, texts: list[str]) -> str:
-    """Return AND or OR in a form that evaluates from the left and stops.
-
-    Operands that may raise stay after the operands that decide before them.
-    """
-    word, decided, stop = (" AND ", "FALSE", "NOT {}") if node.function == "and" else (" OR ", "TRUE", "{}")
-    first = next((index for index, item in enumerate(node.arguments) if index and can_fail(item)), len(texts))
-    head = texts[0] if first == 1 else f"({word.join(printer.few_conditions(texts[:first], word))})"
-    if first == len(texts):
-        return head
-    rest = replace(node, arguments=node.arguments[first:])
-    tail = texts[first] if first == len(texts) - 1 else short_circuit(printer, rest, texts[first:])
-    return f"CASE WHEN {stop.format(head)} THEN {decided} ELSE ({head}{word}{tail}) END"

@@ -6,6 +6,7 @@ A constant expression counts as safe: PostgreSQL computes it when it plans, what
 
 from __future__ import annotations
 
+from sql.functions import table
 from sql.functions.volatility import is_constant
 from sql.tree.expressions import (
     AggregateCall,
@@ -35,14 +36,6 @@ from sql.tree.relations import (
 )
 from sql.tree.walks import inputs, operator_expressions
 
-# Functions that cannot raise on any operand: an operand that they guard need not be evaluated
-# lazily.
-NEVER_FAILS = frozenset(
-    "eq ne lt le gt ge is_distinct is_not_distinct and or not is_true is_not_true is_false is_not_false is_null "
-    "is_not_null padded_text row field in_list coalesce nullif greatest least like ilike concat_op lower upper length "
-    "octet_length trim_both trim_left trim_right replace left right strpos starts_with reverse concat date_trunc "
-    "extract date_part".split()
-)
 WIDER = ("int2", "int4", "int8", "numeric", "float8")
 SAFE_CASTS = frozenset(
     {(source, target) for index, source in enumerate(WIDER[:3]) for target in WIDER[index + 1 :]}
@@ -67,7 +60,7 @@ def fails_by_itself(node: Expression) -> bool:
     """True when a call or a cast may raise on operands that have values."""
     match node:
         case Call():
-            return node.function not in NEVER_FAILS
+            return table.can_fail(node.function)
         case Cast():
             pair = ("enum" if node.operand.type.is_enum else node.operand.type.family, node.type.family)
             return pair not in SAFE_CASTS

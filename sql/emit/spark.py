@@ -1,6 +1,6 @@
 """Spark's SQL of a bound relation: constants, types and names.
 
-The functions are in `sql/emit/rules/spark.py`.
+The functions are in `sql/functions/table.py`.
 
 Enters: a relation tree. Leaves: text for Spark 4 in ANSI mode with the session zone UTC,
 TIMESTAMP_NTZ for timestamps, exact decimals (allowPrecisionLoss=false) and the functions of
@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from sql.emit.blocks.select import SelectPrinter, alias_letter
-from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
-from sql.emit.rules.spark import CASTS, RULES
+from sql.emit.rules.casts import SPARK_CASTS
 from sql.emit.rules.spark_aggregates import SPARK_AGGREGATES, added_text
 from sql.emit.table_functions import spark_table_function
 from sql.errors import SqlError, not_supported
+from sql.functions.constants import civil_date, civil_text, decimal_text, unscaled_value
+from sql.functions.table import SPARK_RULES
 from sql.times.civil import DATE_INFINITY, DAY_US, TIMESTAMP_INFINITY
 from sql.tree.expressions import Expression, Literal, WindowCall, WindowFrame
 from sql.tree.relations import Relation, Schema, TableFunction
@@ -103,8 +104,8 @@ class SparkExpressions(ExpressionPrinter):
     """The printer of expressions for Spark."""
 
     division = "div"
-    rules = RULES
-    casts = CASTS
+    rules = SPARK_RULES
+    casts = SPARK_CASTS
     aggregates = SPARK_AGGREGATES
     # LIKE is a regular expression of Java, which tries all places of a part with all places of the
     # parts before it.

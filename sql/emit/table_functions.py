@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from sql.emit.expressions import ExpressionPrinter
 from sql.emit.names import column_names
-from sql.emit.rules.arguments import RUN
-from sql.emit.rules.json import json_set
 from sql.errors import not_supported
+from sql.functions.arguments import RUN
+from sql.functions.json import json_set
 from sql.functions.signatures import INTEGERS
 from sql.functions.volatility import is_constant
 from sql.times.civil import DAY_US, is_infinite

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from sql.emit.names import column_names
-from sql.emit.rules.record import field_text
+from sql.functions.records import field_text
 from sql.functions.volatility import is_fixed
 from sql.tree.expressions import Call, Cast, Expression, Literal
 from sql.tree.relations import Join, Relation, Scan, Schema, TableFunction, Values

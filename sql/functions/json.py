@@ -1,28 +1,138 @@
-"""Functions and operators of json and jsonb. A json is its text as it was written, a jsonb is
-PostgreSQL's print of the value.
-
-Functions that make json of values of any type are bound by `sql.bind.expressions.calls`.
+"""JSON: access, changes, and values as JSON, each by its type, down to the fields of rows and the
+elements of arrays.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sql.functions.printing import Printer, Rule
+from sql.functions.records import field_text
 from sql.functions.rows import Function, routines
-from sql.tree.expressions import Call
+from sql.functions.signatures import NUMBERS, TIMES
+from sql.functions.type_casts import output_text
+from sql.tree.expressions import Call, Cast, Literal
+from sql.types.datatypes import TEXT, SqlType
+from sql.values.jsonb_text import string_text
+
+SEPARATOR = ","
 
 
-def _with_default(name: str, default: str) -> Rule:
-    """Return a call whose fourth argument may be left out."""
-    return lambda printer, node, texts: f"{name}({', '.join([*texts, default][:4])})"
+LINES = ",\n "
+
+
+def json_value(printer: Printer, text: str, kind: SqlType, cast: Cast, separator: str = SEPARATOR) -> str:
+    """Return the JSON text of a printed value.
+
+    cast: a cast of the value to text, for its zone; separator: between the outermost items.
+    """
+    if kind.is_array:
+        items = printer.mapped(text, lambda item: json_value(printer, item, kind.element, cast))
+        return f"json_array_text({items}, {printer.quoted(separator)})"
+    if kind.record is not None:
+        names = texts([printer.quoted(string_text(name)) for name, _ in kind.record.fields])
+        fields = enumerate(kind.record.types)
+        values = texts([json_value(printer, field_text(text, place), field, cast) for place, field in fields])
+        made = f"json_record_text({names}, {values}, {printer.quoted(separator)})"
+        return f"CASE WHEN {text} IS NOT NULL THEN {made} END"
+    if kind.family in ("json", "jsonb"):
+        return text
+    if kind.family == "bool":
+        return f"CAST({text} AS VARCHAR)"
+    printed = output_text(printer, text, kind, cast)
+    if kind.family in NUMBERS:
+        return f"json_number({printed})"
+    return f"json_time({printed})" if kind.family in TIMES else f"json_quoted({printed})"
+
+
+def json_key(printer: Printer, text: str, kind: SqlType, cast: Cast) -> str:
+    """Return the JSON text of a printed value as the name of a member."""
+    if kind.family == "bool":
+        return f"json_quoted(CAST({text} AS VARCHAR))"
+    if kind.family in NUMBERS:
+        return f"json_quoted({output_text(printer, text, kind, cast)})"
+    return json_value(printer, text, kind, cast)
+
+
+def texts(items: Sequence[str]) -> str:
+    """Return an array of texts, which may be empty."""
+    return f"CAST([{', '.join(items)}] AS VARCHAR[])"
+
+
+def _cast(node: Call) -> Cast:
+    """Return a cast to text in the zone that is the call's first argument."""
+    zone = node.arguments[0]
+    assert isinstance(zone, Literal), node
+    return Cast(zone, TEXT, zone=str(zone.value), position=node.position)
+
+
+def _values(printer: Printer, node: Call, printed: Sequence[str], first: int, step: int) -> str:
+    """Return the JSON texts of every `step`th argument from `first` on."""
+    given = zip(node.arguments, printed, strict=True)
+    items = [json_value(printer, text, item.type, _cast(node)) for item, text in given]
+    return texts(items[first::step])
+
+
+def _of_value(printer: Printer, node: Call, printed: list[str]) -> str:
+    value, lines = node.arguments[1:]
+    assert isinstance(lines, Literal), node
+    return json_value(printer, printed[1], value.type, _cast(node), LINES if lines.value else SEPARATOR)
+
+
+def _of_values(printer: Printer, node: Call, printed: list[str]) -> str:
+    return f"json_array_text({_values(printer, node, printed, 1, 1)}, ', ')"
+
+
+def _of_pairs(printer: Printer, node: Call, printed: list[str]) -> str:
+    given = list(zip(node.arguments, printed, strict=True))[2::2]
+    keys = texts([json_key(printer, text, key.type, _cast(node)) for key, text in given])
+    return f"json_object_text({keys}, {_values(printer, node, printed, 3, 2)}, {printed[1]})"
+
+
+def _of_elements(printer: Printer, node: Call, printed: list[str]) -> str:
+    kind = node.arguments[1].type
+    # Where an element has items itself, PostgreSQL begins a line for it.
+    return json_value(printer, printed[1], kind, _cast(node), ", \n " if kind.element.record is not None else ", ")
+
+
+def _of_members(printer: Printer, node: Call, printed: list[str]) -> str:
+    record = node.arguments[1].type.record
+    assert record is not None, node
+    key, value = record.types
+    text = printed[1]
+    keys = printer.mapped(text, lambda item: json_key(printer, field_text(item, 0), key, _cast(node)))
+    values = printer.mapped(text, lambda item: json_value(printer, field_text(item, 1), value, _cast(node)))
+    return f"json_members_text({keys}, {values})"
 
 
 def _extracted(name: str) -> Rule:
-    """Return a call with the arguments after the first as one array."""
+    """Return the value at the path of the later arguments."""
+    return lambda printer, node, printed: f"{name}({printed[0]}, {texts(printed[1:])})"
 
-    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
-        return f"{name}({texts[0]}, CAST([{', '.join(texts[1:])}] AS VARCHAR[]))"
 
-    return rule
+def json_set(printer: Printer, name: str, text: str) -> str | None:
+    """Return the list of the rows that a function returns; None for a function that is not of JSON.
+
+    name: the canonical name.
+    """
+    function, _, column = name.partition(" ")
+    found = SETS.get(column or function.partition("_")[2])
+    if found is None:
+        return None
+    if function.endswith("_text") and column == "value":
+        found = "json_value_texts"
+    return f"{found}({text}, {printer.quoted(function)})"
+
+
+# By the part of a function's name after json_ or jsonb_, and by the names of the columns of
+# functions with two.
+SETS = {
+    "array_elements": "json_items",
+    "array_elements_text": "json_item_texts",
+    "object_keys": "json_names",
+    "key": "json_names",
+    "value": "json_values",
+}
 
 
 FUNCTIONS = (
@@ -55,7 +165,7 @@ FUNCTIONS = (
     ),
     Function(
         "jsonb_extract_path", "jsonb_extract_path", "jsonb text... > jsonb",
-        ("""jsonb_extract_path('{"a": [5]}', 'a', '0')""", "5"), duckdb=_extracted("jsonb_json_path"),
+        ("""jsonb_extract_path('{"a": [5]}', 'a', '0')""", "5"), duckdb=_extracted("jsonb_path"),
     ),
     Function(
         "json_extract_path_text", "json_extract_path_text", "json text... > text",
@@ -63,17 +173,17 @@ FUNCTIONS = (
     ),
     Function(
         "jsonb_extract_path_text", "jsonb_extract_path_text", "jsonb text... > text",
-        ("""jsonb_extract_path_text('{"a": "b"}', 'a')""", "b"), duckdb=_extracted("jsonb_json_path_text"),
+        ("""jsonb_extract_path_text('{"a": "b"}', 'a')""", "b"), duckdb=_extracted("jsonb_path_text"),
     ),
     Function("json_typeof", "json_typeof", "json > text", ("json_typeof(' [1]')", "array"), python="json.kind"),
     Function("jsonb_typeof", "jsonb_typeof", "jsonb > text", ("""jsonb_typeof('"a"')""", "string"), python="json.kind"),
     Function(
         "json_array_length", "json_array_length", "json > int4", ("json_array_length('[1, [2, 3]]')", "2"),
-        duckdb="json_items_count({0})",
+        python="json.array_length", called="items_count",
     ),
     Function(
         "jsonb_array_length", "jsonb_array_length", "jsonb > int4", ("jsonb_array_length('[]')", "0"),
-        duckdb="json_items_count({0})",
+        python="json.array_length", called="items_count",
     ),
     Function(
         "json_strip_nulls", "json_strip_nulls", "json > json", ("""json_strip_nulls('{"a": null, "b": 1}')""", '{"b":1}'),
@@ -113,22 +223,38 @@ FUNCTIONS = (
     Function(
         "jsonb_set", "jsonb_set", "jsonb text[] jsonb > jsonb; jsonb text[] jsonb bool > jsonb",
         ("""jsonb_set('{"a": 1}', '{b}', '2')""", '{"a": 1, "b": 2}'),
-        duckdb=_with_default("jsonb_set", "TRUE"), python="jsonb_changes.with_value",
+        python="jsonb_changes.with_value", defaults={3: True},
     ),
     Function(
         "jsonb_insert", "jsonb_insert", "jsonb text[] jsonb > jsonb; jsonb text[] jsonb bool > jsonb",
         ("""jsonb_insert('[1, 2]', '{0}', '3', true)""", "[1, 3, 2]"),
-        duckdb=_with_default("jsonb_insert", "FALSE"), python="jsonb_changes.with_inserted",
+        python="jsonb_changes.with_inserted", defaults={3: False},
     ),
     Function(
         "jsonb_pretty", "jsonb_pretty", "jsonb > text", ("jsonb_pretty('[1]')", "[\n    1\n]"), python="jsonb_changes.pretty"
     ),
+    Function(
+        "json_of_value", "",
+        "to_json: element > json; to_jsonb: element > jsonb; row_to_json: record > json; row_to_json: record bool > json; "
+        "array_to_json: array > json; array_to_json: array bool > json",
+        ("to_jsonb('Fred said \"Hi.\"'::text)", "\"Fred said \\\"Hi.\\\"\""), strict=False, duckdb=_of_value,
+    ),
+    Function(
+        "json_of_values", "",
+        "json_build_array: any... > json; json_build_array: > json; jsonb_build_array: any... > jsonb; jsonb_build_array: > jsonb",
+        ("json_build_array(1, 'two', NULL)", "[1, \"two\", null]"), strict=False, duckdb=_of_values,
+    ),
+    Function(
+        "json_of_pairs", "",
+        "json_build_object: any... > json; json_build_object: > json; jsonb_build_object: any... > jsonb; jsonb_build_object: > jsonb",
+        ("json_build_object('foo', 1, 2, true)", "{\"foo\" : 1, \"2\" : true}"), strict=False, duckdb=_of_pairs,
+    ),
+    Function("json_of_elements", strict=False, duckdb=_of_elements),
+    Function("json_of_members", strict=False, duckdb=_of_members),
 )  # fmt: skip
 
 # Lists that become rows have the function's name as their second argument, for errors.
 ROUTINES = routines(
-    # DuckDB has a json_array_length of its own.
-    json_items_count=("json > int4", "json.array_length"),
     json_items=("text text > text[]", "json_sets.items"),
     json_item_texts=("text text > text[]", "json_sets.item_texts"),
     json_names=("text text > text[]", "json_sets.names"),

@@ -3,7 +3,7 @@
 They are 0A000, not 42883.
 
 The overloads also take part in the choice among all of them, as PostgreSQL's do. A function that is
-neither here nor in `sql.functions.scalars` does not exist.
+neither here nor in `sql.functions.table` does not exist.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ OVERLOADS: Mapping[str, str] = {
     " | text text int4 int4 int4 text int4",
     "regexp_replace": "text text text int4 | text text text int4 int4 | text text text int4 int4 text",
     "regexp_substr": "text text int4 | text text int4 int4 | text text int4 int4 text | text text int4 int4 text int4",
+    "pg_terminate_backend": "int4 int8",
     "rtrim": "bytea bytea",
+    "substring": "text text text",
+    "to_char": "float4 text | interval text",
     "date_part": "text timetz",
     "extract": "text timetz",
     "timezone": "interval timestamp | interval timestamptz | text timetz | interval timetz",

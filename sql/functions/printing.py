@@ -59,6 +59,14 @@ class Printer(Protocol):
         """Return a printer of the same engine over other columns."""
 
     @abstractmethod
+    def can_fail(self, node: Expression) -> bool:
+        """Tell whether the evaluation of `node` may raise for some rows."""
+
+    @abstractmethod
+    def is_constant(self, node: Expression) -> bool:
+        """Tell whether an expression has one value in every query."""
+
+    @abstractmethod
     def comparable(self, node: Expression) -> str:
         """Return the text that orders and groups the values of `node`."""
 
@@ -275,3 +283,19 @@ def returned(printer: Printer, text: str, kind: SqlType) -> str:
 def unpacked(printer: Printer, text: str, kind: SqlType) -> str:
     """Return a variable numeric in the form of `kind`, whose scale its values have."""
     return text if kind.display_scale is None else printer.unpack(text, kind.display_scale)
+
+
+def keys(printer: Printer, node: Call, texts: list[str]) -> list[str]:
+    """Return the texts that compare operands of one type: themselves, or their keys."""
+    kind = node.arguments[0].type
+    if kind.family == "numeric":
+        kind = scaled_numeric(None) if printer.operand_form(node) == "variable" else kind
+    return [printer.comparable_text(text, kind) for text in texts]
+
+
+def in_micros(printer: Printer, node: Call, texts: list[str]) -> list[str]:
+    """Return the operands with dates and time stamps as microseconds."""
+    return [
+        printer.micros(text, argument.type) if argument.type.family in MOMENTS else text
+        for text, argument in zip(texts, node.arguments, strict=True)
+    ]

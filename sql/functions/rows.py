@@ -1,8 +1,9 @@
 """A row of the table of functions: everything that is known of one function or operator.
 
 A row's name is the canonical name that bind puts into trees. Signatures are written as the types of
-the arguments and of the result: 'inet int4 > inet; cidr int4 > cidr'; three dots after the last
-argument mean that it may come again, and 'as' gives the types that the arguments are cast to. An
+the arguments and of the result: 'inet int4 > inet; cidr int4 > cidr'. Three dots after the last
+argument mean that it may come again, 'as' gives the types that the arguments are cast to, and a
+name before a colon is the only one that has the signature. An
 implementation is a function of `sql`, or the dotted name of one below `engine.embedded.functions`
 (Python) or `ringbuffer.scalar` (kernels), which this package must not import.
 """
@@ -10,13 +11,13 @@ implementation is a function of `sql`, or the dotted name of one below `engine.e
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from sql.functions.printing import Rule, form_of, own_call
 from sql.functions.signatures import Signature
-from sql.types.datatypes import SqlType
+from sql.types.datatypes import LiteralValue, SqlType
 
 Implementation = str | Callable[..., Any]
 IMMUTABLE, STABLE, VOLATILE = "immutable", "stable", "volatile"
@@ -85,11 +86,25 @@ class Function:
     spark: Rule | Mapping[str, Rule] | None = None
     python: Implementation | Mapping[str, Implementation] | None = None
     kernel: Kernel | Mapping[str, Kernel] | None = None
+    java: bool = False
+    called: str = ""
+    defaults: Mapping[int, LiteralValue] = field(default_factory=dict)
+    of_session: bool = False
+
+    @cached_property
+    def named_overloads(self) -> tuple[tuple[Sequence[str], Signature], ...]:
+        """The signatures with the names that have them."""
+        found = []
+        for text in self.signatures.split(";"):
+            names, colon, rest = text.rpartition(": ")
+            if rest.strip():
+                found.append(((names if colon else self.names).split(), signature(self.canonical, rest)))
+        return tuple(found)
 
     @cached_property
     def overloads(self) -> tuple[Signature, ...]:
         """The signatures."""
-        return tuple(signature(self.canonical, text) for text in self.signatures.split(";") if text.strip())
+        return tuple(overload for _, overload in self.named_overloads)
 
     @cached_property
     def routines(self) -> Mapping[str, Routine]:
@@ -103,9 +118,9 @@ class Function:
         for one in sorted(self.overloads, key=lambda overload: len(overload.arguments)):
             family = one.cast_to[0] if one.cast_to else ""
             implementation = self.python[family] if isinstance(self.python, Mapping) else self.python
-            name = self.canonical if self.canonical.startswith(f"{family}_") else f"{family}_{self.canonical}"
+            name = f"{family}_{self.called or self.canonical.removeprefix(self.overloads[0].cast_to[0] + '_')}"
             found[first_form(one)] = Routine(
-                name.strip("_"), one.cast_to, one.result, implementation, self.strict, self.volatility == VOLATILE
+                name, one.cast_to, one.result, implementation, self.strict, self.volatility == VOLATILE
             )
         return found
 
@@ -114,11 +129,17 @@ class Function:
         rules = self.both if self.duckdb is None else self.duckdb
         yield from spread(rules)
         if rules is None and self.routines:
-            yield "any", own_call({form: routine.name for form, routine in self.routines.items()})
+            yield "any", self._own_call()
+
+    def _own_call(self) -> Rule:
+        return own_call({form: routine.name for form, routine in self.routines.items()})
 
     def spark_rules(self) -> Iterator[tuple[str, Rule]]:
         """Yield forms and Spark's rules."""
-        yield from spread(self.both if self.spark is None else self.spark)
+        rules = self.both if self.spark is None else self.spark
+        yield from spread(rules)
+        if rules is None and self.java:
+            yield "any", self._own_call()
 
 
 def spread(rules: Rule | Mapping[str, Rule] | None) -> Iterator[tuple[str, Rule]]:

@@ -1,10 +1,11 @@
 """Signatures, and the helpers that make signatures of a kind.
 
-The tables: `scalars`, `operators`, `aggregates`.
+The tables: `table`, `sets`, `aggregates`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 
@@ -69,33 +70,22 @@ def wider(left: str, right: str, order: tuple[str, ...]) -> str:
     return order[max(order.index(left), order.index(right))]
 
 
-def arithmetic(canonical: str, families: tuple[str, ...]) -> list[Signature]:
-    """Return the overloads of a binary arithmetic operator, with PostgreSQL's across integer and
-    across float sizes.
+def alike(families: Iterable[str], result: str = "") -> str:
+    """Return the signatures of two values of one family, for each family; without a result, the
+    family's own.
     """
-    found = [Signature(canonical, (family, family), family) for family in families]
-    for group in (INTEGERS, FLOATS):
-        for left, right in product(group, group):
-            if left != right and left in families and right in families:
-                result = wider(left, right, group)
-                found.append(Signature(canonical, (left, right), result, (result, result)))
-    return found
+    return "; ".join(f"{family} {family} > {result or family}" for family in families)
 
 
-def comparison(canonical: str) -> tuple[Signature, ...]:
-    """Return the overloads of a comparison."""
-    found = [Signature(canonical, (family, family), "bool") for family in ORDERED]
-    for group in (INTEGERS, FLOATS, TIMES):
-        for left, right in product(group, group):
-            if left != right:
-                result = wider(left, right, group)
-                found.append(Signature(canonical, (left, right), "bool", (result, result)))
-    return (*found, *(Signature(canonical, (kind, kind), "bool") for kind in ("array", "enum", "record")))
+def across(group: tuple[str, ...], result: str = "") -> str:
+    """Return the signatures of values of two sizes, which become the wider one."""
+    pairs = ((left, right, wider(left, right, group)) for left, right in product(group, group) if left != right)
+    return "; ".join(f"{left} {right} > {result or wide} as {wide} {wide}" for left, right, wide in pairs)
 
 
-def unary(canonical: str, families: tuple[str, ...]) -> list[Signature]:
-    """Return the overloads of a function from each family to itself."""
-    return [Signature(canonical, (family,), family) for family in families]
+def unary(families: Iterable[str]) -> str:
+    """Return the signatures of a function from each family to itself."""
+    return "; ".join(f"{family} > {family}" for family in families)
 
 
 def one(canonical: str, *arguments: str, result: str, variadic: bool = False) -> tuple[Signature, ...]:

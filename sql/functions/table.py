@@ -8,17 +8,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sql.functions import addresses, json
+from sql.functions import (
+    addresses,
+    arrays,
+    bytes,
+    comparisons,
+    enums,
+    intervals,
+    json,
+    mathematics,
+    numbers,
+    patterns,
+    records,
+    session,
+    texts,
+    times,
+)
+from sql.functions.missing import missing
 from sql.functions.printing import Rule
-from sql.functions.rows import Function, Kernel, Routine
+from sql.functions.rows import IMMUTABLE, Function, Kernel, Routine
 from sql.functions.signatures import Signature
 
-FAMILIES = (addresses, json)
-ROWS: Mapping[str, Function] = {row.canonical: row for family in FAMILIES for row in family.FUNCTIONS}
+FAMILIES = (
+    *(comparisons.FUNCTIONS, numbers.FUNCTIONS, mathematics.FUNCTIONS, texts.FUNCTIONS, patterns.FUNCTIONS),
+    *(bytes.FUNCTIONS, times.FUNCTIONS, intervals.FUNCTIONS, json.FUNCTIONS, arrays.FUNCTIONS, addresses.FUNCTIONS),
+    *(enums.FUNCTIONS, records.FUNCTIONS, session.FUNCTIONS),
+)
+ROWS: Mapping[str, Function] = {row.canonical: row for family in FAMILIES for row in family}
 ROUTINES: tuple[Routine, ...] = (
     *(routine for row in ROWS.values() for routine in row.routines.values()),
-    *(routine for family in FAMILIES for routine in family.ROUTINES),
+    *addresses.ROUTINES,
+    *json.ROUTINES,
 )
+# Functions of ours that Spark has as well.
+JAVA_ROUTINES = tuple(routine for row in ROWS.values() if row.java for routine in row.routines.values())
 DUCKDB_RULES: Mapping[tuple[str, str], Rule] = {
     (row.canonical, form): rule for row in ROWS.values() for form, rule in row.duckdb_rules()
 }
@@ -28,13 +51,16 @@ SPARK_RULES: Mapping[tuple[str, str], Rule] = {
 
 
 def _named(is_operator: bool, is_prefix: bool = False) -> dict[str, tuple[Signature, ...]]:
-    found: dict[str, tuple[Signature, ...]] = {}
+    """Return the overloads by the names that clients write, missing ones as well."""
+    found: dict[str, list[Signature]] = {}
     for row in ROWS.values():
-        for name in row.names.split():
-            if is_symbol(name) == is_operator:
-                fitting = (one for one in row.overloads if not is_operator or (len(one.arguments) == 1) == is_prefix)
-                found[name] = (*found.get(name, ()), *fitting)
-    return {name: overloads for name, overloads in found.items() if overloads}
+        for names, overload in row.named_overloads:
+            for name in names:
+                if is_symbol(name) == is_operator and (len(overload.arguments) == 1 or not is_prefix):
+                    found.setdefault(name, []).append(overload)
+    if is_operator and not is_prefix:
+        found = {name: [one for one in overloads if len(one.arguments) == 2] for name, overloads in found.items()}
+    return {name: (*overloads, *missing(name)) for name, overloads in found.items() if overloads}
 
 
 def is_symbol(name: str) -> bool:
@@ -42,17 +68,27 @@ def is_symbol(name: str) -> bool:
     return not (name[0].isalpha() or name[0] == "_")
 
 
-# Overloads by the names that clients write.
 FUNCTIONS = _named(is_operator=False)
 BINARY_OPERATORS = _named(is_operator=True)
 PREFIX_OPERATORS = _named(is_operator=True, is_prefix=True)
 
 
-def with_rows(
-    table: Mapping[str, tuple[Signature, ...]], rows: Mapping[str, tuple[Signature, ...]]
-) -> dict[str, tuple[Signature, ...]]:
-    """Return a table of signatures with the overloads of rows after its own."""
-    return {name: (*table.get(name, ()), *rows.get(name, ())) for name in (*table, *rows)}
+def volatility(canonical: str) -> str:
+    """Return how long the value of a function lasts; an aggregate's is immutable."""
+    row = ROWS.get(canonical)
+    return IMMUTABLE if row is None else row.volatility
+
+
+def is_strict(canonical: str) -> bool:
+    """Tell whether a function is NULL where an operand is."""
+    row = ROWS.get(canonical)
+    return row is not None and row.strict
+
+
+def can_fail(canonical: str) -> bool:
+    """Tell whether a function may raise on operands that have values."""
+    row = ROWS.get(canonical)
+    return row is None or row.can_fail
 
 
 def kernel_of(canonical: str, family: str) -> Kernel | None:

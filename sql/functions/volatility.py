@@ -6,15 +6,14 @@ in one place only. Enters: bound trees. Must not know engines.
 
 from __future__ import annotations
 
-from sql.functions.scalars import NOW_FUNCTIONS, VOLATILE
+from sql.functions.rows import IMMUTABLE, VOLATILE
+from sql.functions.table import volatility
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
 from sql.tree.relations import Relation
 from sql.tree.walks import all_relations, operator_expressions, subqueries_of, walk
 
-# Functions whose values depend on settings (PostgreSQL: stable): a text that they can't read is an
-# error of the row that asks for it.
-STABLE = frozenset({"read_timestamp", "read_date", "read_number", "format_time", "format_number", "current_setting"})
-UNFIXED = VOLATILE | NOW_FUNCTIONS
+# The value at the start of the transaction, under its names.
+NOW_FUNCTIONS = frozenset({"now", "transaction_timestamp", "statement_timestamp"})
 TEXTS = frozenset({"text", "varchar", "bpchar"})
 TIMES = frozenset({"date", "timestamp", "timestamptz", "time", "timetz", "interval"})
 
@@ -46,7 +45,10 @@ def is_fixed(node: Expression, and_stable: bool) -> bool:
     """
     match node:
         case Call():
-            return node.function not in UNFIXED and (and_stable or node.function not in STABLE)
+            # A function whose value depends on settings is stable: a text that it can't read is an
+            # error of the row that asks for it.
+            found = volatility(node.function)
+            return node.function != "now" and found != VOLATILE and (and_stable or found == IMMUTABLE)
         case Cast():
             return and_stable or not (node.operand.type.family in TEXTS and node.type.family in TIMES)
     return True
@@ -64,4 +66,4 @@ def has_volatile(relation: Relation) -> bool:
 
 
 def _calls_volatile(expression: Expression) -> bool:
-    return any(isinstance(node, Call) and node.function in VOLATILE for node in walk(expression))
+    return any(isinstance(node, Call) and volatility(node.function) == VOLATILE for node in walk(expression))

@@ -77,7 +77,7 @@ class Call:
     """A call of a function or an operator.
 
     Attributes:
-        function: a canonical name of `sql.functions.scalars`, resolved with the types of the
+        function: a canonical name of `sql.functions.table`, resolved with the types of the
             operands.
         position: 1-based character offset in the statement, for errors.
         text: the piece of the client's SQL, for CONTEXT lines.

@@ -12,7 +12,8 @@ from collections.abc import Callable, Hashable
 from typing import Protocol
 
 from sql.errors import not_supported
-from sql.functions.scalars import VOLATILE
+from sql.functions.rows import VOLATILE
+from sql.functions.table import volatility
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
 from sql.types.datatypes import SqlType
 from views.codegen.literals import literal_value
@@ -104,7 +105,7 @@ class ExpressionWriter:
             if write is None:
                 # The canonical name is ours alone: to_char() is format_time() here.
                 written = expression.text or f"{expression.function}()"
-                if expression.function in VOLATILE:
+                if volatility(expression.function) == VOLATILE:
                     hint = "Write now()." if expression.function == "clock_timestamp" else None
                     raise not_supported(f"{written} in a continuous view", expression.position, hint=hint)
                 raise not_in_kernels(written, expression.position)

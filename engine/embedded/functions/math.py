@@ -350,39 +350,20 @@ def wide_quotient(left: Numeric, right: Numeric) -> Numeric:
     return decimals.divide_rounded(dividend, right[0] * 10 ** max(-exponent, 0)), scale
 
 
+int4_gcd, int8_gcd = gcd("integer", INT4_MAX), gcd("bigint", INT8_MAX)
+int4_lcm, int8_lcm = lcm("integer", INT4_MAX), lcm("bigint", INT8_MAX)
+sine, cosine = trigonometric(math.sin), trigonometric(math.cos)
+tangent, cotangent_of = trigonometric(math.tan), trigonometric(cotangent)
+arcsine, arccosine = inverse(math.asin), inverse(math.acos)
+hyperbolic_sine, hyperbolic_cosine = hyperbolic(math.sinh, odd=True), hyperbolic(math.cosh, odd=False)
+
+
+def min_scale(value: Numeric) -> int:
+    """Return the digits after the point that are needed."""
+    return trimmed(value)[1]
+
+
 VARIABLE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
-_TWO = [VARIABLE, VARIABLE]
-MATH_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
-    ("int4_gcd", ["INTEGER", "INTEGER"], "INTEGER", gcd("integer", INT4_MAX)),
-    ("int8_gcd", ["BIGINT", "BIGINT"], "BIGINT", gcd("bigint", INT8_MAX)),
-    ("int4_lcm", ["INTEGER", "INTEGER"], "INTEGER", lcm("integer", INT4_MAX)),
-    ("int8_lcm", ["BIGINT", "BIGINT"], "BIGINT", lcm("bigint", INT8_MAX)),
-    ("numeric_gcd", _TWO, VARIABLE, numeric_gcd),
-    ("numeric_lcm", _TWO, VARIABLE, numeric_lcm),
-    ("numeric_div", _TWO, VARIABLE, quotient),
-    ("numeric_trimmed", [VARIABLE], VARIABLE, trimmed),
-    ("numeric_min_scale", [VARIABLE], "INTEGER", lambda value: trimmed(value)[1]),
-    ("numeric_factorial", ["BIGINT"], VARIABLE, factorial),
-    ("numeric_sqrt", [VARIABLE], VARIABLE, sqrt),
-    ("numeric_ln", [VARIABLE], VARIABLE, ln),
-    ("numeric_log10", [VARIABLE], VARIABLE, numeric_log10),
-    ("numeric_log", _TWO, VARIABLE, log),
-    ("numeric_exp", [VARIABLE], VARIABLE, exp),
-    ("numeric_power", _TWO, VARIABLE, power),
-    ("numeric_width_bucket", [VARIABLE, VARIABLE, VARIABLE, "INTEGER"], "INTEGER", numeric_width_bucket),
-    ("float8_width_bucket", ["DOUBLE", "DOUBLE", "DOUBLE", "INTEGER"], "INTEGER", width_bucket),
-    ("float8_log10", ["DOUBLE"], "DOUBLE", log10),
-    ("float8_cbrt", ["DOUBLE"], "DOUBLE", cube_root),
-    ("float8_degrees", ["DOUBLE"], "DOUBLE", degrees),
-    ("float8_sin", ["DOUBLE"], "DOUBLE", trigonometric(math.sin)),
-    ("float8_cos", ["DOUBLE"], "DOUBLE", trigonometric(math.cos)),
-    ("float8_tan", ["DOUBLE"], "DOUBLE", trigonometric(math.tan)),
-    ("float8_cot", ["DOUBLE"], "DOUBLE", trigonometric(cotangent)),
-    ("float8_asin", ["DOUBLE"], "DOUBLE", inverse(math.asin)),
-    ("float8_acos", ["DOUBLE"], "DOUBLE", inverse(math.acos)),
-    ("float8_sinh", ["DOUBLE"], "DOUBLE", hyperbolic(math.sinh, odd=True)),
-    ("float8_cosh", ["DOUBLE"], "DOUBLE", hyperbolic(math.cosh, odd=False)),
-]
 NULL_MATH_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
     ("numeric_variance", ["BIGINT", VARIABLE, VARIABLE, "VARCHAR"], VARIABLE, variance),
 ]

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any
 
 from engine.embedded import decimals
 from engine.embedded.decimals import Numeric
@@ -218,11 +216,3 @@ def read(text: str, template_text: str) -> Numeric | None:
         raise SqlError("22P02", f'invalid input syntax for type numeric: "{text if text.strip() else " "}"')
     unscaled = int(digits)
     return decimals.checked(-unscaled if negative else unscaled, behind)
-
-
-VARIABLE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
-NUMBER_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
-    ("numeric_format", [VARIABLE, "VARCHAR"], "VARCHAR", formatted),
-    ("float8_format", ["DOUBLE", "VARCHAR"], "VARCHAR", formatted_float),
-    ("numeric_read", ["VARCHAR", "VARCHAR"], VARIABLE, read),
-]

@@ -29,11 +29,9 @@ from engine.embedded.error_mark import marked
 from engine.embedded.functions import civil_time, special_numerics
 from engine.embedded.functions import scalar as scalar_functions
 from engine.embedded.functions.arithmetic import float_arithmetic, integer_shift
-from engine.embedded.functions.bytes import BYTES_SPECIFICATIONS
 from engine.embedded.functions.float_aggregates import FLOAT_AGGREGATES
 from engine.embedded.functions.growing import Limited, limited, series_start, texts_fit, texts_joined, texts_separated
-from engine.embedded.functions.math import MATH_SPECIFICATIONS, NULL_MATH_SPECIFICATIONS
-from engine.embedded.functions.number_formats import NUMBER_SPECIFICATIONS
+from engine.embedded.functions.math import NULL_MATH_SPECIFICATIONS
 from engine.embedded.functions.routines import VARIABLE, registered
 from engine.embedded.functions.series import SERIES_SPECIFICATIONS
 from engine.embedded.functions.special_numerics import SPECIAL_FUNCTIONS, SPECIAL_MARKS, total_of
@@ -53,8 +51,8 @@ from engine.embedded.functions.type import (
 from engine.embedded.patterns.batches import in_batches
 from engine.embedded.value_limits import ROWS_SHARE, VALUES_BYTES_MAX, rows_too_wide, too_long
 from engine.scheduler.collecting import collecting_later
-from sql.emit.rules.text import JOINED_MAX
 from sql.errors import SqlError
+from sql.functions.texts import JOINED_MAX
 from sql.times.civil import DATE_INFINITY, DAY_US, TIMESTAMP_INFINITY, TIMESTAMP_US_END, TIMESTAMP_US_MIN, is_infinite
 from sql.times.datetime_input import date_value
 from sql.types.datatypes import (
@@ -110,11 +108,8 @@ def register_functions(connection: duckdb.DuckDBPyConnection, bytes_max: int = V
         _register(connection, f"numeric_to_{scale}", [VARIABLE], fixed, unpack)
     for name, arguments, result, function in (
         *TEXT_SPECIFICATIONS,
-        *MATH_SPECIFICATIONS,
         *SERIES_SPECIFICATIONS,
         *TIME_SPECIFICATIONS,
-        *NUMBER_SPECIFICATIONS,
-        *BYTES_SPECIFICATIONS,
     ):
         _register(connection, name, arguments, result, rows_of(name, function, arguments, result, bytes_max))
     for name, arguments, result, function in PATTERN_SPECIFICATIONS:
@@ -409,10 +404,6 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("numeric_limited_from_float4", ["FLOAT", "INTEGER", "INTEGER"], VARIABLE, decimals.limited_from_float4),
     ("float8_total", ["DOUBLE", "BOOLEAN"], "DOUBLE", scalar_functions.float8_total),
     ("float4_from_float8", ["DOUBLE"], "FLOAT", scalar_functions.float4_from_float8),
-    ("float8_sqrt", ["DOUBLE"], "DOUBLE", scalar_functions.sqrt),
-    ("float8_power", ["DOUBLE", "DOUBLE"], "DOUBLE", scalar_functions.power),
-    ("float8_ln", ["DOUBLE"], "DOUBLE", scalar_functions.ln),
-    ("float8_exp", ["DOUBLE"], "DOUBLE", scalar_functions.exp),
     ("float8_text", ["DOUBLE"], _TEXT, lambda value: float_text(value, single=False)),
     ("float4_text", ["FLOAT"], _TEXT, lambda value: float_text(value, single=True)),
     ("bool_from_text", [_TEXT], "BOOLEAN", reader(BOOL)),
@@ -425,11 +416,7 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("timestamp_from_text", [_TEXT, _TEXT], "BIGINT", reader(TIMESTAMP)),
     ("timestamptz_from_text", [_TEXT, _TEXT], "BIGINT", reader(TIMESTAMPTZ)),
     ("text_substring", [_TEXT, "INTEGER", "INTEGER"], _TEXT, scalar_functions.substring),
-    ("text_left", [_TEXT, "INTEGER"], _TEXT, scalar_functions.left),
-    ("text_right", [_TEXT, "INTEGER"], _TEXT, scalar_functions.right),
     ("text_replaced", [_TEXT, _TEXT, _TEXT], _TEXT, scalar_functions.replace),
-    ("text_position", [_TEXT, _TEXT], "INTEGER", scalar_functions.position),
-    ("text_split_part", [_TEXT, _TEXT, "INTEGER"], _TEXT, scalar_functions.split_part),
     ("text_limit", [_TEXT, "INTEGER"], _TEXT, scalar_functions.limit_text),
     ("date_text", ["BIGINT"], _TEXT, lambda us: timestamp_text(us) if is_infinite(us) else date_text(us // DAY_US)),
     ("timestamp_text", ["BIGINT"], _TEXT, timestamp_text),

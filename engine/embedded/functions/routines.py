@@ -12,7 +12,17 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from engine.embedded.functions import json, json_sets, jsonb_changes
+from engine.embedded.functions import (
+    json,
+    json_sets,
+    jsonb_changes,
+    math,
+    number_formats,
+    scalar,
+    text,
+    time,
+    time_reading,
+)
 from sql.functions.printing import MOMENTS
 from sql.functions.rows import Routine
 from sql.functions.table import ROUTINES
@@ -21,7 +31,15 @@ from sql.types.datatypes import FAMILIES
 VARIABLE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
 # Where the names of implementations begin.
 MODULES: Mapping[str, ModuleType] = {
-    module.__name__.rpartition(".")[2]: module for module in (json, json_sets, jsonb_changes)
+    "json": json,
+    "json_sets": json_sets,
+    "jsonb_changes": jsonb_changes,
+    "math": math,
+    "number_formats": number_formats,
+    "scalar": scalar,
+    "text": text,
+    "time": time,
+    "time_reading": time_reading,
 }
 
 

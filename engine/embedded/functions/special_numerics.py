@@ -240,7 +240,7 @@ SPECIAL_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "numeric_marks": lambda value: SPECIAL_MARKS[value[0]],
     "numeric_scale": nothing,
     "numeric_min_scale": nothing,
-    "numeric_trimmed": same,
+    "numeric_trim_scale": same,
     "numeric_gcd": nan,
     "numeric_lcm": nan,
     "numeric_sqrt": square_root,
@@ -254,5 +254,5 @@ SPECIAL_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "numeric_series": series,
     "numeric_finite": finite,
     "numeric_text": to_text,
-    "numeric_format": lambda value, template: formatted_special(float(SPECIALS[value[0]]), template),
+    "numeric_format_number": lambda value, template: formatted_special(float(SPECIALS[value[0]]), template),
 }

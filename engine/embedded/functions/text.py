@@ -266,24 +266,14 @@ def to_array(text: str | None, separator: str | None, null: str | None) -> list[
     return [None if part == null else part for part in parts]
 
 
+int4_hex, int8_hex = to_hex(32), to_hex(64)
 _TEXT = "VARCHAR"
 _TEXTS = "VARCHAR[]"
 TEXT_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
-    ("text_initcap", [_TEXT], _TEXT, initcap),
-    ("text_translate", [_TEXT, _TEXT, _TEXT], _TEXT, translate),
-    ("text_reverse", [_TEXT], _TEXT, reverse),
     ("text_overlay", [_TEXT, _TEXT, "INTEGER", "INTEGER"], _TEXT, overlay),
     ("text_overlay_all", [_TEXT, _TEXT, "INTEGER"], _TEXT, overlay_all),
-    ("text_code", [_TEXT], "INTEGER", code),
-    ("text_character", ["INTEGER"], _TEXT, character),
-    ("int4_hex", ["INTEGER"], _TEXT, to_hex(32)),
-    ("int8_hex", ["BIGINT"], _TEXT, to_hex(64)),
-    ("text_quote_ident", [_TEXT], _TEXT, quote_ident),
-    ("text_quote_literal", [_TEXT], _TEXT, quote_literal),
     ("text_format", [_TEXT, _TEXTS], _TEXT, formatted),
     ("joined_texts", [_TEXTS, _TEXT], _TEXT, lambda texts, separator: separator.join(texts)),
-    ("bytes_encode", ["BLOB", _TEXT], _TEXT, encode),
-    ("bytes_decode", [_TEXT, _TEXT], "BLOB", decode),
     ("similar_pattern", [_TEXT], _TEXT, lambda pattern: similar_pattern(pattern, None)),
     ("similar_pattern_escaped", [_TEXT, _TEXT], _TEXT, similar_pattern),
 ]

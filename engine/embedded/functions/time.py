@@ -206,19 +206,9 @@ _DATE = ["INTEGER"] * 3
 _CIVIL = [*["INTEGER"] * 5, "DOUBLE"]
 TIME_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
     ("time_age", ["BIGINT", "BIGINT", _TEXT], _INTERVAL, age),
-    ("time_bin", [_INTERVAL, "BIGINT", "BIGINT"], "BIGINT", date_bin),
-    ("interval_justify_days", [_INTERVAL], _INTERVAL, justify_days),
-    ("interval_justify_hours", [_INTERVAL], _INTERVAL, justify_hours),
-    ("interval_justify_interval", [_INTERVAL], _INTERVAL, justify_interval),
-    ("date_made", _DATE, "BIGINT", make_date),
-    ("time_made", ["INTEGER", "INTEGER", "DOUBLE"], "BIGINT", make_time),
-    ("timestamp_made", _CIVIL, "BIGINT", make_timestamp),
-    ("timestamptz_made", [*_CIVIL, _TEXT], "BIGINT", make_timestamptz),
     ("interval_made", [*["INTEGER"] * 6, "DOUBLE"], _INTERVAL, make_interval),
-    ("timestamp_from_epoch", ["DOUBLE"], "BIGINT", from_epoch),
     ("timestamp_format", ["BIGINT", _TEXT], _TEXT, time_formats.formatted),
     ("timestamptz_format", ["BIGINT", _TEXT, _TEXT], _TEXT, time_formats.formatted),
-    ("date_read", [_TEXT, _TEXT], "BIGINT", time_reading.read_date),
     ("timestamptz_read", [_TEXT, _TEXT, _TEXT], "BIGINT", time_reading.read_timestamp),
 ]
 # Functions that have another value at each call.

@@ -28,15 +28,17 @@ from sql.errors import SqlError, not_supported
 from sql.functions.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
 from sql.functions.missing import AGGREGATE_NAMES, NAMES
 from sql.functions.overloads import AmbiguousError, choose
-from sql.functions.scalars import FUNCTIONS, JSON_MEMBERS, TABLE_FUNCTIONS, VOLATILE
+from sql.functions.rows import VOLATILE
+from sql.functions.sets import JSON_MEMBERS, TABLE_FUNCTIONS
 from sql.functions.signatures import PSEUDO, TIMES, Signature
+from sql.functions.table import FUNCTIONS, ROWS
 from sql.names.suggestions import did_you_mean
 from sql.parse.syntax import FunctionCall, NamedArgument, Row
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
 from sql.tree.relations import Join, OutputColumn, Relation, TableFunction
 from sql.tree.walks import map_expression
 from sql.types.casts import needs_zone
-from sql.types.datatypes import BOOL, JSON, JSONB, TEXT, SqlType, scaled_numeric
+from sql.types.datatypes import BOOL, FLOAT8, INT4, JSON, JSONB, TEXT, LiteralValue, SqlType, scaled_numeric
 
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
@@ -181,9 +183,11 @@ def require_schema(binder: Binder, node: FunctionCall) -> None:
 
 def value_of_call(binder: Binder, node: FunctionCall, found: Signature, operands: list[Expression]) -> Expression:
     """Return the call of one of PostgreSQL's functions, its arguments converted."""
-    if found.canonical in VOLATILE:
+    row = ROWS[found.canonical]
+    if row.volatility == VOLATILE:
         binder.context.stable = True
     values = converted(found, operands, binder.context)
+    values += [constant(value) for place, value in row.defaults.items() if place >= len(values)]
     if found.canonical in OUTPUT_TEXTS:
         fixed = len(found.arguments) - 1 if found.variadic else len(values)
         values[fixed:] = [as_output_text(binder, value) for value in values[fixed:]]
@@ -201,11 +205,19 @@ def value_of_call(binder: Binder, node: FunctionCall, found: Signature, operands
         values.append(Literal("", TEXT))
     if found.canonical == "age_today":
         return time_functions.age_today(binder, values, node)
-    if found.canonical in ("trim_both", "trim_left", "trim_right") and len(values) == 1:
-        values.append(Literal(" ", TEXT))
-    if found.canonical in ("lpad", "rpad") and len(values) == 2:
-        values.append(Literal(" ", TEXT))
     return finish(found, values, node.position, node.text)
+
+
+def constant(value: LiteralValue) -> Literal:
+    """Return the default of an argument that is not given."""
+    match value:
+        case bool():
+            return Literal(value, BOOL)
+        case int():
+            return Literal(value, INT4)
+        case float():
+            return Literal(value, FLOAT8)
+    return Literal(value, TEXT)
 
 
 def as_output_text(binder: Binder, operand: Expression) -> Expression:

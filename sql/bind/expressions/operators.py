@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from sql.bind.expressions.coerce import coerce, converted, result_type
 from sql.bind.expressions.scope import check_alike
 from sql.errors import SqlError, not_supported
-from sql.functions.operators import BINARY_OPERATORS, PREFIX_OPERATORS
 from sql.functions.overloads import AmbiguousError, choose
 from sql.functions.signatures import Signature
+from sql.functions.table import BINARY_OPERATORS, PREFIX_OPERATORS
 from sql.tree.expressions import Call, Cast, Expression, Literal
 from sql.types.casts import can_cast, plain_name
 from sql.types.datatypes import BOOL, INT4, INT8, INTERVAL, TEXT, TIMESTAMP, SqlType

@@ -12,7 +12,7 @@ from sql.bind.expressions import user_functions
 from sql.bind.expressions.calls import SET_FUNCTIONS, chosen, refuse_set_decorations, resolve_set, value_of_call
 from sql.bind.expressions.scope import Scope, table_scope
 from sql.errors import SqlError, not_supported
-from sql.functions.scalars import JSON_MEMBERS
+from sql.functions.sets import JSON_MEMBERS
 from sql.parse.syntax import FunctionCall, FunctionTable
 from sql.tree.expressions import Expression, Literal, WindowCall
 from sql.tree.relations import OutputColumn, Project, Relation, TableFunction, Values, Window

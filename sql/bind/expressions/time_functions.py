@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sql.errors import SqlError, not_supported
-from sql.functions.scalars import NOW_FUNCTIONS
 from sql.functions.signatures import Signature
+from sql.functions.volatility import NOW_FUNCTIONS
 from sql.parse.syntax import FunctionCall
 from sql.times.zone_names import zone_meant
 from sql.tree.expressions import Call, Cast, Expression, Literal

@@ -14,7 +14,7 @@ from sql.bind.expressions.operators import type_name
 from sql.errors import SqlError, not_supported
 from sql.functions.aggregates import AGGREGATES, HYPOTHETICAL, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
 from sql.functions.overloads import choose
-from sql.functions.scalars import FUNCTIONS
+from sql.functions.table import FUNCTIONS
 from sql.parse.syntax import FrameBound, FunctionCall, SortItem, WindowDefinition
 from sql.times.interval_values import span_us
 from sql.tree.expressions import Expression, Literal, SortKey, WindowCall, WindowFrame

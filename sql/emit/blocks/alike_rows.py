@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sql.emit.rules.long_constants import LONG_ITEMS, each
+from sql.functions.long_constants import LONG_ITEMS, each
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, Subquery
 from sql.tree.relations import OutputColumn, Project, Relation, Values
 from sql.tree.walks import children, map_expression, walk

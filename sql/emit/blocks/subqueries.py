@@ -14,7 +14,7 @@ from sql.emit.expressions import ExpressionPrinter
 from sql.emit.failing import is_single_row
 from sql.emit.names import column_names
 from sql.errors import not_supported
-from sql.functions.operators import NEGATED
+from sql.functions.comparisons import NEGATED
 from sql.tree.expressions import OuterColumn, Subquery
 from sql.tree.walks import walk
 from sql.types.datatypes import SqlType, scaled_numeric

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sql.emit.rules.arguments import literal_number, literal_text
 from sql.errors import SqlError, not_supported
 from sql.functions.aggregates import DEVIATIONS, adds_floats
+from sql.functions.arguments import literal_number, literal_text
 from sql.functions.printing import Printer, form_of
 from sql.tree.expressions import AggregateCall, SortKey, WindowCall
 from sql.types.datatypes import SqlType, scaled_numeric

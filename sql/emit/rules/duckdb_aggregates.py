@@ -15,9 +15,9 @@ from sql.emit.rules.aggregate import (
     separator_of,
     sort_key,
 )
-from sql.emit.rules.arguments import RUN
 from sql.errors import not_supported
 from sql.functions.aggregates import DEVIATIONS, REGRESSION
+from sql.functions.arguments import RUN
 from sql.types.datatypes import scaled_numeric
 
 

@@ -21,8 +21,8 @@ from engine.embedded.error_mark import own_error
 from engine.embedded.functions.registration import register_functions
 from engine.embedded.stopping import Run
 from engine.spark.runtime import SparkRuntime
-from sql.emit.rules.arguments import RUN
 from sql.functions.aggregates import REGRESSION
+from sql.functions.arguments import RUN
 from tests.engine.session_client import SessionClient, World
 
 DEVIATIONS = ("stddev_samp", "stddev_pop", "var_samp", "var_pop")

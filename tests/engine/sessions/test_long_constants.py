@@ -16,7 +16,7 @@ from engine.embedded.query_engine import QueryEngine
 from sql.bind.expressions.rows import NESTED_MAX
 from sql.emit.duckdb import emit_duckdb
 from sql.emit.duckdb_optimizer import CONDITIONS_MAX, few_conditions
-from sql.emit.rules.long_constants import LONG_IN_ITEMS, LONG_ITEMS, SEPARATORS
+from sql.functions.long_constants import LONG_IN_ITEMS, LONG_ITEMS, SEPARATORS
 from sql.tree.relations import Values
 from tests.engine.answers import bound_root, difference, engine_answer, oracle_answer
 

@@ -26,14 +26,16 @@ def query(row: Function) -> str:
 
 
 def test_every_function_that_clients_call_has_an_example() -> None:
-    assert not [
-        row.canonical for row in ROWS.values() if row.names and row.example is None and row.volatility != "volatile"
-    ]
+    """Volatile functions have no answer, and a type of a client's own none that PostgreSQL has."""
+    called = [row for row in ROWS.values() if row.overloads and row.volatility != "volatile"]
+    assert not [row.canonical for row in called if row.example is None and "enum" not in row.signatures.split()]
 
 
 def test_an_example_calls_its_function() -> None:
-    wrong = [row.canonical for row in EXAMPLES if not any(name in query(row).lower() for name in row.names.split())]
-    assert not wrong
+    def names(row: Function) -> set[str]:
+        return {name for names, _ in row.named_overloads for name in names}
+
+    assert not [row.canonical for row in EXAMPLES if not any(name in query(row).lower() for name in names(row))]
 
 
 def test_implementations_are_there() -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from sql.functions.aggregates import AGGREGATES, WINDOW_FUNCTIONS
-from sql.functions.operators import BINARY_OPERATORS, PREFIX_OPERATORS
 from sql.functions.overloads import AmbiguousError, choose
-from sql.functions.scalars import FUNCTIONS, TABLE_FUNCTIONS
+from sql.functions.sets import TABLE_FUNCTIONS
+from sql.functions.table import BINARY_OPERATORS, FUNCTIONS, PREFIX_OPERATORS
 from tests.golden import Golden, texts
 
 FILE = Path(__file__).with_name("overloads.txt")

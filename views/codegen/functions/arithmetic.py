@@ -9,12 +9,9 @@ import math
 from sql.tree.expressions import Call, Case, Cast
 from views.codegen.expressions import ExpressionWriter, FunctionWriter
 from views.codegen.values import INTEGERS, Value, has_known_scale, numeric_function
-from views.model.refusals import not_in_kernels
 
 WIDTHS = {"int2": "int16", "int4": "int32", "int8": "int64", "float4": "float32", "float8": "float64"}
 BITS = {"bit_and": "&", "bit_or": "|", "bit_xor": "^"}
-OF_FLOATS = frozenset("sin cos tan cot asin acos atan atan2 sinh cosh tanh degrees radians cbrt log10".split())
-ROOTS = {"sqrt": "square_root", "ln": "natural_logarithm", "exp": "exponential", "power": "power"}
 
 
 def write_binary(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
@@ -110,23 +107,6 @@ def write_sign(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     return Value((lo, f"({lo} >> 63)", "0"), value.null)
 
 
-def write_root(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
-    """sqrt, ln, exp, power, angles and the like, of double precision."""
-    assert isinstance(node, Call)
-    if node.type.family != "float8":
-        written = node.text or f"{node.function}()"
-        raise not_in_kernels(f"{written} of {node.type.sql_name}", node.position)
-    values = tuple(writer.evaluate(argument) for argument in node.arguments)
-    words = ", ".join(value.word for value in values)
-    place = (
-        ("scalar.numbers.trigonometry", node.function)
-        if node.function in OF_FLOATS
-        else ("scalar.numbers.arithmetic", ROOTS[node.function])
-    )
-    call = f"{writer.writer.use(*place)}({words})"
-    return writer.strict(node, call, values, f"{node.function}_result", fallible=True)
-
-
 def write_pi(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     """pi()."""
     return Value((repr(math.pi),))
@@ -150,27 +130,13 @@ def write_shift(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     return writer.strict(node, call, (value, count), "shifted", fallible=False)
 
 
-def write_width_bucket(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
-    """width_bucket of double precision."""
-    assert isinstance(node, Call)
-    if node.arguments[0].type.family != "float8":
-        raise not_in_kernels(f"{node.text or 'width_bucket'} of numeric", node.position)
-    values = tuple(writer.evaluate(argument) for argument in node.arguments)
-    call = (
-        f"{writer.writer.use('scalar.numbers.arithmetic', 'width_bucket')}({', '.join(value.word for value in values)})"
-    )
-    return writer.strict(node, call, values, "bucket", fallible=True)
-
-
 FUNCTIONS: dict[str, FunctionWriter] = {
     **dict.fromkeys(("add", "subtract", "multiply", "divide", "modulo"), write_binary),
     "negate": write_negate,
     "abs": write_abs,
     **dict.fromkeys(("round", "trunc", "ceil", "floor"), write_rounding),
     "sign": write_sign,
-    **dict.fromkeys((*ROOTS, *sorted(OF_FLOATS)), write_root),
     "pi": write_pi,
     **dict.fromkeys((*BITS, "bit_not"), write_bits),
     **dict.fromkeys(("shift_left", "shift_right"), write_shift),
-    "width_bucket": write_width_bucket,
 }

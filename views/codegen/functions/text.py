@@ -14,39 +14,13 @@ from views.codegen.literals import text_words
 from views.codegen.values import ALWAYS, Value
 from views.codegen.writer import KernelWriter
 
-# canonical function -> (kernel, takes the scratch heap, can fail); the arguments are the values'
-# words in order.
-PLAIN: dict[str, tuple[str, bool, bool]] = {
-    "concat_op": ("text_concat", True, True),
-    "lower": ("text_lower", True, True),
-    "upper": ("text_upper", True, True),
-    "replace": ("text_replace", True, True),
-    "repeat": ("text_repeat", True, True),
-    "reverse": ("text_reverse", True, True),
-    "left": ("text_left", False, True),
-    "right": ("text_right", False, True),
-    "split_part": ("text_split_part", False, True),
-}
 TRIMS = {"trim_both": "True, True", "trim_left": "True, False", "trim_right": "False, True"}
-MEASURES = {"length": "text_char_length", "octet_length": "text_octet_length", "strpos": "text_position"}
 
 
 def use_scratch(writer: KernelWriter) -> str:
     """Return the scratch heap as an argument, and note that the kernel needs it."""
     writer.uses_scratch = True
     return "scratch"
-
-
-def write_plain(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
-    """Functions that are one call of a kernel."""
-    assert isinstance(node, Call)
-    values = tuple(writer.evaluate(argument) for argument in node.arguments)
-    function, takes_scratch, fallible = PLAIN[node.function]
-    words = [word for value in values for word in value.words]
-    if takes_scratch:
-        words.append(use_scratch(writer.writer))
-    call = f"{writer.writer.use('scalar.texts.text_functions', function)}({', '.join(words)})"
-    return writer.strict(node, call, values, node.function, fallible)
 
 
 def write_substring(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
@@ -66,16 +40,6 @@ def write_trim(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     words = ", ".join(word for value in values for word in value.words)
     call = f"{writer.writer.use('scalar.texts.text_functions', 'text_trim')}({words}, {TRIMS[node.function]})"
     return writer.strict(node, call, values, "trim", fallible=True)
-
-
-def write_measure(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
-    """Functions from texts to an integer or a boolean that can't fail."""
-    assert isinstance(node, Call)
-    values = tuple(writer.evaluate(argument) for argument in node.arguments)
-    words = ", ".join(word for value in values for word in value.words)
-    function = MEASURES.get(node.function, "text_starts_with")
-    call = f"{writer.writer.use('scalar.texts.text_values', function)}({words})"
-    return writer.strict(node, call, values, node.function, fallible=False)
 
 
 def write_like(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
@@ -116,10 +80,8 @@ def write_concat(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
 
 
 FUNCTIONS: dict[str, FunctionWriter] = {
-    **dict.fromkeys(PLAIN, write_plain),
     "substring": write_substring,
     **dict.fromkeys(TRIMS, write_trim),
-    **dict.fromkeys((*MEASURES, "starts_with"), write_measure),
     "like": write_like,
     "ilike": write_like,
     "concat": write_concat,

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from ringbuffer.scalar.calendars.calendar import FIELD_CODES, UNIT_CODES
 from ringbuffer.scalar.calendars.time_zones import zone_number
-from sql.emit.rules.arguments import literal_bin_us
+from sql.functions.arguments import literal_bin_us
 from sql.times.time_fields import GROWING_FIELDS
 from sql.tree.expressions import Call, Case, Cast
 from views.codegen.expressions import ExpressionWriter, FunctionWriter, literal_argument

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sql.functions.operators import NEGATED
+from sql.functions.comparisons import NEGATED
 from sql.tree.expressions import AggregateCall, Call, Case, Column, Expression, Literal, OuterColumn, Subquery
 from sql.tree.relations import Aggregate, Distinct, Filter, Join, OutputColumn, Project, Relation, Values
 from sql.tree.walks import map_aggregate, map_operator, open_columns, operator_expressions, subqueries_of

@@ -1,23 +1,23 @@
-"""Functions and operators of intervals and times of day.
-
-`SPAN_RULES` are alike in both engines: plain arithmetic on the three parts of an interval.
-`TYPE_RULES` call functions of `engine/embedded/functions/type.py`, which only DuckDB has;
-`SPARK_TYPE_RULES` are what Spark computes in their place.
-"""
+"""Functions and operators of intervals and times of day."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from sql.emit.rules.arguments import literal_text
-from sql.functions.printing import Printer, Rule
+from sql.functions.arguments import literal_text
+from sql.functions.printing import Printer, Rule, in_micros
+from sql.functions.rows import Function
+from sql.times import interval_values
 from sql.times.civil import DAY_US, SECOND_US
 from sql.times.span import YEARS
 from sql.times.time_fields import FIELD_DIGITS
 from sql.tree.expressions import Call
 from sql.types.datatypes import scaled_numeric
 
+MADE_OF = "; ".join((*("int4 " * count + "> interval" for count in range(1, 7)), "int4 " * 6 + "float8 > interval"))
+
+
 PARTS = ("months", "days", "micros")
+
+
 CLOCK_UNITS = {
     "hour": 3_600_000_000,
     "minute": 60_000_000,
@@ -25,6 +25,8 @@ CLOCK_UNITS = {
     "milliseconds": 1000,
     "microseconds": 1,
 }
+
+
 # An interval's year has 365.25 days in EXTRACT(EPOCH): everything is counted in quarters of a day.
 QUARTER_DAY_US = DAY_US // 4
 
@@ -36,16 +38,12 @@ def _add_interval(printer: Printer, node: Call, texts: list[str]) -> str:
 
 
 def _time_span(printer: Printer, node: Call, texts: list[str]) -> str:
-    return f"time_span({', '.join(_instants(printer, node, texts))})"
-
-
-def _instants(printer: Printer, node: Call, texts: list[str]) -> list[str]:
-    return [printer.micros(text, argument.type) for text, argument in zip(texts, node.arguments, strict=True)]
+    return f"time_span({', '.join(in_micros(printer, node, texts))})"
 
 
 def _time_span_of_difference(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return a difference of times as whole days and the rest, both of one sign."""
-    left, right = _instants(printer, node, texts)
+    left, right = in_micros(printer, node, texts)
     days = f"(({left} - {right}) {printer.division} {DAY_US})"
     finite = " AND ".join(
         printer.finite(text, argument.type) for text, argument in zip(texts, node.arguments, strict=True)
@@ -70,7 +68,7 @@ def _negated(printer: Printer, node: Call, texts: list[str]) -> str:
     return printer.interval(months, days, micros, f"{texts[0]} IS NULL")
 
 
-def _date_at_time(printer: Printer, node: Call, texts: list[str]) -> str:
+def date_at_time(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return a date at a time of day.
 
     With a time zone, the instant at which clocks there show that time.
@@ -169,31 +167,90 @@ def span_trunc(printer: Printer, unit: str, text: str) -> str:
     return printer.interval(f"({months} {printer.division} {size}) * {size}", "0", "0", f"{text} IS NULL")
 
 
-SPAN_RULES: Mapping[str, Mapping[str, Rule]] = {
-    "timetz_add": {"timetz": "timetz_moved({0}, {1}, 1)"},
-    "timetz_subtract": {"timetz": "timetz_moved({0}, {1}, -1)"},
-    "time_add": {"time": _time_moved("+")},
-    "time_subtract": {"time": _time_moved("-")},
-    "time_difference": {"time": _time_difference},
-    "date_at_time": {"date": _date_at_time},
-    "date_at_timetz": {"date": _date_at_time},
-}
+def _make_interval(printer: Printer, node: Call, texts: list[str]) -> str:
+    missing = ["0"] * (6 - min(len(texts), 6))
+    seconds = [texts[6]] if len(texts) > 6 else ["CAST(0 AS DOUBLE)"]
+    return f"interval_made({', '.join([*texts[:6], *missing, *seconds])})"
 
-TYPE_RULES: Mapping[str, Mapping[str, Rule]] = {
-    **SPAN_RULES,
-    "interval_sum": {"interval": "interval_sum({0}, {1})"},
-    "interval_difference": {"interval": "interval_difference({0}, {1})"},
-    "interval_multiply": {"interval": "interval_multiply({0}, {1})"},
-    "interval_divide": {"interval": "interval_divide({0}, {1})"},
-    "interval_negate": {"interval": "interval_negate({0})"},
-    "add_interval_value": {"timestamp timestamptz": _add_interval},
-    "time_span": {"timestamp timestamptz": _time_span},
-}
 
-SPARK_TYPE_RULES: Mapping[str, Mapping[str, Rule]] = {
-    **SPAN_RULES,
-    "interval_sum": {"interval": _parts("+")},
-    "interval_difference": {"interval": _parts("-")},
-    "interval_negate": {"interval": _negated},
-    "time_span": {"timestamp timestamptz": _time_span_of_difference},
-}
+FUNCTIONS = (
+    Function(
+        "justify_days", "justify_days", "interval > interval", ("justify_days(interval '35 days')", "1 mon 5 days"),
+        python="time.justify_days",
+    ),
+    Function(
+        "justify_hours", "justify_hours", "interval > interval",
+        ("justify_hours(interval '50 hours 10 minutes')", "2 days 02:10:00"), python="time.justify_hours",
+    ),
+    Function(
+        "justify_interval", "justify_interval", "interval > interval",
+        ("justify_interval(interval '1 mon -1 hour')", "29 days 23:00:00"), python="time.justify_interval",
+    ),
+    Function(
+        "make_interval", "make_interval", MADE_OF, ("make_interval(1, 2, 0, 10)", "1 year 2 mons 10 days"),
+        duckdb=_make_interval,
+    ),
+    Function(
+        "interval_add", "+",
+        "interval date > timestamp; interval timestamp > timestamp; interval timestamptz > timestamptz",
+        ("interval '1 hour' + timestamp '2001-09-28 01:00'", "2001-09-28 02:00:00"),
+    ),
+    Function(
+        "interval_sum", "+", "interval interval > interval", ("interval '1 day' + interval '1 hour'", "1 day 01:00:00"),
+        duckdb="interval_sum({0}, {1})", spark=_parts("+"),
+    ),
+    Function(
+        "time_add", "+", "time interval > time", ("time '01:00' + interval '3 hours'", "04:00:00"),
+        both=_time_moved("+"),
+    ),
+    Function(
+        "timetz_add", "+", "timetz interval > timetz", ("timetz '01:00+02' + interval '3 hours'", "04:00:00+02"),
+        both="timetz_moved({0}, {1}, 1)",
+    ),
+    Function(
+        "interval_add_timetz", "+", "interval timetz > timetz",
+        ("interval '3 hours' + timetz '01:00+02'", "04:00:00+02"),
+    ),
+    Function(
+        "timetz_at_date", "+", "timetz date > timestamptz",
+        ("timetz '03:00+05' + date '2001-09-28'", "2001-09-27 22:00:00+00"),
+    ),
+    Function("interval_add_time", "+", "interval time > time", ("interval '3 hours' + time '01:00'", "04:00:00")),
+    Function("time_at_date", "+", "time date > timestamp", ("time '03:00' + date '2001-09-28'", "2001-09-28 03:00:00")),
+    Function(
+        "time_span", "-", "timestamp timestamp > interval; timestamptz timestamptz > interval",
+        ("timestamp '2001-09-29 03:00' - timestamp '2001-07-27 12:00'", "63 days 15:00:00"), duckdb=_time_span,
+        spark=_time_span_of_difference,
+    ),
+    Function(
+        "interval_difference", "-", "interval interval > interval",
+        ("interval '1 day' - interval '1 hour'", "1 day -01:00:00"), duckdb="interval_difference({0}, {1})",
+        spark=_parts("-"),
+    ),
+    Function(
+        "time_subtract", "-", "time interval > time", ("time '05:00' - interval '2 hours'", "03:00:00"),
+        both=_time_moved("-"),
+    ),
+    Function(
+        "timetz_subtract", "-", "timetz interval > timetz", ("timetz '05:00+02' - interval '2 hours'", "03:00:00+02"),
+        both="timetz_moved({0}, {1}, -1)",
+    ),
+    Function(
+        "time_difference", "-", "time time > interval", ("time '05:00' - time '03:00'", "02:00:00"),
+        both=_time_difference,
+    ),
+    Function(
+        "interval_negate", "-", "interval > interval", ("- interval '23 hours'", "-23:00:00"),
+        python=interval_values.negate, spark=_negated,
+    ),
+    Function(
+        "interval_multiply", "*", "interval float8 > interval", ("interval '1 hour' * 3.5", "03:30:00"),
+        python=interval_values.multiply,
+    ),
+    Function("times_interval", "*", "float8 interval > interval", ("21 * interval '1 day'", "21 days")),
+    Function(
+        "interval_divide", "/", "interval float8 > interval", ("interval '1 hour' / 1.5", "00:40:00"),
+        python=interval_values.divide,
+    ),
+    Function("add_interval_value", duckdb=_add_interval),
+)  # fmt: skip

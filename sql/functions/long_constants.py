@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from sql import interrupts
-from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
-from sql.emit.rules.shared import in_list
-from sql.functions.printing import Printer
+from sql.functions.constants import civil_date, civil_text, decimal_text, unscaled_value
+from sql.functions.printing import Printer, keys
 from sql.times.civil import DATE_INFINITY, TIMESTAMP_INFINITY
 from sql.tree.expressions import Call, Expression, Literal
 from sql.tree.relations import Schema
@@ -52,6 +51,12 @@ def constant_columns(printer: Printer, rows: Sequence[Sequence[Expression]], sch
             return None
         found.append(f"unnest({text})")
     return tuple(found)
+
+
+def in_list(printer: Printer, node: Call, texts: list[str]) -> str:
+    """Return IN of a list, item by item."""
+    texts = keys(printer, node, texts)
+    return f"({texts[0]} IN ({', '.join(texts[1:])}))"
 
 
 def long_in_list(printer: Printer, node: Call, texts: list[str]) -> str:

@@ -7,10 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from sql.emit.rules.numeric import unpacked
-from sql.emit.rules.time import instant, local_time
 from sql.errors import not_supported
-from sql.functions.printing import CastRule, Printer, form_of
+from sql.functions.printing import CastRule, Printer, form_of, unpacked
+from sql.functions.times import instant, local_time
 from sql.times.civil import EPOCH_2000_US
 from sql.tree.expressions import Cast
 from sql.types.datatypes import SqlType, scaled_numeric

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sql.emit.rules.cast import limited
-from sql.emit.rules.type_casts import to_padded, to_short
+from sql.functions.casts import limited
 from sql.functions.printing import CastRule, Printer, Rule
+from sql.functions.rows import Function
+from sql.functions.type_casts import to_padded, to_short
 from sql.tree.expressions import Call, Cast, Literal
 from sql.types.datatypes import SqlType, array_of
 from sql.types.enums import EnumType
@@ -60,20 +61,22 @@ def _range(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"list_filter({values}, lambda value: {inside})"
 
 
-ENUM_RULES: Mapping[str, Mapping[str, Rule]] = {
-    "enum_first": {"enum": _end(0)},
-    "enum_last": {"enum": _end(-1)},
-    "enum_range": {"enum": _range},
-}
-
 SHARED_ENUM_CASTS: Mapping[str, CastRule] = {
     "enum > text": _label,
     "enum > enum": "{0}",
     "enum > bpchar": to_padded,
 }
 
+
 ENUM_CASTS: Mapping[str, CastRule] = {
     **SHARED_ENUM_CASTS,
     "text bpchar > enum": _number,
     "enum > name": to_short,
 }
+
+
+FUNCTIONS = (
+    Function("enum_first", "enum_first", "enum > enum", strict=False, duckdb=_end(0)),
+    Function("enum_last", "enum_last", "enum > enum", strict=False, duckdb=_end(-1)),
+    Function("enum_range", "enum_range", "enum > array; enum enum > array", strict=False, duckdb=_range),
+)  # fmt: skip

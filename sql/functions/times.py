@@ -1,5 +1,4 @@
-"""Rules of date_trunc, extract, date_part, intervals and zones: alike in both engines, which run
-with the session zone UTC.
+"""Functions of dates and time stamps; both engines run with the session zone UTC.
 
 A zone is a constant in the tree; its clock is reached through the functions zone_local and
 zone_utc, never through an engine's session.
@@ -7,22 +6,29 @@ zone_utc, never through an engine's session.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from sql.emit.rules.arguments import literal_integer, literal_text
-from sql.emit.rules.type import span_date_part, span_extract, span_trunc
 from sql.errors import not_supported
-from sql.functions.printing import Printer, Rule
-from sql.times.civil import TIMESTAMP_INFINITY
+from sql.functions.arguments import literal_bin_us, literal_integer, literal_text
+from sql.functions.intervals import date_at_time, span_date_part, span_extract, span_trunc
+from sql.functions.printing import Printer, Rule, in_micros
+from sql.functions.rows import STABLE, VOLATILE, Function
+from sql.times.civil import TIMESTAMP_INFINITY, is_infinite
 from sql.times.time_fields import FIELD_DIGITS, GROWING_FIELDS
 from sql.tree.expressions import Call, Literal
 from sql.types.datatypes import DATE, TIMESTAMP, TIMESTAMPTZ, SqlType, scaled_numeric
 
 UTC_ZONES = frozenset({"", "UTC", "Etc/UTC", "GMT", "Etc/GMT", "UCT", "Zulu", "Universal"})
+
+
 # Fields that the engines count otherwise than PostgreSQL.
 OWN_FIELDS = frozenset({"decade", "century", "millennium", "julian"})
+
+
 OWN_UNITS = frozenset({"decade", "century", "millennium"})
+
+
 SPANS = frozenset({"interval", "time"})
+
+
 SECOND_FIELDS = frozenset({"second", "milliseconds", "microseconds"})
 
 
@@ -159,14 +165,6 @@ def date_difference(template: str) -> Rule:
     return rule
 
 
-TIME_RULES: Mapping[str, Mapping[str, Rule]] = {
-    "add_interval": {"timestamp timestamptz": _add_interval},
-    "date_trunc": {"text": _date_trunc},
-    "extract": {"text": _extract, "numeric": _extract},
-    "date_part": {"text": _date_part},
-}
-
-
 def _moment(template: str) -> Rule:
     """Return a function whose value is microseconds, as the time that they mean."""
 
@@ -179,14 +177,6 @@ def _moment(template: str) -> Rule:
     return rule
 
 
-def in_micros(printer: Printer, node: Call, texts: list[str]) -> list[str]:
-    """Return the operands with dates and time stamps as microseconds."""
-    return [
-        printer.micros(text, argument.type) if argument.type.family in ("date", "timestamp", "timestamptz") else text
-        for text, argument in zip(texts, node.arguments, strict=True)
-    ]
-
-
 def _span(template: str) -> Rule:
     """Return a function of times whose value is no time."""
 
@@ -196,30 +186,154 @@ def _span(template: str) -> Rule:
     return rule
 
 
-def _make_interval(printer: Printer, node: Call, texts: list[str]) -> str:
-    missing = ["0"] * (6 - min(len(texts), 6))
-    seconds = [texts[6]] if len(texts) > 6 else ["CAST(0 AS DOUBLE)"]
-    return f"interval_made({', '.join([*texts[:6], *missing, *seconds])})"
+def _moved_date(sign: str) -> Rule:
+    """Return the rule of a moved date: an infinite date stays where it is."""
+
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
+        date, days = texts
+        days = f"CASE WHEN {printer.finite(date, node.type)} THEN {days} ELSE {days} * 0 END"
+        return f"({date} {sign} {days})"
+
+    return rule
 
 
-DUCKDB_DATE_RULES: Mapping[str, Mapping[str, Rule]] = {
-    "age": {"timestamp timestamptz": _span("time_age({0}, {1}, {2})")},
-    "date_bin": {"interval": _moment("time_bin({0}, {1}, {2})")},
-    "isfinite": {"date timestamp timestamptz": "isfinite({0})", "interval": "CASE WHEN {0} IS NOT NULL THEN TRUE END"},
-    "justify_days": {"interval": "interval_justify_days({0})"},
-    "justify_hours": {"interval": "interval_justify_hours({0})"},
-    "justify_interval": {"interval": "interval_justify_interval({0})"},
-    "make_date": {"int4": _moment("date_made({0}, {1}, {2})")},
-    "make_time": {"int4": "time_made({0}, {1}, {2})"},
-    "make_timestamp": {"int4": _moment("timestamp_made({0}, {1}, {2}, {3}, {4}, {5})")},
-    "make_timestamptz": {"int4": _moment("timestamptz_made({0}, {1}, {2}, {3}, {4}, {5}, {6})")},
-    "make_interval": {"int4": _make_interval},
-    "to_timestamp": {"float8": _moment("timestamp_from_epoch({0})")},
-    "format_time": {
-        "timestamp": _span("timestamp_format({0}, {1})"),
-        "timestamptz": _span("timestamptz_format({0}, {1}, {2})"),
-    },
-    "read_date": {"text": _moment("date_read({0}, {1})")},
-    "read_timestamp": {"text": _moment("timestamptz_read({0}, {1}, {2})")},
-    "clock_timestamp": {"any": _moment("clock_us(0)")},
-}
+def _date_bin(printer: Printer, node: Call, texts: list[str]) -> str:
+    """Return date_bin: strides and origins are constants; an infinite time stays as it is."""
+    stride, source, origin = node.arguments
+    width = literal_bin_us(stride)
+    if not isinstance(origin, Literal) or not isinstance(origin.value, int) or is_infinite(origin.value):
+        raise not_supported("an origin that is not a finite constant", node.position)
+    micros = printer.micros(texts[1], source.type)
+    start = printer.moment(f"({micros} - pmod({micros} - ({origin.value}L), {width}L))", node.type.family)
+    return f"CASE WHEN {printer.finite(texts[1], source.type)} THEN {start} ELSE {texts[1]} END"
+
+
+# A date or a time stamp moved by an interval.
+MOVED = "; ".join(
+    f"{family} interval > {result} as {result} interval"
+    for family, result in (("date", "timestamp"), ("timestamp", "timestamp"), ("timestamptz", "timestamptz"))
+)
+FUNCTIONS = (
+    Function(
+        "date_trunc", "date_trunc",
+        "text timestamp > timestamp; text timestamptz > timestamptz; text timestamptz text > timestamptz; text interval > interval",
+        ("date_trunc('hour', timestamp '2001-02-16 20:38:40')", "2001-02-16 20:00:00"), can_fail=False,
+        both=_date_trunc,
+    ),
+    Function(
+        "extract", "extract",
+        "text date > numeric; text timestamp > numeric; text timestamptz > numeric; text interval > numeric; text time > numeric",
+        ("extract(hour from timestamp '2001-02-16 20:38:40')", "20"), can_fail=False, both=_extract,
+    ),
+    Function(
+        "date_part", "date_part",
+        "text date > float8 as text timestamp; text timestamp > float8; text timestamptz > float8; "
+        "text interval > float8; text time > float8",
+        ("date_part('month', interval '2 years 3 months')", "3"), can_fail=False, both=_date_part,
+    ),
+    Function(
+        "to_zone", "timezone", "text timestamptz > timestamp",
+        ("timezone('America/New_York', timestamptz '2001-02-16 19:38:40+00')", "2001-02-16 14:38:40"),
+    ),
+    Function(
+        "from_zone", "timezone", "text timestamp > timestamptz",
+        ("timezone('America/New_York', timestamp '2001-02-16 19:38:40')", "2001-02-17 00:38:40+00"),
+    ),
+    Function(
+        "age", "age", "timestamp timestamp > interval; timestamptz timestamptz > interval",
+        ("age(timestamp '2001-04-10', timestamp '1957-06-13')", "43 years 9 mons 27 days"),
+        duckdb=_span("time_age({0}, {1}, {2})"),
+    ),
+    Function(
+        "age_today", "age", "timestamp > interval; timestamptz > interval",
+        ("age(timestamp '1957-06-13') > interval '60 years'", "t"),
+    ),
+    Function(
+        "date_bin", "date_bin",
+        "interval timestamp timestamp > timestamp; interval timestamptz timestamptz > timestamptz",
+        ("date_bin('15 minutes', timestamp '2001-02-16 20:38:40', timestamp '2001-02-16 20:05:00')", "2001-02-16 20:35:00"),
+        python="time.date_bin", spark=_date_bin,
+    ),
+    Function(
+        "isfinite", "isfinite", "date > bool; timestamp > bool; timestamptz > bool; interval > bool",
+        ("isfinite(date 'infinity')", "f"),
+        duckdb={
+            "date timestamp timestamptz": "isfinite({0})",
+            "interval": "CASE WHEN {0} IS NOT NULL THEN TRUE END",
+        },
+    ),
+    Function(
+        "make_date", "make_date", "int4 int4 int4 > date", ("make_date(2013, 7, 15)", "2013-07-15"),
+        python="time.make_date",
+    ),
+    Function(
+        "make_time", "make_time", "int4 int4 float8 > time", ("make_time(8, 15, 23.5)", "08:15:23.5"),
+        python="time.make_time",
+    ),
+    Function(
+        "make_timestamp", "make_timestamp", "int4 int4 int4 int4 int4 float8 > timestamp",
+        ("make_timestamp(2013, 7, 15, 8, 15, 23.5)", "2013-07-15 08:15:23.5"), python="time.make_timestamp",
+    ),
+    Function(
+        "make_timestamptz", "make_timestamptz",
+        "int4 int4 int4 int4 int4 float8 > timestamptz; int4 int4 int4 int4 int4 float8 text > timestamptz",
+        ("make_timestamptz(2013, 7, 15, 8, 15, 23.5, 'America/New_York')", "2013-07-15 12:15:23.5+00"),
+        python="time.make_timestamptz",
+    ),
+    Function(
+        "to_timestamp", "to_timestamp", "float8 > timestamptz", ("to_timestamp(1284352323)", "2010-09-13 04:32:03+00"),
+        python="time.from_epoch",
+    ),
+    Function(
+        "read_timestamp", "to_timestamp", "text text > timestamptz",
+        ("to_timestamp('05 Dec 2000', 'DD Mon YYYY')", "2000-12-05 00:00:00+00"), volatility=STABLE,
+        duckdb=_moment("timestamptz_read({0}, {1}, {2})"),
+    ),
+    Function(
+        "read_date", "to_date", "text text > date", ("to_date('05 Dec 2000', 'DD Mon YYYY')", "2000-12-05"),
+        volatility=STABLE, python="time_reading.read_date",
+    ),
+    Function(
+        "format_time", "to_char", "timestamp text > text as timestamp text; timestamptz text > text",
+        ("to_char(timestamp '2002-04-20 17:31:12.66', 'HH12:MI:SS')", "05:31:12"), volatility=STABLE,
+        duckdb={
+            "timestamp": _span("timestamp_format({0}, {1})"),
+            "timestamptz": _span("timestamptz_format({0}, {1}, {2})"),
+        },
+    ),
+    Function(
+        "clock_timestamp", "clock_timestamp", "> timestamptz", strict=False, volatility=VOLATILE,
+        duckdb=_moment("clock_us(0)"),
+    ),
+    Function(
+        "date_add_days", "+", "date int4 > date", ("date '2001-09-28' + 7", "2001-10-05"),
+        duckdb="date_checked({0} + {1})", spark=_moved_date("+"),
+    ),
+    Function("days_add_date", "+", "int4 date > date", ("7 + date '2001-09-28'", "2001-10-05")),
+    Function(
+        "add_interval", "+",
+        MOVED,
+        ("date '2001-01-31' + interval '1 month'", "2001-02-28 00:00:00"), both=_add_interval,
+    ),
+    Function(
+        "date_at_timetz", "+", "date timetz > timestamptz",
+        ("date '2001-09-28' + timetz '03:00+05'", "2001-09-27 22:00:00+00"), both=date_at_time,
+    ),
+    Function(
+        "date_at_time", "+", "date time > timestamp", ("date '2001-09-28' + time '03:00'", "2001-09-28 03:00:00"),
+        both=date_at_time,
+    ),
+    Function(
+        "date_subtract_days", "-", "date int4 > date", ("date '2001-10-01' - 7", "2001-09-24"),
+        duckdb="date_checked({0} - {1})", spark=_moved_date("-"),
+    ),
+    Function(
+        "date_difference", "-", "date date > int4", ("date '2001-10-01' - date '2001-09-28'", "3"),
+        duckdb=date_difference("{0} - {1}"), spark=date_difference("datediff({0}, {1})"),
+    ),
+    Function(
+        "subtract_interval", "-",
+        MOVED,
+        ("timestamp '2001-03-31 23:00' - interval '1 month 23 hours'", "2001-02-28 00:00:00"),
+    ),
+)  # fmt: skip

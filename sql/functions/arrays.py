@@ -5,11 +5,12 @@ Elements compare by `comparable_text`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 
-from sql.functions.operators import COMPARISONS, NEGATED
+from sql.functions.comparisons import COMPARISONS, NEGATED
 from sql.functions.printing import Printer, Rule
+from sql.functions.rows import Function
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
 from sql.types.datatypes import TEXT, LiteralValue, SqlType, scaled_numeric
 
@@ -160,29 +161,7 @@ def _output(printer: Printer, item: str, kind: SqlType) -> str:
     return printer.over([item]).text(text)
 
 
-ARRAY_RULES: Mapping[str, Mapping[str, Rule]] = {
-    "array": {"any": lambda printer, node, texts: _made(printer, node)},
-    "cardinality": {"array": "CAST(len({0}) AS INTEGER)"},
-    "array_length": {"array": _length},
-    "array_lower": {"array": _lower_bound},
-    "array_ndims": {"array": "CASE WHEN len({0}) > 0 THEN 1 END"},
-    "array_dims": {"array": "CASE WHEN len({0}) > 0 THEN concat('[1:', len({0}), ']') END"},
-    "trim_array": {"array": _trimmed},
-    "array_append": {"array": _concatenated("list_append", "a", "e"), "any": _concatenated("list_append", "a", "e")},
-    "array_prepend": {"any": _concatenated("list_prepend", "e", "a")},
-    "array_cat": {"array": _concatenated("list_concat", "a", "a")},
-    "array_position": {"any": _position},
-    "array_positions": {"any": _positions},
-    "array_remove": {"any": _remove},
-    "array_replace": {"any": _replace},
-    "array_to_string": {"array": _to_string},
-    "array_contains": {"array": _contains(0, 1)},
-    "array_contained": {"array": _contains(1, 0)},
-    "array_overlaps": {"array": _overlaps},
-}
-
-
-def _made(printer: Printer, node: Call) -> str:
+def _made(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return ARRAY[...]."""
     items = ", ".join(element(printer, item) for item in node.arguments)
     return f"CAST([{items}] AS {printer.type_name(node.type)})"
@@ -262,14 +241,70 @@ def _any_item(printer: Printer, left: Expression, array: Expression, text: str, 
     return f"CASE WHEN list_bool_or({tests}) THEN TRUE WHEN {unknown} THEN NULL WHEN {text} IS NOT NULL THEN FALSE END"
 
 
-QUANTIFIED: Mapping[str, Mapping[str, Rule]] = {
-    f"{quantifier}_{comparison}": {"any": compared_with_any(quantifier, comparison)}
-    for quantifier in ("any", "all")
-    for comparison in COMPARISONS
-}
-DUCKDB_ARRAY_RULES: Mapping[str, Mapping[str, Rule]] = {
-    **ARRAY_RULES,
-    **QUANTIFIED,
-    "subscript": {"array": _subscript},
-    "slice": {"array": _slice},
-}
+FUNCTIONS = (
+    Function(
+        "cardinality", "cardinality", "array > int4", ("cardinality(array[1,2])", "2"),
+        duckdb="CAST(len({0}) AS INTEGER)",
+    ),
+    Function(
+        "array_length", "array_length array_upper", "array int4 > int4", ("array_length(array[1,2,3], 1)", "3"),
+        duckdb=_length,
+    ),
+    Function(
+        "array_lower", "array_lower", "array int4 > int4", ("array_lower(array[1,2,3], 1)", "1"), duckdb=_lower_bound,
+    ),
+    Function(
+        "array_ndims", "array_ndims", "array > int4", ("array_ndims(array[1,2])", "1"),
+        duckdb="CASE WHEN len({0}) > 0 THEN 1 END",
+    ),
+    Function(
+        "array_dims", "array_dims", "array > text", ("array_dims(array[1,2])", "[1:2]"),
+        duckdb="CASE WHEN len({0}) > 0 THEN concat('[1:', len({0}), ']') END",
+    ),
+    Function(
+        "trim_array", "trim_array", "array int4 > array", ("trim_array(array[1,2,3,4], 2)", "{1,2}"), duckdb=_trimmed,
+    ),
+    Function(
+        "array_append", "array_append ||", "array element > array", ("array_append(array[1,2], 3)", "{1,2,3}"),
+        strict=False, duckdb=_concatenated("list_append", "a", "e"),
+    ),
+    Function(
+        "array_prepend", "array_prepend ||", "element array > array", ("array_prepend(1, array[2,3])", "{1,2,3}"),
+        strict=False, duckdb=_concatenated("list_prepend", "e", "a"),
+    ),
+    Function(
+        "array_cat", "array_cat ||", "array array > array", ("array_cat(array[1,2], array[3])", "{1,2,3}"),
+        strict=False, duckdb=_concatenated("list_concat", "a", "a"),
+    ),
+    Function(
+        "array_position", "array_position", "array element > int4",
+        ("array_position(array['sun','mon','tue'], 'mon')", "2"), strict=False, duckdb=_position,
+    ),
+    Function(
+        "array_positions", "array_positions", "array element > int4[]",
+        ("array_positions(array['a','b','a'], 'a')", "{1,3}"), strict=False, duckdb=_positions,
+    ),
+    Function(
+        "array_remove", "array_remove", "array element > array", ("array_remove(array[1,2,3,2], 2)", "{1,3}"),
+        strict=False, duckdb=_remove,
+    ),
+    Function(
+        "array_replace", "array_replace", "array element element > array",
+        ("array_replace(array[1,2,5,4], 5, 3)", "{1,2,3,4}"), strict=False, duckdb=_replace,
+    ),
+    Function(
+        "array_to_string", "array_to_string", "array text > text; array text text > text",
+        ("array_to_string(array[1,NULL,3], ',', '*')", "1,*,3"), strict=False, duckdb=_to_string,
+    ),
+    Function("array_contains", "@>", "array array > bool", ("array[1,4,3] @> array[3,1]", "t"), duckdb=_contains(0, 1)),
+    Function("array_contained", "<@", "array array > bool", ("array[2] <@ array[1,7]", "f"), duckdb=_contains(1, 0)),
+    Function("array_overlaps", "&&", "array array > bool", ("array[1,4,3] && array[2,1]", "t"), duckdb=_overlaps),
+    Function("array", strict=False, duckdb=_made),
+    Function("slice", strict=False, duckdb=_slice),
+    Function("subscript", duckdb=_subscript),
+    *(
+        Function(f"{quantifier}_{comparison}", strict=False, duckdb=compared_with_any(quantifier, comparison))
+        for quantifier in ("any", "all")
+        for comparison in COMPARISONS
+    ),
+)  # fmt: skip

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from sql.emit.rules.cast import limited, with_digits
 from sql.errors import not_supported
+from sql.functions.casts import limited, with_digits
 from sql.functions.printing import CastRule, Printer, form_of, target_form
 from sql.times.zoned_time import fixed_west_s
 from sql.tree.expressions import Cast, Column

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sql.emit.rules.cast import limited
-from sql.emit.rules.type_casts import output_text, to_padded, to_short
-from sql.functions.printing import CastRule, Printer, Rule
+from sql.functions.casts import limited
+from sql.functions.printing import CastRule, Printer
+from sql.functions.rows import Function
+from sql.functions.type_casts import output_text, to_padded, to_short
 from sql.tree.expressions import Call, Cast, Literal
 
 
@@ -42,13 +43,14 @@ def _to_text(printer: Printer, node: Cast, text: str) -> str:
     return limited(f"CASE WHEN {text} IS NOT NULL THEN {texts} END", node)
 
 
-RECORD_RULES: Mapping[str, Mapping[str, Rule]] = {
-    "row": {"any": _row},
-    "field": {"record": _field},
-}
-
 RECORD_CASTS: Mapping[str, CastRule] = {
     "record > text": _to_text,
     "record > bpchar": to_padded,
     "record > name": to_short,
 }
+
+
+FUNCTIONS = (
+    Function("field", strict=False, can_fail=False, duckdb=_field),
+    Function("row", strict=False, can_fail=False, duckdb=_row),
+)  # fmt: skip

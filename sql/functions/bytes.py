@@ -1,0 +1,93 @@
+"""Functions of bytea: parts, positions, single bytes, hashes. Errors are PostgreSQL's."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+from sql.errors import SqlError
+from sql.functions.rows import Function
+
+
+def part(data: bytes, start: int, length: int) -> bytes:
+    """Return SUBSTRING, which counts from 1 even when it starts before the bytes. Raises 22011."""
+    if length < 0:
+        raise SqlError("22011", "negative substring length not allowed")
+    end = start + length - 1
+    return data[max(start - 1, 0) : max(end, 0)]
+
+
+def position(data: bytes, wanted: bytes) -> int:
+    """Return where bytes are in others, from 1; 0 for nowhere."""
+    return data.find(wanted) + 1
+
+
+def byte_at(data: bytes, index: int) -> int:
+    """Return get_byte. Raises 2202E."""
+    if not 0 <= index < len(data):
+        raise SqlError("2202E", f"index {index} out of valid range, 0..{len(data) - 1}")
+    return data[index]
+
+
+def with_byte(data: bytes, index: int, value: int) -> bytes:
+    """Return set_byte, which takes the lowest eight bits. Raises 2202E."""
+    byte_at(data, index)
+    return data[:index] + bytes([value & 0xFF]) + data[index + 1 :]
+
+
+def md5(data: bytes) -> str:
+    """Return the digits of the hash."""
+    return hashlib.md5(data, usedforsecurity=False).hexdigest()
+
+
+def _sha(name: str) -> Callable[[bytes], bytes]:
+    return lambda data: hashlib.new(name, data).digest()
+
+
+FUNCTIONS = (
+    Function(
+        "bytea_length", "length octet_length", "bytea > int4", ("length('\\x123456'::bytea)", "3"),
+        duckdb="CAST(octet_length({0}) AS INTEGER)", spark="octet_length({0})",
+    ),
+    Function(
+        "bytea_bits", "bit_length", "bytea > int4", ("bit_length('\\x1234'::bytea)", "16"),
+        duckdb="CAST(8 * octet_length({0}) AS INTEGER)",
+    ),
+    Function("get_byte", "get_byte", "bytea int4 > int4", ("get_byte('\\x123456'::bytea, 1)", "52"), python=byte_at),
+    Function(
+        "set_byte", "set_byte", "bytea int4 int4 > bytea", ("set_byte('\\x123456'::bytea, 1, 255)", "\\x12ff56"),
+        python=with_byte,
+    ),
+    Function(
+        "sha224", "sha224", "bytea > bytea",
+        ("sha224('abc'::bytea)", "\\x23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7"), python=_sha("sha224"),
+    ),
+    Function(
+        "sha256", "sha256", "bytea > bytea",
+        ("sha256('abc'::bytea)", "\\xba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        python=_sha("sha256"),
+    ),
+    Function(
+        "sha384", "sha384", "bytea > bytea",
+        ("length(sha384('abc'::bytea))", "48"),
+        python=_sha("sha384"),
+    ),
+    Function(
+        "sha512", "sha512", "bytea > bytea",
+        ("length(sha512('abc'::bytea))", "64"),
+        python=_sha("sha512"),
+    ),
+    Function(
+        "bytea_part", "substring substr", "bytea int4 > bytea; bytea int4 int4 > bytea",
+        ("substring('\\x123456'::bytea, 2)", "\\x3456"), python=part, defaults={2: 2**31 - 1},
+    ),
+    Function(
+        "bytea_position", "position", "bytea bytea > int4", ("position('\\x34'::bytea in '\\x123456'::bytea)", "2"),
+        python=position,
+    ),
+    Function("bytea_md5", "md5", "bytea > text", ("md5('abc'::bytea)", "900150983cd24fb0d6963f7d28e17f72"), python=md5),
+    Function(
+        "encode", "encode", "bytea text > text", ("encode('\\x123456'::bytea, 'base64')", "EjRW"), python="text.encode",
+    ),
+    Function("decode", "decode", "text text > bytea", ("decode('MTIz', 'base64')", "\\x313233"), python="text.decode"),
+)  # fmt: skip

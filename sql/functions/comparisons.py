@@ -1,0 +1,160 @@
+"""Comparisons, logic and choices: alike in both engines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sql.errors import not_supported
+from sql.functions.long_constants import in_list, long_in_list
+from sql.functions.printing import Printer, Rule, form_of, keys
+from sql.functions.rows import Function
+from sql.functions.signatures import FLOATS, INTEGERS, ORDERED, TIMES, across, alike
+from sql.tree.expressions import Call, Literal
+
+# The comparisons that order values, as engines write them.
+COMPARISONS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+NEGATED = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
+COMPARED = "; ".join(
+    (
+        alike(ORDERED, "bool"),
+        *(across(group, "bool") for group in (INTEGERS, FLOATS, TIMES)),
+        alike(("array", "enum", "record"), "bool"),
+    )
+)
+
+
+COMPARABLE = "bool int2 int4 int8 float4 float8 numeric text date timestamp timestamptz time uuid bytea oid char enum"
+
+
+KEYED = "variable bpchar interval timetz jsonb inet array record"
+
+
+def _keys(template: str) -> Rule:
+    """Return a comparison by the keys of the values."""
+
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
+        return template.format(*keys(printer, node, texts))
+
+    return rule
+
+
+def _coalesce(printer: Printer, node: Call, texts: list[str]) -> str:
+    fitted = [printer.fit(argument, node.type) for argument in node.arguments]
+    return fitted[0] if len(fitted) == 1 else printer.chosen(f"coalesce({', '.join(fitted)})", node.type)
+
+
+def _extreme(printer: Printer, node: Call, texts: list[str]) -> str:
+    """Return GREATEST or LEAST: NULLs don't count."""
+    fitted = [printer.fit(argument, node.type) for argument in node.arguments]
+    if len(fitted) == 1:
+        return fitted[0]
+    if not node.type.has_own_order:
+        return printer.chosen(f"{node.function}({', '.join(fitted)})", node.type)
+    text = fitted[0]
+    if form_of(node.type) != "variable":
+        return _extreme_by_key(printer, node, fitted)
+    for other in fitted[1:]:
+        text = f"numeric_{node.function}({text}, {other})"
+    return text
+
+
+def _extreme_by_key(printer: Printer, node: Call, texts: list[str]) -> str:
+    """Return that of two values which has the greater or lesser key."""
+    if len(texts) > 2:
+        raise not_supported(
+            f"{node.function.upper()} of more than two values of type {node.type.sql_name}", node.position
+        )
+    left, right = (printer.comparable_text(text, node.type) for text in texts)
+    sign = ">=" if node.function == "greatest" else "<="
+    text = f"CASE WHEN {texts[1]} IS NULL OR {left} {sign} {right} THEN {texts[0]} ELSE {texts[1]} END"
+    return printer.chosen(text, node.type)
+
+
+def _nullif(printer: Printer, node: Call, texts: list[str]) -> str:
+    first, second = texts
+    kept = printer.fit(node.arguments[0], node.type)
+    first, second = keys(printer, node, texts)
+    text = f"CASE WHEN {first} = {second} THEN {printer.literal(Literal(None, node.type))} ELSE {kept} END"
+    return printer.chosen(text, node.type)
+
+
+def _counted(test: str) -> Rule:
+    """Return how many values there are that pass a test."""
+
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
+        return "(" + " + ".join(f"CASE WHEN {text} {test} THEN 1 ELSE 0 END" for text in texts) + ")"
+
+    return rule
+
+
+def short_circuit(printer: Printer, node: Call, texts: list[str]) -> str:
+    """Return AND or OR in a form that evaluates from the left and stops.
+
+    Operands that may raise stay after the operands that decide before them.
+    """
+    word, decided, stop = (" AND ", "FALSE", "NOT {}") if node.function == "and" else (" OR ", "TRUE", "{}")
+    first = next((index for index, item in enumerate(node.arguments) if index and printer.can_fail(item)), len(texts))
+    head = texts[0] if first == 1 else f"({word.join(printer.few_conditions(texts[:first], word))})"
+    if first == len(texts):
+        return head
+    rest = replace(node, arguments=node.arguments[first:])
+    tail = texts[first] if first == len(texts) - 1 else short_circuit(printer, rest, texts[first:])
+    return f"CASE WHEN {stop.format(head)} THEN {decided} ELSE ({head}{word}{tail}) END"
+
+
+FUNCTIONS = (
+    Function(
+        "num_nulls", "num_nulls", "any... > int4", ("num_nulls(1, NULL, 2)", "1"), strict=False,
+        both=_counted("IS NULL"),
+    ),
+    Function(
+        "num_nonnulls", "num_nonnulls", "any... > int4", ("num_nonnulls(1, NULL, 2)", "2"), strict=False,
+        both=_counted("IS NOT NULL"),
+    ),
+    Function(
+        "eq", "=", COMPARED, ("1 = 1.0", "t"), can_fail=False,
+        both={COMPARABLE: "({0} = {1})", KEYED: _keys("({0} = {1})")},
+    ),
+    Function(
+        "ne", "<>", COMPARED, ("'a' <> 'b'", "t"), can_fail=False,
+        both={COMPARABLE: "({0} <> {1})", KEYED: _keys("({0} <> {1})")},
+    ),
+    Function(
+        "lt", "<", COMPARED, ("date '2001-01-01' < timestamp '2001-01-01 00:00:01'", "t"), can_fail=False,
+        both={COMPARABLE: "({0} < {1})", KEYED: _keys("({0} < {1})")},
+    ),
+    Function(
+        "le", "<=", COMPARED, ("2 <= 1", "f"), can_fail=False,
+        both={COMPARABLE: "({0} <= {1})", KEYED: _keys("({0} <= {1})")},
+    ),
+    Function(
+        "gt", ">", COMPARED, ("'b' > 'a'", "t"), can_fail=False,
+        both={COMPARABLE: "({0} > {1})", KEYED: _keys("({0} > {1})")},
+    ),
+    Function(
+        "ge", ">=", COMPARED, ("interval '1 mon' >= interval '30 days'", "t"), can_fail=False,
+        both={COMPARABLE: "({0} >= {1})", KEYED: _keys("({0} >= {1})")},
+    ),
+    Function("and", strict=False, can_fail=False, both=short_circuit),
+    Function("coalesce", strict=False, can_fail=False, both=_coalesce),
+    Function("greatest", strict=False, can_fail=False, both=_extreme),
+    Function("in_list", strict=False, can_fail=False, duckdb=long_in_list, spark=in_list),
+    Function(
+        "is_distinct", strict=False, can_fail=False,
+        both={"any": "({0} IS DISTINCT FROM {1})", KEYED: _keys("({0} IS DISTINCT FROM {1})")},
+    ),
+    Function("is_false", strict=False, can_fail=False, both="({0} IS FALSE)"),
+    Function(
+        "is_not_distinct", strict=False, can_fail=False,
+        both={"any": "({0} IS NOT DISTINCT FROM {1})", KEYED: _keys("({0} IS NOT DISTINCT FROM {1})")},
+    ),
+    Function("is_not_false", strict=False, can_fail=False, both="({0} IS NOT FALSE)"),
+    Function("is_not_null", strict=False, can_fail=False, both="({0} IS NOT NULL)"),
+    Function("is_not_true", strict=False, can_fail=False, both="({0} IS NOT TRUE)"),
+    Function("is_null", strict=False, can_fail=False, both="({0} IS NULL)"),
+    Function("is_true", strict=False, can_fail=False, both="({0} IS TRUE)"),
+    Function("least", strict=False, can_fail=False, both=_extreme),
+    Function("not", strict=False, can_fail=False, both="(NOT {0})"),
+    Function("nullif", strict=False, can_fail=False, both=_nullif),
+    Function("or", strict=False, can_fail=False, both=short_circuit),
+)  # fmt: skip

@@ -1,0 +1,284 @@
+"""Arithmetic, rounding and bits of numbers, and numbers as text."""
+
+from __future__ import annotations
+
+from sql.functions.arguments import literal_integer
+from sql.functions.printing import Printer, Rule, unpacked
+from sql.functions.rows import STABLE, VOLATILE, Function
+from sql.functions.signatures import FLOATS, INTEGERS, NUMBERS, across, alike, unary
+from sql.tree.expressions import Call, Literal
+from sql.types.datatypes import scaled_numeric
+
+EXACT = (*INTEGERS, "numeric")
+MIXED = across(INTEGERS)
+# The function takes numbers of one size.
+MODULO = "; ".join(f"%: {mixed}" for mixed in MIXED.split("; "))
+
+
+def _digits(node: Call) -> int:
+    return literal_integer(node.arguments[1], "a number of digits") if len(node.arguments) > 1 else 0
+
+
+def _round(printer: Printer, node: Call, texts: list[str]) -> str:
+    """Return ROUND of a fixed scale: the engines' decimal casts round half away from zero, as
+    PostgreSQL does.
+    """
+    digits, scale = _digits(node), node.arguments[0].type.display_scale
+    assert scale is not None
+    if digits < 0:
+        return printer.unpack(f"numeric_round({printer.pack(texts[0], scale)}, {digits})", 0)
+    return f"CAST({texts[0]} AS {printer.type_name(node.type)})"
+
+
+def _trunc(printer: Printer, node: Call, texts: list[str]) -> str:
+    digits, scale = _digits(node), node.arguments[0].type.display_scale
+    assert scale is not None and node.type.display_scale is not None
+    if digits >= scale:
+        return printer.fit_text(texts[0], node.arguments[0].type, node.type)
+    return printer.unpack(f"numeric_trunc({printer.pack(texts[0], scale)}, {digits})", node.type.display_scale)
+
+
+def _variable(name: str) -> Rule:
+    """Return a function of a numeric and a number of digits, whose result has a scale of its
+    own.
+    """
+
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
+        digits = texts[1] if len(texts) > 1 else "0"
+        return unpacked(printer, f"{name}({_packed(printer, node)}, {digits})", node.type)
+
+    return rule
+
+
+def _variable_whole(name: str) -> Rule:
+    """Return a function of a variable numeric alone."""
+
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
+        return unpacked(printer, f"{name}({_packed(printer, node)})", node.type)
+
+    return rule
+
+
+def _packed(printer: Printer, node: Call) -> str:
+    return printer.fit(node.arguments[0], scaled_numeric(None))
+
+
+def _numeric_divide(printer: Printer, node: Call, texts: list[str]) -> str:
+    return f"numeric_divide({texts[0]}, {texts[1]})"
+
+
+def divisor_guarded(texts: list[str], node: Call) -> str:
+    """Return the divisor of a remainder, 1 instead of -1: PostgreSQL's min % -1 is 0, not an
+    overflow.
+    """
+    divisor = node.arguments[1]
+    if isinstance(divisor, Literal) and divisor.value != -1:
+        return texts[1]
+    return f"(CASE WHEN {texts[1]} = -1 THEN 1 ELSE {texts[1]} END)"
+
+
+def _modulo_integer(printer: Printer, node: Call, texts: list[str]) -> str:
+    return f"({texts[0]} % {divisor_guarded(texts, node)})"
+
+
+def _negate_duckdb(printer: Printer, node: Call, texts: list[str]) -> str:
+    return f"subtract({printer.literal(Literal(0, node.type))}, {texts[0]})"
+
+
+def _negate_integer(printer: Printer, node: Call, texts: list[str]) -> str:
+    return f"({printer.literal(Literal(0, node.type))} - {texts[0]})"
+
+
+def _divide_integer(printer: Printer, node: Call, texts: list[str]) -> str:
+    """Return DIV, which yields a bigint; the cast back finds min / -1."""
+    return f"CAST(({texts[0]} div {texts[1]}) AS {printer.type_name(node.type)})"
+
+
+def _known_scale(printer: Printer, node: Call, texts: list[str]) -> str:
+    return f"CASE WHEN {texts[0]} IS NOT NULL THEN {node.arguments[0].type.display_scale} END"
+
+
+NEGATIVE = {"numeric float4 float8": "(-{0})", "variable": "numeric_negate({0})"}
+FUNCTIONS = (
+    Function(
+        "abs", "abs @", unary(NUMBERS), ("abs(-2.50)", "2.50"),
+        both={"int2 int4 int8 numeric float4 float8": "abs({0})", "variable": "numeric_abs({0})"},
+    ),
+    Function(
+        "ceil", "ceil ceiling", "numeric > numeric; float8 > float8", ("ceil(-1.5)", "-1"),
+        duckdb={
+            "numeric": "CAST(ceil({0}) AS DECIMAL(38,0))",
+            "variable": _variable_whole("numeric_ceil"),
+            "float8": "ceil({0})",
+        },
+        spark={
+            "numeric": "CAST(ceil({0}) AS DECIMAL(38,0))",
+            "variable": _variable_whole("numeric_ceil"),
+            "float8": "float8_ceil({0})",
+        },
+    ),
+    Function(
+        "floor", "floor", "numeric > numeric; float8 > float8", ("floor(-1.5)", "-2"),
+        duckdb={
+            "numeric": "CAST(floor({0}) AS DECIMAL(38,0))",
+            "variable": _variable_whole("numeric_floor"),
+            "float8": "floor({0})",
+        },
+        spark={
+            "numeric": "CAST(floor({0}) AS DECIMAL(38,0))",
+            "variable": _variable_whole("numeric_floor"),
+            "float8": "float8_floor({0})",
+        },
+    ),
+    Function(
+        "round", "round", "numeric > numeric; float8 > float8; numeric int4 > numeric", ("round(2.345, 2)", "2.35"),
+        duckdb={"numeric": _round, "variable": _variable("numeric_round"), "float8": "round_even({0}, 0)"},
+        spark={"numeric": _round, "variable": _variable("numeric_round"), "float8": "rint({0})"},
+    ),
+    Function(
+        "trunc", "trunc", "numeric > numeric; float8 > float8; numeric int4 > numeric", ("trunc(-2.345, 1)", "-2.3"),
+        duckdb={"numeric": _trunc, "variable": _variable("numeric_trunc"), "float8": "trunc({0})"},
+        spark={"numeric": _trunc, "variable": _variable("numeric_trunc"), "float8": "float8_trunc({0})"},
+    ),
+    Function(
+        "sign", "sign", "numeric > numeric; float8 > float8", ("sign(-8.4)", "-1"),
+        duckdb={
+            "numeric": "CAST(sign({0}) AS DECIMAL(38,0))",
+            "variable": _variable_whole("numeric_sign"),
+            "float8": "CAST(sign({0}) AS DOUBLE)",
+        },
+        spark={
+            "numeric": "CAST(sign({0}) AS DECIMAL(38,0))",
+            "variable": _variable_whole("numeric_sign"),
+            "float8": "float8_sign({0})",
+        },
+    ),
+    Function(
+        "modulo", "mod %", f"{alike(EXACT)}; {MODULO}", ("-7 % 3", "-1"),
+        duckdb={"numeric": "({0} % {1})", "variable": "numeric_modulo({0}, {1})", "int2 int4 int8": _modulo_integer},
+        spark={"numeric int2 int4 int8": "({0} % {1})", "variable": "numeric_modulo({0}, {1})"},
+    ),
+    Function(
+        "quotient", "div", "numeric numeric > numeric", ("div(9, 4)", "2"), python="math.quotient", java=True,
+        called="div",
+    ),
+    Function(
+        "gcd", "gcd", "int4 int4 > int4; int8 int8 > int8; numeric numeric > numeric", ("gcd(1071, 462)", "21"),
+        java=True, python={"int4": "math.int4_gcd", "int8": "math.int8_gcd", "numeric": "math.numeric_gcd"},
+    ),
+    Function(
+        "lcm", "lcm", "int4 int4 > int4; int8 int8 > int8; numeric numeric > numeric", ("lcm(1071, 462)", "23562"),
+        java=True, python={"int4": "math.int4_lcm", "int8": "math.int8_lcm", "numeric": "math.numeric_lcm"},
+    ),
+    Function("factorial", "factorial", "int8 > numeric", ("factorial(5)", "120"), python="math.factorial"),
+    Function(
+        "scale", "scale", "numeric > int4", ("scale(8.410)", "3"),
+        duckdb={"variable": "CAST(numeric_scale({0}) AS INTEGER)", "numeric": _known_scale},
+    ),
+    Function(
+        "min_scale", "min_scale", "numeric > int4", ("min_scale(8.4100)", "2"), java=True, python="math.min_scale",
+    ),
+    Function(
+        "trim_scale", "trim_scale", "numeric > numeric", ("trim_scale(8.4100)", "8.41"), python="math.trimmed",
+        java=True,
+    ),
+    Function("random", "random", "> float8", strict=False, volatility=VOLATILE, duckdb="random()"),
+    Function(
+        "to_hex", "to_hex", "int4 > text; int8 > text", ("to_hex(-1)", "ffffffff"), java=True,
+        python={"int4": "text.int4_hex", "int8": "text.int8_hex"},
+    ),
+    Function(
+        "read_number", "to_number", "text text > numeric", ("to_number('12,454.8-', '99G999D9S')", "-12454.8"),
+        volatility=STABLE, python="number_formats.read",
+    ),
+    Function(
+        "format_number", "to_char",
+        "int4 text > text as numeric text; int8 text > text as numeric text; numeric text > text as numeric text",
+        ("to_char(-125.8, '999D99S')", "125.80-"), volatility=STABLE, python="number_formats.formatted",
+    ),
+    Function(
+        "format_float", "to_char", "float8 text > text", ("to_char(125.8::float8, '999D9')", " 125.8"),
+        python="number_formats.formatted_float",
+    ),
+    Function(
+        "add", "+", f"{alike(NUMBERS)}; {MIXED}; {across(FLOATS)}", ("1 + 2.50", "3.50"),
+        duckdb={
+            "int2 int4 int8": "add({0}, {1})",
+            "numeric": "({0} + {1})",
+            "variable": "numeric_add({0}, {1})",
+            "float4": "float4_add({0}, {1})",
+            "float8": "float8_add({0}, {1})",
+        },
+        spark={
+            "int2 int4 int8 numeric": "({0} + {1})",
+            "variable": "numeric_add({0}, {1})",
+            "float4": "float4_add({0}, {1})",
+            "float8": "float8_add({0}, {1})",
+        },
+    ),
+    Function("plus", "+", unary(NUMBERS), ("+ 3", "3")),
+    Function(
+        "subtract", "-", f"{alike(NUMBERS)}; {MIXED}; {across(FLOATS)}", ("2 - 3.0", "-1.0"),
+        duckdb={
+            "int2 int4 int8": "subtract({0}, {1})",
+            "numeric": "({0} - {1})",
+            "variable": "numeric_subtract({0}, {1})",
+            "float4": "float4_subtract({0}, {1})",
+            "float8": "float8_subtract({0}, {1})",
+        },
+        spark={
+            "int2 int4 int8 numeric": "({0} - {1})",
+            "variable": "numeric_subtract({0}, {1})",
+            "float4": "float4_subtract({0}, {1})",
+            "float8": "float8_subtract({0}, {1})",
+        },
+    ),
+    Function(
+        "negate", "-", unary(NUMBERS), ("- 2.50", "-2.50"),
+        duckdb={"int2 int4 int8": _negate_duckdb, **NEGATIVE},
+        spark={"int2 int4 int8": _negate_integer, **NEGATIVE},
+    ),
+    Function(
+        "multiply", "*", f"{alike(NUMBERS)}; {MIXED}; {across(FLOATS)}", ("2 * 0.5", "1.0"),
+        duckdb={
+            "int2 int4 int8": "multiply({0}, {1})",
+            "numeric": "({0} * {1})",
+            "variable": "numeric_multiply({0}, {1})",
+            "float4": "float4_multiply({0}, {1})",
+            "float8": "float8_multiply({0}, {1})",
+        },
+        spark={
+            "int2 int4 int8 numeric": "({0} * {1})",
+            "variable": "numeric_multiply({0}, {1})",
+            "float4": "float4_multiply({0}, {1})",
+            "float8": "float8_multiply({0}, {1})",
+        },
+    ),
+    Function(
+        "divide", "/", f"{alike(NUMBERS)}; {MIXED}; {across(FLOATS)}", ("7 / 2", "3"),
+        duckdb={
+            "variable": _numeric_divide,
+            "float4": "float4_divide({0}, {1})",
+            "float8": "float8_divide({0}, {1})",
+            "int2 int4 int8": "({0} // {1})",
+        },
+        spark={
+            "variable": _numeric_divide,
+            "float4": "float4_divide({0}, {1})",
+            "float8": "float8_divide({0}, {1})",
+            "int2 int4 int8": _divide_integer,
+        },
+    ),
+    Function("bit_not", "~", unary(INTEGERS), ("~ 1", "-2"), both="(~{0})"),
+    Function("bit_and", "&", alike(INTEGERS), ("91 & 15", "11"), both="({0} & {1})"),
+    Function("bit_or", "|", alike(INTEGERS), ("32 | 3", "35"), both="({0} | {1})"),
+    Function("bit_xor", "#", alike(INTEGERS), ("17 # 5", "20"), duckdb="xor({0}, {1})", spark="({0} ^ {1})"),
+    Function(
+        "shift_left", "<<", "; ".join(f"{family} int4 > {family}" for family in INTEGERS), ("1 << 4", "16"),
+        duckdb={f"int{size}": f"int{size}_shift_left({{0}}, {{1}})" for size in (2, 4, 8)},
+    ),
+    Function(
+        "shift_right", ">>", "; ".join(f"{family} int4 > {family}" for family in INTEGERS), ("-8 >> 2", "-2"),
+        duckdb={f"int{size}": f"int{size}_shift_right({{0}}, {{1}})" for size in (2, 4, 8)},
+    ),
+)  # fmt: skip

@@ -1,0 +1,174 @@
+"""LIKE, SIMILAR TO and regular expressions.
+
+RE2 in DuckDB matches a constant pattern if it knows the forms in the pattern; in Spark a matcher of
+our own gets the automaton; both take a time that is linear in the text. All other matching is done
+by functions of our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sql.errors import not_supported
+from sql.functions.arguments import RUN, literal_text
+from sql.functions.printing import Printer, Rule
+from sql.functions.rows import Function
+from sql.patterns.automaton_text import automaton_text
+from sql.patterns.grammar import parsed
+from sql.patterns.like import is_quick, like_pattern, searches
+from sql.patterns.re2 import re2_text
+from sql.patterns.similar import similar_pattern
+from sql.patterns.trees import Pattern, options_of
+from sql.tree.expressions import Call, Expression, Literal
+
+# A call with places for text and pattern, and a function that writes a pattern down for the call,
+# None if it can't.
+Native = tuple[str, Callable[[Pattern], str | None]]
+# A longer pattern is read where it is used, not where a statement is planned.
+CONSTANT_CHARACTERS_MAX = 1_000
+RE2: Native = ("regexp_matches({0}, {1})", re2_text)
+AUTOMATON: Native = ("text_matches({0}, {1})", automaton_text)
+LOWER, UPPER = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def _constant_pattern(node: Expression) -> str | None:
+    """Return a pattern that is a constant, also one of SIMILAR TO."""
+    match node:
+        case Literal(value=str(pattern)):
+            return pattern
+        case Call(function="similar_to_escape", arguments=(Literal(value=str(pattern)),)):
+            return similar_pattern(pattern, None)
+        case Call(function="similar_to_escape", arguments=(Literal(value=str(pattern)), Literal(value=str(escape)))):
+            return similar_pattern(pattern, escape)
+    return None
+
+
+def _match(native: Native, letters: str = "") -> Rule:
+    """Return text ~ pattern.
+
+    native: the engine's own way for a constant pattern.
+    """
+    call, pattern_text = native
+
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
+        pattern = _constant_pattern(node.arguments[1])
+        if pattern is not None and len(pattern) <= CONSTANT_CHARACTERS_MAX:
+            written = pattern_text(parsed(pattern, letters))
+            if written is not None:
+                return call.format(texts[0], printer.quoted(written))
+        if ("regexp_replace", "any") not in printer.rules:
+            raise not_supported(
+                f"this pattern of {node.function} in the upper part of a continuous view", node.position
+            )
+        return f"regexp_matches_any({texts[0]}, {texts[1]}, {printer.quoted(letters)}, {RUN})"
+
+    return rule
+
+
+def _like(native: Native) -> Rule:
+    """Return regexp_like(text, pattern [, options])."""
+
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
+        letters = "" if len(node.arguments) < 3 else literal_text(node.arguments[2], "regular expression options")
+        if options_of(letters).is_global:
+            return f"regexp_like_any({', '.join(texts)}, {RUN})"
+        return _as_text(_match(native, letters), printer, node, texts)
+
+    return rule
+
+
+def _as_text(rule: Rule, printer: Printer, node: Call, texts: list[str]) -> str:
+    return rule.format(*texts) if isinstance(rule, str) else rule(printer, node, texts)
+
+
+def _similar_pattern(printer: Printer, node: Call, texts: list[str]) -> str:
+    return f"similar_pattern{'_escaped' if len(texts) > 1 else ''}({', '.join(texts)})"
+
+
+def _with_options(name: str, arguments_count: int) -> Rule:
+    """Return a call of a function of ours whose options may be left out."""
+
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
+        options = [] if len(texts) > arguments_count else [printer.quoted("")]
+        return f"{name}({', '.join([*texts, *options, RUN])})"
+
+    return rule
+
+
+def _count(printer: Printer, node: Call, texts: list[str]) -> str:
+    defaults = ["1", printer.quoted("")]
+    return f"regexp_counted({', '.join([*texts, *defaults[len(texts) - 2 :], RUN])})"
+
+
+def _text_like(printer: Printer, node: Call, texts: list[str]) -> str:
+    """Return LIKE: with a constant pattern the engine's own.
+
+    The engines read escapes of other patterns each in their own way.
+    """
+    text, pattern = texts[0], node.arguments[1]
+    run = f", {RUN}" if printer.like_is_linear else ""
+    escape = literal_text(node.arguments[2], "an escape character") if len(node.arguments) > 2 else "\\"
+    if isinstance(pattern, Literal) and isinstance(pattern.value, str):
+        written = like_pattern(pattern.value, escape)
+        printed, template = printer.quoted(written), f"({{0}} LIKE {{1}} ESCAPE {printer.quoted(chr(92))})"
+        if not (is_quick(written) if printer.like_is_linear else searches(written) <= 1):
+            template = f"text_like({{0}}, {{1}}, {printer.quoted(chr(92))}{run})"
+    else:
+        printed, template = texts[1], f"text_like({{0}}, {{1}}, {printer.quoted(escape)}{run})"
+    if node.function == "ilike":
+        text, printed = (f"translate({part}, '{UPPER}', '{LOWER}')" for part in (text, printed))
+    return template.format(text, printed)
+
+
+FUNCTIONS = (
+    Function(
+        "regexp_part", "substring", "text text > text", ("substring('foobar' from 'o(.)b')", "o"),
+        duckdb=f"regexp_part({{0}}, {{1}}, {RUN})",
+    ),
+    Function("like", "like ~~", "text text > bool", ("'abc' LIKE '_b_'", "t"), can_fail=False, both=_text_like),
+    Function("not_like", "notlike !~~", "text text > bool", ("'abc' !~~ 'a%'", "f")),
+    Function(
+        "similar_to_escape", "similar_to_escape", "text > text; text text > text",
+        ("similar_to_escape('a_c')", "^(?:a.c)$"), duckdb=_similar_pattern,
+    ),
+    Function(
+        "regexp_like", "regexp_like", "text text > bool; text text text > bool",
+        ("regexp_like('Hello World', 'world$', 'i')", "t"), duckdb=_like(RE2), spark=_like(AUTOMATON),
+    ),
+    Function(
+        "regexp_replace", "regexp_replace", "text text text > text; text text text text > text",
+        ("regexp_replace('Thomas', '.[mN]a.', 'M')", "ThM"), duckdb=_with_options("regexp_replaced", 3),
+    ),
+    Function(
+        "regexp_match", "regexp_match", "text text > text[]; text text text > text[]",
+        ("regexp_match('foobarbequebaz', '(bar)(beque)')", "{bar,beque}"),
+        duckdb=_with_options("regexp_first_match", 2),
+    ),
+    Function(
+        "regexp_split", "regexp_split_to_array", "text text > text[]; text text text > text[]",
+        ("regexp_split_to_array('hello world', '\\s+')", "{hello,world}"), duckdb=_with_options("regexp_split", 2),
+    ),
+    Function(
+        "regexp_count", "regexp_count", "text text > int4; text text int4 > int4; text text int4 text > int4",
+        ("regexp_count('123456789012', '\\d\\d\\d', 2)", "3"), duckdb=_count,
+    ),
+    Function(
+        "regexp_instr", "regexp_instr", "text text > int4", ("regexp_instr('number of your street', '[^ ]+ ')", "1"),
+        duckdb=f"regexp_position({{0}}, {{1}}, {RUN})",
+    ),
+    Function(
+        "regexp_substr", "regexp_substr", "text text > text",
+        ("regexp_substr('number of your street', '[^, ]+')", "number"), duckdb=f"regexp_whole({{0}}, {{1}}, {RUN})",
+    ),
+    Function("ilike", "~~*", "text text > bool", ("'ABC' ~~* 'a%'", "t"), can_fail=False, both=_text_like),
+    Function("not_ilike", "!~~*", "text text > bool", ("'ABC' !~~* 'a%'", "f")),
+    Function(
+        "matches", "~", "text text > bool", ("'thomas' ~ 't.*ma'", "t"), duckdb=_match(RE2), spark=_match(AUTOMATON),
+    ),
+    Function(
+        "imatches", "~*", "text text > bool", ("'thomas' ~* 'T.*ma'", "t"), duckdb=_match(RE2, "i"),
+        spark=_match(AUTOMATON, "i"),
+    ),
+    Function("not_matches", "!~", "text text > bool", ("'thomas' !~ 't.*max'", "t")),
+    Function("not_imatches", "!~*", "text text > bool", ("'thomas' !~* 'T.*ma'", "f")),
+)  # fmt: skip
