@@ -14,7 +14,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from engine.catalog.image import CatalogImage, StreamEntry
+from engine.catalog.image import CatalogImage, StreamEntry, TableEntry
+from engine.system_catalog.deparse.definitions import Show, stored_expressions
 from engine.system_catalog.printed import arrow_type
 from engine.system_catalog.rows.constraints import CONSTRAINT_ROWS
 from engine.system_catalog.rows.functions import FUNCTION_ROWS
@@ -136,6 +137,17 @@ class Snapshot:
         for row in self.rows("pg_description"):
             found.setdefault((row["objoid"], row["objsubid"]), []).append((row["classoid"], row["description"]))
         return found
+
+    def expressions(self, entry: TableEntry | StreamEntry) -> dict[str, Show]:
+        """Return the defaults and checks of a relation by their texts in the catalog's rows."""
+        oid = entry.description.oid
+        if oid not in self._expressions:
+            self._expressions[oid] = stored_expressions(entry, self.image)
+        return self._expressions[oid]
+
+    @cached_property
+    def _expressions(self) -> dict[int, dict[str, Show]]:
+        return {}
 
     def bytes_of(self, oid: int) -> int:
         """Return the bytes of a stream's ring, 0 for other relations: all tables share one file."""

@@ -4,17 +4,32 @@ texts meant when they were made, by the names that everything has today.
 
 from __future__ import annotations
 
-from engine.catalog.image import CatalogImage, DisabledViewEntry, QueryViewEntry, SourceText, ViewEntry
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from engine.catalog.image import (
+    CatalogImage,
+    DisabledViewEntry,
+    QueryViewEntry,
+    SourceText,
+    StreamEntry,
+    TableEntry,
+    ViewEntry,
+)
 from engine.ddl.query_views import AsThen, StreamsAsThen, statement_of
 from engine.system_catalog.deparse.nodes import SourceColumn
 from engine.system_catalog.deparse.query_reading import DefinitionCatalog, read_expression, read_query
 from engine.system_catalog.deparse.query_text import Style, expression_text, query_text
-from sql.catalog.catalog import Catalog, RelationDescription, SessionSettings
-from sql.parse.parse import parse
-from sql.parse.statements.select import Select
-from sql.parse.syntax import Expression, SelectBody
+from engine.tables.table_expressions import parsed_expression
+from sql.catalog.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
+from sql.names.relation_keys import quoted
+from sql.types.datatypes import BOOL
 
 View = ViewEntry | QueryViewEntry | DisabledViewEntry
+Show = Callable[[Style, str], str]
+# How expressions stand in the catalog's rows: the same for every session.
+STORED = Style(False, 0, lambda schema, name: f"{quoted(schema)}.{quoted(name)}", lambda kind: kind.sql_name)
 
 
 def view_text(entry: View, image: CatalogImage, style: Style, zone: str) -> str:
@@ -36,16 +51,37 @@ def view_text(entry: View, image: CatalogImage, style: Style, zone: str) -> str:
     return query_text(query, style, [column.name for column in entry.description.columns])
 
 
-def source_expression_text(
-    source: SourceText, relation: RelationDescription, image: CatalogImage, style: Style, zone: str
-) -> str:
-    """Return a default or a check."""
-    node = parsed(source.text)
+def default_text(source: SourceText, column: ColumnDescription, image: CatalogImage, style: Style, zone: str) -> str:
+    """Return a column's default as pg_get_expr shows it."""
+    node = read_expression(parsed_expression(source.text), _source_catalog(source, image, zone), (), column.type)
+    return expression_text(node, style)
+
+
+def check_text(source: SourceText, relation: RelationDescription, image: CatalogImage, style: Style, zone: str) -> str:
+    """Return a check's condition as pg_get_expr shows it: columns by their present names."""
     called = {number: name for name, number in source.names}
-    columns = [
-        SourceColumn(called.get(column.number, column.name), column.name, column.type) for column in relation.columns
-    ]
-    return expression_text(read_expression(node, _catalog(image, image, source.settings, zone), columns), style)
+    columns = [SourceColumn(called.get(one.number), one.name, one.type) for one in relation.columns]
+    node = read_expression(parsed_expression(source.text), _source_catalog(source, image, zone), columns, BOOL)
+    return expression_text(node, style)
+
+
+def stored_expressions(entry: TableEntry | StreamEntry, image: CatalogImage) -> dict[str, Show]:
+    """Return the defaults and checks of a relation by what stands for them in the catalog's rows,
+    each with the function that shows it in a style and a zone.
+    """
+    found: dict[str, Show] = {}
+    for column in entry.description.columns:
+        if column.number in entry.defaults:
+            show: Show = partial(default_text, entry.defaults[column.number], column, image)
+            found[show(STORED, "UTC")] = show
+    for source in entry.checks.values() if isinstance(entry, TableEntry) else ():
+        show = partial(check_text, source, entry.description, image)
+        found[show(STORED, "UTC")] = show
+    return found
+
+
+def _source_catalog(source: SourceText, image: CatalogImage, zone: str) -> DefinitionCatalog:
+    return replace(_catalog(image, image, source.settings, zone), oids=dict(source.sequences))
 
 
 def _catalog(then: Catalog, image: CatalogImage, settings: SessionSettings, zone: str) -> DefinitionCatalog:
@@ -54,10 +90,3 @@ def _catalog(then: Catalog, image: CatalogImage, settings: SessionSettings, zone
         return None if entry is None else entry.description
 
     return DefinitionCatalog(then, today, settings, zone)
-
-
-def parsed(text: str) -> Expression:
-    """Return the expression of a stored text."""
-    (statement,) = parse(f"SELECT {text}")
-    assert isinstance(statement, Select) and isinstance(statement.query.body, SelectBody), text
-    return statement.query.body.targets[0].expression

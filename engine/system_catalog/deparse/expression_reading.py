@@ -63,12 +63,14 @@ class Settings:
         shown_zone: the zone of the session that reads it.
         resolve: a type as written to the type.
         query: reads a query inside of these levels.
+        relation: the present name of the relation that a string names.
     """
 
     written_zone: str
     shown_zone: str
     resolve: Callable[[syntax.TypeName], SqlType]
     query: Callable[[syntax.Query, Levels], SelectQuery]
+    relation: Callable[[str], str]
 
 
 @dataclass
@@ -165,6 +167,8 @@ class ExpressionReader:
         """Return a constant as the output of its type writes it."""
         if text is None:
             return None
+        if kind.family == "regclass":
+            return self.settings.relation(text)
         try:
             value = unmodified_value(text, kind, self.settings.written_zone, None)
         except SqlError:

@@ -6,8 +6,9 @@ Enters: nodes whose sources have names (`aliases`). Leaves: text, on a `Page`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.system_catalog.deparse.layout import CASE_INDENT, Page
 from engine.system_catalog.deparse.nodes import (
@@ -34,6 +35,8 @@ from engine.system_catalog.deparse.nodes import (
 from sql.names.relation_keys import quoted
 from sql.types.datatypes import SqlType
 
+# A relation in a string of the tree: "schema"."name".
+KEY = re.compile('"((?:[^"]|"")*)"\\."((?:[^"]|"")*)"')
 LOW, HIGH = frozenset("+-"), frozenset("*/%")
 # Nodes with parentheses or brackets of their own around what is in them.
 ENCLOSING = (ListNode, SubscriptNode, CaseNode)
@@ -47,6 +50,7 @@ class ExpressionPrinter:
         pretty: print no parentheses that are not needed.
         prefixed: print the item of FROM before a column.
         type_name: a type as this session sees it.
+        relation_name: a relation, likewise, from its schema and name.
         query: prints a query inside of an expression.
     """
 
@@ -54,6 +58,7 @@ class ExpressionPrinter:
     pretty: bool
     prefixed: bool
     type_name: Callable[[SqlType], str]
+    relation_name: Callable[[str, str], str]
     query: Callable[[SelectQuery], None]
 
     def print(self, node: Node, implicit: bool = False) -> None:
@@ -143,6 +148,10 @@ class ExpressionPrinter:
 
         label: its type after it; None: where that is needed.
         """
+        key = KEY.fullmatch(node.text or "") if node.type.family == "regclass" else None
+        if key is not None:
+            schema, name = (part.replace('""', '"') for part in key.groups())
+            node = replace(node, text=self.relation_name(schema, name))
         shown, needed = constant_text(node)
         self.page.write(shown)
         if label or (label is None and needed):

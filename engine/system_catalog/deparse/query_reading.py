@@ -6,8 +6,8 @@ today by oid. Leaves: `SelectQuery`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from engine.system_catalog.deparse import calls_reading, scopes, signatures
 from engine.system_catalog.deparse.expression_reading import ExpressionReader, Settings, parts
@@ -30,8 +30,9 @@ from engine.system_catalog.deparse.scopes import Level, Levels, level_of
 from sql.bind.queries.outputs import output_name
 from sql.catalog.catalog import Catalog, RelationDescription, SessionSettings
 from sql.catalog.schemas import find_relation, find_type
-from sql.names.relation_keys import as_written, name_of, schema_of
+from sql.names.relation_keys import as_written, name_of, quoted_key, schema_of
 from sql.parse import syntax
+from sql.parse.grammar.cursor import read_name
 from sql.parse.type_names import resolve_type
 from sql.types.datatypes import INT8, TEXT, UNKNOWN, SqlType, by_oid
 
@@ -50,12 +51,22 @@ class DefinitionCatalog:
         today: a relation by its oid.
         written: the settings with which the text is read.
         shown_zone: the zone in which times are shown.
+        oids: of relations that the text names in strings.
     """
 
     then: Catalog
     today: Callable[[int], RelationDescription | None]
     written: SessionSettings
     shown_zone: str
+    oids: Mapping[str, int] = field(default_factory=dict)
+
+    def relation_in_string(self, text: str) -> str:
+        """Return the key of the relation that a string names, as it is called today, quoted."""
+        found = None
+        if text not in self.oids:
+            found = find_relation(read_name(text), self.then, self.written)
+        today = self.today(self.oids[text] if found is None and text in self.oids else found.oid if found else 0)
+        return text if today is None else quoted_key(today.name)
 
     def resolve(self, written: syntax.TypeName) -> SqlType:
         """Return the type that a name as written means."""
@@ -67,10 +78,18 @@ def read_query(query: syntax.Query, catalog: DefinitionCatalog) -> SelectQuery:
     return QueryReader(catalog, {}).query(query, ())
 
 
-def read_expression(node: syntax.Expression, catalog: DefinitionCatalog, columns: Sequence[SourceColumn]) -> Node:
-    """Return an expression over the columns of one relation, as a default or a check has it."""
+def read_expression(
+    node: syntax.Expression, catalog: DefinitionCatalog, columns: Sequence[SourceColumn], kind: SqlType
+) -> Node:
+    """Return an expression over the columns of one relation, as a default or a check has it.
+
+    kind: the type that an untyped constant has.
+    """
     source = Source("relation", "", "", "", None, (), list(columns))
-    return QueryReader(catalog, {}).expressions((level_of(source),)).read(node)
+    source.shown_columns = [column.name for column in columns]
+    reader = QueryReader(catalog, {}).expressions((level_of(source),))
+    found = reader.read(node)
+    return reader.coerced(found, kind) if found.type.family == "unknown" else found
 
 
 @dataclass(frozen=True)
@@ -103,7 +122,9 @@ class QueryReader:
     def expressions(self, levels: Levels, windows: tuple[str, ...] = ()) -> ExpressionReader:
         """Return the reader of the expressions inside of these levels."""
         catalog = self.catalog
-        settings = Settings(catalog.written.time_zone, catalog.shown_zone, catalog.resolve, self.query)
+        settings = Settings(
+            catalog.written.time_zone, catalog.shown_zone, catalog.resolve, self.query, catalog.relation_in_string
+        )
         return ExpressionReader(levels, settings, windows)
 
     def _item(self, item: syntax.CommonTable, outer: Levels) -> tuple[ItemNode, tuple[tuple[str, SqlType], ...]]:

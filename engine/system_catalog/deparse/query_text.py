@@ -83,7 +83,8 @@ class QueryPrinter:
 
     def expressions(self, prefixed: bool = True) -> ExpressionPrinter:
         """Return the printer of the query's expressions."""
-        return ExpressionPrinter(self.page, self.style.pretty, prefixed, self.style.type_name, self.inside)
+        style = self.style
+        return ExpressionPrinter(self.page, style.pretty, prefixed, style.type_name, style.relation_name, self.inside)
 
     def inside(self, query: SelectQuery, names: Sequence[str] | None = None, visible: bool = False) -> None:
         """Print a query inside of this one."""

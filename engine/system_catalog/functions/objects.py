@@ -4,10 +4,16 @@ names of owners, visibility.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from engine.catalog.image import DisabledViewEntry, QueryViewEntry, SequenceEntry, ViewEntry
+from engine.catalog.image import (
+    DisabledViewEntry,
+    QueryViewEntry,
+    SequenceEntry,
+    StreamEntry,
+    TableEntry,
+    ViewEntry,
+)
 from engine.embedded.functions.text import quote_ident as quoted_name
 from engine.system_catalog.catalog_functions import catalog_function, constant
 from engine.system_catalog.deparse.definitions import view_text
@@ -27,7 +33,6 @@ VISIBLE = {
     "pg_operator_is_visible": "pg_operator",
     "pg_collation_is_visible": "pg_collation",
 }
-SEQUENCE = re.compile(r"nextval\('(\"(?:[^\"]|\"\")*\"\.\"(?:[^\"]|\"\")*\")'::regclass\)")
 ACTION_WORDS = {"r": "RESTRICT", "c": "CASCADE", "n": "SET NULL"}
 # Kinds of objects of which there are none, or only PostgreSQL's own.
 NEVER_HIDDEN = """
@@ -77,29 +82,15 @@ def style_of(context: SessionContext, pretty: bool, wrap: int = 0) -> Style:
 
 
 @catalog_function("pg_node_tree oid bool", "text", required=2)
-def pg_get_expr(context: SessionContext, text: str | None, _relation: int | None, pretty: bool | None) -> str | None:
-    """Return an expression, which is kept as its text.
-
-    pretty: without the parentheses around all of it. A sequence in it has its schema where the
-    search_path does not lead there.
-    """
-    found = None if text is None else SEQUENCE.fullmatch(text)
-    if text is None or found is None:
-        return without_parentheses(text) if pretty and text is not None else text
-    oid = context.registered_or_none("regclass", found[1])
-    return text if oid is None else f"nextval('{context.shown_as('regclass', oid)}'::regclass)"
-
-
-def without_parentheses(text: str) -> str:
-    """Return an expression without the pair of parentheses around it, if there is one."""
-    if not text.startswith("("):
+def pg_get_expr(context: SessionContext, text: str | None, relation: int | None, pretty: bool | None) -> str | None:
+    """Return an expression of a relation."""
+    if text is None or relation is None:
+        return None
+    entry = context.snapshot.image.by_oid(relation)
+    if not isinstance(entry, TableEntry | StreamEntry):
         return text
-    depth = 0
-    for place, character in enumerate(text):
-        depth += (character == "(") - (character == ")")
-        if depth == 0:
-            return text[1:-1] if place == len(text) - 1 else text
-    return text
+    show = context.snapshot.expressions(entry).get(text)
+    return text if show is None else show(style_of(context, bool(pretty)), context.settings.time_zone)
 
 
 @catalog_function("oid bool", "text", required=1)
@@ -109,9 +100,7 @@ def pg_get_constraintdef(context: SessionContext, oid: int | None, pretty: bool 
     if row is None:
         return None
     if row["contype"] == "c":
-        text = str(row["conbin"])
-        # With pretty printing the outermost parentheses are those of CHECK alone.
-        return f"CHECK {text}" if pretty and text.startswith("(") else f"CHECK ({text})"
+        return f"CHECK ({pg_get_expr(context, row['conbin'], row['conrelid'], pretty)})"
     columns = ", ".join(_column_names(context, row["conrelid"], row["conkey"]))
     if row["contype"] == "f":
         return f"FOREIGN KEY ({columns}) {_reference_text(context, row)}"
@@ -139,9 +128,10 @@ def _column_names(context: SessionContext, relation: int, numbers: list[int]) ->
 
 
 @catalog_function("oid int4 bool", "text", required=1)
-def pg_get_indexdef(context: SessionContext, oid: int | None, column: int | None, _pretty: bool | None) -> str | None:
-    """Return the CREATE INDEX of an index, or the name of one of its columns, which count from
-    1.
+def pg_get_indexdef(context: SessionContext, oid: int | None, column: int | None, pretty: bool | None) -> str | None:
+    """Return the CREATE INDEX of an index, or the name of one of its columns, which count from 1.
+
+    pretty: without the table's schema where the search_path leads there.
     """
     row = next((one for one in context.snapshot.rows("pg_index") if one["indexrelid"] == oid), None)
     if row is None:
@@ -154,8 +144,9 @@ def pg_get_indexdef(context: SessionContext, oid: int | None, column: int | None
         context.snapshot.row("pg_class", row["indrelid"]),
     )
     assert index is not None and table is not None, "an index is a relation"
-    schema = quoted_name(context.snapshot.schema_name(table["relnamespace"]) or "")
-    name = f"{schema}.{quoted_name(table['relname'])}"
+    name = quoted_name(table["relname"])
+    if not (pretty and context.is_visible("pg_class", table["oid"])):
+        name = f"{quoted_name(context.snapshot.schema_name(table['relnamespace']) or '')}.{name}"
     unique = "UNIQUE " * bool(row["indisunique"])
     return f"CREATE {unique}INDEX {quoted_name(index['relname'])} ON {name} USING btree ({', '.join(names)})"
 

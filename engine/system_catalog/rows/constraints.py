@@ -9,11 +9,12 @@ from functools import cache
 
 from engine.catalog.image import CatalogImage, DisabledViewEntry, QueryViewEntry, SequenceEntry, TableEntry, ViewEntry
 from engine.ddl.dependents import reads
+from engine.system_catalog.deparse.definitions import STORED, check_text
 from engine.system_catalog.object_oids import OWN_TYPE, part_oid
 from engine.system_catalog.rows.relations import columns_of, indexes_of
-from engine.system_catalog.source_texts import check_text, used_numbers
 from engine.system_catalog.static_rows import Row, relations, static_rows
 from sql.catalog.catalog import KeyReference
+from sql.tree.walks import columns_of as columns_of_tree
 
 CODES = {"primary key": "p", "unique": "u"}
 ACTIONS = {"no action": "a", "restrict": "r", "cascade": "c", "set null": "n"}
@@ -39,8 +40,10 @@ def constraint_rows(image: CatalogImage) -> list[Row]:
             rows.append(row | {"conindid": part_oid("index", oid, index), "connoinherit": True})
         for one in entry.description.constraints:
             if one.kind == "check":
-                text = check_text(entry.checks[one.name], entry.description)
-                named = used_numbers(entry.checks[one.name], entry.description)
+                text = check_text(entry.checks[one.name], entry.description, image, STORED, "UTC")
+                assert one.condition is not None, "a check has a condition"
+                numbers = (entry.description.columns[used.index].number for used in columns_of_tree(one.condition))
+                named = list(dict.fromkeys(numbers))
                 row = _constraint(part_oid("constraint", oid, one.name), one.name, "c", oid, named, schema)
                 rows.append(row | {"conbin": text})
             if one.reference is not None:

@@ -22,6 +22,7 @@ from engine.catalog.image import (
     states_of,
 )
 from engine.catalog.privileges import access_texts
+from engine.system_catalog.deparse.definitions import STORED, default_text
 from engine.system_catalog.object_oids import (
     BTREE,
     HEAP,
@@ -31,7 +32,6 @@ from engine.system_catalog.object_oids import (
     SERVER,
     part_oid,
 )
-from engine.system_catalog.source_texts import default_text
 from engine.system_catalog.static_rows import (
     CATALOG_SCHEMA,
     CatalogRelation,
@@ -97,11 +97,19 @@ def class_rows(image: CatalogImage) -> list[Row]:
 
 
 def options_of(entry: Entry) -> list[str] | None:
-    """Return the options of a view as CREATE VIEW takes them: the zone that its groups depend
-    on.
+    """Return the options of a continuous view as CREATE VIEW takes them, those that are not the
+    default; and the zone that its groups depend on.
     """
-    zones = {state.zone for state in states_of(entry) if state.zone}
-    return [f"time_zone={zone}" for zone in sorted(zones)] or None
+    found: dict[str, None] = {}
+    for definition in (state.view.definition for state in states_of(entry)):
+        options = {
+            "on_error": (definition.on_error, "reject"),
+            "eager_grouping": (str(definition.joins.eager_grouping).lower(), "true"),
+            "stream_join": (definition.joins.stream_join, "frozen"),
+        }
+        found |= {f"{name}={value}": None for name, (value, usual) in options.items() if value != usual}
+    zones = sorted({state.zone for state in states_of(entry) if state.zone})
+    return [*found, *(f"time_zone={zone}" for zone in zones)] or None
 
 
 def tables_of_foreign_keys(image: CatalogImage) -> set[int]:
@@ -211,7 +219,7 @@ def default_rows(image: CatalogImage) -> list[Row]:
         oid = entry.description.oid
         for column in columns_of(entry):
             if column.number in entry.defaults and column.identity is None:
-                text = default_text(entry.defaults[column.number], column)
+                text = default_text(entry.defaults[column.number], column, image, STORED, "UTC")
                 number = part_oid("default", oid, column.number)
                 rows.append({"oid": number, "adrelid": oid, "adnum": column.number, "adbin": text})
     return rows

@@ -51,7 +51,7 @@ class Theirs:
 
 @pytest.fixture
 def answering(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ours | Theirs]:
-    """Return the session whose answers are to be in the files: PostgreSQL's to write them, else ours."""
+    """Return the session of the answers: PostgreSQL's to write the files, else ours."""
     if not request.config.getoption("--rewrite"):
         world = World(tmp_path / "data")
         yield Ours(world.client())
