@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.system_catalog.deparse import signatures
-from engine.system_catalog.deparse.nodes import CallNode, Constant, Node, SortNode, WindowNode
+from engine.system_catalog.deparse.nodes import CallNode, Constant, NamedNode, Node, SortNode, WindowNode
 from engine.system_catalog.static_rows import Row
-from sql.names.relation_keys import quoted
+from sql.names.relation_keys import as_written, name_of, quoted, schema_of
 from sql.parse import syntax
 from sql.parse.grammar.spelled_calls import WITHOUT_PARENTHESES
 from sql.types.datatypes import (
@@ -55,6 +56,9 @@ def call(reader: ExpressionReader, node: syntax.FunctionCall) -> Node:
     arguments = [reader.read(argument) for argument in node.arguments]
     keys = [reader.read(item.expression) for item in node.within_group]
     given = [argument.type for argument in (*arguments, *keys)]
+    own = _own_function(reader, node, arguments)
+    if own is not None:
+        return _decorated(reader, node, own)
     row = signatures.function(name, given)
     if row is None:
         found = CallNode(quoted(name), tuple(map(reader.settled, arguments)), TEXT)
@@ -68,6 +72,23 @@ def call(reader: ExpressionReader, node: syntax.FunctionCall) -> Node:
     shown = name if kind == "syntax" else quoted(name)
     found = CallNode(shown, tuple(coerced[: len(arguments)]), result, kind)
     return _decorated(reader, node, found, coerced[len(arguments) :])
+
+
+def _own_function(reader: ExpressionReader, node: syntax.FunctionCall, arguments: list[Node]) -> CallNode | None:
+    """Return the call of a user's function, None where no such function is meant."""
+    written = as_written((node.name,) if node.schema is None else (node.schema, node.name))
+    for function in reader.settings.functions(written):
+        named = [one.name for one in arguments if isinstance(one, NamedNode)]
+        by_name = {one.name: one.type for one in function.inputs}
+        places = [one.type for one in function.inputs][: len(arguments) - len(named)]
+        kinds = [*places, *(by_name[name] for name in named if name in by_name)]
+        if len(kinds) == len(arguments) and all(
+            signatures.is_implicit(one.type, kind.oid) for one, kind in zip(arguments, kinds, strict=True)
+        ):
+            items = tuple(reader.coerced(one, kind) for one, kind in zip(arguments, kinds, strict=True))
+            name, schema = name_of(function.name), schema_of(function.name)
+            return CallNode(name, items, function.result or TEXT, schema=schema)
+    return None
 
 
 def by_oid_or_text(name: str) -> SqlType:
@@ -124,11 +145,15 @@ def _decorated(
     order = tuple(reader.sort(one, item) for one, item in zip(expressions, items, strict=True))
     condition = None if node.filter is None else reader.condition(node.filter)
     over = None if node.over is None else window(reader, node.over)
-    kind = "window" if over is not None else found.kind
-    return CallNode(
-        found.name, found.arguments, found.type, kind, node.star, node.distinct, order, bool(node.within_group),
-        condition, over,
-    )  # fmt: skip
+    return replace(
+        found,
+        kind="window" if over is not None else found.kind,
+        distinct=node.distinct,
+        order_by=order,
+        within_group=bool(node.within_group),
+        condition=condition,
+        over=over,
+    )
 
 
 def window(reader: ExpressionReader, node: syntax.WindowDefinition, name: str | None = None) -> WindowNode:

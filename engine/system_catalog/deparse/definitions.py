@@ -18,18 +18,18 @@ from engine.catalog.image import (
     ViewEntry,
 )
 from engine.ddl.query_views import AsThen, StreamsAsThen, statement_of
+from engine.system_catalog.deparse.layout import Style, qualified
 from engine.system_catalog.deparse.nodes import SourceColumn
 from engine.system_catalog.deparse.query_reading import DefinitionCatalog, read_expression, read_query
-from engine.system_catalog.deparse.query_text import Style, expression_text, query_text
+from engine.system_catalog.deparse.query_text import expression_text, query_text
 from engine.tables.table_expressions import parsed_expression
 from sql.catalog.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
-from sql.names.relation_keys import quoted
 from sql.types.datatypes import BOOL
 
 View = ViewEntry | QueryViewEntry | DisabledViewEntry
 Show = Callable[[Style, str], str]
 # How expressions stand in the catalog's rows: the same for every session.
-STORED = Style(False, 0, lambda schema, name: f"{quoted(schema)}.{quoted(name)}", lambda kind: kind.sql_name)
+STORED = Style(False, 0, qualified, lambda kind: kind.sql_name, qualified)
 
 
 def view_text(entry: View, image: CatalogImage, style: Style, zone: str) -> str:
@@ -89,4 +89,4 @@ def _catalog(then: Catalog, image: CatalogImage, settings: SessionSettings, zone
         entry = image.by_oid(oid)
         return None if entry is None else entry.description
 
-    return DefinitionCatalog(then, today, settings, zone)
+    return DefinitionCatalog(then, today, settings, zone, image.functions.get)

@@ -22,6 +22,7 @@ from engine.system_catalog.deparse.nodes import (
     ListNode,
     LogicNode,
     Merged,
+    NamedNode,
     Node,
     OperatorNode,
     SelectQuery,
@@ -33,6 +34,7 @@ from engine.system_catalog.deparse.nodes import (
     Var,
 )
 from engine.system_catalog.deparse.scopes import Levels, named, source_called, star, whole_row
+from sql.catalog.functions import FunctionDescription
 from sql.errors import SqlError
 from sql.parse import syntax
 from sql.types.datatypes import (
@@ -64,6 +66,7 @@ class Settings:
         resolve: a type as written to the type.
         query: reads a query inside of these levels.
         relation: the present name of the relation that a string names.
+        functions: the users' functions that a name as written means.
     """
 
     written_zone: str
@@ -71,6 +74,7 @@ class Settings:
     resolve: Callable[[syntax.TypeName], SqlType]
     query: Callable[[syntax.Query, Levels], SelectQuery]
     relation: Callable[[str], str]
+    functions: Callable[[str], list[FunctionDescription]]
 
 
 @dataclass
@@ -134,6 +138,9 @@ class ExpressionReader:
                 return self._field(node)
             case syntax.Row():
                 return self.row(node)
+            case syntax.NamedArgument():
+                operand = self.read(node.value)
+                return NamedNode(node.name, operand, operand.type)
             case syntax.Star():
                 source = source_called(node.qualifier, self.levels)
                 assert source is not None, node
@@ -157,6 +164,8 @@ class ExpressionReader:
         if kind is None or node.type.oid == kind.oid or kind.family == "unknown":
             return node
         kind = kind.without_modifier()
+        if isinstance(node, NamedNode):
+            return replace(node, operand=self.coerced(node.operand, kind), type=kind)
         if isinstance(node, Constant) and node.type.family == "unknown":
             return Constant(self.shown_value(node.text, kind), kind)
         if isinstance(node, ListNode) and node.kind == "array" and node.type.element.family == "unknown":
@@ -418,7 +427,7 @@ def parts(node: Node) -> Iterator[Node]:
     yield node
     inside: Sequence[Node | None] = ()
     match node:
-        case CastNode() | CollateNode() | FieldNode():
+        case CastNode() | CollateNode() | FieldNode() | NamedNode():
             inside = (node.operand,)
         case TestNode():
             inside = (node.operand, node.other)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from engine.system_catalog.deparse.layout import CASE_INDENT, Page
+from engine.system_catalog.deparse.layout import CASE_INDENT, Page, Style
 from engine.system_catalog.deparse.nodes import (
     ArrayTestNode,
     CallNode,
@@ -22,6 +22,7 @@ from engine.system_catalog.deparse.nodes import (
     ListNode,
     LogicNode,
     Merged,
+    NamedNode,
     Node,
     OperatorNode,
     SelectQuery,
@@ -33,7 +34,6 @@ from engine.system_catalog.deparse.nodes import (
     WindowNode,
 )
 from sql.names.relation_keys import quoted
-from sql.types.datatypes import SqlType
 
 # A relation in a string of the tree: "schema"."name".
 KEY = re.compile('"((?:[^"]|"")*)"\\."((?:[^"]|"")*)"')
@@ -47,19 +47,19 @@ class ExpressionPrinter:
     """A printer of expressions onto a page.
 
     Attributes:
-        pretty: print no parentheses that are not needed.
         prefixed: print the item of FROM before a column.
-        type_name: a type as this session sees it.
-        relation_name: a relation, likewise, from its schema and name.
         query: prints a query inside of an expression.
     """
 
     page: Page
-    pretty: bool
+    style: Style
     prefixed: bool
-    type_name: Callable[[SqlType], str]
-    relation_name: Callable[[str, str], str]
     query: Callable[[SelectQuery], None]
+
+    @property
+    def pretty(self) -> bool:
+        """True to print no parentheses that are not needed."""
+        return self.style.pretty
 
     def print(self, node: Node, implicit: bool = False) -> None:
         """Print an expression.
@@ -93,6 +93,9 @@ class ExpressionPrinter:
                 self._close()
             case CallNode():
                 self._call(node)
+            case NamedNode():
+                page.write(f"{quoted(node.name)} => ")
+                self.print(node.operand, True)
             case CaseNode():
                 self._case(node)
             case ListNode():
@@ -100,7 +103,7 @@ class ExpressionPrinter:
                 self.all(node.items, True)
                 page.write("]" if node.kind == "array" else ")")
                 if not node.items and node.kind == "array":
-                    page.write(f"::{self.type_name(node.type)}")
+                    page.write(f"::{self.style.type_name(node.type)}")
             case SubscriptNode():
                 self._subscript(node)
             case FieldNode():
@@ -151,11 +154,11 @@ class ExpressionPrinter:
         key = KEY.fullmatch(node.text or "") if node.type.family == "regclass" else None
         if key is not None:
             schema, name = (part.replace('""', '"') for part in key.groups())
-            node = replace(node, text=self.relation_name(schema, name))
+            node = replace(node, text=self.style.relation_name(schema, name))
         shown, needed = constant_text(node)
         self.page.write(shown)
         if label or (label is None and needed):
-            self.page.write(f"::{self.type_name(node.type)}")
+            self.page.write(f"::{self.style.type_name(node.type)}")
 
     def _cast(self, node: CastNode) -> None:
         operand = node.operand
@@ -165,7 +168,7 @@ class ExpressionPrinter:
             self._open()
             self._operand(operand, node, False)
             self._close()
-        self.page.write(f"::{self.type_name(node.type)}")
+        self.page.write(f"::{self.style.type_name(node.type)}")
 
     def _operator(self, node: OperatorNode) -> None:
         if all(isinstance(operand, ListNode) and operand.kind == "row" for operand in node.operands):
@@ -251,7 +254,8 @@ class ExpressionPrinter:
         if node.kind == "syntax":
             self._own_syntax(node)
             return
-        page.write(f"{node.name}(" + "DISTINCT " * node.distinct + "*" * node.star)
+        name = self.style.function_name(node.schema, node.name) if node.schema else node.name
+        page.write(f"{name}(" + "DISTINCT " * node.distinct + "*" * node.star)
         self.all(node.arguments, True)
         if node.order_by:
             page.write(") WITHIN GROUP (ORDER BY " if node.within_group else " ORDER BY ")
@@ -387,7 +391,7 @@ def is_function_cast(node: Node) -> bool:
 def is_simple(node: Node, parent: Node) -> bool:
     """Tell whether a node needs no parentheses inside of another one."""
     match node:
-        case Var() | Merged() | Constant() | CallNode() | ListNode() | SubscriptNode() | CaseNode():
+        case Var() | Merged() | Constant() | CallNode() | NamedNode() | ListNode() | SubscriptNode() | CaseNode():
             return True
         case FieldNode():
             return not isinstance(parent, FieldNode)

@@ -1,11 +1,15 @@
-"""The page that a definition is printed on: lines, and how far they are indented.
+"""The page that a definition is printed on: lines, how far they are indented, and the style.
 
 The numbers are those of PostgreSQL's own texts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+from sql.names.relation_keys import quoted
+from sql.types.datatypes import SqlType
 
 CLAUSE_INDENT, JOIN_INDENT, ITEM_INDENT, CASE_INDENT = 8, 4, 4, 4
 INDENT_MAX = 40
@@ -64,3 +68,27 @@ class Page:
         elif breaks:
             self.line("", -CLAUSE_INDENT, CLAUSE_INDENT, ITEM_INDENT)
         self.write(piece)
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a definition is printed.
+
+    Attributes:
+        pretty: without parentheses that are not needed.
+        wrap: the column after which lists go on in a new line; 0: after each item.
+        relation_name: a relation as the session sees it, from its schema and name.
+        type_name: a type, likewise.
+        function_name: a user's function, likewise.
+    """
+
+    pretty: bool
+    wrap: int
+    relation_name: Callable[[str, str], str]
+    type_name: Callable[[SqlType], str]
+    function_name: Callable[[str, str], str]
+
+
+def qualified(schema: str, name: str) -> str:
+    """Return a name with its schema."""
+    return f"{quoted(schema)}.{quoted(name)}"

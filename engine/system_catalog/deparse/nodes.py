@@ -183,6 +183,7 @@ class CallNode:
 
     Attributes:
         name: as it is printed, quoted where needed.
+        schema: of a user's function; '' for PostgreSQL's.
         kind: 'function', 'words' (COALESCE and the like), 'syntax' (SQL's own form), 'bare'
             (without parentheses), 'aggregate', or 'window'.
     """
@@ -197,6 +198,16 @@ class CallNode:
     within_group: bool = False
     condition: Node | None = None
     over: WindowNode | None = None
+    schema: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class NamedNode:
+    """The argument name => operand of a call."""
+
+    name: str
+    operand: Node
+    type: SqlType
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,7 +284,7 @@ class CollateNode:
 
 Node = (
     Var | Merged | Constant | CastNode | OperatorNode | LogicNode | TestNode | CallNode | CaseNode | ListNode | SubscriptNode
-    | FieldNode | ArrayTestNode | SubqueryNode | CollateNode
+    | FieldNode | ArrayTestNode | SubqueryNode | CollateNode | NamedNode
 )  # fmt: skip
 
 

@@ -29,6 +29,7 @@ from engine.system_catalog.deparse.nodes import (
 from engine.system_catalog.deparse.scopes import Level, Levels, level_of
 from sql.bind.queries.outputs import output_name
 from sql.catalog.catalog import Catalog, RelationDescription, SessionSettings
+from sql.catalog.functions import FunctionDescription, visible_functions
 from sql.catalog.schemas import find_relation, find_type
 from sql.names.relation_keys import as_written, name_of, quoted_key, schema_of
 from sql.parse import syntax
@@ -52,13 +53,20 @@ class DefinitionCatalog:
         written: the settings with which the text is read.
         shown_zone: the zone in which times are shown.
         oids: of relations that the text names in strings.
+        function: a user's function by its oid.
     """
 
     then: Catalog
     today: Callable[[int], RelationDescription | None]
     written: SessionSettings
     shown_zone: str
+    function: Callable[[int], FunctionDescription | None]
     oids: Mapping[str, int] = field(default_factory=dict)
+
+    def functions(self, written: str) -> list[FunctionDescription]:
+        """Return the users' functions that a name as written means, by their present names."""
+        found = visible_functions(written, self.then, self.written)
+        return [self.function(one.oid) or one for one in found]
 
     def relation_in_string(self, text: str) -> str:
         """Return the key of the relation that a string names, as it is called today, quoted."""
@@ -123,7 +131,12 @@ class QueryReader:
         """Return the reader of the expressions inside of these levels."""
         catalog = self.catalog
         settings = Settings(
-            catalog.written.time_zone, catalog.shown_zone, catalog.resolve, self.query, catalog.relation_in_string
+            catalog.written.time_zone,
+            catalog.shown_zone,
+            catalog.resolve,
+            self.query,
+            catalog.relation_in_string,
+            catalog.functions,
         )
         return ExpressionReader(levels, settings, windows)
 

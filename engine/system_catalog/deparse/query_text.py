@@ -5,12 +5,12 @@ Enters: a `SelectQuery`, what this session calls relations and types. Leaves: te
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.system_catalog.deparse.aliases import give_names, listed_columns
 from engine.system_catalog.deparse.expression_text import ExpressionPrinter
-from engine.system_catalog.deparse.layout import CLAUSE_INDENT, JOIN_INDENT, Page
+from engine.system_catalog.deparse.layout import CLAUSE_INDENT, JOIN_INDENT, Page, Style, qualified
 from engine.system_catalog.deparse.nodes import (
     Constant,
     FromNode,
@@ -25,27 +25,9 @@ from engine.system_catalog.deparse.nodes import (
     Var,
 )
 from sql.names.relation_keys import quoted
-from sql.types.datatypes import SqlType
 
 # PostgreSQL 15 has these two items in FROM of each view.
 RULE_NAMES = frozenset({"old", "new"})
-
-
-@dataclass(frozen=True)
-class Style:
-    """How a definition is printed.
-
-    Attributes:
-        pretty: without parentheses that are not needed.
-        wrap: the column after which lists go on in a new line; 0: after each item.
-        relation_name: a relation as the session sees it, from its schema and name.
-        type_name: a type, likewise.
-    """
-
-    pretty: bool
-    wrap: int
-    relation_name: Callable[[str, str], str]
-    type_name: Callable[[SqlType], str]
 
 
 def query_text(query: SelectQuery, style: Style, names: Sequence[str]) -> str:
@@ -83,8 +65,7 @@ class QueryPrinter:
 
     def expressions(self, prefixed: bool = True) -> ExpressionPrinter:
         """Return the printer of the query's expressions."""
-        style = self.style
-        return ExpressionPrinter(self.page, style.pretty, prefixed, style.type_name, style.relation_name, self.inside)
+        return ExpressionPrinter(self.page, self.style, prefixed, self.inside)
 
     def inside(self, query: SelectQuery, names: Sequence[str] | None = None, visible: bool = False) -> None:
         """Print a query inside of this one."""
@@ -302,8 +283,8 @@ class QueryPrinter:
             case "relation":
                 own = source.name
                 hidden = source.name in self.item_names
-                whole = f"{quoted(source.schema)}.{quoted(source.name)}"
-                page.write(whole if hidden else self.style.relation_name(source.schema, source.name))
+                shown = qualified if hidden else self.style.relation_name
+                page.write(shown(source.schema, source.name))
             case "item":
                 own = source.name
                 page.write(quoted(source.name))

@@ -17,7 +17,7 @@ from engine.catalog.image import (
 from engine.embedded.functions.text import quote_ident as quoted_name
 from engine.system_catalog.catalog_functions import catalog_function, constant
 from engine.system_catalog.deparse.definitions import view_text
-from engine.system_catalog.deparse.query_text import Style
+from engine.system_catalog.deparse.layout import Style
 from engine.system_catalog.static_rows import Row, relations
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of, schema_of
@@ -78,7 +78,10 @@ def style_of(context: SessionContext, pretty: bool, wrap: int = 0) -> Style:
     def type_name(kind: SqlType) -> str:
         return kind.sql_name if kind.enum is None else context.type_shown(kind.oid, None)
 
-    return Style(pretty, wrap, relation_name, type_name)
+    def function_name(schema: str, name: str) -> str:
+        return quoted_name(name) if schema in context.path else f"{quoted_name(schema)}.{quoted_name(name)}"
+
+    return Style(pretty, wrap, relation_name, type_name, function_name)
 
 
 @catalog_function("pg_node_tree oid bool", "text", required=2)

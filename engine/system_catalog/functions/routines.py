@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from engine.catalog.image import SourceText
 from engine.system_catalog.catalog_functions import catalog_function
+from engine.system_catalog.deparse.definitions import default_text
+from engine.system_catalog.functions.objects import style_of
 from engine.system_catalog.session_context import SessionContext
-from engine.system_catalog.source_texts import default_text
 from engine.system_catalog.static_rows import Row
 from sql.catalog.catalog import ColumnDescription
 from sql.catalog.functions import FunctionDescription
@@ -55,7 +56,7 @@ def pg_get_function_arg_default(context: SessionContext, oid: int | None, number
     function = context.snapshot.image.functions.get(oid or 0)
     if function is None or not 1 <= (number or 0) <= len(function.arguments):
         return None
-    return _defaults(function)[(number or 0) - 1]
+    return _defaults(context, function)[(number or 0) - 1]
 
 
 @catalog_function("oid", "text")
@@ -106,7 +107,7 @@ def _parts(context: SessionContext, row: Row, wanted: tuple[str, ...], defaults:
     types = row["proallargtypes"] or row["proargtypes"]
     modes, names = row["proargmodes"] or ["i"] * len(types), row["proargnames"] or [""] * len(types)
     function = context.snapshot.image.functions.get(row["oid"])
-    known = _defaults(function) if function is not None and defaults else [None] * len(types)
+    known = _defaults(context, function) if function is not None and defaults else [None] * len(types)
     return [
         MODES.get(mode, "")
         + (f"{quoted(name)} " if name else "")
@@ -117,8 +118,11 @@ def _parts(context: SessionContext, row: Row, wanted: tuple[str, ...], defaults:
     ]
 
 
-def _defaults(function: FunctionDescription) -> list[str | None]:
+def _defaults(context: SessionContext, function: FunctionDescription) -> list[str | None]:
+    image, style, zone = context.snapshot.image, style_of(context, False), context.settings.time_zone
     return [
-        default_text(SourceText(one.default, "UTC"), ColumnDescription(one.name, one.type)) if one.default else None
+        default_text(SourceText(one.default, "UTC"), ColumnDescription(one.name, one.type), image, style, zone)
+        if one.default
+        else None
         for one in function.arguments
     ]

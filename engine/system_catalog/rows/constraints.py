@@ -42,8 +42,8 @@ def constraint_rows(image: CatalogImage) -> list[Row]:
             if one.kind == "check":
                 text = check_text(entry.checks[one.name], entry.description, image, STORED, "UTC")
                 assert one.condition is not None, "a check has a condition"
-                numbers = (entry.description.columns[used.index].number for used in columns_of_tree(one.condition))
-                named = list(dict.fromkeys(numbers))
+                used = (entry.description.columns[column.index].number for column in columns_of_tree(one.condition))
+                named = list(dict.fromkeys(used))
                 row = _constraint(part_oid("constraint", oid, one.name), one.name, "c", oid, named, schema)
                 rows.append(row | {"conbin": text})
             if one.reference is not None:

@@ -10,8 +10,7 @@ import pytest
 
 import views.upkeep.kernels
 from engine.catalog.image import CatalogImage, DisabledViewEntry
-from engine.system_catalog.deparse.definitions import view_text
-from engine.system_catalog.deparse.query_text import Style
+from engine.system_catalog.deparse.definitions import STORED, view_text
 from engine.system_catalog.rows.constraints import depend_rows
 from engine.system_catalog.rows.relations import class_rows
 from ringbuffer.compile.kernel_text import KernelTextError
@@ -55,8 +54,7 @@ def shown_in_catalog(image: CatalogImage) -> None:
     assert names >= {"totals", "above"}
     entry = image.entries["totals"]
     assert isinstance(entry, DisabledViewEntry)
-    style = Style(False, 0, lambda _, name: name, lambda kind: kind.sql_name)
-    assert view_text(entry, image, style, "UTC").startswith(" SELECT city, sum(n)")
+    assert view_text(entry, image, STORED, "UTC").startswith(" SELECT city, sum(n)")
     assert entry.description.oid in {row["refobjid"] for row in depend_rows(image)}
 
 
