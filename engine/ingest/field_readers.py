@@ -110,13 +110,17 @@ def part_of(morsel: Morsel, places: Sequence[int]) -> Morsel:
     return replace(morsel, data=data, nulls=tuple(morsel.nulls[index] for index in places))
 
 
+# Families that the decoders' kernels read; enums are read by their labels.
+DECODED = frozenset("bool int2 int4 int8 float4 float8 numeric text varchar date timestamp timestamptz".split())
+
+
 def has_kernel(kind: SqlType) -> bool:
     """Tell whether the decoder's kernels read a type.
 
     A plain numeric has no scale for them, and they round no seconds.
     """
     has_digits = kind.family != "numeric" and kind.precision not in (None, SECOND_DIGITS_MAX)
-    return kind.row.kernel != "" and not kind.is_variable_numeric and not has_digits
+    return (kind.is_enum or kind.family in DECODED) and not kind.is_variable_numeric and not has_digits
 
 
 def arriving_layout(column: ColumnDescription) -> ColumnLayout:

@@ -172,8 +172,8 @@ class TypeFamily:
         category: PostgreSQL's typcategory (N numeric, S string, D date and time, T time span, B
             boolean, E enum, U of its own kind, Z internal, A array, P what is no value, X unknown).
         preferred: the family is the preferred one of its category.
-        kernel: the physical name in `ringbuffer.memory.columns`, '' where the ring cannot hold the
-            type.
+        kernel: the physical name in `ringbuffer.memory.columns` of a kernel's column; a plain
+            numeric is one of the scale besides, and TEXT in the ring.
         arrow: the type of a column in an Arrow hand-over or a stored version; numeric has two:
             decimal128(38, display_scale), and struct<unscaled: decimal128(38, 0), scale: int16> for
             a variable numeric.
@@ -202,11 +202,11 @@ SCALARS: dict[str, TypeFamily] = {
     "numeric": TypeFamily("numeric", 1700, -1, "N", False, "NUMERIC", "decimal128", "DECIMAL", "DECIMAL", 1231),
     "text": TypeFamily("text", 25, -1, "S", True, "TEXT", "string", "STRING", "VARCHAR", 1009),
     "varchar": TypeFamily("character varying", 1043, -1, "S", False, "TEXT", "string", "STRING", "VARCHAR", 1015),
-    "bpchar": TypeFamily("character", 1042, -1, "S", False, "", "string", "STRING", "VARCHAR", 1014),
+    "bpchar": TypeFamily("character", 1042, -1, "S", False, "TEXT", "string", "STRING", "VARCHAR", 1014),
     "date": TypeFamily("date", 1082, 4, "D", False, "DATE", "date32", "DATE", "DATE", 1182),
-    "time": TypeFamily("time without time zone", 1083, 8, "D", False, "", "int64", "BIGINT", "BIGINT", 1183),
+    "time": TypeFamily("time without time zone", 1083, 8, "D", False, "INT64", "int64", "BIGINT", "BIGINT", 1183),
     "timetz": TypeFamily(
-        "time with time zone", 1266, 12, "D", False, "", "struct<micros: int64, west: int32>", "STRUCT<micros: BIGINT, west: INT>",
+        "time with time zone", 1266, 12, "D", False, "TEXT", "struct<micros: int64, west: int32>", "STRUCT<micros: BIGINT, west: INT>",
         "STRUCT(micros BIGINT, west INTEGER)", 1270,
     ),
     "timestamp": TypeFamily(
@@ -216,24 +216,24 @@ SCALARS: dict[str, TypeFamily] = {
         "timestamp with time zone", 1184, 8, "D", True, "TIMESTAMP", "timestamp[us, UTC]", "TIMESTAMP", "TIMESTAMPTZ", 1185
     ),
     "interval": TypeFamily(
-        "interval", 1186, 16, "T", True, "", "struct<months: int32, days: int32, micros: int64>",
+        "interval", 1186, 16, "T", True, "TEXT", "struct<months: int32, days: int32, micros: int64>",
         "STRUCT<months: INT, days: INT, micros: BIGINT>", "STRUCT(months INTEGER, days INTEGER, micros BIGINT)", 1187,
     ),
-    "uuid": TypeFamily("uuid", 2950, 16, "U", False, "", "string", "STRING", "VARCHAR", 2951),
-    "bytea": TypeFamily("bytea", 17, -1, "U", False, "", "binary", "BINARY", "BLOB", 1001),
-    "json": TypeFamily("json", 114, -1, "U", False, "", "string", "STRING", "VARCHAR", 199),
-    "jsonb": TypeFamily("jsonb", 3802, -1, "U", False, "", "string", "STRING", "VARCHAR", 3807),
-    "inet": TypeFamily("inet", 869, -1, "I", True, "", "string", "STRING", "VARCHAR", 1041),
-    "cidr": TypeFamily("cidr", 650, -1, "I", False, "", "string", "STRING", "VARCHAR", 651),
-    "void": TypeFamily("void", 2278, 4, "P", False, "", "string", "STRING", "VARCHAR"),
-    "oid": TypeFamily("oid", 26, 4, "N", True, "", "int64", "BIGINT", "BIGINT", 1028),
-    "name": TypeFamily("name", 19, 64, "S", False, "", "string", "STRING", "VARCHAR", 1003),
-    "char": TypeFamily('"char"', 18, 1, "Z", False, "", "string", "STRING", "VARCHAR", 1002),
-    "regproc": TypeFamily("regproc", 24, 4, "N", False, "", "int64", "BIGINT", "BIGINT", 1008),
-    "regclass": TypeFamily("regclass", 2205, 4, "N", False, "", "int64", "BIGINT", "BIGINT", 2210),
-    "regtype": TypeFamily("regtype", 2206, 4, "N", False, "", "int64", "BIGINT", "BIGINT", 2211),
-    "regnamespace": TypeFamily("regnamespace", 4089, 4, "N", False, "", "int64", "BIGINT", "BIGINT", 4090),
-    "regrole": TypeFamily("regrole", 4096, 4, "N", False, "", "int64", "BIGINT", "BIGINT", 4097),
+    "uuid": TypeFamily("uuid", 2950, 16, "U", False, "TEXT", "string", "STRING", "VARCHAR", 2951),
+    "bytea": TypeFamily("bytea", 17, -1, "U", False, "TEXT", "binary", "BINARY", "BLOB", 1001),
+    "json": TypeFamily("json", 114, -1, "U", False, "TEXT", "string", "STRING", "VARCHAR", 199),
+    "jsonb": TypeFamily("jsonb", 3802, -1, "U", False, "TEXT", "string", "STRING", "VARCHAR", 3807),
+    "inet": TypeFamily("inet", 869, -1, "I", True, "TEXT", "string", "STRING", "VARCHAR", 1041),
+    "cidr": TypeFamily("cidr", 650, -1, "I", False, "TEXT", "string", "STRING", "VARCHAR", 651),
+    "void": TypeFamily("void", 2278, 4, "P", False, "TEXT", "string", "STRING", "VARCHAR"),
+    "oid": TypeFamily("oid", 26, 4, "N", True, "INT64", "int64", "BIGINT", "BIGINT", 1028),
+    "name": TypeFamily("name", 19, 64, "S", False, "TEXT", "string", "STRING", "VARCHAR", 1003),
+    "char": TypeFamily('"char"', 18, 1, "Z", False, "TEXT", "string", "STRING", "VARCHAR", 1002),
+    "regproc": TypeFamily("regproc", 24, 4, "N", False, "INT64", "int64", "BIGINT", "BIGINT", 1008),
+    "regclass": TypeFamily("regclass", 2205, 4, "N", False, "INT64", "int64", "BIGINT", "BIGINT", 2210),
+    "regtype": TypeFamily("regtype", 2206, 4, "N", False, "INT64", "int64", "BIGINT", "BIGINT", 2211),
+    "regnamespace": TypeFamily("regnamespace", 4089, 4, "N", False, "INT64", "int64", "BIGINT", "BIGINT", 4090),
+    "regrole": TypeFamily("regrole", 4096, 4, "N", False, "INT64", "int64", "BIGINT", "BIGINT", 4097),
     "unknown": TypeFamily("unknown", 705, -2, "X", False, "TEXT", "string", "STRING", "VARCHAR"),
 }  # fmt: skip
 
@@ -243,7 +243,9 @@ def array_row(row: TypeFamily) -> TypeFamily:
     duckdb = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)" if row.oid == SCALARS["numeric"].oid else row.duckdb
     spark = "STRUCT<unscaled: DECIMAL(38,0), scale: SMALLINT>" if row.oid == SCALARS["numeric"].oid else row.spark
     arrow = f"list<{row.arrow}>"
-    return TypeFamily(f"{row.sql_name}[]", row.array_oid, -1, "A", False, "", arrow, f"ARRAY<{spark}>", f"{duckdb}[]")
+    return TypeFamily(
+        f"{row.sql_name}[]", row.array_oid, -1, "A", False, "TEXT", arrow, f"ARRAY<{spark}>", f"{duckdb}[]"
+    )
 
 
 FAMILIES: dict[str, TypeFamily] = SCALARS | {
@@ -259,7 +261,7 @@ def family_row(family: str) -> TypeFamily:
     if isinstance(family, RecordFamily):
         record, category = family.record, "C" if family.record.relation else "P"
         row = TypeFamily(
-            record.name, record.oid, -1, category, False, "", "struct", "STRUCT", "STRUCT", record.array_oid
+            record.name, record.oid, -1, category, False, "TEXT", "struct", "STRUCT", "STRUCT", record.array_oid
         )
         return array_row(row) if family.is_array else row
     if not isinstance(family, EnumFamily):

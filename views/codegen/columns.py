@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from sql.tree.relations import Schema
 from sql.types.datatypes import SqlType
-from views.codegen.values import TEXTS, Value, word_suffixes
+from views.codegen.values import Value, is_string, word_suffixes
 from views.codegen.writer import KernelWriter
 
 ARRAYS: dict[str, str] = {
@@ -77,7 +77,7 @@ class InputColumns:
                     stem + "_scale", f"{writer.use('scalar.numbers.int128', 'signed_word')}({stem}_scales[row])"
                 ),
             )
-        if kind.family in TEXTS:
+        if is_string(kind):
             return writer.assign(stem + "_w0", f"{data}, 0]"), writer.assign(stem + "_w1", f"{data}, 1]"), self.heap
         if kind.family == "bool":
             return (writer.assign(stem + "_value", f"{data}] != 0"),)
@@ -89,7 +89,7 @@ class InputColumns:
     def has_texts(self) -> bool:
         """True if one of the used columns may have bytes in the heap."""
         kinds = [self.schema[index].type for index in self.used]
-        return any(kind.family in TEXTS or (self.stored and kind.is_variable_numeric) for kind in kinds)
+        return any(is_string(kind) or (self.stored and kind.is_variable_numeric) for kind in kinds)
 
     def parameters(self) -> list[tuple[str, str]]:
         """Return (name, type) of the arrays of the used columns."""

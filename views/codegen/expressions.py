@@ -18,11 +18,18 @@ from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, 
 from sql.types.datatypes import SqlType
 from views.codegen.literals import literal_value
 from views.codegen.parameters import PARAMETER_BYTES, ParameterLoads
-from views.codegen.values import ALWAYS, NEVER, Value, any_null, branchless, word_suffixes, zero_words
+from views.codegen.values import ALWAYS, NEVER, Value, any_null, branchless, is_known, word_suffixes, zero_words
 from views.codegen.writer import KernelWriter
 from views.model.refusals import not_in_kernels
 from views.model.text import expression_text
 from views.model.trees import meaning
+
+# Functions that pass values on, or say themselves which types they compare.
+OF_ANY_TYPE = frozenset(
+    """
+    coalesce eq ge greatest gt in_list is_distinct is_not_distinct is_not_null is_null le least lt ne nullif
+    """.split()
+)
 
 
 class ColumnSource(Protocol):
@@ -59,8 +66,6 @@ class ExpressionWriter:
 
         Raises SqlError 0A000.
         """
-        if not expression.type.row.kernel:
-            raise not_in_kernels(f"a value of type {expression.type.sql_name}", position_of(expression))
         if isinstance(expression, Literal):
             return literal_value(expression, self.long_texts)
         if isinstance(expression, Parameter):
@@ -109,6 +114,8 @@ class ExpressionWriter:
                     hint = "Write now()." if expression.function == "clock_timestamp" else None
                     raise not_supported(f"{written} in a continuous view", expression.position, hint=hint)
                 raise not_in_kernels(written, expression.position)
+            if expression.function not in OF_ANY_TYPE:
+                self._require_known(expression)
             return write(self, expression)
         if isinstance(expression, Cast):
             return self._functions["cast"](self, expression)
@@ -116,6 +123,17 @@ class ExpressionWriter:
             raise not_supported("a subquery in a kernel", expression.position)
         assert isinstance(expression, Case), f"{type(expression).__name__} must have been replaced before"
         return self._functions["case"](self, expression)
+
+    def _require_known(self, call: Call) -> None:
+        """Raise 0A000 for a function of values that kernels only pass on.
+
+        What has no words at all, as a constant interval, is the function's to read.
+        """
+        for part in (call, *call.arguments):
+            is_read = isinstance(part, Literal) and isinstance(part.value, tuple)
+            if not is_known(part.type) and not is_read:
+                what = f"{call.text or call.function} of a value of type {part.type.sql_name}"
+                raise not_in_kernels(what, call.position)
 
     def declare(self, stem: str, kind: SqlType, null: str = ALWAYS) -> Value:
         """Write variables for a value of `kind`, NULL at first, that branches will set.

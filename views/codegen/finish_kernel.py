@@ -18,7 +18,7 @@ from views.codegen.expressions import ExpressionWriter
 from views.codegen.functions.table import FUNCTIONS
 from views.codegen.modules import GeneratedModule, smallest
 from views.codegen.row_kernels import row_kernel
-from views.codegen.values import ALWAYS, NEVER, TEXTS, Value, negation
+from views.codegen.values import ALWAYS, NEVER, Value, is_string, negation
 from views.codegen.writer import KernelWriter
 from views.model.equalities import all_of
 from views.model.nodes import FinishStep
@@ -76,7 +76,7 @@ class FinishKernelWriter:
         texts = [
             value
             for (_, item), value in zip(self.step.items, values, strict=True)
-            if item.type.family in TEXTS and value.null != ALWAYS
+            if is_string(item.type) and value.null != ALWAYS
         ]
         if not texts:
             return
@@ -103,7 +103,7 @@ class FinishKernelWriter:
 
     def _write_words(self, stem: str, kind: SqlType, value: Value) -> None:
         line = self.writer.line
-        if kind.family in TEXTS:
+        if is_string(kind):
             keep = self.writer.use("groups.hash_table", "own_text")
             line(f"{stem}_data[target, 0] = {value.words[0]}")
             line(f"{stem}_data[target, 1] = {keep}(control, {', '.join(value.words)})")

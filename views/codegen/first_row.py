@@ -9,7 +9,7 @@ from __future__ import annotations
 from ringbuffer.groups.first_rows import ORDERS
 from sql.types.datatypes import SqlType
 from views.codegen.grouping import FirstRow, Grouping
-from views.codegen.values import ALWAYS, FLOATS, NEVER, TEXTS, Value
+from views.codegen.values import ALWAYS, FLOATS, NEVER, Value, is_string
 from views.codegen.writer import KernelWriter
 
 
@@ -68,7 +68,7 @@ def _words(writer: KernelWriter, kind: SqlType, value: Value) -> list[str]:
         return [f"1 * ({value.word})"]
     if kind.family in FLOATS:
         return [f"{writer.use('groups.aggregates', 'float_word')}(np.float64({value.word}))"]
-    if kind.family in TEXTS:
+    if is_string(kind):
         return [value.words[0], f"{writer.use('groups.aggregates', 'text_key')}({', '.join(value.words)})"]
     if kind.family == "numeric":
         return list(value.words if kind.display_scale is None else value.words[:2])

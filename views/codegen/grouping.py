@@ -26,9 +26,10 @@ from sql.errors import SqlError, not_supported
 from sql.functions.aggregates import ORDERED_SET_AGGREGATES
 from sql.tree.expressions import AggregateCall, Case, Expression, Literal, SortKey
 from sql.types.datatypes import BOOL, SqlType
-from views.codegen.values import FLOATS, INTEGERS, TEXTS, TIMES
+from views.codegen.expressions import position_of
+from views.codegen.values import COMPARED_WORDS, FLOATS, INTEGERS, TEXTS, has_equality, is_known, is_string, shown_words
 from views.model.nodes import FIRST, StreamPipeline
-from views.model.refusals import RULE_A
+from views.model.refusals import RULE_A, not_in_kernels
 from views.model.text import aggregate_text
 from views.model.trees import meaning
 
@@ -190,11 +191,11 @@ def first_value(number: int, expression: Expression, order: SortKey | None) -> F
 
 def kind_of(kind: SqlType) -> Kind:
     """Return how values of a type are kept. Raises SqlError 0A000 for a type without words."""
-    if kind.family == "bool" or kind.family in INTEGERS or kind.family in TIMES or kind.is_enum:
+    if kind.family in COMPARED_WORDS or kind.is_enum:
         return Kind.WORD
     if kind.family in FLOATS:
         return Kind.FLOAT
-    if kind.family in TEXTS:
+    if is_string(kind):
         return Kind.TEXT
     if kind.family == "numeric":
         return Kind.NUMERIC if kind.display_scale is None else Kind.INT128
@@ -210,17 +211,20 @@ def place_keys(expressions: tuple[Expression, ...]) -> tuple[tuple[KeySlot, ...]
     words = []
     text_mask = 0
     for expression in expressions:
+        if not has_equality(expression.type):
+            raise not_in_kernels(f"a key of type {expression.type.sql_name}", position_of(expression))
         words.append(compared)
-        if expression.type.family in TEXTS:
+        if is_string(expression.type) and expression.type.family != "interval":
             text_mask |= 1 << compared
         compared += key_words(expression.type)
     shown = compared
     slots = []
     for position, expression in enumerate(expressions):
         shown_word = None
-        if shows_apart(expression.type):
+        if count := shown_words(expression.type):
             shown_word = shown
-            shown += 1
+            shown += count
+            text_mask |= (count - 1) << shown_word
         slots.append(KeySlot(expression, expression.type, position, words[position], shown_word))
     if shown > ENTRY_WORDS_MAX:
         raise not_supported(f"a GROUP BY whose keys need more than {ENTRY_WORDS_MAX} words")
@@ -230,19 +234,12 @@ def place_keys(expressions: tuple[Expression, ...]) -> tuple[tuple[KeySlot, ...]
 def key_words(kind: SqlType) -> int:
     """Return how many words of a key are compared.
 
-    A decimal of variable scale is compared without trailing zeros.
+    A decimal of variable scale is compared without trailing zeros, an interval by the 128 bits of
+    its microseconds.
     """
     if kind.family == "numeric":
         return 3 if kind.display_scale is None else 2
-    return 2 if kind.family in TEXTS else 1
-
-
-def shows_apart(kind: SqlType) -> bool:
-    """Return whether equal keys can look different: -0 and 0, 1.0 and 1.00.
-
-    The first one seen is shown.
-    """
-    return kind.family in FLOATS or kind.is_variable_numeric
+    return 2 if is_string(kind) else 1
 
 
 def place_aggregates(
@@ -331,7 +328,7 @@ def state_of(call: AggregateCall) -> State:
         return BITS[call.function]
     if call.function in ("min", "max"):
         smaller = call.function == "min"
-        if family in INTEGERS or family in TIMES or kind.is_enum:
+        if (family in COMPARED_WORDS and family != "bool") or kind.is_enum:
             return State.MIN_INTEGER if smaller else State.MAX_INTEGER
         if family in FLOATS:
             return State.MIN_FLOAT if smaller else State.MAX_FLOAT
@@ -355,7 +352,7 @@ def not_mergeable(call: AggregateCall, what: str) -> SqlError:
         f"GROUP BY ..., {keys}) g, generate_series(1, g.n) GROUP BY ..."
     )
     computed = [*call.arguments, *(key.expression for key in call.order_by)]
-    if not all(value.type.row.kernel for value in computed):
+    if not all(is_known(value.type) for value in computed):
         hint = (
             "Group by the columns that it is computed of first, and repeat them as often for the aggregate: SELECT ..., the aggregate "
             "FROM (SELECT ..., count(*) AS n FROM ... GROUP BY ...) g, generate_series(1, g.n) GROUP BY ..."

@@ -7,6 +7,7 @@ address is an offset from there.
 from __future__ import annotations
 
 import math
+import struct
 from decimal import Decimal
 
 from ringbuffer.memory.columns import INLINE_BYTES_MAX
@@ -14,8 +15,11 @@ from sql.errors import SqlError
 from sql.tree.expressions import Literal
 from sql.types.datatypes import NUMERIC_DIGITS_MAX
 from sql.values.special_numbers import special_parts
-from views.codegen.values import ALWAYS, TEXTS, Value, zero_words
+from views.codegen.values import ALWAYS, Value, is_string, zero_words
+from views.model.refusals import not_in_kernels
 
+# How the bytes of values of several parts lie in a string.
+PARTS = {"interval": "<iiq", "timetz": "<qi"}
 CONSTANTS = "constants"  # the variable with the address of the long texts
 
 
@@ -24,8 +28,11 @@ def literal_value(literal: Literal, long_texts: bytearray) -> Value:
     value, family = literal.value, literal.type.family
     if value is None:
         return Value(zero_words(literal.type), ALWAYS)
-    if family in TEXTS:
-        assert isinstance(value, str)
+    if is_string(literal.type):
+        if literal.type.family in PARTS and isinstance(value, tuple):
+            value = struct.pack(PARTS[literal.type.family], *value)
+        if not isinstance(value, str | bytes):
+            raise not_in_kernels(f"a constant of type {literal.type.sql_name}", literal.position)
         return Value(text_words(value, long_texts))
     if family == "numeric":
         assert isinstance(value, Decimal | int)
@@ -37,9 +44,9 @@ def literal_value(literal: Literal, long_texts: bytearray) -> Value:
     return Value((str(bool(value)) if family == "bool" else str(int(value)),))
 
 
-def text_words(text: str, long_texts: bytearray) -> tuple[str, str, str]:
+def text_words(text: str | bytes, long_texts: bytearray) -> tuple[str, str, str]:
     """Return the words of a text (ringbuffer/scalar/texts/text_values.py)."""
-    data = text.encode()
+    data = text if isinstance(text, bytes) else text.encode()
     if len(data) <= INLINE_BYTES_MAX:
         w0, w1 = inline_words(data)
         return str(w0), str(w1), "0"

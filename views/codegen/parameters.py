@@ -14,7 +14,7 @@ from decimal import Decimal
 
 from sql.tree.expressions import Literal, Parameter
 from views.codegen.literals import CONSTANTS, numeric_words, text_words
-from views.codegen.values import FLOATS, TEXTS, Value
+from views.codegen.values import FLOATS, TEXTS, Value, is_string
 from views.codegen.writer import KernelWriter
 
 PARAMETER_BYTES = 16
@@ -49,7 +49,7 @@ class ParameterLoads:
             assert kind.display_scale is not None
             lo, hi = (self._load(writer, stem, self._word(writer, place + offset)) for offset in (0, 8))
             return lo, hi, str(kind.display_scale)
-        if kind.family in TEXTS:
+        if is_string(kind):
             w0, w1 = (self._load(writer, stem, self._word(writer, place + offset)) for offset in (0, 8))
             return w0, w1, CONSTANTS
         return (self._load(writer, stem, self._word(writer, place)),)

@@ -20,7 +20,7 @@ from sql.tree.relations import Schema
 from sql.types.datatypes import SqlType
 from views.codegen.columns import InputColumns
 from views.codegen.expressions import ExpressionWriter
-from views.codegen.values import FLOATS, INTEGERS, TEXTS, TIMES, Value, any_null, negation
+from views.codegen.values import FLOATS, INTEGERS, TIMES, Value, any_null, is_string, negation
 from views.codegen.writer import KernelWriter
 from views.model.nodes import Probe
 
@@ -29,7 +29,7 @@ SUFFIXES = ("_index", "_rows", "_first", "_end", "_row", "_at", "_resume", "_hea
 
 def key_form(ours: SqlType, theirs: SqlType) -> KeyForm:
     """Return how two columns of one family are compared as keys."""
-    if ours.family in TEXTS:
+    if is_string(ours):
         return KeyForm.TEXT
     if ours.family in FLOATS:
         return KeyForm.FLOAT
@@ -48,7 +48,7 @@ def value_words_count(kind: SqlType) -> int:
     """Return how many words a column has in the rows of a build side."""
     if kind.family == "numeric":
         return 3 if kind.display_scale is None else 2
-    return 2 if kind.family in TEXTS else 1
+    return 2 if is_string(kind) else 1
 
 
 @dataclass(slots=True)
@@ -129,7 +129,7 @@ class ProbeWriter:
         stem = writer.name(f"{side.stem}_c{column}")
         null = writer.assign(f"{stem}_null", f"({side.stem}_rows[{side.stem}_at] >> {column}) & 1 != 0")
         words = [f"{side.stem}_rows[{side.stem}_at + {side.place(column) + word}]" for word in range(3)]
-        if kind.family in TEXTS:
+        if is_string(kind):
             side.uses_heap = True
             return Value(
                 (writer.assign(f"{stem}_w0", words[0]), writer.assign(f"{stem}_w1", words[1]), f"{side.stem}_heap"),

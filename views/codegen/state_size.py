@@ -9,7 +9,7 @@ from ringbuffer.groups.aggregates import WORDS, State
 from sql.tree.expressions import Expression
 from views.codegen.grouping import InputSlot, key_words, make_grouping
 from views.codegen.stream_kernel import generate_stream_kernel
-from views.codegen.values import TEXTS
+from views.codegen.values import is_string, shown_words
 from views.model.nodes import StreamPipeline
 from views.model.text import expression_text
 
@@ -25,7 +25,7 @@ def kept_lines(stream: StreamPipeline) -> list[str]:
     states = {state for slot in grouping.inputs for state in slot.states}
     has_texts = grouping.table.text_mask != 0 or not states.isdisjoint({State.MIN_TEXT, State.MAX_TEXT})
     first = () if grouping.first is None else grouping.first.values
-    has_texts = has_texts or any(value.expression.type.family in TEXTS for value in first)
+    has_texts = has_texts or any(is_string(value.expression.type) for value in first)
     texts = " and what long texts take" if has_texts else ""
     lines = [f"Kept per group: {grouping.table.row_words * WORD_BYTES} bytes{texts}"]
     return lines + [f"  {text}, {size} bytes" for text, size in kept_columns(stream)]
@@ -40,9 +40,8 @@ def kept_columns(stream: StreamPipeline) -> list[tuple[str, int]]:
     grouping = make_grouping(stream)
     found = []
     for slot in grouping.keys:
-        shown = 0 if slot.shown_word is None else 1
         text = f"key {expression_text(slot.expression)}: {slot.type.sql_name}"
-        found.append((text, (key_words(slot.type) + shown) * WORD_BYTES))
+        found.append((text, (key_words(slot.type) + shown_words(slot.type)) * WORD_BYTES))
     found += [_input_column(slot) for slot in grouping.inputs]
     if grouping.first is not None:
         values = ", ".join(expression_text(value.expression) for value in grouping.first.values)

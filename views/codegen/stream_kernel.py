@@ -16,14 +16,15 @@ from contextlib import ExitStack
 from ringbuffer.groups.aggregates import State
 from sql.tree.expressions import Expression
 from views.codegen.columns import InputColumns
-from views.codegen.expressions import ExpressionWriter
+from views.codegen.expressions import ExpressionWriter, text_of
 from views.codegen.first_row import write_first
 from views.codegen.functions.table import FUNCTIONS
+from views.codegen.functions.text import use_scratch
 from views.codegen.grouping import Grouping, InputSlot, KeySlot, guarded_argument
 from views.codegen.modules import GeneratedModule, smallest
 from views.codegen.probes import ProbeWriter
 from views.codegen.row_kernels import row_kernel
-from views.codegen.values import ALWAYS, FLOATS, NEVER, TEXTS, Value, negation
+from views.codegen.values import ALWAYS, FLOATS, KEYED, NEVER, Value, is_string, negation
 from views.codegen.writer import INDENT, KernelWriter
 from views.model.equalities import all_of
 from views.model.nodes import StreamPipeline
@@ -132,12 +133,15 @@ class StreamKernelWriter:
 
     def _write_room(self, keys: list[Value], inputs: list[Value], firsts: list[Value]) -> None:
         """Write the check that the heap of the table has room for all texts of this row."""
-        texts = [value for key, value in zip(self.grouping.keys, keys, strict=True) if key.type.family in TEXTS]
+        texts = []
+        for key, value in zip(self.grouping.keys, keys, strict=True):
+            # A key that is compared in another form than it is shown in needs room for both.
+            texts += [value] * (is_string(key.type) + (key.shown_word is not None and is_string(key.type)))
         for slot, value in zip(self.grouping.inputs, inputs, strict=True):
             texts += [value] * len({State.MIN_TEXT, State.MAX_TEXT} & slot.states.keys())
         if self.grouping.first is not None:
             kept = zip(self.grouping.first.values, firsts, strict=True)
-            texts += [value for one, value in kept if one.expression.type.family in TEXTS]
+            texts += [value for one, value in kept if is_string(one.expression.type)]
         if not texts:
             return
         size = self.writer.use("groups.aggregates", "text_heap_bytes")
@@ -201,7 +205,9 @@ class StreamKernelWriter:
                 key.word: f"{use('groups.aggregates', 'float_key')}({float_word})",
                 key.shown_word: f"{use('groups.aggregates', 'float_word')}({float_word})",
             }
-        if family in TEXTS:
+        if family in KEYED:
+            return self._keyed_words(key, value)
+        if is_string(key.type):
             return {
                 key.word: value.words[0],
                 key.word + 1: f"{use('groups.aggregates', 'text_key')}({', '.join(value.words)})",
@@ -217,6 +223,29 @@ class StreamKernelWriter:
         return {
             **{key.word + position: name for position, name in enumerate(names)},
             key.shown_word: value.words[2],
+        }
+
+    def _keyed_words(self, key: KeySlot, value: Value) -> dict[int, str]:
+        """Return the words of a key that is compared in another form than it is shown in."""
+        use, words = self.writer.use, ", ".join(value.words)
+        assert key.shown_word is not None
+        shown = [value.words[0], f"{use('groups.aggregates', 'text_key')}({words})"]
+        if key.type.family == "interval":
+            names = [self.writer.name("key" + suffix) for suffix in ("_lo", "_hi")]
+            self.writer.line(f"{', '.join(names)} = {use('scalar.texts.compared_bytes', 'interval_span')}({words})")
+            compared = names
+        else:
+            names = [self.writer.name("key" + suffix) for suffix in ("_w0", "_w1", "_heap")]
+            if key.type.family == "bpchar":
+                trimmed = use("scalar.texts.compared_bytes", "blank_trimmed")
+                self.writer.line(f"{', '.join(names)} = {trimmed}({words})")
+            else:
+                made = use("scalar.texts.compared_bytes", "jsonb_key")
+                self.writer.line(f"{', '.join(names)}, error = {made}({words}, {use_scratch(self.writer)})")
+                self.writer.fail_if_error(text_of(key.expression))
+            compared = [names[0], f"{use('groups.aggregates', 'text_key')}({', '.join(names)})"]
+        return {key.word + place: text for place, text in enumerate(compared)} | {
+            key.shown_word + place: text for place, text in enumerate(shown)
         }
 
     def _write_updates(self, slot: InputSlot, value: Value) -> None:

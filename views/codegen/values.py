@@ -2,8 +2,8 @@
 NULL.
 
 Words by form: bool True or False; integers, dates and timestamps one int64; float4 a float32,
-float8 a float64; numeric (lo, hi, scale); text (w0, w1, address from which the offset of a long one
-counts). The words of a NULL may hold anything.
+float8 a float64; numeric (lo, hi, scale); text, and all that is bytes, (w0, w1, address from which
+the offset of a long one counts). The words of a NULL may hold anything.
 """
 
 from __future__ import annotations
@@ -20,6 +20,49 @@ FLOATS = frozenset({"float4", "float8"})
 TEXTS = frozenset({"text", "varchar", "unknown"})
 TIMES = frozenset({"date", "timestamp", "timestamptz"})
 WORDS = INTEGERS | TIMES  # families whose values are one int64
+# Families that are compared as their words or bytes are.
+COMPARED_WORDS = WORDS | {"bool", "time", "oid"}
+COMPARED_BYTES = TEXTS | {"uuid", "name", "bytea"}
+# Families whose values are equal where their bytes are, which say nothing of their order.
+EQUAL_BYTES = COMPARED_BYTES | {"inet", "cidr", "char", "timetz"}
+# Families with functions of their own for a key and for equality.
+KEYED = frozenset({"bpchar", "interval", "jsonb"})
+# Families of which functions know the words; kernels only pass on values of all others.
+KNOWN = WORDS | FLOATS | TEXTS | {"bool", "numeric"}
+
+
+def is_string(kind: SqlType) -> bool:
+    """Tell whether values of a type are 16-byte strings, whatever the bytes stand for."""
+    return kind.row.kernel == "TEXT"
+
+
+def is_known(kind: SqlType) -> bool:
+    """Tell whether functions know the words of values of a type."""
+    return kind.family in KNOWN or kind.is_enum
+
+
+def is_compared(kind: SqlType) -> bool:
+    """Tell whether kernels compare values of a type."""
+    return kind.family in COMPARED_WORDS | COMPARED_BYTES | FLOATS | {"numeric"} or kind.is_enum
+
+
+def has_equal_bytes(kind: SqlType) -> bool:
+    """Tell whether values that are strings are equal where their bytes are."""
+    if kind.is_array:
+        return kind.element.is_enum or kind.element.family in COMPARED_WORDS | COMPARED_BYTES
+    return kind.family in EQUAL_BYTES
+
+
+def has_equality(kind: SqlType) -> bool:
+    """Tell whether kernels find equal values of a type, so that they can be keys."""
+    return is_compared(kind) or has_equal_bytes(kind) or kind.family in KEYED
+
+
+def shown_words(kind: SqlType) -> int:
+    """Return how many words of a key show its first value, 0 where equal values look alike."""
+    if kind.family in FLOATS or kind.is_variable_numeric:
+        return 1
+    return 2 if kind.family in KEYED else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +124,14 @@ def zero_words(kind: SqlType) -> tuple[str, ...]:
         return ("real(0.0)",)
     if kind.family == "numeric":
         return ("0", "0", "0" if kind.display_scale is None else str(kind.display_scale))
-    return ("0", "0", "0") if kind.family in TEXTS else ("0",)
+    return ("0", "0", "0") if is_string(kind) else ("0",)
 
 
 def word_suffixes(kind: SqlType) -> tuple[str, ...]:
     """Return the suffixes of the names of the variables of one value."""
     if kind.family == "numeric":
         return ("_lo", "_hi", "_scale")
-    return ("_w0", "_w1", "_heap") if kind.family in TEXTS else ("",)
+    return ("_w0", "_w1", "_heap") if is_string(kind) else ("",)
 
 
 def has_known_scale(value: Value) -> bool:

@@ -27,9 +27,6 @@ VARIABLE_NUMERIC = pa.struct(
 # Compared by its days and microseconds together, never part by part.
 INTERVAL = pa.struct([pa.field("months", pa.int32()), pa.field("days", pa.int32()), pa.field("micros", pa.int64())])
 
-# Types without kernels whose values are one word in the ring.
-STORED_WORDS = {"time": PhysicalType.INT64, "oid": PhysicalType.INT64}
-
 # The time of day and the seconds west of Greenwich; compared by the time in UTC, then these.
 TIMETZ = pa.struct([pa.field("micros", pa.int64()), pa.field("west", pa.int32())])
 
@@ -106,8 +103,7 @@ def arrow_schema(schema: Schema) -> pa.Schema:
 def column_layout(column: ColumnDescription) -> ColumnLayout:
     """Return the layout of a column in the ring."""
     kind = column.type
-    physical = physical_of(kind)
-    form = arrow_type(kind) if physical == PhysicalType.TEXT else pa.string()
+    physical = PhysicalType.TEXT if kind.is_variable_numeric else PhysicalType(kind.row.kernel)
     return ColumnLayout(
         name=column.name,
         physical=physical,
@@ -117,17 +113,14 @@ def column_layout(column: ColumnDescription) -> ColumnLayout:
         not_null=column.not_null,
         zoned=kind.family == "timestamptz",
         labels=None if kind.enum is None or kind.is_array else labels_of(kind.enum),
-        value_form=None if form == pa.string() else form,
+        value_form=value_form(kind) if physical == PhysicalType.TEXT else None,
     )
 
 
-def physical_of(kind: SqlType) -> PhysicalType:
-    """Return the physical form of a column in the ring: bytes for all types that no other form
-    holds.
-    """
-    if kind.is_variable_numeric:
-        return PhysicalType.TEXT
-    return PhysicalType(kind.row.kernel or STORED_WORDS.get(kind.family, PhysicalType.TEXT))
+def value_form(kind: SqlType) -> pa.DataType | None:
+    """Return the form that the bytes of a TEXT column stand for, None for texts."""
+    form = arrow_type(kind)
+    return None if form == pa.string() else form
 
 
 def stream_layout(columns: tuple[ColumnDescription, ...]) -> Layout:

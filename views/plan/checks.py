@@ -31,6 +31,7 @@ from sql.tree.relations import (
 from sql.tree.walks import all_relations, height, operator_expressions, subqueries_of
 from sql.tree.walks import scans as leaves
 from sql.types.datatypes import BOOL
+from views.codegen.values import is_compared
 from views.model.nodes import Probe, StreamPipeline
 from views.model.properties import properties, scans, stream_path
 from views.model.refusals import RULE_A, RULE_B, RULE_C, RULE_D, refused
@@ -295,20 +296,17 @@ def _keys_below(sort: Sort) -> list[SortKey]:
 
 
 def _check_build(probe: Probe) -> None:
-    """Refuse a build side that Spark can't compute once, or with columns that no kernel has a form
-    for.
-    """
+    """Refuse a build side that Spark can't compute once, or with keys that no kernel compares."""
     if relation_uses_now(probe.build):
         hint = (
             "Group the stream first, by the columns that this part is compared with, and compare above them, where now() is the time of "
             "the read: SELECT ..., sum(n) FROM (SELECT ..., count(*) AS n FROM ... GROUP BY ...) g WHERE ... GROUP BY ..."
         )
         raise refused("now() in a part that is read once", f"the tables {probe.name}", RULE_B, hint)
-    used = {*range(probe.kept), *(place for _, place in probe.keys)}
-    for place in sorted(used):
+    for place in sorted({place for _, place in probe.keys}):
         column = probe.build.schema[place]
-        if not column.type.row.kernel:
-            hint = f"Cast it to a type that streams have, or leave column {identifier(column.name)} to the SELECT that reads the view."
+        if not is_compared(column.type):
+            hint = f"Cast it to a type that kernels compare, or leave column {identifier(column.name)} to the SELECT that reads the view."
             raise refused(f"a column of type {column.type.sql_name} in a join with a stream", column.name, None, hint)
     _check_spark(probe.build, "The part of the query reads tables only; Spark runs it once.")
 

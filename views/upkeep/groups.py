@@ -28,7 +28,7 @@ from ringbuffer.memory.error_codes import MESSAGES, OK
 from sql.errors import SqlError
 from sql.types.datatypes import SqlType
 from views.codegen.grouping import VARIANCES, AggregateSlot, Grouping, InputSlot, KeySlot
-from views.codegen.values import FLOATS, TEXTS
+from views.codegen.values import FLOATS, is_string
 from views.model.text import aggregate_text
 from views.model.trees import meaning
 from views.upkeep.variances import decimal_results, float_results
@@ -101,7 +101,9 @@ class GroupReader:
             assert key.shown_word is not None
             floats = np.ascontiguousarray(self.rows[:, ENTRY_AT + key.shown_word]).view(np.float64)
             return [(floats.astype(dtype_of(key.type)), nulls)]
-        if family in TEXTS or (family == "numeric" and key.shown_word is None):
+        if is_string(key.type) and key.shown_word is not None:
+            at = ENTRY_AT + key.shown_word
+        if is_string(key.type) or (family == "numeric" and key.shown_word is None):
             return [(self.rows[:, at : at + 2].copy(), nulls)]
         if family == "numeric":
             assert key.shown_word is not None
@@ -172,7 +174,7 @@ class GroupReader:
         at, kind = first.values[number].word, slot.call.type
         if kind.family in FLOATS:
             return [(np.ascontiguousarray(self.rows[:, at]).view(np.float64).astype(dtype_of(kind)), nulls)]
-        if kind.family in TEXTS or kind.family == "numeric":
+        if is_string(kind) or kind.family == "numeric":
             values = self.rows[:, at : at + 2].copy()
             scales = self.rows[:, at + 2].astype(np.int16) if kind.is_variable_numeric else None
             return [(values, nulls)] if scales is None else [(values, nulls), (scales, np.zeros_like(nulls))]

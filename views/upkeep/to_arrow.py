@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from ringbuffer.memory.arrow import morsel_from_arrow, morsel_to_arrow
 from ringbuffer.memory.columns import ColumnLayout, Layout, Morsel, PhysicalType
 from sql.tree.relations import Schema
-from views.model.arrow_schema import VARIABLE_NUMERIC, arrow_schema
+from views.model.arrow_schema import VARIABLE_NUMERIC, arrow_schema, value_form
 
 
 def morsel_layout(schema: Schema) -> Layout:
@@ -25,9 +25,9 @@ def morsel_layout(schema: Schema) -> Layout:
     for column in schema:
         kind = column.type
         physical = PhysicalType(kind.row.kernel)
-        columns.append(
-            ColumnLayout(column.name, physical, scale=kind.display_scale or 0, zoned=kind.family == "timestamptz")
-        )
+        zoned = kind.family == "timestamptz"
+        form = value_form(kind) if physical == PhysicalType.TEXT else None
+        columns.append(ColumnLayout(column.name, physical, scale=kind.display_scale or 0, zoned=zoned, value_form=form))
         if kind.is_variable_numeric:
             columns.append(ColumnLayout(column.name, PhysicalType.INT16))
     return tuple(columns)

@@ -166,6 +166,13 @@ def text_to_text(writer: ExpressionWriter, node: Cast, value: Value) -> Value:
     return writer.strict(node, call, (value,), "varchar", fallible=True)
 
 
+def bpchar_to_text(writer: ExpressionWriter, node: Cast, value: Value) -> Value:
+    """Without the blanks at its end."""
+    call = f"{writer.writer.use('scalar.texts.compared_bytes', 'blank_trimmed')}({', '.join(value.words)})"
+    plain = Cast(node.operand, TEXT, node.explicit, node.zone, node.position)
+    return text_to_text(writer, node, writer.strict(plain, call, (value,), "trimmed", fallible=False))
+
+
 def enum_to_text(writer: ExpressionWriter, node: Cast, value: Value) -> Value:
     """The label whose number it is."""
     enum = node.operand.type.enum
@@ -175,6 +182,20 @@ def enum_to_text(writer: ExpressionWriter, node: Cast, value: Value) -> Value:
         with writer.writer.block(f"if {Value((f'{value.word} == {label.number}',), value.null).truth}:"):
             writer.store(result, literal_value(Literal(label.text, TEXT), writer.long_texts))
     return text_to_text(writer, node, result)
+
+
+def integer_to_oid(writer: ExpressionWriter, node: Cast, value: Value) -> Value:
+    """The same 32 bits, without a sign. A bigint may be no oid."""
+    if node.operand.type.family == "int8":
+        raise not_in_kernels("a cast from bigint to oid", node.position)
+    return Value((f"({value.word} & 0xFFFFFFFF)",), value.null)
+
+
+def oid_to_integer(writer: ExpressionWriter, node: Cast, value: Value) -> Value:
+    """Every oid is a bigint; as an integer it is its 32 bits."""
+    if node.type.family != "int8":
+        raise not_in_kernels(f"a cast from oid to {node.type.sql_name}", node.position)
+    return value
 
 
 def to_text(writer: ExpressionWriter, node: Cast, value: Value) -> Value:
@@ -234,6 +255,12 @@ CASTS: dict[tuple[str, str], CastWriter] = {
     ("numeric", "numeric"): numeric_to_numeric,
     ("text", "text"): text_to_text,
     ("enum", "text"): enum_to_text,
+    ("bpchar", "text"): bpchar_to_text,
+    ("integer", "oid"): integer_to_oid,
+    ("oid", "integer"): oid_to_integer,
+    # Kept as the text that is their output.
+    **{(source, "text"): text_to_text for source in ("uuid", "name", "json", "jsonb")},
+    **{(same, same): keep for same in ("uuid", "name", "json", "jsonb", "bytea", "oid")},
     **{(source, target): time_to_time for source in TIMES for target in TIMES},
     **{(source, "text"): to_text for source in ("bool", "integer", "float", "numeric", *TIMES)},
     **{("text", target): from_text for target in ("bool", "integer", "float", "numeric", *TIMES)},

@@ -9,8 +9,21 @@ from sql.tree.expressions import Call, Case, Cast, Literal
 from sql.types.datatypes import SqlType
 from views.codegen.expressions import ExpressionWriter, FunctionWriter
 from views.codegen.functions.constant_tables import write_lookup
-from views.codegen.values import ALWAYS, FLOATS, NEVER, TEXTS, Value, any_null, negation, numeric_function
+from views.codegen.values import (
+    ALWAYS,
+    COMPARED_BYTES,
+    FLOATS,
+    KEYED,
+    NEVER,
+    Value,
+    any_null,
+    has_equal_bytes,
+    is_compared,
+    negation,
+    numeric_function,
+)
 from views.model.equalities import CONSTANTS_MIN, is_ordered
+from views.model.refusals import not_in_kernels
 
 OPERATORS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
@@ -31,17 +44,38 @@ def comparison_text(writer: ExpressionWriter, function: str, kind: SqlType, left
     a, b = ", ".join(left.words), ", ".join(right.words)
     if kind.family in FLOATS:
         return f"{use('scalar.numbers.arithmetic', 'compare_float64')}(np.float64({a}), np.float64({b})) {operator} 0"
-    if kind.family in TEXTS:
+    if kind.family in COMPARED_BYTES:
         if operator in ("==", "!="):
-            prefix = "not " if operator == "!=" else ""
-            return f"{prefix}{use('scalar.texts.text_values', 'text_equal')}({a}, {b})"
+            return _equal(operator, use("scalar.texts.text_values", "text_equal"), a, b)
         return f"{use('scalar.texts.text_values', 'text_compare')}({a}, {b}) {operator} 0"
+    if not is_compared(kind):
+        return _of_bytes(writer, function, kind, a, b)
     if kind.family != "numeric":
         return f"{a} {operator} {b}"
     if left.words[2] == right.words[2]:
         a, b = ", ".join(left.words[:2]), ", ".join(right.words[:2])
         return f"{use('scalar.numbers.int128', 'int128_compare')}({a}, {b}) {operator} 0"
     return f"{use(*numeric_function('compare', left, right))}({a}, {b}) {operator} 0"
+
+
+def _equal(operator: str, function: str, a: str, b: str) -> str:
+    return f"{'not ' if operator == '!=' else ''}{function}({a}, {b})"
+
+
+def _of_bytes(writer: ExpressionWriter, function: str, kind: SqlType, a: str, b: str) -> str:
+    """Return source text of a comparison of values whose bytes alone do not tell their order."""
+    operator, use = OPERATORS[function], writer.writer.use
+    module = "scalar.texts.compared_bytes"
+    if kind.family == "interval":
+        return f"{use(module, 'interval_compare')}({a}, {b}) {operator} 0"
+    if operator in ("==", "!="):
+        if kind.family in KEYED:
+            return _equal(operator, use(module, f"{kind.family}_equal"), a, b)
+        if has_equal_bytes(kind):
+            return _equal(operator, use("scalar.texts.text_values", "text_equal"), a, b)
+    if kind.family == "bpchar":
+        return f"{use(module, 'bpchar_compare')}({a}, {b}) {operator} 0"
+    raise not_in_kernels(f"a comparison of values of type {kind.sql_name}", None)
 
 
 def write_comparison(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:

@@ -104,7 +104,10 @@ class EagerGrouping:
         """Return whether a grouping has a join that no stream pipeline can probe, or may probe."""
         if len(ungrouped_streams(grouping.input)) > 1 or self._joins(grouping.input):
             return True
-        return any(_has_closure(part) or not is_of_kernels(part) for part in _path_expressions(grouping))
+        expressions = _path_expressions(grouping)
+        if any(map(_has_closure, expressions)):
+            return True
+        return _has_join(grouping.input) and not all(map(is_of_kernels, expressions))
 
     def _joins(self, relation: Relation) -> bool:
         if isinstance(relation, Join) and ungrouped_streams(relation):
@@ -136,6 +139,13 @@ def _compares_sides(join: Join) -> bool:
         if columns & left and columns - left and equality(condition) is None:
             return True
     return False
+
+
+def _has_join(relation: Relation) -> bool:
+    """Return whether a stream is joined with anything below a relation."""
+    if not ungrouped_streams(relation):
+        return False
+    return isinstance(relation, Join) or any(map(_has_join, inputs(relation)))
 
 
 def _path_expressions(relation: Relation) -> list[Expression]:
