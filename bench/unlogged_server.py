@@ -13,8 +13,9 @@ from unittest.mock import patch
 
 from engine.__main__ import main
 from engine.catalog.image import CatalogImage
-from engine.commit.committer import Committer, RowCommit, Views
+from engine.commit.committer import Committer
 from engine.commit.parts import end, prepare, stages_of
+from engine.commit.row_commit import RowCommit, Views
 from engine.commit.transaction import Transaction
 from engine.log.commits import Answer
 

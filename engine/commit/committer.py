@@ -11,12 +11,9 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
-
-import numpy.typing as npt
 
 from engine.catalog.image import CatalogImage
 from engine.catalog.published import PublishedCatalog
@@ -36,6 +33,7 @@ from engine.commit.parts import (
     stages_of,
     streams_in,
 )
+from engine.commit.row_commit import RowCommit, Views
 from engine.commit.staging import StatementStage
 from engine.commit.string_admission import FullBufferError, admissible, admit
 from engine.commit.table_changes import check_changes, new_sequences
@@ -45,18 +43,12 @@ from engine.log.commits import Answer, Commit, Waiting
 from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, STATEMENTS_MAX, Bytes, checksum_of
 from engine.log.replay import RECORDS_COUNT
 from engine.tables.table_store import TableStore
-from ringbuffer.memory.columns import Morsel
-from ringbuffer.memory.error_codes import RowError
-from ringbuffer.pages.log_rows import FLAG_COMMITS, RowRecord
-from ringbuffer.ring.ring import RowWriter
+from ringbuffer.pages.log_rows import FLAG_COMMITS
 from sql.errors import SqlError
 from views.model.protocols import Clock
 from views.upkeep.twins import Sharing
-from views.upkeep.view import ContinuousView
 
 log = logging.getLogger(__name__)
-
-Views = Sequence[ContinuousView]
 
 
 class StagedCommit(Commit):
@@ -77,66 +69,6 @@ class StagedCommit(Commit):
         """Bring the rows into the rings; see Commit."""
         for stage in self._stages:
             stage.append_to_ring()
-
-
-class RowCommit(Commit):
-    """A commit of one whole row of a stream that lies in the same memory each time.
-
-    The object is used again and again; neither the object nor the memory of the row changes between
-    a commit and its answer. arrival: the last column of the row.
-    """
-
-    __slots__ = (
-        "arrival", "checks", "folds", "now_us", "record", "ring_row", "room", "row", "string_bytes_max", "views",
-    )  # fmt: skip
-
-    def __init__(self, row: Morsel, record: RowRecord, ring_row: RowWriter) -> None:
-        super().__init__(ignore, waits=False)
-        self.row = row
-        self.arrival: npt.NDArray[Any] = row.data[-1]
-        self.record = record
-        self.ring_row = ring_row
-        self.room = ring_row.string_room
-        self.string_bytes_max = row.heap.nbytes
-        self.views: Views = ()
-        self.checks: Sequence[Callable[[Morsel, int], None]] = ()
-        self.folds: Sequence[Callable[[int], None]] = ()
-        self.now_us = 0
-
-    def meet(self, views: Views) -> None:
-        """Exchange the views that take the row. The caller calls between two commits of the row."""
-        self.views = views
-        self.checks = [view.state.check for view in views if view.state.can_fail]
-        self.folds = [view.state.row_fold(self.row) for view in views]
-
-    def arrive(self, now_us: int, newest_us: int) -> int:
-        """Set and return the time of arrival in us: now, or the newest row's if that is later."""
-        self.arrival[0] = self.now_us = now_us = max(now_us, newest_us)
-        return now_us
-
-    def passes(self) -> bool:
-        """Tell whether all views can take the row, whose arrival is set."""
-        try:
-            for check in self.checks:
-                check(self.row, self.now_us)
-        except RowError:
-            return False
-        return True
-
-    def apply(self) -> None:
-        """Bring the row into the views; see Commit."""
-        for fold in self.folds:
-            fold(self.now_us)
-        for view in self.views:
-            view.note_commit()
-
-    def publish(self) -> None:
-        """Bring the row into the ring; see Commit."""
-        self.ring_row.append()
-
-
-def ignore(_: SqlError | None) -> None:
-    """Take an answer for which no thread waits."""
 
 
 class Committer:

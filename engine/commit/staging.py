@@ -23,6 +23,7 @@ from ringbuffer.pages.log_rows import ARRIVED_FORMS, ROW_FORMS, ROWS_HEAD, encod
 from ringbuffer.pages.packed_rows import PACKED_ROWS_MAX, pack_rows
 from ringbuffer.ring.string_room import StringSizes, string_sizes
 from views.upkeep.commit_buffers import CommitBuffer, is_large
+from views.upkeep.computed import ComputedRows
 from views.upkeep.view import ContinuousView
 
 CHECKED_ROWS_MAX = 1024
@@ -44,6 +45,7 @@ class StatementStage:
         "_arrival_given",
         "_bytes_count",
         "_checked",
+        "_extended",
         "_joined",
         "_memory_bytes_max",
         "_morsels",
@@ -78,6 +80,9 @@ class StatementStage:
         self._spill: SpillFile | None = None
         self._checked: tuple[ContinuousView, ...] = views
         self._tables: dict[ContinuousView, GroupTable] | None = None
+        # Of views for which the embedded engine computes columns: the rows with these, until they
+        # are applied.
+        self._extended: dict[ContinuousView, list[Morsel]] = {}
         self._rooms: list[CommitBuffer] = []
         # Of views whose joined tables may change: the version of these that rows have met first.
         self._joined: dict[ContinuousView, int] = {}
@@ -123,6 +128,7 @@ class StatementStage:
         for view in stale:
             # Its tables have changed since.
             del self._joined[view]
+            self._extended.pop(view, None)
             if self._tables is not None:
                 self._tables.pop(view, None)
         for view in views:
@@ -148,9 +154,10 @@ class StatementStage:
                 if self._tables is not None:
                     # A commit that was put off is tried again.
                     self._tables.pop(view, None)
-                for morsel in self.morsels():
+                before = self._extended.pop(view, [])
+                for number, morsel in enumerate(self.morsels()):
                     if self._tables is None:
-                        self._check(view, morsel)
+                        self._check(view, morsel, before[number] if before else None)
                     else:
                         self._fold(view, morsel, self._tables)
 
@@ -181,7 +188,7 @@ class StatementStage:
         """
         if self._tables is None:
             for view in self._checked:
-                for morsel in self._morsels:
+                for morsel in self._extended.get(view) or self._morsels:
                     view.state.apply(self._seen(view, morsel), self.now_us)
                 view.note_commit()
             return
@@ -246,6 +253,8 @@ class StatementStage:
 
     def _seen(self, view: ContinuousView, morsel: Morsel) -> Morsel:
         """Return the rows in the form that the view's kernel takes."""
+        if isinstance(morsel, ComputedRows):
+            return morsel
         return arrived(morsel, self.arrival_us) if self._awaits_arrival(view) else morsel
 
     def _evaluate(self, view: ContinuousView, morsel: Morsel) -> None:
@@ -266,8 +275,15 @@ class StatementStage:
         except RowError as error:
             raise view_error(view, error) from None
 
-    def _check(self, view: ContinuousView, morsel: Morsel) -> None:
+    def _check(self, view: ContinuousView, morsel: Morsel, before: Morsel | None = None) -> None:
+        """Check rows. before: the same rows with computed columns and a guess of their arrival."""
+        rows, computed = self._seen(view, morsel), view.state.computed
+        if computed is not None:
+            rows = (
+                computed.extended(rows, self.now_us) if before is None else computed.arrived(before, rows, self.now_us)
+            )
+            self._extended.setdefault(view, []).append(rows)
         try:
-            view.state.check(self._seen(view, morsel), self.now_us)
+            view.state.check(rows, self.now_us)
         except RowError as error:
             raise view_error(view, error) from None

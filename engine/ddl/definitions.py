@@ -43,13 +43,14 @@ from sql.tree.walks import relation_names as names_read
 from sql.types.records import require_stored
 from views.model.definition import ViewDefinition, define_view, state_name
 from views.model.properties import scans
-from views.model.protocols import TableSource, UpperExecutor
+from views.model.protocols import RowEvaluator, TableSource, UpperExecutor
 from views.model.text import expression_text
 from views.plan.checks import check_sliding
 from views.plan.parts import part_schema
 from views.plan.planner import PlannedView, order_notices, plan_view
 from views.plan.prepare import prepared_parts
 from views.share.reuse import NotCoveredError
+from views.upkeep.kernels import KernelTools
 from views.upkeep.lifecycle import build_view
 from views.upkeep.twins import find_twin
 from views.upkeep.view import ContinuousView
@@ -111,11 +112,13 @@ class ViewEngines:
         kernels: the folder in which the kernels are written.
         executor: runs static and upper pipelines.
         tables: the rows of durable tables.
+        evaluator: computes what kernels can't.
     """
 
     kernels: KernelFiles
     executor: UpperExecutor
     tables: TableSource
+    evaluator: RowEvaluator
 
 
 @dataclass(frozen=True)
@@ -225,7 +228,7 @@ class ViewDraft:
                 heir_of,
                 alike((*image.states, *others), own),
                 is_new,
-                engines.kernels.compile_text,
+                KernelTools(engines.kernels.compile_text, engines.evaluator),
             )
         except KernelFileError as error:
             raise self._not_written(error.error) from error

@@ -180,7 +180,7 @@ def _state(
     used = tuple(used_of(one) for one in plain["used"]) if "used" in plain else None
     named = frozenset(plain["named"]) if "named" in plain else None
     draft = stored_draft(ViewDefinition.from_dict(plain), statement, image, used, named, called_of(plain))
-    entry = draft.restore(ViewEngines(engines.kernels, engines.upper, tables), others)
+    entry = draft.restore(ViewEngines(engines.kernels, engines.upper, tables, engines.store.engine), others)
     return replace(entry, active=plain.get("active", True))
 
 

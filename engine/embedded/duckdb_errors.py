@@ -12,7 +12,7 @@ import re
 import duckdb
 
 from engine.embedded.error_mark import own_error
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 
 NO_SPACE, TOO_LARGE = "No space left on device", "File too large"
 CONFLICT = "could not serialize access due to concurrent update"
@@ -57,6 +57,8 @@ def sql_error(error: duckdb.Error) -> Exception:
         return SqlError("53200", "the answer is too large", detail=detail, hint="Ask for shorter texts, or fewer rows.")
     if isinstance(error, duckdb.TransactionException) and "conflict" in text.lower():
         return SqlError("40001", CONFLICT)
+    if text.startswith("Binder Error: TRY can not be used"):
+        return not_supported("TRY of this function")
     if isinstance(error, (duckdb.IOException, duckdb.FatalException)) or UNWRITTEN_COMMIT.match(text):
         return _disk_error(text.splitlines()[0])
     if "Division by zero" in text:

@@ -23,6 +23,7 @@ from ringbuffer.memory.columns import Morsel
 from ringbuffer.memory.error_codes import RowError
 from sql.errors import SqlError
 from views.model.plan import Plan
+from views.upkeep.kernels import KernelTools
 from views.upkeep.state import ViewState
 from views.upkeep.stream_grouping import NAME, StreamGrouping
 
@@ -54,7 +55,7 @@ class StreamKernels:
         try:
             # Two that ask for the same at the same time compile it twice: who waited for the
             # other's would wait for its cancellation, too.
-            state = ViewState(NAME, plan, files.folder, compile_text=files.compile_text)
+            state = ViewState(NAME, plan, files.folder, tools=KernelTools(files.compile_text))
         except KernelFileError as error:
             raise disk_error(error.error, "write a kernel") from error
         with self._lock:

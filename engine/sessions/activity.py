@@ -16,7 +16,7 @@ from engine.system_catalog.time_zones import moment
 
 if TYPE_CHECKING:
     from engine.catalog.image import CatalogImage
-    from engine.commit.committer import RowCommit
+    from engine.commit.row_commit import RowCommit
     from engine.sessions.session import Session
     from views.model.protocols import Clock
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.catalog.image import CatalogImage
-from engine.commit.committer import RowCommit, Views
+from engine.commit.row_commit import RowCommit, Views
 from engine.commit.transaction import Step
 from engine.execution.outcome import expand
 from engine.execution.parameter_rows import ParameterRow, parameter_row

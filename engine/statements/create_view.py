@@ -155,4 +155,4 @@ def replace_before(statement: CreateView, before: ViewEntry | QueryViewEntry, wo
 def engines_of(work: Work) -> ViewEngines:
     """Return the engines with which a view is built."""
     tables = TransactionTables(work.server.transactions.begin_tables(work.transaction))
-    return ViewEngines(work.kernels, work.pipelines, tables)
+    return ViewEngines(work.kernels, work.pipelines, tables, work.server.engines.tables)

@@ -15,6 +15,7 @@ from sql.times.input_styles import USUAL, InputStyles
 from sql.types.datatypes import SqlType
 from sql.values.client_encodings import UTF8
 from sql.values.literals import apply_modifier, binary_value, input_value
+from views.upkeep.computed import ComputedError
 from views.upkeep.view import ContinuousView
 
 # Errors of the line as a whole: the CONTEXT shows the line, not a column.
@@ -189,6 +190,7 @@ def view_error(view: ContinuousView, error: RowError) -> SqlError:
     return SqlError(
         error.sqlstate,
         error.message,
+        detail=error.error.detail if isinstance(error, ComputedError) else None,
         context=f'continuous view "{view.definition.shown}", expression {view.state.expression_text(error.expression)}',
         hint="The statement was not applied. CREATE VIEW ... WITH (on_error = skip) lets a view leave such rows out.",
     )

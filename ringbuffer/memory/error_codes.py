@@ -89,7 +89,8 @@ from dataclasses import dataclass
     COPY_FIELD_SIZE,
     COPY_END,
 ) = range(80, 90)
-# 90-99: more functions.
+# 90-99: more functions. COMPUTED: the value could not be computed before the kernel, whose caller
+# finds the error.
 (
     FIELD_ZERO,
     BUCKETS_COUNT,
@@ -97,7 +98,8 @@ from dataclasses import dataclass
     BUCKETS_INFINITE,
     BUCKETS_EMPTY,
     INPUT_RANGE,
-) = range(90, 96)
+    COMPUTED,
+) = range(90, 97)
 
 MESSAGES: dict[int, tuple[str, str]] = {
     DIVISION_BY_ZERO: ("22012", "division by zero"),
@@ -117,6 +119,7 @@ MESSAGES: dict[int, tuple[str, str]] = {
     BUCKETS_NAN: ("2201G", "operand, lower bound, and upper bound cannot be NaN"),
     BUCKETS_INFINITE: ("2201G", "lower and upper bounds must be finite"),
     INPUT_RANGE: ("22003", "input is out of range"),
+    COMPUTED: ("XX000", "a value could not be computed"),
     BUCKETS_EMPTY: ("2201G", "lower bound cannot equal upper bound"),
     INFINITE_DATES: ("22008", "cannot subtract infinite dates"),
     INFINITE_FIELD: ("0A000", "EXTRACT of an infinite time is not supported yet"),

@@ -8,7 +8,8 @@ an AND) is inside a real branch, so that its errors are not raised.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
+from types import MappingProxyType
 from typing import Protocol
 
 from sql.errors import not_supported
@@ -24,6 +25,7 @@ from views.model.refusals import not_in_kernels
 from views.model.text import expression_text
 from views.model.trees import meaning
 
+NOTHING_COMPUTED: Mapping[Expression, int] = MappingProxyType({})
 # Functions that pass values on, or say themselves which types they compare.
 OF_ANY_TYPE = frozenset(
     """
@@ -44,6 +46,9 @@ class ExpressionWriter:
 
     Attributes:
         long_texts: room for parameters, and the bytes of literals that are not inline.
+
+    Arguments:
+        computed: the columns that have the values of expressions.
     """
 
     def __init__(
@@ -52,6 +57,7 @@ class ExpressionWriter:
         columns: ColumnSource,
         functions: dict[str, FunctionWriter],
         parameters_count: int = 0,
+        computed: Mapping[Expression, int] = NOTHING_COMPUTED,
     ) -> None:
         self.writer = writer
         self.columns = columns
@@ -60,6 +66,7 @@ class ExpressionWriter:
         self._functions = functions
         self._forms: dict[Hashable, int] = {}
         self._numbers: dict[int, tuple[int, Expression]] = {}
+        self._computed = {self._number(expression): place for expression, place in computed.items()}
 
     def evaluate(self, expression: Expression) -> Value:
         """Write the lines that compute `expression`, unless it is computed, and return its value.
@@ -74,6 +81,10 @@ class ExpressionWriter:
         known = self.writer.recall(key)
         if known is not None:
             return known
+        place = self._computed.get(key)
+        if place is not None:
+            # Not as a loaded column: the load may fail.
+            return self.writer.remember(key, self.columns.load(self.writer, place))
         value = self._compute(expression)
         remember = self.writer.remember_loaded if isinstance(expression, Column) else self.writer.remember
         return remember(key, value)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sql.errors import SqlError
+from sql.tree.expressions import Expression
 from views.codegen.parts import in_parts
 from views.codegen.writer import FLAT_LINES, KernelWriter
 
@@ -34,6 +35,7 @@ class GeneratedModule:
         columns: the input columns whose arrays are the last arguments, in order.
         long_texts: bytes of constants, given by address.
         expressions: SQL text of expressions that can fail, by the number that the kernel reports.
+        computed: the expressions whose values are the last columns.
     """
 
     text: str
@@ -45,6 +47,7 @@ class GeneratedModule:
     uses_scratch: bool
     long_texts: bytes
     expressions: tuple[str, ...]
+    computed: tuple[Expression, ...] = ()
 
     @property
     def name(self) -> str:

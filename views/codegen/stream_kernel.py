@@ -12,8 +12,10 @@ is touched, so a row that fails leaves no trace. Without `folding` rows are only
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 
 from ringbuffer.groups.aggregates import State
+from sql.errors import SqlError
 from sql.tree.expressions import Expression
 from views.codegen.columns import InputColumns
 from views.codegen.expressions import ExpressionWriter, text_of
@@ -24,12 +26,15 @@ from views.codegen.grouping import Grouping, InputSlot, KeySlot, guarded_argumen
 from views.codegen.modules import GeneratedModule, smallest
 from views.codegen.probes import ProbeWriter
 from views.codegen.row_kernels import row_kernel
+from views.codegen.support import computed_columns, with_computed
 from views.codegen.values import ALWAYS, FLOATS, KEYED, NEVER, Value, is_string, negation
 from views.codegen.writer import INDENT, KernelWriter
 from views.model.equalities import all_of
 from views.model.nodes import StreamPipeline
 
 FUNCTION = "stream_pipeline"
+# The null of a computed value whose computation has failed; of others it is 0 or 1.
+FAILED = 2
 # name and type of the arguments that every stream kernel has
 ARGUMENTS = (
     ("start", "int64"),
@@ -46,30 +51,54 @@ ARGUMENTS = (
 def generate_stream_kernel(pipeline: StreamPipeline, grouping: Grouping) -> GeneratedModule:
     """Return the module of a view's stream pipeline.
 
-    Raises SqlError: 0A000 for what a kernel can't evaluate, 54001 for too much.
+    Raises SqlError: 0A000 for what neither a kernel nor, before it, the embedded engine evaluates,
+    54001 for too much.
     """
-    return smallest(lambda is_flat: StreamKernelWriter(pipeline, grouping, is_flat).generate())
+    try:
+        return smallest(lambda is_flat: StreamKernelWriter(pipeline, grouping, is_flat).generate())
+    except SqlError as error:
+        # Rare, and to look for what to compute takes as long as to write the kernel.
+        computed = computed_columns(pipeline) if error.sqlstate == "0A000" else ()
+        if not computed:
+            raise
+    module = smallest(lambda is_flat: StreamKernelWriter(pipeline, grouping, is_flat, computed).generate())
+    return replace(module, computed=computed)
 
 
 class StreamKernelWriter:
     """A writer of one stream kernel."""
 
-    def __init__(self, pipeline: StreamPipeline, grouping: Grouping, is_flat: bool) -> None:
+    def __init__(
+        self, pipeline: StreamPipeline, grouping: Grouping, is_flat: bool, computed: tuple[Expression, ...] = ()
+    ) -> None:
         self.pipeline = pipeline
         self.grouping = grouping
         self.skipping = pipeline.on_error == "skip"
         self.writer = KernelWriter(2, self._failure, is_flat)
-        self.columns = InputColumns(pipeline.input, stored=True)
+        self.columns = InputColumns(with_computed(pipeline.input, computed), stored=True)
+        self.computed = computed
         self.probes = ProbeWriter(self.writer, len(pipeline.input))
         self.probes.declare(pipeline.probes)
-        self.expressions = ExpressionWriter(self.writer, self, FUNCTIONS, len(pipeline.parameters))
+        places = {expression: len(pipeline.row) + place for place, expression in enumerate(computed)}
+        self.expressions = ExpressionWriter(self.writer, self, FUNCTIONS, len(pipeline.parameters), places)
 
     def load(self, writer: KernelWriter, index: int) -> Value:
-        """Write the lines that load a column of the stream or of a build side, as a
-        `ColumnSource`.
+        """Write the lines that load a column of the stream or of a build side, or one that is
+        computed before the kernel, as a `ColumnSource`.
         """
+        place = index - len(self.pipeline.row)
+        if place >= 0:
+            return self._load_computed(place)
         source = self.columns if index < len(self.pipeline.input) else self.probes
         return source.load(writer, index)
+
+    def _load_computed(self, place: int) -> Value:
+        """Write the load of a computed column: its error comes where its value is needed."""
+        column, out = len(self.pipeline.input) + place, self.writer
+        failed = f"{self.columns.stem(out, column)}_nulls[row] == {FAILED}"
+        with out.block(f"if {out.wanted(failed)}:"):
+            out.fail(out.use("memory.error_codes", "COMPUTED"), text_of(self.computed[place]))
+        return self.columns.load(out, column)
 
     def generate(self) -> GeneratedModule:
         """Write the whole kernel, and return the module."""

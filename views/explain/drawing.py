@@ -14,7 +14,7 @@ from typing import Any
 
 from sql.tree.relations import Relation
 from views.codegen.state_size import bytes_per_group, kept_columns
-from views.explain.pipelines import relation_lines, step_lines, stream_lines
+from views.explain.pipelines import computed_texts, relation_lines, step_lines, stream_lines
 from views.model.nodes import FinishStep, Probe, QueryAbove, StreamPipeline, UpperPipeline
 from views.model.plan import Plan
 from views.model.protocols import UpperExecutor
@@ -99,8 +99,10 @@ def shown_work(
     engine, shown_kind = "kernel", "upper"
     match work:
         case StreamPipeline():
+            computed = computed_texts(work)
             facts |= {
                 "Breaker": "first grouping",
+                **({"Computed before the Kernel": computed} if computed else {}),
                 "State Columns": [{"Column": text, "Bytes": size} for text, size in kept_columns(work)],
                 "Bytes per Group": bytes_per_group(work),
                 "Kernel": running.kernel,
@@ -173,7 +175,16 @@ def escaped(text: str) -> str:
 
 def fact_lines(shown: Shown) -> list[str]:
     """Return what was measured, or is so now, of a pipeline and those below it, one line each."""
-    hidden = ("View", "Breaker", "Stream Join", "State Columns", "Bytes per Group", "Kernel", "Spark SQL", "DuckDB SQL")
+    hidden = {
+        "View",
+        "Breaker",
+        "Computed before the Kernel",
+        "Stream Join",
+        "State Columns",
+        "Bytes per Group",
+        "Kernel",
+    }
+    hidden |= {"Spark SQL", "DuckDB SQL"}
     facts = [f"{name.lower()} {value}" for name, value in shown.facts.items() if name not in hidden]
     lines = [f"  {shown.title}: {', '.join(facts)}"] if facts else []
     return lines + [line for part in shown.inputs for line in fact_lines(part)]

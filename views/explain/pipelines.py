@@ -31,7 +31,9 @@ from sql.tree.relations import (
     Window,
 )
 from sql.tree.walks import is_known, relation_names, scans
+from views.codegen.expressions import text_of
 from views.codegen.state_size import kept_lines
+from views.codegen.support import computed_columns
 from views.model.definition import ViewDefinition
 from views.model.nodes import FinishStep, Probe, QueryAbove, StreamPipeline, UpperPipeline
 from views.model.plan import Pipeline
@@ -95,7 +97,9 @@ def pipeline_lines(pipeline: Pipeline, definition: ViewDefinition, kernel: Path,
             lines = [*relation_lines(work.relation), "Spark SQL:", *sql]
             return ["Upper pipeline: on each refresh, in Spark", *_indented(lines)]
         case StreamPipeline():
-            lines = [*stream_lines(work), *kept_lines(work), f"Kernel: {kernel.parent.name}/{kernel.name}"]
+            computed = (f"Computed before the kernel: {text}" for text in computed_texts(work))
+            file = f"Kernel: {kernel.parent.name}/{kernel.name}"
+            lines = [*stream_lines(work), *computed, *kept_lines(work), file]
             return ["Stream pipeline: on each insert, in kernels", *_indented(lines)]
         case Probe():
             return static_lines(work, executor, definition.joins.stream_join)
@@ -151,6 +155,11 @@ def stream_lines(stream: StreamPipeline) -> list[str]:
     if stream.on_error == "skip":
         scan += ", leaving out rows that fail (on_error = skip)"
     return lines + [INDENT * (depth + 1) + line for depth, line in enumerate([*below, scan])]
+
+
+def computed_texts(stream: StreamPipeline) -> list[str]:
+    """Return the expressions that the embedded engine computes before the kernel of a pipeline."""
+    return [text_of(part) for part in computed_columns(stream)]
 
 
 # What the choice of stream_join says of the tables below the first grouping.

@@ -9,7 +9,10 @@ from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 
-from sql.tree.relations import Relation
+from sql.tree.expressions import Case
+from sql.tree.relations import Project, Relation
+from views.model.refusals import not_in_kernels
+from views.model.text import expression_text
 
 
 class TableExport(NamedTuple):
@@ -64,6 +67,33 @@ class UpperExecutor(Protocol):
 
     def explain(self, relation: Relation) -> str:
         """Return the SQL text that `run` executes."""
+
+
+class RowEvaluator(Protocol):
+    """An engine that computes, before a kernel runs, what no kernel evaluates; thread-safe."""
+
+    def run(self, root: Relation, inputs: Mapping[str, pa.Table]) -> pa.Table:
+        """Return the rows of a projection of an input, in the order of its rows and in the forms of
+        `views.model.arrow_schema`.
+
+        Besides the functions of SQL it knows tried(x), which is NULL where x fails, and
+        has_failed(x), but for a few functions for which it raises 0A000. Raises SqlError for what
+        PostgreSQL would raise, and 0A000 for what the engine does not have.
+        """
+
+
+class NoEvaluator:
+    """The evaluator of a process without an engine."""
+
+    def run(self, root: Relation, inputs: Mapping[str, pa.Table]) -> pa.Table:
+        """Raise 0A000."""
+        assert isinstance(root, Project)
+        _, expression = root.items[0]
+        position = None if isinstance(expression, Case) else expression.position
+        raise not_in_kernels(expression_text(expression), position)
+
+
+NO_EVALUATOR = NoEvaluator()
 
 
 class NoTables:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from ringbuffer.compile.kernel_compiler import compile_kernel
 from ringbuffer.compile.loader import Compile, load_kernel
 from ringbuffer.groups.hash_table import ERROR, EXPRESSION, HEAP_NEEDED, Words
 from ringbuffer.memory.columns import Morsel
@@ -23,11 +25,30 @@ from ringbuffer.scalar.texts.text_functions import ScratchHeap
 from sql.tree.expressions import Literal as Constant
 from views.codegen.modules import GeneratedModule
 from views.codegen.parameters import block_of
+from views.model.protocols import NO_EVALUATOR, RowEvaluator
 
 Array = npt.NDArray[Any]
 WRITABLE: tuple[Literal["C", "W", "A"], ...] = ("C", "W", "A")
-# The place of the last column of a morsel, whatever comes before it.
+# The place of the last column of a morsel, whatever comes before it; LAST - 1 is that of the column
+# before.
 LAST = 1 << 30
+FIRST_FROM_END = LAST >> 1
+
+
+@dataclass(frozen=True)
+class KernelTools:
+    """The tools that kernels are made with.
+
+    Attributes:
+        compile_text: compiles kernels that are not in their folder yet.
+        evaluator: computes, before a kernel, what no kernel evaluates.
+    """
+
+    compile_text: Compile = compile_kernel
+    evaluator: RowEvaluator = NO_EVALUATOR
+
+
+TOOLS = KernelTools()
 
 
 class CompiledKernel:
@@ -42,7 +63,8 @@ class CompiledKernel:
         self, module: GeneratedModule, places: list[tuple[int, ...]], folder: Path, compile_text: Compile
     ) -> None:
         self._module = module
-        self._places = tuple(place for column in module.columns for place in places[column])
+        used = [place for column in module.columns for place in places[column]]
+        self._places = tuple((place < 0, index_of(~place if place < 0 else place)) for place in used)
         self._long_texts = np.frombuffer(module.long_texts + b"\0", dtype=np.uint8)
         self.constants = int(self._long_texts.ctypes.data)
         self.can_fail = bool(module.expressions)
@@ -80,13 +102,8 @@ class CompiledKernel:
         if self._module.uses_heap:
             found.append(morsel.heap)
         data, nulls = morsel.data, morsel.nulls
-        for place in self._places:
-            if place == LAST:
-                found.append(data[-1])
-            elif place == ~LAST:
-                found.append(nulls[-1])
-            else:
-                found.append(data[place] if place >= 0 else nulls[~place])
+        for is_null, index in self._places:
+            found.append(nulls[index] if is_null else data[index])
         return found
 
     def can_go_on(self, control: Words, row: int) -> bool:
@@ -108,6 +125,11 @@ class CompiledKernel:
         if heap is None:
             heap = self._thread.heap = ScratchHeap()
         return heap
+
+
+def index_of(place: int) -> int:
+    """Return the index of a place in the columns of a morsel; it is negative from the end."""
+    return place - LAST - 1 if place > FIRST_FROM_END else place
 
 
 def needed_bytes(control: Words) -> int:

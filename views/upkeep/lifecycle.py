@@ -11,8 +11,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from ringbuffer.compile.kernel_compiler import compile_kernel
-from ringbuffer.compile.loader import Compile
 from sql.errors import SqlError
 from sql.tree.relations import BoundQuery, Schema
 from views.model.arrow_schema import arrow_schema
@@ -26,6 +24,7 @@ from views.plan.planner import PlannedView, plan_view
 from views.share.reuse import NotCoveredError, cover
 from views.share.stored import restored_pipeline, stored_pipeline
 from views.upkeep.join_tables import run_static_pipelines
+from views.upkeep.kernels import TOOLS, KernelTools
 from views.upkeep.phases import Lifecycle
 from views.upkeep.state import ViewState
 from views.upkeep.twins import find_twin
@@ -42,7 +41,7 @@ def build_view(
     heir_of: ContinuousView | None = None,
     candidates: Collection[ContinuousView] = (),
     is_new: bool = True,
-    compile_text: Compile = compile_kernel,
+    tools: KernelTools = TOOLS,
 ) -> ContinuousView:
     """Plan a view, run its static pipelines on one read of their tables, generate and warm up its
     kernels.
@@ -58,7 +57,6 @@ def build_view(
             stream.
         candidates: views with which the new view may take rows together (`views.upkeep.twins`).
         is_new: nothing of the view's groups is stored yet.
-        compile_text: compiles kernels that are not in `kernels_dir` yet.
     """
     planned = planned_over(definition, bound, heir_of, is_new)
     plan = planned.plan
@@ -69,10 +67,10 @@ def build_view(
     # Kernels come first: a caller that compiles them elsewhere builds the view again, and nothing
     # before was done in vain.
     if known is None:
-        state = ViewState(definition.shown, plan, kernels_dir, None, places, compile_text=compile_text)
+        state = ViewState(definition.shown, plan, kernels_dir, None, places, tools=tools)
     else:
         heir, other = (None, known.state) if heir_of is None else (heir_of.state, None)
-        state = ViewState(definition.shown, plan, kernels_dir, heir_of=heir, twin_of=other, compile_text=compile_text)
+        state = ViewState(definition.shown, plan, kernels_dir, heir_of=heir, twin_of=other, tools=tools)
     exports = tables.read_all(plan.stream_tables | plan.upper_tables if known is None else plan.upper_tables)
     if known is None:
         follows = definition.joins.stream_join == "arrival"

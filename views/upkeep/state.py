@@ -11,15 +11,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from ringbuffer.compile.kernel_compiler import compile_kernel
-from ringbuffer.compile.loader import Compile
 from ringbuffer.groups.hash_table import (
     CONTROL_WORDS,
     ENTRY,
@@ -33,6 +30,7 @@ from ringbuffer.groups.hash_table import (
 from ringbuffer.groups.join_table import JoinTable
 from ringbuffer.groups.merge import merge_tables
 from ringbuffer.memory.columns import Morsel
+from ringbuffer.memory.error_codes import COMPUTED, RowError
 from ringbuffer.pages.pages import Page
 from sql.catalog.catalog import ARRIVAL
 from sql.tree.expressions import Literal
@@ -43,39 +41,18 @@ from views.model.plan import Plan
 from views.plan.deferred import unmade_schema
 from views.share.reuse import covered_grouping
 from views.upkeep.commit_buffers import TABLES_WAITING_MAX, CommitBuffer, Groups
+from views.upkeep.computed import ComputedColumns
 from views.upkeep.finish import CompiledStep
 from views.upkeep.groups import read_groups, read_made_groups
 from views.upkeep.join_tables import Joins, join_table, joined, rows_from_bytes, without_joins
-from views.upkeep.kernels import LAST, CompiledKernel, needed_bytes, own_arrays
+from views.upkeep.kernels import LAST, TOOLS, CompiledKernel, KernelTools, needed_bytes, own_arrays
+from views.upkeep.state_counts import StateCounts
 from views.upkeep.state_pages import load_table, state_fingerprint, table_pages
 from views.upkeep.to_arrow import to_arrow
 
 # Stands for the arrays of a table where rows are only checked.
 NO_WORDS = np.zeros(1, dtype=np.int64)
 NO_BYTES = np.zeros(0, dtype=np.uint8)
-
-
-@dataclass(frozen=True)
-class StateCounts:
-    """How many rows, groups and tables a state has taken and has.
-
-    Attributes:
-        tuples_in: rows that came.
-        tuples_passed: rows that the filters let through; with joins, matches.
-        tuples_skipped: rows that were left out (on_error = skip).
-        groups: groups that are merged.
-        groups_waiting: groups in tables that are not merged.
-        queue: tables of statements that wait.
-        queue_most: tables of statements that have waited at most.
-    """
-
-    tuples_in: int
-    tuples_passed: int
-    tuples_skipped: int
-    groups: int
-    groups_waiting: int
-    queue: int
-    queue_most: int
 
 
 class ViewState:
@@ -90,7 +67,7 @@ class ViewState:
         places: tuple[int, ...] | None = None,
         heir_of: ViewState | None = None,
         twin_of: ViewState | None = None,
-        compile_text: Compile = compile_kernel,
+        tools: KernelTools = TOOLS,
     ) -> None:
         """Generate, compile and warm up the kernels. Raises SqlError 0A000 where none can evaluate.
 
@@ -102,36 +79,39 @@ class ViewState:
                 the pipeline of that state is `plan.maintained`.
             twin_of: a state with an equal pipeline, whose join tables and stream kernel this state
                 shares.
-            compile_text: compiles kernels that are not there yet.
         """
         self.name = name
         self.plan = plan
         self.joins = joins or Joins(())
         self._grouping = make_grouping(plan.maintained)
         self._shown = self._grouping if plan.kept is None else covered_grouping(self._grouping, plan.stream)
-        self._finish = CompiledStep(plan.finish, kernels_dir, compile_text)
-        self._tail = None if plan.tail is None else CompiledStep(plan.tail, kernels_dir, compile_text)
+        self._finish = CompiledStep(plan.finish, kernels_dir, tools.compile_text)
+        self._tail = None if plan.tail is None else CompiledStep(plan.tail, kernels_dir, tools.compile_text)
         self._program = np.array(self._grouping.merge_steps, dtype=np.int64).reshape(-1, 3)
         known = heir_of or twin_of
         if known is None:
-            self._kernel = self._stream_kernel(kernels_dir, places, compile_text)
+            self._kernel, self.computed = self._stream_kernel(kernels_dir, places, tools)
         else:
             assert known.fingerprint == self.fingerprint
-            self._kernel, self.joins = known._kernel, known.joins
+            self._kernel, self.computed, self.joins = known._kernel, known.computed, known.joins
         # The address of the constants; the array holds them where parameters are among them.
         self._constants, self._parameters = self._kernel.constants, NO_BYTES
         self._groups: Groups = self._no_groups(TABLES_WAITING_MAX) if heir_of is None else heir_of._groups
 
     def _stream_kernel(
-        self, kernels_dir: Path, places: tuple[int, ...] | None, compile_text: Compile
-    ) -> CompiledKernel:
+        self, kernels_dir: Path, places: tuple[int, ...] | None, tools: KernelTools
+    ) -> tuple[CompiledKernel, ComputedColumns | None]:
         pipeline = self.plan.maintained
         count = len(pipeline.input)
         arrays: list[tuple[int, ...]] = [(place, ~place) for place in (range(count) if places is None else places)]
         if pipeline.input[-1].name == ARRIVAL.name:
             arrays[count - 1 :] = [(LAST, ~LAST)]
         module = generate_stream_kernel(pipeline, self._grouping)
-        return CompiledKernel(module, arrays, kernels_dir, compile_text)
+        computed = None
+        if module.computed:
+            computed = ComputedColumns(module.computed, pipeline.input, arrays, tools.evaluator)
+            arrays = computed.extended_places
+        return CompiledKernel(module, arrays, kernels_dir, tools.compile_text), computed
 
     def emptied(self) -> ViewState:
         """Return a state with the same kernels and join tables, and no rows."""
@@ -281,17 +261,26 @@ class ViewState:
         """True if `check` raises for some rows."""
         return self._kernel.can_fail
 
+    def extended(self, morsel: Morsel, now_us: int) -> Morsel:
+        """Return the rows with the columns that are computed before the kernel, which may take
+        milliseconds.
+
+        All methods that take rows take the rows as they came, too.
+        """
+        return morsel if self.computed is None else self.computed.extended(morsel, now_us)
+
     def check(self, morsel: Morsel, now_us: int) -> None:
         """Evaluate all expressions of the rows and change nothing. Raises RowError."""
         if not self.can_fail:
             return
+        morsel = self.extended(morsel, now_us)
         control = np.zeros(CONTROL_WORDS, dtype=np.int64)
         arrays = self.joins.arrays
         start, count = 0, morsel.rows_count
         while start < count:
             start = self._call(morsel, start, False, now_us, control, NO_WORDS, NO_WORDS, arrays)
             if start < count:
-                self._kernel.can_go_on(control, start)
+                self._can_go_on(control, start, morsel, now_us)
 
     def fold(self, morsel: Morsel, table: GroupTable, now_us: int) -> int:
         """Fold rows into the table of a statement; return how many were skipped. Raises RowError.
@@ -300,12 +289,13 @@ class ViewState:
         """
         control = table.control
         skipped_before = int(control[ROWS_SKIPPED])
+        morsel = self.extended(morsel, now_us)
         # All rows of a morsel meet the same tables: control words may tell the match to go on at.
         arrays = self.joins.arrays
         start, count = 0, morsel.rows_count
         while start < count:
             start = self._call(morsel, start, True, now_us, control, table.slots, table.rows, arrays)
-            if start < count and self._kernel.can_go_on(control, start):
+            if start < count and self._can_go_on(control, start, morsel, now_us):
                 if needed_bytes(control):
                     table.grow_heap(needed_bytes(control))
                 else:
@@ -314,7 +304,12 @@ class ViewState:
         return int(control[ROWS_SKIPPED]) - skipped_before
 
     def apply(self, morsel: Morsel, now_us: int) -> None:
-        """Fold the rows of a checked morsel into the local table."""
+        """Fold the rows of a checked morsel into the local table.
+
+        Where columns are computed, the caller has had them computed by `extended` if it holds a
+        lock.
+        """
+        morsel = self.extended(morsel, now_us)
         shared = self._groups.shared
         if shared is None:
             buffer = self._groups.buffer
@@ -451,6 +446,15 @@ class ViewState:
         with self._groups.refresh_lock:
             self._groups.buffer.swap()
             self._groups.merged = self.new_table()
+
+    def _can_go_on(self, control: Words, row: int, morsel: Morsel, now_us: int) -> bool:
+        """Return what `CompiledKernel.can_go_on` returns. Raises RowError."""
+        try:
+            return self._kernel.can_go_on(control, row)
+        except RowError as error:
+            if self.computed is None or error.code != COMPUTED:
+                raise
+            raise self.computed.exact(error, self.expression_text(error.expression), morsel, now_us) from None
 
     def _call(
         self, morsel: Morsel, start: int, folding: bool, now_us: int, control: Words, slots: Words, rows: Words,

@@ -100,9 +100,12 @@ def plan_grouping(grouping: Aggregate | Distinct) -> Plan | None:
         planned = plan_view(definition, query)
         plan = planned.plan
         stream, _ = with_parameters(plan.stream)
-        generate_stream_kernel(stream, make_grouping(stream))
+        module = generate_stream_kernel(stream, make_grouping(stream))
         generate_finish_kernel(plan.finish)
     except SqlError:
+        return None
+    if module.computed:
+        # The query's own engine computes all of it then.
         return None
     types = [column.type for column in planned.schema]
     if plan.upper is not None or types != [column.type for column in grouping.schema]:

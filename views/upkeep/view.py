@@ -24,7 +24,8 @@ from views.model.definition import ViewDefinition
 from views.model.plan import Plan
 from views.model.steps import uses_arrival
 from views.upkeep.phases import Lifecycle
-from views.upkeep.state import StateCounts, ViewState
+from views.upkeep.state import ViewState
+from views.upkeep.state_counts import StateCounts
 
 NO_VERSIONS: Mapping[str, int] = MappingProxyType({})
 

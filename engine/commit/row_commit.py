@@ -1,0 +1,93 @@
+"""The commit of one whole row that is a transaction of its own.
+
+Enters: the memory of a row, the views that take it. Leaves: a commit that is used again and again.
+Must not know messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy.typing as npt
+
+from engine.log.commits import Commit
+from ringbuffer.memory.columns import Morsel
+from ringbuffer.memory.error_codes import RowError
+from ringbuffer.pages.log_rows import RowRecord
+from ringbuffer.ring.ring import RowWriter
+from sql.errors import SqlError
+from views.upkeep.computed import ComputedRow
+from views.upkeep.view import ContinuousView
+
+Views = Sequence[ContinuousView]
+
+
+class RowCommit(Commit):
+    """A commit of one whole row of a stream that lies in the same memory each time.
+
+    The object is used again and again; neither the object nor the memory of the row changes between
+    a commit and its answer. arrival: the last column of the row.
+    """
+
+    __slots__ = (
+        "arrival", "checks", "folds", "now_us", "record", "ring_row", "room", "row", "string_bytes_max", "views",
+    )  # fmt: skip
+
+    def __init__(self, row: Morsel, record: RowRecord, ring_row: RowWriter) -> None:
+        super().__init__(ignore, waits=False)
+        self.row = row
+        self.arrival: npt.NDArray[Any] = row.data[-1]
+        self.record = record
+        self.ring_row = ring_row
+        self.room = ring_row.string_room
+        self.string_bytes_max = row.heap.nbytes
+        self.views: Views = ()
+        self.checks: list[Callable[[Morsel, int], None]] = []
+        self.folds: list[Callable[[int], None]] = []
+        self.now_us = 0
+
+    def meet(self, views: Views) -> None:
+        """Exchange the views that take the row. The caller calls between two commits of the row."""
+        self.views = views
+        self.checks, self.folds = [], []
+        for view in views:
+            state = view.state
+            if state.computed is not None:
+                computed = ComputedRow(state)
+                self.checks.append(computed.check)
+                self.folds.append(computed.fold)
+                continue
+            if state.can_fail:
+                self.checks.append(state.check)
+            self.folds.append(state.row_fold(self.row))
+
+    def arrive(self, now_us: int, newest_us: int) -> int:
+        """Set and return the time of arrival in us: now, or the newest row's if that is later."""
+        self.arrival[0] = self.now_us = now_us = max(now_us, newest_us)
+        return now_us
+
+    def passes(self) -> bool:
+        """Tell whether all views can take the row, whose arrival is set."""
+        try:
+            for check in self.checks:
+                check(self.row, self.now_us)
+        except (RowError, SqlError):
+            # The general way tells it.
+            return False
+        return True
+
+    def apply(self) -> None:
+        """Bring the row into the views; see Commit."""
+        for fold in self.folds:
+            fold(self.now_us)
+        for view in self.views:
+            view.note_commit()
+
+    def publish(self) -> None:
+        """Bring the row into the ring; see Commit."""
+        self.ring_row.append()
+
+
+def ignore(_: SqlError | None) -> None:
+    """Take an answer for which no thread waits."""

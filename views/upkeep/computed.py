@@ -1,0 +1,289 @@
+"""The columns of a stream pipeline that no kernel computes: the embedded engine computes them
+before the kernel runs, for all rows of a morsel at once.
+
+Enters: morsels of the view's stream. Leaves: the same morsels with the computed columns at their
+end. A value whose computation fails is marked, and its error is found when the kernel comes to need
+the value: what a filter, a join or a CASE leaves out raises nothing. Must not know DuckDB.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from ringbuffer.memory.arrow import morsel_from_arrow, morsel_to_arrow, slice_morsel
+from ringbuffer.memory.columns import Layout, Morsel, PhysicalType
+from ringbuffer.memory.error_codes import RowError
+from ringbuffer.memory.strings import shift_strings
+from sql.catalog.catalog import ARRIVAL, ColumnDescription
+from sql.errors import SqlError
+from sql.tree.expressions import Call, Column, Expression
+from sql.tree.relations import OutputColumn, Project, Relation, Scan, Schema
+from sql.types.datatypes import BOOL
+from views.codegen.expressions import text_of
+from views.codegen.stream_kernel import FAILED
+from views.model.arrow_schema import arrow_schema, column_layout
+from views.model.protocols import RowEvaluator
+from views.model.trees import columns_of, rewrite, substitute_now, uses_now
+from views.upkeep.kernels import FIRST_FROM_END, LAST, WRITABLE, index_of
+
+ROWS = "rows"
+FAILED_BYTE = np.uint8(FAILED)
+# What ends a statement whatever its rows are.
+ENDINGS = ("57", "53", "58", "XX")
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedRows(Morsel):
+    """A morsel with computed columns at its end."""
+
+
+class ComputedError(RowError):
+    """A row with a value that can't be computed.
+
+    Attributes:
+        error: what the evaluator says.
+    """
+
+    def __init__(self, row: RowError, error: SqlError) -> None:
+        super().__init__(row.code, row.row, expression=row.expression)
+        self.error = error
+
+    @property
+    def sqlstate(self) -> str:
+        return self.error.sqlstate
+
+    @property
+    def message(self) -> str:
+        return self.error.message
+
+
+class RowTaker(Protocol):
+    """The methods of a `ViewState` that take rows."""
+
+    def extended(self, morsel: Morsel, now_us: int) -> Morsel:
+        """Return the rows with computed columns."""
+
+    def check(self, morsel: Morsel, now_us: int) -> None:
+        """Evaluate the rows."""
+
+    def apply(self, morsel: Morsel, now_us: int) -> None:
+        """Fold the rows."""
+
+
+class ComputedRow:
+    """One row with computed columns that lies in the same memory each time: its check, which
+    computes them, and its fold.
+    """
+
+    def __init__(self, state: RowTaker) -> None:
+        self._state = state
+        self._extended: Morsel | None = None
+
+    def check(self, row: Morsel, now_us: int) -> None:
+        """Evaluate the row. Raises RowError."""
+        self._extended = self._state.extended(row, now_us)
+        self._state.check(self._extended, now_us)
+
+    def fold(self, now_us: int) -> None:
+        """Fold the row that was checked last."""
+        assert self._extended is not None, "a row is checked before it is folded"
+        self._state.apply(self._extended, now_us)
+
+
+class ComputedColumns:
+    """The computed columns of one stream pipeline.
+
+    Attributes:
+        rows_count, seconds: for how many rows they were computed, and how long that took.
+
+    Arguments:
+        input: the columns that `expressions` address.
+        places: of the input's columns in a morsel.
+    """
+
+    def __init__(
+        self,
+        expressions: Sequence[Expression],
+        input: Schema,
+        places: Sequence[tuple[int, ...]],
+        evaluator: RowEvaluator,
+    ) -> None:
+        """Try the expressions on no rows. Raises SqlError: 0A000 for what can't be evaluated."""
+        read = sorted({index for part in expressions for index in columns_of(part)}) or [0]
+        self._evaluator = evaluator
+        self._read: Schema = tuple(input[index] for index in read)
+        self._given = places
+        self._places = [places[index] for index in read]
+        self._reads_arrival = any(column.name == ARRIVAL.name for column in self._read)
+        self._texts = [text_of(part) for part in expressions]
+        self._expressions = [_over(part, read) for part in expressions]
+        self._schema: Schema = tuple(OutputColumn(f"c{n}", part.type) for n, part in enumerate(expressions))
+        self._layout, self._read_layout = _layout(self._schema), _layout(self._read)
+        self._uses_now = any(map(uses_now, expressions))
+        self._rows_relation = Scan(ROWS, "rows", self._read)
+        self._relation = self._project(self._expressions)
+        self._lock = threading.Lock()
+        self.rows_count = 0
+        self.seconds = 0.0
+        self._run(self._relation, self._rows_of(None), 0)
+        self._are_tried = [self._can_be_tried(part) for part in self._expressions]
+
+    @property
+    def extended_places(self) -> list[tuple[int, ...]]:
+        """The places in an extended morsel of the arrays of the input's columns, then of the
+        computed ones.
+        """
+        count = len(self._layout)
+        known = [tuple(_before(place, count) for place in places) for places in self._given]
+        return known + [(place, ~place) for place in range(LAST + 1 - count, LAST + 1)]
+
+    def extended(self, morsel: Morsel, now_us: int) -> Morsel:
+        """Return the rows with the computed columns."""
+        if isinstance(morsel, ComputedRows):
+            return morsel
+        began_s = perf_counter()
+        rows = self._rows_of(morsel)
+        failed: list[npt.NDArray[np.uint8]] | None = None
+        try:
+            values = self._run(self._relation, rows, now_us)
+        except SqlError as error:
+            if error.sqlstate.startswith(ENDINGS):
+                raise
+            values, failed = self._tried(rows, now_us)
+        computed = morsel_from_arrow(values, self._layout)
+        if failed is not None:
+            marked = zip(failed, computed.nulls, strict=True)
+            computed = replace(computed, nulls=tuple(np.where(marks, FAILED_BYTE, nulls) for marks, nulls in marked))
+        extended = _joined(morsel, computed, self._layout)
+        with self._lock:
+            self.rows_count += morsel.rows_count
+            self.seconds += perf_counter() - began_s
+        return extended
+
+    def arrived(self, before: Morsel, morsel: Morsel, now_us: int) -> Morsel:
+        """Return `extended` of rows whose arrival was a guess in `before`, which is known now."""
+        if self._reads_arrival:
+            return self.extended(morsel, now_us)
+        count = len(before.data) - len(morsel.data)
+        data, nulls = (*morsel.data, *before.data[-count:]), (*morsel.nulls, *before.nulls[-count:])
+        return ComputedRows(morsel.rows_count, data, nulls, before.heap)
+
+    def exact(self, error: RowError, text: str, morsel: Morsel, now_us: int) -> RowError:
+        """Return the error of a kernel that has come to a value marked as failed.
+
+        text: of the expression.
+        """
+        row = self._rows_of(slice_morsel(morsel, error.row, 1))
+        for known, expression in zip(self._texts, self._expressions, strict=True):
+            if known != text:
+                continue
+            try:
+                self._run(self._project([expression]), row, now_us)
+            except SqlError as found:
+                return ComputedError(error, found)
+        return error
+
+    def _rows_of(self, morsel: Morsel | None) -> pa.Table:
+        """Return the columns that the expressions read, None: of no rows."""
+        if morsel is None:
+            return arrow_schema(self._read).empty_table()
+        kept = [index_of(place[0]) for place in self._places]
+        data, nulls = tuple(morsel.data[k] for k in kept), tuple(morsel.nulls[k] for k in kept)
+        rows = morsel_to_arrow(Morsel(morsel.rows_count, data, nulls, morsel.heap), self._read_layout)
+        return rows.cast(arrow_schema(self._read))
+
+    def _project(self, expressions: Sequence[Expression]) -> Relation:
+        return Project(self._rows_relation, tuple((f"c{n}", part) for n, part in enumerate(expressions)))
+
+    def _run(self, relation: Relation, rows: pa.Table, now_us: int) -> pa.Table:
+        if self._uses_now:
+            relation = substitute_now(relation, now_us)
+        return self._evaluator.run(relation, {ROWS: rows})
+
+    def _tried(self, rows: pa.Table, now_us: int) -> tuple[pa.Table, list[npt.NDArray[np.uint8]]]:
+        """Return the values of rows of which some fail, NULL for these, and marks of these."""
+        columns: list[pa.ChunkedArray] = []
+        failed: list[npt.NDArray[np.uint8]] = []
+        for expression, is_tried in zip(self._expressions, self._are_tried, strict=True):
+            if is_tried:
+                found = self._run(self._trial(expression), rows, now_us)
+                columns.append(found.column(0))
+                failed.append(found.column(1).combine_chunks().cast(pa.uint8()).to_numpy(zero_copy_only=False))
+                continue
+            pieces = list(self._pieces(expression, rows, now_us))
+            kind = arrow_schema(self._schema).field(len(columns)).type
+            columns.append(pa.chunked_array([pa.nulls(1, kind) if one is None else one for one in pieces], kind))
+            failed.append(np.concatenate([np.full(1 if one is None else len(one), one is None) for one in pieces]))
+        return pa.Table.from_arrays(columns, schema=arrow_schema(self._schema)), failed
+
+    def _trial(self, expression: Expression) -> Relation:
+        """Return the query for the values of rows of which some fail, and which do."""
+        return self._project([Call("tried", (expression,), expression.type), Call("has_failed", (expression,), BOOL)])
+
+    def _pieces(self, expression: Expression, rows: pa.Table, now_us: int) -> Iterator[pa.Array | None]:
+        """Yield the values of rows, and None for each row that fails; halves tell which does."""
+        try:
+            yield self._run(self._project([expression]), rows, now_us).column(0).combine_chunks()
+            return
+        except SqlError as error:
+            if error.sqlstate.startswith(ENDINGS):
+                raise
+        half = rows.num_rows // 2
+        if not half:
+            yield None
+            return
+        yield from self._pieces(expression, rows.slice(0, half), now_us)
+        yield from self._pieces(expression, rows.slice(half), now_us)
+
+    def _can_be_tried(self, expression: Expression) -> bool:
+        try:
+            self._run(self._trial(expression), self._rows_of(None), 0)
+        except SqlError as error:
+            if error.sqlstate != "0A000":
+                raise
+            return False
+        return True
+
+
+def _over(expression: Expression, read: Sequence[int]) -> Expression:
+    """Return an expression over the columns at the places `read` alone."""
+    return rewrite(
+        expression, lambda part: replace(part, index=read.index(part.index)) if isinstance(part, Column) else None
+    )
+
+
+def _before(place: int, count: int) -> int:
+    """Return a place in a morsel at whose end `count` arrays have been put."""
+    if place < 0:
+        return ~_before(~place, count)
+    return place - count if place > FIRST_FROM_END else place
+
+
+def _layout(schema: Schema) -> Layout:
+    """Return the forms of columns as those of streams."""
+    # Computed numerics have one scale without having declared one.
+    return tuple(
+        replace(column_layout(ColumnDescription(column.name, column.type)), scale=column.type.display_scale or 0)
+        for column in schema
+    )
+
+
+def _joined(morsel: Morsel, computed: Morsel, layout: Layout) -> ComputedRows:
+    """Return the rows with computed columns, in the forms that kernels take."""
+    data = [np.require(array, requirements=WRITABLE) for array in computed.data]
+    nulls = [np.require(array, requirements=WRITABLE) for array in computed.nulls]
+    heap = morsel.heap
+    if len(computed.heap):
+        heap = np.concatenate([morsel.heap, computed.heap])
+        for column, words in zip(layout, data, strict=True):
+            if column.physical == PhysicalType.TEXT:
+                shift_strings(words, len(morsel.heap))
+    return ComputedRows(morsel.rows_count, (*morsel.data, *data), (*morsel.nulls, *nulls), heap)
