@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sql.functions.rows import Function, Kernel
+from sql.values import degrees
 
 FUNCTIONS = (
     Function(
@@ -97,4 +98,5 @@ FUNCTIONS = (
         kernel={"float8": Kernel("numbers.arithmetic.width_bucket", fallible=True)},
         python={"numeric": "math.numeric_width_bucket", "float8": "math.width_bucket"}, java=True,
     ),
+    Function("sind", "sind", "float8 > float8", ("sind(30)", "0.5"), python=degrees.sine),
 )  # fmt: skip

@@ -118,7 +118,8 @@ class Function:
         for one in sorted(self.overloads, key=lambda overload: len(overload.arguments)):
             family = one.cast_to[0] if one.cast_to else ""
             implementation = self.python[family] if isinstance(self.python, Mapping) else self.python
-            name = f"{family}_{self.called or self.canonical.removeprefix(self.overloads[0].cast_to[0] + '_')}"
+            stem = self.called or self.canonical.removeprefix(f"{self.overloads[0].cast_to[0]}_")
+            name = f"{family}_{stem}".replace("[]", "s")
             found[first_form(one)] = Routine(
                 name, one.cast_to, one.result, implementation, self.strict, self.volatility == VOLATILE
             )

@@ -1,0 +1,57 @@
+"""Trigonometric functions of angles in degrees, exact where an angle of PostgreSQL's is.
+
+PostgreSQL divides by the values that the C library has for 30 and 60 degrees, so that sind(30) is
+0.5 (float.c). Strict: callers handle NULL. Raises SqlError 22003.
+"""
+
+from __future__ import annotations
+
+import math
+
+from sql.errors import SqlError
+
+DEGREE = math.pi / 180
+SINE_30, ONE_MINUS_COSINE_60 = math.sin(30 * DEGREE), 1 - math.cos(60 * DEGREE)
+ARCSINE_HALF, ARCCOSINE_HALF, ARCTANGENT_1 = math.asin(0.5), math.acos(0.5), math.atan(1.0)
+
+
+def _sine_to_30(x: float) -> float:
+    return math.sin(x * DEGREE) / SINE_30 / 2
+
+
+def _cosine_to_60(x: float) -> float:
+    return 1 - (1 - math.cos(x * DEGREE)) / ONE_MINUS_COSINE_60 / 2
+
+
+def _sine_to_90(x: float) -> float:
+    return _sine_to_30(x) if x <= 30 else _cosine_to_60(90 - x)
+
+
+def _cosine_to_90(x: float) -> float:
+    return _cosine_to_60(x) if x <= 60 else _sine_to_30(90 - x)
+
+
+def _reduced(x: float) -> tuple[float, int, int]:
+    """Return an angle between 0 and 90, and the signs of its sine and of its cosine."""
+    if math.isinf(x):
+        raise SqlError("22003", "input is out of range")
+    x, sine, cosine = math.fmod(x, 360), 1, 1
+    if x < 0:
+        x, sine = -x, -sine
+    if x > 180:
+        x, sine = 360 - x, -sine
+    if x > 90:
+        x, cosine = 180 - x, -cosine
+    return x, sine, cosine
+
+
+def _quotient(dividend: float, divisor: float) -> float:
+    return math.inf if divisor == 0 else dividend / divisor
+
+
+def sine(x: float) -> float:
+    """Return sind."""
+    if math.isnan(x):
+        return x
+    x, sign, _ = _reduced(x)
+    return sign * _sine_to_90(x)
