@@ -99,4 +99,5 @@ FUNCTIONS = (
         python={"numeric": "math.numeric_width_bucket", "float8": "math.width_bucket"}, java=True,
     ),
     Function("sind", "sind", "float8 > float8", ("sind(30)", "0.5"), python=degrees.sine),
+    Function("cosd", "cosd", "float8 > float8", ("cosd(60)", "0.5"), python=degrees.cosine),
 )  # fmt: skip

@@ -55,3 +55,11 @@ def sine(x: float) -> float:
         return x
     x, sign, _ = _reduced(x)
     return sign * _sine_to_90(x)
+
+
+def cosine(x: float) -> float:
+    """Return cosd."""
+    if math.isnan(x):
+        return x
+    x, _, sign = _reduced(x)
+    return sign * _cosine_to_90(x)
