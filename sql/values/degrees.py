@@ -63,3 +63,13 @@ def cosine(x: float) -> float:
         return x
     x, _, sign = _reduced(x)
     return sign * _cosine_to_90(x)
+
+
+def tangent(x: float) -> float:
+    """Return tand."""
+    if math.isnan(x):
+        return x
+    x, sine_sign, cosine_sign = _reduced(x)
+    at_45 = _sine_to_90(45) / _cosine_to_90(45)
+    # Zero has no sign.
+    return sine_sign * cosine_sign * (_quotient(_sine_to_90(x), _cosine_to_90(x)) / at_45) + 0.0
