@@ -101,4 +101,5 @@ FUNCTIONS = (
     Function("sind", "sind", "float8 > float8", ("sind(30)", "0.5"), python=degrees.sine),
     Function("cosd", "cosd", "float8 > float8", ("cosd(60)", "0.5"), python=degrees.cosine),
     Function("tand", "tand", "float8 > float8", ("tand(45)", "1"), python=degrees.tangent),
+    Function("cotd", "cotd", "float8 > float8", ("cotd(45)", "1"), python=degrees.cotangent),
 )  # fmt: skip

@@ -73,3 +73,13 @@ def tangent(x: float) -> float:
     at_45 = _sine_to_90(45) / _cosine_to_90(45)
     # Zero has no sign.
     return sine_sign * cosine_sign * (_quotient(_sine_to_90(x), _cosine_to_90(x)) / at_45) + 0.0
+
+
+def cotangent(x: float) -> float:
+    """Return cotd."""
+    if math.isnan(x):
+        return x
+    x, sine_sign, cosine_sign = _reduced(x)
+    at_45 = _cosine_to_90(45) / _sine_to_90(45)
+    # Zero has no sign.
+    return sine_sign * cosine_sign * (_quotient(_cosine_to_90(x), _sine_to_90(x)) / at_45) + 0.0
