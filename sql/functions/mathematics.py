@@ -102,4 +102,5 @@ FUNCTIONS = (
     Function("cosd", "cosd", "float8 > float8", ("cosd(60)", "0.5"), python=degrees.cosine),
     Function("tand", "tand", "float8 > float8", ("tand(45)", "1"), python=degrees.tangent),
     Function("cotd", "cotd", "float8 > float8", ("cotd(45)", "1"), python=degrees.cotangent),
+    Function("asind", "asind", "float8 > float8", ("asind(0.5)", "30"), python=degrees.arcsine),
 )  # fmt: skip

@@ -83,3 +83,14 @@ def cotangent(x: float) -> float:
     at_45 = _cosine_to_90(45) / _sine_to_90(45)
     # Zero has no sign.
     return sine_sign * cosine_sign * (_quotient(_cosine_to_90(x), _sine_to_90(x)) / at_45) + 0.0
+
+
+def arcsine(x: float) -> float:
+    """Return asind."""
+    if math.isnan(x):
+        return x
+    if not -1 <= x <= 1:
+        raise SqlError("22003", "input is out of range")
+    size = abs(x)
+    angle = math.asin(size) / ARCSINE_HALF * 30 if size <= 0.5 else 90 - math.acos(size) / ARCCOSINE_HALF * 60
+    return angle if x >= 0 else -angle
