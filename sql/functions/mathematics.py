@@ -103,4 +103,5 @@ FUNCTIONS = (
     Function("tand", "tand", "float8 > float8", ("tand(45)", "1"), python=degrees.tangent),
     Function("cotd", "cotd", "float8 > float8", ("cotd(45)", "1"), python=degrees.cotangent),
     Function("asind", "asind", "float8 > float8", ("asind(0.5)", "30"), python=degrees.arcsine),
+    Function("acosd", "acosd", "float8 > float8", ("acosd(-0.5)", "120"), python=degrees.arccosine),
 )  # fmt: skip

@@ -94,3 +94,14 @@ def arcsine(x: float) -> float:
     size = abs(x)
     angle = math.asin(size) / ARCSINE_HALF * 30 if size <= 0.5 else 90 - math.acos(size) / ARCCOSINE_HALF * 60
     return angle if x >= 0 else -angle
+
+
+def arccosine(x: float) -> float:
+    """Return acosd."""
+    if math.isnan(x):
+        return x
+    if x < 0:
+        return 90 + arcsine(-x)
+    if x > 1:
+        raise SqlError("22003", "input is out of range")
+    return 90 - math.asin(x) / ARCSINE_HALF * 30 if x <= 0.5 else math.acos(x) / ARCCOSINE_HALF * 60
