@@ -104,4 +104,5 @@ FUNCTIONS = (
     Function("cotd", "cotd", "float8 > float8", ("cotd(45)", "1"), python=degrees.cotangent),
     Function("asind", "asind", "float8 > float8", ("asind(0.5)", "30"), python=degrees.arcsine),
     Function("acosd", "acosd", "float8 > float8", ("acosd(-0.5)", "120"), python=degrees.arccosine),
+    Function("atand", "atand", "float8 > float8", ("atand(1)", "45"), python=degrees.arctangent),
 )  # fmt: skip

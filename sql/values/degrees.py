@@ -105,3 +105,8 @@ def arccosine(x: float) -> float:
     if x > 1:
         raise SqlError("22003", "input is out of range")
     return 90 - math.asin(x) / ARCSINE_HALF * 30 if x <= 0.5 else math.acos(x) / ARCCOSINE_HALF * 60
+
+
+def arctangent(x: float) -> float:
+    """Return atand."""
+    return math.atan(x) / ARCTANGENT_1 * 45
