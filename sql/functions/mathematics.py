@@ -105,4 +105,5 @@ FUNCTIONS = (
     Function("asind", "asind", "float8 > float8", ("asind(0.5)", "30"), python=degrees.arcsine),
     Function("acosd", "acosd", "float8 > float8", ("acosd(-0.5)", "120"), python=degrees.arccosine),
     Function("atand", "atand", "float8 > float8", ("atand(1)", "45"), python=degrees.arctangent),
+    Function("atan2d", "atan2d", "float8 float8 > float8", ("atan2d(1, -1)", "135"), python=degrees.arctangent_of_two),
 )  # fmt: skip

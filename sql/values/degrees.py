@@ -110,3 +110,8 @@ def arccosine(x: float) -> float:
 def arctangent(x: float) -> float:
     """Return atand."""
     return math.atan(x) / ARCTANGENT_1 * 45
+
+
+def arctangent_of_two(y: float, x: float) -> float:
+    """Return atan2d."""
+    return math.atan2(y, x) / ARCTANGENT_1 * 45
