@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from sql.functions.rows import Function, Kernel
 from sql.values import degrees
 
@@ -106,4 +108,5 @@ FUNCTIONS = (
     Function("acosd", "acosd", "float8 > float8", ("acosd(-0.5)", "120"), python=degrees.arccosine),
     Function("atand", "atand", "float8 > float8", ("atand(1)", "45"), python=degrees.arctangent),
     Function("atan2d", "atan2d", "float8 float8 > float8", ("atan2d(1, -1)", "135"), python=degrees.arctangent_of_two),
+    Function("asinh", "asinh", "float8 > float8", ("asinh(1)", "0.881373587019543"), python=math.asinh),
 )  # fmt: skip
