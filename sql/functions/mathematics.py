@@ -109,4 +109,7 @@ FUNCTIONS = (
     Function("atand", "atand", "float8 > float8", ("atand(1)", "45"), python=degrees.arctangent),
     Function("atan2d", "atan2d", "float8 float8 > float8", ("atan2d(1, -1)", "135"), python=degrees.arctangent_of_two),
     Function("asinh", "asinh", "float8 > float8", ("asinh(1)", "0.881373587019543"), python=math.asinh),
+    Function(
+        "acosh", "acosh", "float8 > float8", ("acosh(2)", "1.3169578969248166"), python="math.arc_hyperbolic_cosine",
+    ),
 )  # fmt: skip

@@ -363,6 +363,13 @@ def min_scale(value: Numeric) -> int:
     return trimmed(value)[1]
 
 
+def arc_hyperbolic_cosine(value: float) -> float:
+    """Return acosh. Raises 22003."""
+    if value < 1:
+        raise SqlError("22003", "input is out of range")
+    return math.acosh(value)
+
+
 VARIABLE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
 NULL_MATH_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
     ("numeric_variance", ["BIGINT", VARIABLE, VARIABLE, "VARCHAR"], VARIABLE, variance),
