@@ -112,4 +112,7 @@ FUNCTIONS = (
     Function(
         "acosh", "acosh", "float8 > float8", ("acosh(2)", "1.3169578969248166"), python="math.arc_hyperbolic_cosine",
     ),
+    Function(
+        "atanh", "atanh", "float8 > float8", ("atanh(0.5)", "0.5493061443340548"), python="math.arc_hyperbolic_tangent",
+    ),
 )  # fmt: skip

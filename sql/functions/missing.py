@@ -41,7 +41,7 @@ OVERLOADS: Mapping[str, str] = {
 
 NAMES = frozenset(
     """
-    atanh setseed 
+    setseed 
     bit_count convert convert_from convert_to get_bit is_normalized normalize parse_ident set_bit set_byte
     to_ascii unistr
     array_fill
