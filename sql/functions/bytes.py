@@ -40,6 +40,11 @@ def md5(data: bytes) -> str:
     return hashlib.md5(data, usedforsecurity=False).hexdigest()
 
 
+def bits_set(data: bytes) -> int:
+    """Return bit_count: how many bits are 1."""
+    return int.from_bytes(data, "big").bit_count()
+
+
 def _sha(name: str) -> Callable[[bytes], bytes]:
     return lambda data: hashlib.new(name, data).digest()
 
@@ -90,4 +95,5 @@ FUNCTIONS = (
         "encode", "encode", "bytea text > text", ("encode('\\x123456'::bytea, 'base64')", "EjRW"), python="text.encode",
     ),
     Function("decode", "decode", "text text > bytea", ("decode('MTIz', 'base64')", "\\x313233"), python="text.decode"),
+    Function("bit_count", "bit_count", "bytea > int8", ("bit_count('\\x1234'::bytea)", "5"), python=bits_set),
 )  # fmt: skip
