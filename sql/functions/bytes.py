@@ -45,6 +45,13 @@ def bits_set(data: bytes) -> int:
     return int.from_bytes(data, "big").bit_count()
 
 
+def bit_at(data: bytes, index: int) -> int:
+    """Return get_bit: bits count from the lowest of the first byte. Raises 2202E."""
+    if not 0 <= index < 8 * len(data):
+        raise SqlError("2202E", f"index {index} out of valid range, 0..{8 * len(data) - 1}")
+    return data[index // 8] >> index % 8 & 1
+
+
 def _sha(name: str) -> Callable[[bytes], bytes]:
     return lambda data: hashlib.new(name, data).digest()
 
@@ -96,4 +103,5 @@ FUNCTIONS = (
     ),
     Function("decode", "decode", "text text > bytea", ("decode('MTIz', 'base64')", "\\x313233"), python="text.decode"),
     Function("bit_count", "bit_count", "bytea > int8", ("bit_count('\\x1234'::bytea)", "5"), python=bits_set),
+    Function("get_bit", "get_bit", "bytea int8 > int4", ("get_bit('\\x1234'::bytea, 4)", "1"), python=bit_at),
 )  # fmt: skip
