@@ -52,6 +52,15 @@ def bit_at(data: bytes, index: int) -> int:
     return data[index // 8] >> index % 8 & 1
 
 
+def with_bit(data: bytes, index: int, value: int) -> bytes:
+    """Return set_bit. Raises 2202E, 22023."""
+    bit_at(data, index)
+    if value not in (0, 1):
+        raise SqlError("22023", "new bit must be 0 or 1")
+    byte = data[index // 8] & ~(1 << index % 8) | value << index % 8
+    return data[: index // 8] + bytes([byte]) + data[index // 8 + 1 :]
+
+
 def _sha(name: str) -> Callable[[bytes], bytes]:
     return lambda data: hashlib.new(name, data).digest()
 
@@ -104,4 +113,8 @@ FUNCTIONS = (
     Function("decode", "decode", "text text > bytea", ("decode('MTIz', 'base64')", "\\x313233"), python="text.decode"),
     Function("bit_count", "bit_count", "bytea > int8", ("bit_count('\\x1234'::bytea)", "5"), python=bits_set),
     Function("get_bit", "get_bit", "bytea int8 > int4", ("get_bit('\\x1234'::bytea, 4)", "1"), python=bit_at),
+    Function(
+        "set_bit", "set_bit", "bytea int8 int4 > bytea", ("set_bit('\\x1234'::bytea, 0, 1)", "\\x1334"),
+        python=with_bit,
+    ),
 )  # fmt: skip
