@@ -61,6 +61,11 @@ def with_bit(data: bytes, index: int, value: int) -> bytes:
     return data[: index // 8] + bytes([byte]) + data[index // 8 + 1 :]
 
 
+def trimmed(data: bytes, removed: bytes) -> bytes:
+    """Return btrim: without the bytes at both ends that are among `removed`."""
+    return data.strip(removed) if removed else data
+
+
 def _sha(name: str) -> Callable[[bytes], bytes]:
     return lambda data: hashlib.new(name, data).digest()
 
@@ -116,5 +121,9 @@ FUNCTIONS = (
     Function(
         "set_bit", "set_bit", "bytea int8 int4 > bytea", ("set_bit('\\x1234'::bytea, 0, 1)", "\\x1334"),
         python=with_bit,
+    ),
+    Function(
+        "bytea_trim_both", "btrim", "bytea bytea > bytea", ("btrim('\\x001200'::bytea, '\\x00'::bytea)", "\\x12"),
+        python=trimmed,
     ),
 )  # fmt: skip

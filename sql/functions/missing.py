@@ -15,7 +15,6 @@ from sql.functions.signatures import Signature
 # Name -> the types of the arguments of each overload.
 OVERLOADS: Mapping[str, str] = {
     "array_position": "array element int4",
-    "btrim": "bytea bytea",
     "like": "bytea bytea",
     "ltrim": "bytea bytea",
     "notlike": "bytea bytea",
