@@ -66,6 +66,11 @@ def trimmed(data: bytes, removed: bytes) -> bytes:
     return data.strip(removed) if removed else data
 
 
+def trimmed_left(data: bytes, removed: bytes) -> bytes:
+    """Return ltrim."""
+    return data.lstrip(removed) if removed else data
+
+
 def _sha(name: str) -> Callable[[bytes], bytes]:
     return lambda data: hashlib.new(name, data).digest()
 
@@ -125,5 +130,9 @@ FUNCTIONS = (
     Function(
         "bytea_trim_both", "btrim", "bytea bytea > bytea", ("btrim('\\x001200'::bytea, '\\x00'::bytea)", "\\x12"),
         python=trimmed,
+    ),
+    Function(
+        "bytea_trim_left", "ltrim", "bytea bytea > bytea", ("ltrim('\\x001200'::bytea, '\\x00'::bytea)", "\\x1200"),
+        python=trimmed_left,
     ),
 )  # fmt: skip

@@ -16,7 +16,6 @@ from sql.functions.signatures import Signature
 OVERLOADS: Mapping[str, str] = {
     "array_position": "array element int4",
     "like": "bytea bytea",
-    "ltrim": "bytea bytea",
     "notlike": "bytea bytea",
     "overlay": "bytea bytea int4 | bytea bytea int4 int4",
     "quote_literal": "element",
