@@ -71,6 +71,11 @@ def trimmed_left(data: bytes, removed: bytes) -> bytes:
     return data.lstrip(removed) if removed else data
 
 
+def trimmed_right(data: bytes, removed: bytes) -> bytes:
+    """Return rtrim."""
+    return data.rstrip(removed) if removed else data
+
+
 def _sha(name: str) -> Callable[[bytes], bytes]:
     return lambda data: hashlib.new(name, data).digest()
 
@@ -134,5 +139,9 @@ FUNCTIONS = (
     Function(
         "bytea_trim_left", "ltrim", "bytea bytea > bytea", ("ltrim('\\x001200'::bytea, '\\x00'::bytea)", "\\x1200"),
         python=trimmed_left,
+    ),
+    Function(
+        "bytea_trim_right", "rtrim", "bytea bytea > bytea", ("rtrim('\\x001200'::bytea, '\\x00'::bytea)", "\\x0012"),
+        python=trimmed_right,
     ),
 )  # fmt: skip

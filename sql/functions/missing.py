@@ -25,7 +25,6 @@ OVERLOADS: Mapping[str, str] = {
     "regexp_replace": "text text text int4 | text text text int4 int4 | text text text int4 int4 text",
     "regexp_substr": "text text int4 | text text int4 int4 | text text int4 int4 text | text text int4 int4 text int4",
     "pg_terminate_backend": "int4 int8",
-    "rtrim": "bytea bytea",
     "substring": "text text text",
     "to_char": "float4 text | interval text",
     "date_part": "text timetz",
