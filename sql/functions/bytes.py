@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from sql.functions.rows import Function
+from sql.values.client_encodings import ClientEncoding, encoding_named, is_known
 
 
 def part(data: bytes, start: int, length: int) -> bytes:
@@ -76,6 +77,20 @@ def trimmed_right(data: bytes, removed: bytes) -> bytes:
     return data.rstrip(removed) if removed else data
 
 
+def text_in(data: bytes, name: str) -> str:
+    """Return convert_from. Raises 22023, 0A000, 22021."""
+    return _encoding(name, "source").decoded(data)
+
+
+def _encoding(name: str, role: str) -> ClientEncoding:
+    found = encoding_named(name)
+    if found is not None:
+        return found
+    if is_known(name):
+        raise not_supported(f"the encoding {name}")
+    raise SqlError("22023", f'invalid {role} encoding name "{name}"')
+
+
 def _sha(name: str) -> Callable[[bytes], bytes]:
     return lambda data: hashlib.new(name, data).digest()
 
@@ -143,5 +158,9 @@ FUNCTIONS = (
     Function(
         "bytea_trim_right", "rtrim", "bytea bytea > bytea", ("rtrim('\\x001200'::bytea, '\\x00'::bytea)", "\\x0012"),
         python=trimmed_right,
+    ),
+    Function(
+        "convert_from", "convert_from", "bytea name > text", ("convert_from('\\xe9'::bytea, 'latin1')", "é"),
+        python=text_in,
     ),
 )  # fmt: skip
