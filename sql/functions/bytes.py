@@ -91,6 +91,11 @@ def _encoding(name: str, role: str) -> ClientEncoding:
     raise SqlError("22023", f'invalid {role} encoding name "{name}"')
 
 
+def bytes_in(text: str, name: str) -> bytes:
+    """Return convert_to. Raises 22023, 0A000, 22P05."""
+    return _encoding(name, "destination").encoded(text)
+
+
 def _sha(name: str) -> Callable[[bytes], bytes]:
     return lambda data: hashlib.new(name, data).digest()
 
@@ -163,4 +168,5 @@ FUNCTIONS = (
         "convert_from", "convert_from", "bytea name > text", ("convert_from('\\xe9'::bytea, 'latin1')", "é"),
         python=text_in,
     ),
+    Function("convert_to", "convert_to", "text name > bytea", ("convert_to('é', 'latin1')", "\\xe9"), python=bytes_in),
 )  # fmt: skip
