@@ -96,6 +96,11 @@ def bytes_in(text: str, name: str) -> bytes:
     return _encoding(name, "destination").encoded(text)
 
 
+def recoded(data: bytes, source: str, target: str) -> bytes:
+    """Return convert. Raises 22023, 0A000, 22021, 22P05."""
+    return _encoding(target, "destination").encoded(text_in(data, source))
+
+
 def _sha(name: str) -> Callable[[bytes], bytes]:
     return lambda data: hashlib.new(name, data).digest()
 
@@ -169,4 +174,8 @@ FUNCTIONS = (
         python=text_in,
     ),
     Function("convert_to", "convert_to", "text name > bytea", ("convert_to('é', 'latin1')", "\\xe9"), python=bytes_in),
+    Function(
+        "convert", "convert", "bytea name name > bytea", ("convert('\\xe9'::bytea, 'latin1', 'utf8')", "\\xc3a9"),
+        python=recoded,
+    ),
 )  # fmt: skip

@@ -39,7 +39,7 @@ OVERLOADS: Mapping[str, str] = {
 NAMES = frozenset(
     """
     setseed 
-    convert is_normalized normalize parse_ident set_byte
+    is_normalized normalize parse_ident set_byte
     to_ascii unistr
     array_fill
     overlaps timeofday pg_sleep_for pg_sleep_until
