@@ -40,7 +40,7 @@ NAMES = frozenset(
     """
     setseed 
     is_normalized normalize parse_ident set_byte
-    to_ascii unistr
+    to_ascii 
     array_fill
     overlaps timeofday pg_sleep_for pg_sleep_until
     json_object json_populate_record json_populate_recordset json_to_record json_to_recordset jsonb_object jsonb_path_exists

@@ -261,4 +261,5 @@ FUNCTIONS = (
         "string_to_array", "string_to_array", "text text > text[]; text text text > text[]",
         ("string_to_array('xx~~yy~~zz', '~~', 'yy')", "{xx,NULL,zz}"), strict=False, duckdb=_to_array, defaults={2: None}),
     Function("padded_text", strict=False, can_fail=False, both="{0}"),
+    Function("unistr", "unistr", "text > text", ("unistr('d\\0061t\\+000061')", "data"), python="text.unescaped"),
 )  # fmt: skip

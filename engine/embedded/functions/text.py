@@ -266,6 +266,42 @@ def to_array(text: str | None, separator: str | None, null: str | None) -> list[
     return [None if part == null else part for part in parts]
 
 
+def unescaped(text: str) -> str:
+    """Return unistr: the text with \\XXXX, \\+XXXXXX, \\uXXXX and \\UXXXXXXXX as the characters of these
+    code points. Raises 42601, 22023.
+    """
+    found, high, place = [], 0, 0
+    for escape in UNICODE_ESCAPE.finditer(text):
+        if high and (escape.start() != place or escape[0] == "\\\\"):
+            raise SqlError("42601", "invalid Unicode surrogate pair")
+        found.append(text[place : escape.start()])
+        place = escape.end()
+        if escape[0] == "\\\\":
+            found.append("\\")
+            continue
+        if escape.lastgroup is None:
+            raise SqlError("42601", "invalid Unicode escape", hint=ESCAPES_HINT)
+        code = int(escape[escape.lastgroup], 16)
+        if code == 0 or code > 0x10FFFF:
+            raise SqlError("22023", f"invalid Unicode code point: {code:04X}")
+        if (0xDC00 <= code < 0xE000) != bool(high):
+            raise SqlError("42601", "invalid Unicode surrogate pair")
+        if 0xD800 <= code < 0xDC00:
+            high = code
+            continue
+        found.append(chr(((high - 0xD800) << 10) + code - 0xDC00 + 0x10000 if high else code))
+        high = 0
+    if high:
+        raise SqlError("42601", "invalid Unicode surrogate pair")
+    return "".join([*found, text[place:]])
+
+
+UNICODE_ESCAPE = re.compile(
+    r"\\(?:(?P<a>[0-9a-fA-F]{4})|\+(?P<b>[0-9a-fA-F]{6})|u(?P<c>[0-9a-fA-F]{4})|U(?P<d>[0-9a-fA-F]{8})|\\|)"
+)
+ESCAPES_HINT = r"Unicode escapes must be \XXXX, \+XXXXXX, \uXXXX, or \UXXXXXXXX."
+
+
 int4_hex, int8_hex = to_hex(32), to_hex(64)
 _TEXT = "VARCHAR"
 _TEXTS = "VARCHAR[]"
