@@ -9,6 +9,7 @@ from sql.functions.patterns import LOWER, UPPER
 from sql.functions.printing import Printer, Rule
 from sql.functions.rows import Function, Kernel
 from sql.tree.expressions import Call, Expression, Literal
+from sql.values.identifiers import identifier_parts
 
 INT4_MAX = 2**31 - 1
 # How much longer than its operands DuckDB may make a text, which it does not count.
@@ -262,4 +263,9 @@ FUNCTIONS = (
         ("string_to_array('xx~~yy~~zz', '~~', 'yy')", "{xx,NULL,zz}"), strict=False, duckdb=_to_array, defaults={2: None}),
     Function("padded_text", strict=False, can_fail=False, both="{0}"),
     Function("unistr", "unistr", "text > text", ("unistr('d\\0061t\\+000061')", "data"), python="text.unescaped"),
+    Function(
+        "parse_ident", "parse_ident", "text > text[]; text bool > text[]",
+        ("parse_ident('\"SomeSchema\".someTable')", "{SomeSchema,sometable}"), python=identifier_parts,
+        defaults={1: True},
+    ),
 )  # fmt: skip

@@ -67,3 +67,42 @@ def received_char(byte: int) -> str:
 def char_text(value: str) -> str:
     """Return a "char" as PostgreSQL prints it: a byte that is not ASCII in octal digits."""
     return f"\\{ord(value):03o}" if value and ord(value) >= ASCII_END else value
+
+
+def identifier_parts(text: str, is_strict: bool) -> list[str]:
+    """Return parse_ident: the names of a qualified identifier. Raises 22023."""
+
+    def wrong(detail: str | None = None) -> SqlError:
+        return SqlError("22023", f'string is not a valid identifier: "{text}"', detail=detail)
+
+    parts: list[str] = []
+    place, after_dot = len(text) - len(text.lstrip(BLANKS)), False
+    while True:
+        found = NAME_PART.match(text, place)
+        if found is None:
+            if text[place : place + 1] == '"':
+                raise wrong("String has unclosed double quotes.")
+            if text[place : place + 1] == ".":
+                raise wrong('No valid identifier before ".".')
+            raise wrong('No valid identifier after ".".' if after_dot else None)
+        if found[0] == '""':
+            raise wrong("Quoted identifier must not be empty.")
+        parts.append(found[1].replace('""', '"') if found[1] is not None else ascii_lower(found[0]))
+        place = found.end()
+        place += len(text[place:]) - len(text[place:].lstrip(BLANKS))
+        if text[place : place + 1] == ".":
+            place, after_dot = place + 1, True
+            place += len(text[place:]) - len(text[place:].lstrip(BLANKS))
+            continue
+        if place < len(text) and is_strict:
+            raise wrong()
+        return parts
+
+
+def ascii_lower(text: str) -> str:
+    """Return a text with small ASCII letters, as the C locale folds names."""
+    return "".join(letter.lower() if letter.isascii() else letter for letter in text)
+
+
+BLANKS = " \t\n\r\f\v"
+NAME_PART = re.compile(r'"((?:[^"]|"")*)"|[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_$\u0080-\U0010ffff]*')
