@@ -39,7 +39,7 @@ OVERLOADS: Mapping[str, str] = {
 NAMES = frozenset(
     """
     setseed 
-    is_normalized normalize set_byte
+    normalize set_byte
     to_ascii 
     array_fill
     overlaps timeofday pg_sleep_for pg_sleep_until

@@ -268,4 +268,8 @@ FUNCTIONS = (
         ("parse_ident('\"SomeSchema\".someTable')", "{SomeSchema,sometable}"), python=identifier_parts,
         defaults={1: True},
     ),
+    Function(
+        "is_normalized", "is_normalized", "text > bool; text text > bool",
+        ("is_normalized(U&'\\0061\\0308', 'NFC')", "f"), python="text.is_normalized", defaults={1: "NFC"},
+    ),
 )  # fmt: skip

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -300,6 +301,13 @@ UNICODE_ESCAPE = re.compile(
     r"\\(?:(?P<a>[0-9a-fA-F]{4})|\+(?P<b>[0-9a-fA-F]{6})|u(?P<c>[0-9a-fA-F]{4})|U(?P<d>[0-9a-fA-F]{8})|\\|)"
 )
 ESCAPES_HINT = r"Unicode escapes must be \XXXX, \+XXXXXX, \uXXXX, or \UXXXXXXXX."
+
+
+def is_normalized(text: str, form: str) -> bool:
+    """Return is_normalized. Raises 22023."""
+    if form.upper() not in ("NFC", "NFD", "NFKC", "NFKD"):
+        raise SqlError("22023", f"invalid normalization form: {form}")
+    return unicodedata.is_normalized(form.upper(), text)  # type: ignore[arg-type]
 
 
 int4_hex, int8_hex = to_hex(32), to_hex(64)
