@@ -251,6 +251,14 @@ FUNCTIONS = (
     ),
     Function("json_of_elements", strict=False, duckdb=_of_elements),
     Function("json_of_members", strict=False, duckdb=_of_members),
+    Function(
+        "json_object", "json_object", "text[] > json", ("json_object('{a,1,b,NULL}')", "{\"a\" : \"1\", \"b\" : null}"),
+        python="json.object_of_pairs",
+    ),
+    Function(
+        "json_object_lists", "json_object", "text[] text[] > json",
+        ("json_object('{a,b}', '{1,2}')", "{\"a\" : \"1\", \"b\" : \"2\"}"), python="json.object_of",
+    ),
 )  # fmt: skip
 
 # Lists that become rows have the function's name as their second argument, for errors.

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from sql.errors import SqlError
 from sql.values.json_text import Reader
+from sql.values.jsonb_text import string_text
 
 DECODER = json.JSONDecoder(strict=False)
 INDEX = re.compile(r"\s*[+-]?\d{1,9}")
@@ -194,3 +195,27 @@ def has_any(text: str, wanted: Sequence[str | None]) -> bool:
 def has_all(text: str, wanted: Sequence[str | None]) -> bool:
     """Return jsonb ?& names."""
     return names(text).issuperset({*wanted} - {None})
+
+
+def object_of(names: Sequence[str | None], values: Sequence[str | None]) -> str:
+    """Return json_object of two lists. Raises 2202E, 22004."""
+    if len(names) != len(values):
+        raise SqlError("2202E", "mismatched array dimensions")
+    members = (
+        f"{string_text(_name(name))} : {'null' if value is None else string_text(value)}"
+        for name, value in zip(names, values, strict=True)
+    )
+    return "{" + ", ".join(members) + "}"
+
+
+def _name(name: str | None) -> str:
+    if name is None:
+        raise SqlError("22004", "null value not allowed for object key")
+    return name
+
+
+def object_of_pairs(items: Sequence[str | None]) -> str:
+    """Return json_object of names and values in turns. Raises 2202E, 22004."""
+    if len(items) % 2:
+        raise SqlError("2202E", "array must have even number of elements")
+    return object_of(items[::2], items[1::2])
