@@ -259,6 +259,14 @@ FUNCTIONS = (
         "json_object_lists", "json_object", "text[] text[] > json",
         ("json_object('{a,b}', '{1,2}')", "{\"a\" : \"1\", \"b\" : \"2\"}"), python="json.object_of",
     ),
+    Function(
+        "jsonb_object", "jsonb_object", "text[] > jsonb",
+        ("jsonb_object('{b,1,a,2,b,3}')", "{\"a\": \"2\", \"b\": \"3\"}"), python="jsonb_changes.object_of_pairs",
+    ),
+    Function(
+        "jsonb_object_lists", "jsonb_object", "text[] text[] > jsonb",
+        ("jsonb_object('{b,a}', '{1,NULL}')", "{\"a\": null, \"b\": \"1\"}"), python="jsonb_changes.object_of",
+    ),
 )  # fmt: skip
 
 # Lists that become rows have the function's name as their second argument, for errors.

@@ -43,7 +43,7 @@ NAMES = frozenset(
     to_ascii 
     array_fill
     overlaps timeofday pg_sleep_for pg_sleep_until
-    json_populate_record json_populate_recordset json_to_record json_to_recordset jsonb_object jsonb_path_exists
+    json_populate_record json_populate_recordset json_to_record json_to_recordset jsonb_path_exists
     jsonb_path_exists_tz jsonb_path_match jsonb_path_match_tz jsonb_path_query jsonb_path_query_array jsonb_path_query_array_tz
     jsonb_path_query_first jsonb_path_query_first_tz jsonb_path_query_tz jsonb_populate_record jsonb_populate_recordset
     jsonb_set_lax jsonb_to_record jsonb_to_recordset

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
+from engine.embedded.functions import json
 from engine.embedded.functions.json import as_text, kind, parts
 from engine.embedded.value_limits import joined
 from sql.errors import SqlError
@@ -210,3 +211,13 @@ def _lines(value: Any, line: str) -> Iterator[str]:
             item = value[item]
         yield from _lines(item, inner)
     yield line + closing
+
+
+def object_of(names: Sequence[str | None], values: Sequence[str | None]) -> str:
+    """Return jsonb_object of two lists. Raises 2202E, 22004."""
+    return text_of(value_of(json.object_of(names, values)))
+
+
+def object_of_pairs(items: Sequence[str | None]) -> str:
+    """Return jsonb_object of names and values in turns. Raises 2202E, 22004."""
+    return text_of(value_of(json.object_of_pairs(items)))
