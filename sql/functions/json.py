@@ -267,6 +267,12 @@ FUNCTIONS = (
         "jsonb_object_lists", "jsonb_object", "text[] text[] > jsonb",
         ("jsonb_object('{b,a}', '{1,NULL}')", "{\"a\": null, \"b\": \"1\"}"), python="jsonb_changes.object_of",
     ),
+    Function(
+        "jsonb_set_lax", "jsonb_set_lax",
+        "jsonb text[] jsonb > jsonb; jsonb text[] jsonb bool > jsonb; jsonb text[] jsonb bool text > jsonb",
+        ("jsonb_set_lax('{\"a\":1}', '{a}', NULL, true, 'delete_key')", "{}"), strict=False,
+        python="jsonb_changes.with_value_or_null", defaults={3: True, 4: "use_json_null"},
+    ),
 )  # fmt: skip
 
 # Lists that become rows have the function's name as their second argument, for errors.

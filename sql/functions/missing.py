@@ -46,7 +46,7 @@ NAMES = frozenset(
     json_populate_record json_populate_recordset json_to_record json_to_recordset jsonb_path_exists
     jsonb_path_exists_tz jsonb_path_match jsonb_path_match_tz jsonb_path_query jsonb_path_query_array jsonb_path_query_array_tz
     jsonb_path_query_first jsonb_path_query_first_tz jsonb_path_query_tz jsonb_populate_record jsonb_populate_recordset
-    jsonb_set_lax jsonb_to_record jsonb_to_recordset
+    jsonb_to_record jsonb_to_recordset
     datemultirange daterange int4multirange int4range int8multirange int8range isempty lower_inc lower_inf nummultirange numrange
     range_merge tsmultirange tsrange tstzmultirange tstzrange upper_inc upper_inf
     array_to_tsvector get_current_ts_config json_to_tsvector jsonb_to_tsvector numnode phraseto_tsquery plainto_tsquery querytree setweight

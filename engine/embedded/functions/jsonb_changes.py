@@ -221,3 +221,21 @@ def object_of(names: Sequence[str | None], values: Sequence[str | None]) -> str:
 def object_of_pairs(items: Sequence[str | None]) -> str:
     """Return jsonb_object of names and values in turns. Raises 2202E, 22004."""
     return text_of(value_of(json.object_of_pairs(items)))
+
+
+def with_value_or_null(
+    text: str | None, path: Path | None, new: str | None, creates: bool | None, treatment: str | None
+) -> str | None:
+    """Return jsonb_set_lax, which says what a new value of NULL means. Raises 22023, 22004."""
+    if text is None or path is None or creates is None:
+        return None
+    if treatment not in ("delete_key", "return_target", "use_json_null", "raise_exception"):
+        words = '"delete_key", "return_target", "use_json_null", or "raise_exception"'
+        raise SqlError("22023", f"null_value_treatment must be {words}")
+    if new is not None or treatment == "use_json_null":
+        return with_value(text, path, "null" if new is None else new, creates)
+    if treatment == "raise_exception":
+        detail = 'Exception was raised because null_value_treatment is "raise_exception".'
+        hint = "To avoid, either change the null_value_treatment argument or ensure that an SQL NULL is not passed."
+        raise SqlError("22004", "JSON value must not be null", detail=detail, hint=hint)
+    return without_path(text, path) if treatment == "delete_key" else text
