@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from sql.functions import degrees
 from sql.functions.rows import Function, Kernel
-from sql.values import degrees
 
 FUNCTIONS = (
     Function(

@@ -38,9 +38,9 @@ OVERLOADS: Mapping[str, str] = {
 
 NAMES = frozenset(
     """
-    setseed 
+    setseed
     normalize set_byte
-    to_ascii 
+    to_ascii
     array_fill
     overlaps timeofday pg_sleep_for pg_sleep_until
     json_populate_record json_populate_recordset json_to_record json_to_recordset jsonb_path_exists
@@ -67,7 +67,7 @@ NAMES = frozenset(
     pg_relation_filenode pg_relation_size pg_reload_conf pg_sequence_last_value pg_size_bytes pg_size_pretty pg_stat_get_activity
     pg_table_is_visible pg_table_size pg_tablespace_size pg_timezone_abbrevs pg_timezone_names pg_total_relation_size
     pg_trigger_depth pg_type_is_visible
-    """.split()
+""".split()
 )
 AGGREGATE_NAMES = frozenset("range_agg range_intersect_agg xmlagg".split())
 

@@ -268,8 +268,10 @@ def to_array(text: str | None, separator: str | None, null: str | None) -> list[
 
 
 def unescaped(text: str) -> str:
-    """Return unistr: the text with \\XXXX, \\+XXXXXX, \\uXXXX and \\UXXXXXXXX as the characters of these
-    code points. Raises 42601, 22023.
+    r"""Return unistr: the text with \XXXX, \+XXXXXX, \uXXXX and \UXXXXXXXX as the characters of
+    these code points.
+
+    Raises 42601, 22023.
     """
     found, high, place = [], 0, 0
     for escape in UNICODE_ESCAPE.finditer(text):

@@ -12,6 +12,7 @@ import pytest
 
 from sql.emit.duckdb import DuckDbExpressions
 from sql.emit.spark import SparkExpressions
+from sql.functions.table import ROWS
 from tests.golden import Golden, texts
 from tests.sql.emit.every_type import printed_lines
 
@@ -50,7 +51,7 @@ def test_every_rule_is_taken_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     for printer, table in UNUSED_MAX:
         tables[printer, table] = Noted(getattr(printer, table))
         monkeypatch.setattr(printer, table, tables[printer, table])
-    for text in texts(*FILES):
+    for text in (*texts(*FILES), *(f"select {row.example[0]}" for row in ROWS.values() if row.example)):
         printed_lines(text)
     for place, most in UNUSED_MAX.items():
         unused = tables[place].keys() - tables[place].taken

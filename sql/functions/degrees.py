@@ -91,7 +91,8 @@ def arcsine(x: float) -> float:
         return x
     if not -1 <= x <= 1:
         raise SqlError("22003", "input is out of range")
-    size = abs(x)
+    # Zero keeps its sign.
+    size = x if x >= 0 else -x
     angle = math.asin(size) / ARCSINE_HALF * 30 if size <= 0.5 else 90 - math.acos(size) / ARCCOSINE_HALF * 60
     return angle if x >= 0 else -angle
 
