@@ -144,7 +144,7 @@ def chosen(binder: Binder, node: FunctionCall) -> tuple[Signature, list[Expressi
     Raises 42883, 42725, and 0A000 for one that is missing.
     """
     name = node.name
-    own = user_functions.candidates(binder.context, node)
+    own = user_functions.candidates(binder.context.catalog, binder.context.settings, node)
     if own:
         refuse_set_decorations(node)
     operands = user_functions.bound_operands(binder, node)

@@ -33,7 +33,7 @@ def bind_function_table(item: FunctionTable, binder: Binder) -> tuple[Relation, 
     """
     calls = spread(item.calls)
     alias = item.alias or item.calls[0].label
-    if len(calls) == 1 and user_functions.candidates(binder.context, calls[0]):
+    if len(calls) == 1 and user_functions.candidates(binder.context.catalog, binder.context.settings, calls[0]):
         return user_function_table(item, alias, binder)
     names = [call.label for call in calls]
     if len(calls) == 1:

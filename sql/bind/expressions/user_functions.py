@@ -20,6 +20,7 @@ from sql.bind.expressions.context import BindContext, ParameterTypes
 from sql.bind.expressions.correlation import Closure
 from sql.bind.expressions.operators import type_name
 from sql.bind.expressions.scope import Scope, ScopeColumn, ScopeTable
+from sql.catalog.catalog import Catalog, SessionSettings
 from sql.catalog.functions import FunctionArgument, FunctionDescription, visible_functions
 from sql.errors import SqlError, not_supported
 from sql.functions.signatures import Signature
@@ -72,13 +73,13 @@ class BodyParameters(ParameterTypes):
         return Parameter(number, self.kinds[number - 1], position)
 
 
-def candidates(context: BindContext, node: FunctionCall) -> list[OwnSignature]:
+def candidates(catalog: Catalog, settings: SessionSettings, node: FunctionCall) -> list[OwnSignature]:
     """Return the users' functions that a call may mean, each with as many arguments as the call."""
     written = as_written((node.name,) if node.schema is None else (node.schema, node.name))
     if node.spelled:
         return []
     found: dict[tuple[str, ...], OwnSignature] = {}
-    for function in visible_functions(written, context.catalog, context.settings):
+    for function in visible_functions(written, catalog, settings):
         slots = slots_of(function, node.arguments)
         if slots is None:
             continue
