@@ -8,7 +8,9 @@ definitions and rows of the data folder.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +35,7 @@ from engine.scans.answer_cache import KeptAnswers
 from engine.scans.engines import QueryEngines
 from engine.scans.kernels import StreamKernels
 from engine.scans.query_view_cache import WholeVersions
+from engine.scans.scheduled import ScheduledRefreshes
 from engine.scheduler.conflict_turns import Turns
 from engine.scheduler.workers import Workers
 from engine.sessions.shared import Shared
@@ -125,6 +128,7 @@ class Database:
         )
         caches = self.engines.answers.forget, self.engines.wholes.forget, self.store.forget_exports
         self.definitions = Definitions(catalog, self.kernels, config.view_queue_max, caches)
+        self.scheduled = ScheduledRefreshes(self.engines)
         self.shared = self._shared(result_limits)
 
     def _shared(self, result_limits: ResultLimits) -> Shared:
@@ -168,6 +172,18 @@ class Database:
         self.definitions.follow()
         self.kernels.make_durable(path for view in self.definitions.attached for path in view.state.kernel_paths)
         self.checkpoints.start(last_position)
+        self.scheduled.periodic.start()
+
+    def tell_listeners(self, call_soon: Callable[..., object]) -> None:
+        """Tell of changes of scheduled views.
+
+        call_soon: calls a function on the loop of the sessions, from any thread.
+        """
+        self.scheduled.tell = partial(call_soon, self.tell_of)
+
+    def tell_of(self, channel: str) -> None:
+        """Tell those that listen to a view's name that its rows are others."""
+        self.shared.notifications.publish(0, [(channel, "")])
 
     def recover(self) -> int:
         """Restore the definitions, and what checkpoint and log have of the streams' rows.
@@ -210,6 +226,7 @@ class Database:
 
         No session goes on.
         """
+        self.scheduled.periodic.stop()
         # What waits for a Spark that does not answer ends with it.
         killing = threading.Timer(SPARK_WAIT_S_MAX, self._spark.kill)
         killing.start()

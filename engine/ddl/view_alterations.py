@@ -142,6 +142,21 @@ def renamed_columns(entry: View, change: TableChange) -> list[str]:
     return [change.new_name if name == change.name else name for name in names]
 
 
+def with_refresh(entry: View, refresh_us: int, image: CatalogImage) -> CatalogImage:
+    """Return the image in which a view makes versions by itself after so much time, 0: only for
+    readers.
+
+    Raises 22023 for a view that reads no stream.
+    """
+    if not states_of(entry):
+        raise SqlError("22023", 'unrecognized parameter "refresh_every"', hint="The view reads no stream.")
+    states = []
+    for state in states_of(entry):
+        definition = replace(state.view.definition, refresh_us=refresh_us)
+        states.append(with_view(state, renamed_view(state.view, definition, state.view.schema)))
+    return image.with_replaced(entry.description.name, in_states(entry, tuple(states)))
+
+
 def renamed_continuous(entry: ViewEntry, name: str, columns: list[str]) -> ViewEntry:
     """Return the entry under another name, or with other names of its columns."""
     view = entry.view

@@ -5,7 +5,7 @@ well.
 from __future__ import annotations
 
 from engine.catalog.image import CatalogImage
-from engine.ddl.view_alterations import change_view, renamed, require_view
+from engine.ddl.view_alterations import change_view, renamed, require_view, with_refresh
 from engine.execution.defining import altered, move_into_schema, note_built, own_image
 from engine.execution.outcome import Outcome, text_outcome
 from engine.execution.registry import handles
@@ -15,12 +15,13 @@ from sql.bind.substitute import substitute_parameters
 from sql.catalog.schemas import found_key
 from sql.errors import not_supported
 from sql.parse.grammar.cursor import read_name
-from sql.parse.statements.alter_view import AlterView
+from sql.parse.statements.alter_view import AlterView, AlterViewOptions
 from sql.parse.statements.select import Select
 from sql.parse.syntax import FunctionCall, SelectBody
 from sql.tree.expressions import Call, Literal
 from sql.tree.relations import BoundQuery, Project
 from sql.types.datatypes import VOID
+from views.model.definition import interval_us
 
 
 @handles(AlterView)
@@ -37,6 +38,19 @@ async def alter_view(statement: AlterView, work: Work) -> Outcome:
         await move_into_schema(view, statement.new_schema, work)
     else:
         change_views(*renamed(view, statement.change, work.image, work.server.catalog.image), work)
+    return Outcome(statement.tag)
+
+
+@handles(AlterViewOptions)
+async def alter_view_options(statement: AlterViewOptions, work: Work) -> Outcome:
+    """Change options of a view. Raises 42P01, 42809 and 22023."""
+    entry = altered(statement.name, None, statement.if_exists, work)
+    if entry is None:
+        return Outcome(statement.tag)
+    image = work.image
+    for value in statement.options.values():
+        image = with_refresh(require_view(entry), 0 if value is None else interval_us(value), image)
+    change_views(image, None, work)
     return Outcome(statement.tag)
 
 

@@ -16,7 +16,7 @@ from sql.tree.relations import OutputColumn
 from sql.types.datatypes import BOOL, FLOAT8, INT8, TEXT, TIMESTAMPTZ
 from views.model.arrow_schema import arrow_schema
 from views.upkeep.twins import together
-from views.upkeep.view import ContinuousView
+from views.upkeep.view import READER, SCHEDULE, ContinuousView
 
 NAME = "pg_stat_continuous_views"
 # Below those of users' relations.
@@ -45,6 +45,10 @@ COLUMNS = (
     ("version_rows", INT8),
     ("version_age_ms", FLOAT8),
     ("shares_with", TEXT),
+    ("refresh_every_ms", FLOAT8),
+    ("last_reason", TEXT),
+    ("refreshes_by_reader", INT8),
+    ("refreshes_by_schedule", INT8),
 )
 DESCRIPTION = RelationDescription(
     NAME, "statistics", OID, tuple(ColumnDescription(name, kind) for name, kind in COLUMNS), "pg_catalog"
@@ -73,6 +77,16 @@ def shared_with(views: Sequence[ContinuousView], sets: Iterable[Sequence[Continu
     """Return the names of the other views in the sets of some views; None without any."""
     others = (other for known in sets if not set(known).isdisjoint(views) for other in known)
     return ", ".join(dict.fromkeys(other.definition.label for other in others if other not in views)) or None
+
+
+def _reasons(views: Sequence[ContinuousView]) -> tuple[object, ...]:
+    """Return the interval of a view's schedule, NULL without one, why its last version was made,
+    and how many were made for each reason.
+    """
+    every_us = max(view.definition.refresh_us for view in views)
+    last = max((view.upkeep for view in views), key=lambda upkeep: upkeep.refreshed[0] if upkeep.refreshed else 0)
+    counts = (sum(view.upkeep.reasons[reason] for view in views) for reason in (READER, SCHEDULE))
+    return every_us / 1000 if every_us else None, last.last_reason, *counts
 
 
 def _row(
@@ -107,4 +121,5 @@ def _row(
         sum(versions) if versions else None,
         None if refreshed_us is None else max(0, now_us - refreshed_us) / 1000,
         shared_with(views, sets),
+        *_reasons(views),
     )

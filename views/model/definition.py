@@ -16,7 +16,14 @@ from sql.errors import SqlError
 from sql.names.relation_keys import name_of
 from sql.names.suggestions import quoted_list
 from sql.parse.statements.create_view import OPTIONS, CreateView
+from sql.times.interval_input import interval_value
 
+MONTH_DAYS = 30
+DAY_US = 86_400_000_000
+# More often nobody can look, and all the time would go into refreshes.
+REFRESH_US_MIN = 10_000
+REFRESH_US_MAX = 365 * DAY_US
+REFRESH_RANGE = "The interval is at least 10 milliseconds, and at most 365 days."
 BOOLEANS = {"on": True, "true": True, "off": False, "false": False}
 
 
@@ -60,6 +67,7 @@ class ViewDefinition:
         kept: what its state keeps instead of what the text asks for (`views.share.reuse`), in the
             form of the catalog file.
         whole: of a state, the name of the view that clients know.
+        refresh_us: the age at which a version is made anew by itself, 0: only for readers.
     """
 
     name: str
@@ -75,6 +83,7 @@ class ViewDefinition:
     kept: str | None = None
     joins: JoinChoice = JoinChoice()
     whole: str = ""
+    refresh_us: int = 0
 
     @property
     def state_oid(self) -> int:
@@ -109,6 +118,7 @@ class ViewDefinition:
             "eager_grouping": self.joins.eager_grouping,
             "stream_join": self.joins.stream_join,
             "whole": self.whole,
+            "refresh_us": self.refresh_us,
         }
 
     @staticmethod
@@ -136,6 +146,7 @@ class ViewDefinition:
             kept=kept,
             joins=JoinChoice(bool(plain.get("eager_grouping", True)), str(plain.get("stream_join", "frozen"))),
             whole=str(plain.get("whole", "")),
+            refresh_us=int(str(plain.get("refresh_us", 0))),
         )
 
 
@@ -169,7 +180,21 @@ def define_view(statement: CreateView, oid: int, settings: SessionSettings) -> V
         settings=settings,
         on_error=_checked("on_error", options.get("on_error", "reject")),
         joins=joins,
+        refresh_us=interval_us(options["refresh_every"]) if "refresh_every" in options else 0,
     )
+
+
+def interval_us(text: str) -> int:
+    """Return the microseconds of `refresh_every`. Raises 22007, 22008 and 22023."""
+    try:
+        months, days, micros = interval_value(text)
+    except SqlError as error:
+        message = f'invalid value for option "refresh_every": "{text}"'
+        raise SqlError("22023", message, hint="It is an interval, such as '1 s' or '5 min'.") from error
+    found = (months * MONTH_DAYS + days) * DAY_US + micros
+    if not REFRESH_US_MIN <= found <= REFRESH_US_MAX:
+        raise SqlError("22023", f'invalid value for option "refresh_every": "{text}"', detail=REFRESH_RANGE)
+    return found
 
 
 def _checked(name: str, value: str) -> str:

@@ -14,7 +14,8 @@ import itertools
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
+from math import inf
+from time import monotonic, perf_counter
 
 import pyarrow as pa
 
@@ -24,7 +25,7 @@ from views.model.arrow_schema import arrow_schema
 from views.model.protocols import Clock, TableSource, UpperExecutor
 from views.model.trees import substitute_now
 from views.plan.deferred import above_finished, above_groups
-from views.upkeep.view import ContinuousView, Cut, Exported, Moment, Version
+from views.upkeep.view import READER, ContinuousView, Cut, Exported, Moment, Version
 
 QUERY_CANCELED = "57014"
 # The SQLSTATEs of values that can not be computed, or not here, begin with one of these.
@@ -36,19 +37,29 @@ MOMENTS = itertools.count(1)
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The statement that reads.
+    """The one for whom versions are made: a statement, or a schedule.
 
     Attributes:
         now_us: now() of its transaction.
         check_cancelled: raises 57014 after the client has cancelled.
         token: the name under which the jobs that Spark runs for the statement can be cancelled.
         staleness_us: versions are good enough that were the answer so long ago.
+        reason: READER or SCHEDULE, as statistics tell it.
+        deadline_s: the time of the monotonic clock after which nobody wants the versions any more.
     """
 
     now_us: int
     check_cancelled: Callable[[], None]
     token: Hashable = None
     staleness_us: int = 0
+    reason: str = READER
+    deadline_s: float = inf
+
+    def check(self) -> None:
+        """Raise 57014 after the reader was cancelled, or after its deadline."""
+        self.check_cancelled()
+        if monotonic() > self.deadline_s:
+            raise SqlError(QUERY_CANCELED, "canceling refresh after its deadline")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +75,8 @@ def cut(
     views: Sequence[ContinuousView], commit_lock: threading.Lock, engines: Engines, reader: Reader
 ) -> dict[str, Version]:
     """Return a version of each view by name, all of them at one position between two commits.
+
+    Every refresh begins here, for whatever reason.
 
     Tables that are joined above the groupings are read when a version is made: as they are at the
     cut, or later. Raises SqlError for what fails above the stream pipelines, and 57014; the states
@@ -180,7 +193,7 @@ def obtain(view: ContinuousView, wanted: Cut, engines: Engines, reader: Reader) 
         with view.changed:
             while not wanted.done and (view.upkeep.refreshing or not (wanted.groups is not None or _can_refresh(view))):
                 view.changed.wait(CANCEL_POLL_S)
-                reader.check_cancelled()
+                reader.check()
             if not wanted.done:
                 view.upkeep.refreshing = True
         if wanted.version is not None:
@@ -189,7 +202,7 @@ def obtain(view: ContinuousView, wanted: Cut, engines: Engines, reader: Reader) 
             # A copy, because several threads may raise it and each adds its own traceback.
             raise replace(wanted.error)
         try:
-            reader.check_cancelled()
+            reader.check()
             if wanted.groups is not None:
                 _finish_kept(wanted, engines, reader)
             else:
@@ -303,6 +316,7 @@ def _finish_kept(entry: Cut, engines: Engines, reader: Reader) -> None:
     Raises 57014, and may be tried again.
     """
     assert entry.groups is not None
+    entry.reason = reader.reason
     try:
         entry.version = _finished(entry, entry.groups, engines, reader)
     except SqlError as failure:
@@ -314,6 +328,7 @@ def _finish_kept(entry: Cut, engines: Engines, reader: Reader) -> None:
 
 def _make_version(target: Cut, engines: Engines, reader: Reader) -> Version:
     """Export the merged groups and run what lies above them."""
+    target.reason = reader.reason
     now_us = reader.now_us if target.now_us is None else target.now_us
     began_s = perf_counter()
     groups = exported(target.view, now_us)
@@ -359,6 +374,8 @@ def _version(
     upkeep = target.view.upkeep
     upkeep.versions_count += 1
     upkeep.refreshed = created_us, target.phases
+    upkeep.reasons[target.reason] += 1
+    upkeep.last_reason = target.reason
     number, position = upkeep.versions_count, target.position
     return Version(number, position, table, created_us, table_versions, target.phases, above)
 

@@ -9,7 +9,7 @@ sessions, streams or other views.
 from __future__ import annotations
 
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -27,6 +27,8 @@ from views.upkeep.phases import Lifecycle
 from views.upkeep.state import ViewState
 from views.upkeep.state_counts import StateCounts
 
+# Why versions are made: somebody reads, or a schedule (`refresh_every`).
+READER, SCHEDULE = "reader", "schedule"
 NO_VERSIONS: Mapping[str, int] = MappingProxyType({})
 
 
@@ -111,6 +113,7 @@ class Cut:
             them: the first that goes beyond this position copies the groups into `groups`, and the
             cut leaves the queue.
         moment: when the cut was taken, if its version may be read later as an old one.
+        reason: of the refresh that makes the version.
     """
 
     view: ContinuousView
@@ -127,6 +130,7 @@ class Cut:
     groups: Exported | None = None
     moment: Moment | None = None
     phases: Phases = field(default_factory=Phases)
+    reason: str = READER
 
     @property
     def done(self) -> bool:
@@ -145,6 +149,7 @@ class Upkeep:
         cuts: the cuts in work, in order of position.
         refreshing: true while some reader refreshes the view.
         refreshed: when the last version was made, UTC, and how long its parts took.
+        reasons: how many versions were made for each reason; last_reason: of the last one.
         followers: the upkeep of the views for which this one takes rows as well
             (`views.upkeep.twins`).
     """
@@ -153,6 +158,8 @@ class Upkeep:
         self.committed = 0
         self.swapped = 0
         self.versions_count = 0
+        self.reasons: Counter[str] = Counter()
+        self.last_reason: str | None = None
         self.changed = threading.Condition()
         self.cuts: deque[Cut] = deque()
         self.refreshing = False

@@ -51,6 +51,7 @@ KINDS: dict[type, str] = {
     SequenceEntry: "S",
 }
 INFORMATION_SCHEMA = "information_schema"
+SECOND_US = 1_000_000
 SEQUENCE_COLUMNS = (("last_value", INT8), ("log_cnt", INT8), ("is_called", BOOL))
 
 
@@ -106,6 +107,7 @@ def options_of(entry: Entry) -> list[str] | None:
             "on_error": (definition.on_error, "reject"),
             "eager_grouping": (str(definition.joins.eager_grouping).lower(), "true"),
             "stream_join": (definition.joins.stream_join, "frozen"),
+            "refresh_every": (f"{definition.refresh_us / SECOND_US:g} s", "0 s"),
         }
         found |= {f"{name}={value}": None for name, (value, usual) in options.items() if value != usual}
     zones = sorted({state.zone for state in states_of(entry) if state.zone})

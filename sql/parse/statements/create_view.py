@@ -56,6 +56,8 @@ OPTIONS = {
     "stream_join": STREAM_JOINS,
     # Any name of a time zone.
     "time_zone": (),
+    # Any interval.
+    "refresh_every": (),
 }
 
 ON = ("true", "on")

@@ -1,0 +1,120 @@
+"""Work that is due again and again, each piece under a key, on threads of its own.
+
+Enters: the keys with their intervals, asked for anew each time; a function that does the work of a
+key. Leaves: calls of the function, one at a time for each key. What is due when is
+`views.upkeep.schedule`'s to say. A failure is logged once, and again when it is another one. Must
+not know what the work is.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Hashable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from time import monotonic
+
+from sql.errors import SqlError
+from views.upkeep.schedule import Pace
+
+log = logging.getLogger(__name__)
+
+# How soon a new key, or another interval, is seen.
+POLL_S = 0.25
+THREADS = 2
+STOPPING = "57P01"
+END_S_MAX = 5.0
+
+# From a key, what raises 57P01 or 57014 when the work is to end, and when that is at the latest.
+Work = Callable[[Hashable, Callable[[], None], float], None]
+
+
+class Periodic:
+    """The threads of one server's periodic work.
+
+    Arguments:
+        wanted: returns the interval in seconds of each key.
+        work: does the work of a key. Raises SqlError.
+    """
+
+    def __init__(self, wanted: Callable[[], Mapping[Hashable, float]], work: Work, poll_s: float = POLL_S) -> None:
+        self._wanted = wanted
+        self._work = work
+        self._poll_s = poll_s
+        self._changed = threading.Condition()
+        self._paces: dict[Hashable, Pace] = {}
+        self._running: set[Hashable] = set()
+        self._told: dict[Hashable, str] = {}
+        self._stopping = False
+        self._workers = ThreadPoolExecutor(THREADS, thread_name_prefix="antumbra-periodic")
+        self._thread = threading.Thread(target=self._run, name="antumbra-schedule", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the work that runs, and begin none."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+        self._workers.shutdown(wait=False, cancel_futures=True)
+        if self._thread.is_alive():
+            self._thread.join(END_S_MAX)
+
+    def _run(self) -> None:
+        while True:
+            wanted = self._wanted()
+            with self._changed:
+                now_s = monotonic()
+                self._follow(wanted, now_s)
+                for key, pace in self._paces.items():
+                    if pace.due_s <= now_s and key not in self._running:
+                        self._running.add(key)
+                        self._workers.submit(self._once, key, pace)
+                waiting = [pace.due_s for key, pace in self._paces.items() if key not in self._running]
+                if not self._stopping:
+                    self._changed.wait(max(0.0, min([self._poll_s, *(due_s - now_s for due_s in waiting)])))
+                if self._stopping:
+                    return
+
+    def _follow(self, wanted: Mapping[Hashable, float], now_s: float) -> None:
+        """Take up new keys and intervals, and forget what is not wanted any more."""
+        for key in self._paces.keys() - wanted.keys():
+            del self._paces[key]
+            self._told.pop(key, None)
+        for key, every_s in wanted.items():
+            known = self._paces.get(key)
+            self._paces[key] = Pace(every_s, now_s) if known is None else known.with_interval(every_s, now_s)
+
+    def _once(self, key: Hashable, pace: Pace) -> None:
+        began_s = monotonic()
+        failure: str | None = "a bug, see above"
+        try:
+            self._work(key, self._check, pace.deadline_s(began_s))
+            failure = None
+        except SqlError as error:
+            failure = error.message
+        finally:
+            with self._changed:
+                self._running.discard(key)
+                if key in self._paces:
+                    self._paces[key] = self._paces[key].after(began_s, monotonic(), failure is not None)
+                    self._tell(key, failure)
+                self._changed.notify_all()
+
+    def _check(self) -> None:
+        """Raise 57P01 once the server stops."""
+        if self._stopping:
+            raise SqlError(STOPPING, "the server stops")
+
+    def _tell(self, key: Hashable, failure: str | None) -> None:
+        """Log a failure that is another one than that of the last time."""
+        known = self._told.pop(key, None)
+        if failure is None:
+            if known is not None:
+                log.warning("the scheduled refresh of %s succeeds again", key)
+            return
+        self._told[key] = failure
+        if failure != known and not self._stopping:
+            log.warning("the scheduled refresh of %s failed, and is tried again: %s", key, failure)

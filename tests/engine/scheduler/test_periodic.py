@@ -1,0 +1,90 @@
+"""Periodic work: keys that come and go, failures, the end."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Hashable, Iterator
+from time import monotonic, sleep
+
+import pytest
+
+from engine.scheduler.periodic import Periodic
+from sql.errors import SqlError
+
+WAIT_S_MAX = 60.0
+
+
+class Tasks:
+    """Keys with intervals, and what was done for them."""
+
+    def __init__(self) -> None:
+        self.wanted: dict[Hashable, float] = {}
+        self.done: list[Hashable] = []
+        self.failures: dict[Hashable, str] = {}
+        self.held = threading.Event()
+        self.periodic = Periodic(lambda: dict(self.wanted), self.work, poll_s=0.005)
+
+    def work(self, key: Hashable, check: Callable[[], None], deadline_s: float) -> None:
+        assert deadline_s > monotonic()
+        self.done.append(key)
+        if key == "held":
+            while not self.held.wait(0.005):
+                check()
+        if key in self.failures:
+            raise SqlError("22012", self.failures[key])
+
+
+@pytest.fixture
+def tasks() -> Iterator[Tasks]:
+    tasks = Tasks()
+    tasks.periodic.start()
+    yield tasks
+    tasks.held.set()
+    tasks.periodic.stop()
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait until something holds; a machine that is busy may take its time."""
+    end_s = monotonic() + WAIT_S_MAX
+    while not holds():
+        assert monotonic() < end_s, "it never came to that"
+        sleep(0.005)
+
+
+def test_keys_come_and_go(tasks: Tasks) -> None:
+    tasks.wanted = {"a": 0.01, "b": 0.01}
+    until(lambda: tasks.done.count("a") > 3 and tasks.done.count("b") > 3)
+    tasks.wanted = {"b": 0.01}
+    until(lambda: tasks.periodic._paces.keys() == {"b"} and "a" not in tasks.periodic._running)
+    count = tasks.done.count("a")
+    until(lambda: tasks.done[-3:] == ["b", "b", "b"])
+    assert tasks.done.count("a") == count
+
+
+def test_one_that_takes_long_holds_up_no_other_and_is_never_done_twice(tasks: Tasks) -> None:
+    tasks.wanted = {"held": 0.01, "a": 0.01}
+    until(lambda: tasks.done.count("a") > 5)
+    assert tasks.done.count("held") == 1
+
+
+def test_a_failure_is_told_once_and_tried_again(tasks: Tasks, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING)
+    tasks.failures = {"a": "division by zero"}
+    tasks.wanted = {"a": 0.01}
+    until(lambda: tasks.done.count("a") > 3)
+    tasks.failures = {"a": "another one"}
+    until(lambda: any("another one" in record.getMessage() for record in caplog.records))
+    tasks.failures = {}
+    until(lambda: any("succeeds again" in record.getMessage() for record in caplog.records))
+    texts = [record.getMessage() for record in caplog.records]
+    assert [text.split(": ")[-1] for text in texts[:2]] == ["division by zero", "another one"]
+    assert len(texts) == 3
+
+
+def test_the_end_waits_for_nothing(tasks: Tasks) -> None:
+    tasks.wanted = {"held": 0.01}
+    until(lambda: "held" in tasks.done)
+    tasks.periodic.stop()
+    until(lambda: not tasks.periodic._running)
+    assert tasks.done == ["held"]
