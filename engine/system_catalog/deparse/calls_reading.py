@@ -87,7 +87,8 @@ def _own_function(reader: ExpressionReader, node: syntax.FunctionCall, arguments
         ):
             items = tuple(reader.coerced(one, kind) for one, kind in zip(arguments, kinds, strict=True))
             name, schema = name_of(function.name), schema_of(function.name)
-            return CallNode(name, items, function.result or TEXT, schema=schema)
+            columns = tuple((one.name, one.type) for one in function.outputs)
+            return CallNode(name, items, function.result or TEXT, schema=schema, columns=columns)
     return None
 
 

@@ -184,6 +184,7 @@ class CallNode:
     Attributes:
         name: as it is printed, quoted where needed.
         schema: of a user's function; '' for PostgreSQL's.
+        columns: of the rows of a user's function that returns several.
         kind: 'function', 'words' (COALESCE and the like), 'syntax' (SQL's own form), 'bare'
             (without parentheses), 'aggregate', or 'window'.
     """
@@ -199,6 +200,7 @@ class CallNode:
     condition: Node | None = None
     over: WindowNode | None = None
     schema: str = ""
+    columns: tuple[tuple[str, SqlType], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from engine.system_catalog.deparse import calls_reading, scopes, signatures
 from engine.system_catalog.deparse.expression_reading import ExpressionReader, Settings, parts
 from engine.system_catalog.deparse.nodes import (
+    CallNode,
     Constant,
     FromNode,
     GroupNode,
@@ -438,6 +439,8 @@ def _locked(lock: syntax.Locking, level: Level) -> list[Source]:
 
 def _function_columns(written: syntax.FunctionCall, read: Node, called: str) -> list[tuple[str, SqlType]]:
     """Return the columns of a function in FROM."""
+    if isinstance(read, CallNode) and read.columns:
+        return list(read.columns)
     rows = [row for row in signatures.functions_named(written.name) if row["proallargtypes"]]
     modes = rows[0]["proargmodes"] if rows else []
     names = rows[0]["proargnames"] if rows else []
