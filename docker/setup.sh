@@ -138,6 +138,7 @@ setup_venv() {
     jobs="$kernels $spark"
     install_packages --require-hashes --no-deps -r "$work/others.lock"
     install_packages --no-deps --no-build-isolation -e .
+    .venv/bin/python -m engine.embedded.warm_up
     wait "$spark"
     wait "$kernels"
     jobs=

@@ -59,11 +59,11 @@ DOORS = {
     "pyspark": ("engine/spark/*",),
     "py4j": ("engine/spark/*",),
     "duckdb": (
+        "engine/embedded/c_interface.py",
         "engine/embedded/query_engine.py",
         "engine/embedded/duckdb_errors.py",
         "engine/embedded/functions/registration.py",
         "engine/embedded/lockdown.py",
-        "engine/embedded/functions/scalar.py",
         "engine/system_catalog/catalog_engine.py",
         "engine/system_catalog/relation_connections.py",
         "engine/tables/table_store.py",

@@ -1,10 +1,9 @@
 """Exact decimal arithmetic with PostgreSQL's result scales, on Python integers: a numeric is
 (unscaled, scale).
 
-A numeric has at most 38 digits; a longer one is 22003, never rounded. The twin for kernels is
-`ringbuffer/scalar/numbers/numeric.py`; this file serves the embedded engine's functions, where
-operands arrive as Arrow columns, and is the reference in its tests. Results for NaN and the
-infinities are in `special_numerics.py`.
+A numeric has at most 38 digits; a longer one is 22003, never rounded. Arithmetic is that of
+`ringbuffer/scalar/numbers/numeric.py`; here are keys, totals and averages, which kernels do not
+have. Results for NaN and the infinities are in `special_numerics.py`.
 """
 
 from __future__ import annotations
@@ -50,19 +49,6 @@ def rescaled(value: Numeric, scale: int) -> int:
     return unscaled * 10 ** (scale - old) if scale >= old else divide_rounded(unscaled, 10 ** (old - scale))
 
 
-def add(left: Numeric, right: Numeric) -> Numeric:
-    scale = max(left[1], right[1])
-    return checked(rescaled(left, scale) + rescaled(right, scale), scale)
-
-
-def subtract(left: Numeric, right: Numeric) -> Numeric:
-    return add(left, negate(right))
-
-
-def multiply(left: Numeric, right: Numeric) -> Numeric:
-    return checked(left[0] * right[0], left[1] + right[1])
-
-
 def divide(left: Numeric, right: Numeric) -> Numeric:
     """Divide at the scale of PostgreSQL's select_div_scale: at least 16 significant digits, by
     weights of base 10,000.
@@ -91,60 +77,6 @@ def _leading_digit(value: Numeric) -> tuple[int, int]:
     weight = (len(str(unscaled)) - 1 - scale) // DIGITS_PER_WEIGHT
     shift = weight * DIGITS_PER_WEIGHT + scale
     return weight, unscaled // 10**shift if shift >= 0 else unscaled * 10**-shift
-
-
-def modulo(left: Numeric, right: Numeric) -> Numeric:
-    """Return the remainder of the truncated quotient, which has the dividend's sign."""
-    if right[0] == 0:
-        raise SqlError("22012", "division by zero")
-    scale = max(left[1], right[1])
-    dividend, divisor = rescaled(left, scale), rescaled(right, scale)
-    remainder = abs(dividend) % abs(divisor)
-    return checked(-remainder if dividend < 0 else remainder, scale)
-
-
-def negate(value: Numeric) -> Numeric:
-    return -value[0], value[1]
-
-
-def absolute(value: Numeric) -> Numeric:
-    return abs(value[0]), value[1]
-
-
-def rounded(value: Numeric, digits: int) -> Numeric:
-    """Return round(value, digits): negative digits round before the point and leave none after
-    it.
-    """
-    if digits >= 0:
-        return checked(rescaled(value, digits), digits)
-    return checked(rescaled(value, digits) * 10**-digits, 0)
-
-
-def truncated(value: Numeric, digits: int) -> Numeric:
-    """Return trunc(value, digits)."""
-    unscaled, scale = value
-    if digits >= scale:
-        return checked(rescaled(value, digits), digits)
-    cut = abs(unscaled) // 10 ** (scale - digits)
-    cut = -cut if unscaled < 0 else cut
-    return (cut, digits) if digits >= 0 else (cut * 10**-digits, 0)
-
-
-def ceiling(value: Numeric) -> Numeric:
-    return -(-value[0] // 10 ** value[1]), 0
-
-
-def floor(value: Numeric) -> Numeric:
-    return value[0] // 10 ** value[1], 0
-
-
-def sign(value: Numeric) -> Numeric:
-    return (value[0] > 0) - (value[0] < 0), 0
-
-
-def at_scale(value: Numeric, scale: int) -> int:
-    """Return the unscaled integer at a fixed scale, or raise 22003."""
-    return checked(rescaled(value, scale), scale)[0]
 
 
 def key(value: Numeric) -> tuple[int, int, int]:
@@ -182,14 +114,6 @@ def compare(left: Numeric, right: Numeric) -> int:
     return (difference > 0) - (difference < 0)
 
 
-def to_text(value: Numeric) -> str:
-    """Return the text with all digits, without an exponent."""
-    unscaled, scale = value
-    digits = str(abs(unscaled)).rjust(scale + 1, "0")
-    text = f"{digits[:-scale]}.{digits[-scale:]}" if scale else digits
-    return f"-{text}" if unscaled < 0 else text
-
-
 def from_decimal(value: Decimal, scale: int | None = None) -> Numeric:
     """Return a Decimal with its digits, or rounded half away from zero to `scale` of them.
 
@@ -210,31 +134,11 @@ def from_text(text: str) -> Numeric:
     return from_decimal(decimal_value(text))
 
 
-def from_float8(value: float) -> Numeric:
-    """Return a double at 15 significant digits, as PostgreSQL casts it."""
-    return from_decimal(_significant(value, FLOAT8_DIGITS))
-
-
-def from_float4(value: float) -> Numeric:
-    """Return a real at 6 significant digits, as PostgreSQL casts it."""
-    return from_decimal(_significant(value, FLOAT4_DIGITS))
-
-
 def limited_from_text(text: str, precision: int, scale: int) -> Numeric:
     """Return the number that a text spells at the scale of numeric(precision, scale), whose digits
     the caller checks.
     """
     return _limited(decimal_value(text), precision, scale)
-
-
-def limited_from_float8(value: float, precision: int, scale: int) -> Numeric:
-    """Return the number of a double, as `limited_from_text` does."""
-    return _limited(_significant(value, FLOAT8_DIGITS), precision, scale)
-
-
-def limited_from_float4(value: float, precision: int, scale: int) -> Numeric:
-    """Return the number of a real, as `limited_from_text` does."""
-    return _limited(_significant(value, FLOAT4_DIGITS), precision, scale)
 
 
 def _significant(value: float, digits: int) -> Decimal:

@@ -24,7 +24,7 @@ from duckdb import _seam
 
 from engine.embedded.columnless import for_duckdb
 from engine.embedded.duckdb_errors import error_in_stream, sql_error
-from engine.embedded.functions.registration import register_functions
+from engine.embedded.functions.registration import open_database, register_functions
 from engine.embedded.lockdown import lock_down
 from engine.embedded.long_values import without_long_values
 from engine.embedded.result_forms import in_forms
@@ -154,17 +154,16 @@ class QueryEngine:
         results: ResultLimits = DEFAULT_LIMITS,
     ) -> None:
         self._results = results
-        self._database = duckdb.connect(
-            ":memory:" if file is None else str(file),
-            config={
-                "threads": threads_count,
-                "memory_limit": f"{memory_bytes_max}B",
-                "checkpoint_threshold": NEVER_CHECKPOINT,
-            },
-        )
+        bytes_max = values_bytes_max(memory_bytes_max)
+        config = {
+            "threads": threads_count,
+            "memory_limit": f"{memory_bytes_max}B",
+            "checkpoint_threshold": NEVER_CHECKPOINT,
+        }
+        self._database = open_database(":memory:" if file is None else str(file), config, bytes_max)
         for setting in (*SETTINGS, f"SET max_temp_directory_size = '{disk_bytes_max}B'"):
             self._database.execute(setting)
-        register_functions(self._database, values_bytes_max(memory_bytes_max))
+        register_functions(self._database, bytes_max)
         lock_down(self._database)
         self._lock = threading.Lock()
         self._idle: list[Cursor] = []

@@ -25,7 +25,7 @@ from engine.catalog.image import CatalogImage
 from engine.embedded import query_engine
 from engine.embedded.duckdb_errors import sql_error
 from engine.embedded.error_mark import marked
-from engine.embedded.functions.registration import register_functions
+from engine.embedded.functions.registration import open_database, register_functions
 from engine.embedded.lockdown import lock_down
 from engine.embedded.query_engine import MEASURED_ROWS
 from engine.embedded.result_rows import ResultLimits, collected
@@ -221,7 +221,7 @@ class CatalogEngine:
     def _new_connection(self) -> duckdb.DuckDBPyConnection:
         with self._lock:
             if self._database is None:
-                database = duckdb.connect(":memory:", config={"threads": 1, "memory_limit": MEMORY_LIMIT})
+                database = open_database(":memory:", {"threads": 1, "memory_limit": MEMORY_LIMIT})
                 for setting in SETTINGS:
                     database.execute(setting)
                 register_functions(database)

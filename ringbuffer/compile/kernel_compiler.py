@@ -23,20 +23,21 @@ from ringbuffer.compile.kernel_text import kernel_tree
 PACKAGE = "antumbra_kernels"
 
 
-def compile_kernel(name: str, text: str, function: str, types: Sequence[str]) -> KernelCode:
+def compile_kernel(name: str, text: str, function: str, types: Sequence[str], is_for_c: bool = False) -> KernelCode:
     """Return the code of a function of the module with this text, for exactly these types.
 
-    name: of the module. Raises OSError, and KernelTextError for a text that is no kernel.
+    name: of the module; is_for_c: C calls the function, not Python. Raises OSError, and
+    KernelTextError for a text that is no kernel.
     """
     tree = kernel_tree(text)
     # numba wants a file. Only this process knows this one, and nobody reads it.
     with TemporaryDirectory(prefix="antumbra-") as folder:
         path = Path(folder) / f"{name}.py"
         path.write_text(text)
-        return _compiled(path, compile(tree, str(path), "exec", dont_inherit=True), function, types)
+        return _compiled(path, compile(tree, str(path), "exec", dont_inherit=True), function, types, is_for_c)
 
 
-def _compiled(path: Path, program: CodeType, function: str, types: Sequence[str]) -> KernelCode:
+def _compiled(path: Path, program: CodeType, function: str, types: Sequence[str], is_for_c: bool) -> KernelCode:
     name = f"{PACKAGE}.{path.stem}"
     module = ModuleType(name)
     module.__file__ = str(path)
@@ -46,6 +47,7 @@ def _compiled(path: Path, program: CodeType, function: str, types: Sequence[str]
         # `kernel_tree` has looked at all of it.
         exec(program, module.__dict__)  # noqa: S102
         options = {key: value for key, value in OPTIONS.items() if key != "cache"}
+        options |= {"no_cfunc_wrapper": not is_for_c, "no_cpython_wrapper": is_for_c}
         compiled: Any = numba.njit(**options)(getattr(module, function).py_func)
         arguments, result = signature(types)
         # The attributes are private, but numba has no other way to an object file;
@@ -55,4 +57,6 @@ def _compiled(path: Path, program: CodeType, function: str, types: Sequence[str]
         object_file = found.library._get_compiled_object()
     finally:
         del sys.modules[name]
-    return KernelCode(found.fndesc.llvm_cpython_wrapper_name, found.fndesc.env_name, bytes(object_file))
+    names = found.fndesc
+    wrapper = names.llvm_cfunc_wrapper_name if is_for_c else names.llvm_cpython_wrapper_name
+    return KernelCode(wrapper, names.env_name, bytes(object_file))

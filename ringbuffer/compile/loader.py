@@ -41,6 +41,8 @@ TYPES: Any = default_type_manager
 typeof: Callable[[object], Any] = numba.typeof
 
 CODE_SUFFIX = ".code"
+# Of a stamp, in the name of a file: nobody can look for two.
+STAMP_CHARACTERS = 32
 
 
 class KernelFileError(Exception):
@@ -103,6 +105,8 @@ log = logging.getLogger(__name__)
 # A kernel is loaded once for all that have the same text.
 _loaded: WeakValueDictionary[bytes, Kernel] = WeakValueDictionary()
 _loading = threading.Lock()
+# Code that C may call as long as the process lives, and what it refers to.
+C_ENGINES: list[Any] = []
 
 
 def load_kernel(
@@ -118,15 +122,10 @@ def load_kernel(
     assert name.isidentifier() and name.isascii(), name
     path = folder / f"{name}.py"
     stamp = stamp_of(text, function, types)
+    # This looks at the text before it is run.
+    code = _code_of(path, stamp, lambda: compile_text(path.stem, text, function, types))
     try:
-        code = _known_code(path, stamp)
-        is_new = code is None
-        if code is None:
-            # This looks at the text before it is run.
-            code = compile_text(path.stem, text, function, types)
         _write(path, text.encode())
-        if is_new:
-            _write(path.with_suffix(CODE_SUFFIX), to_bytes(code, stamp))
     except OSError as error:
         raise KernelFileError(path, error) from error
     with _loading:
@@ -134,6 +133,39 @@ def load_kernel(
         if kernel is None:
             kernel = _loaded[stamp] = load_code(code, function, types)
     return kernel, path
+
+
+def load_c_function(folder: Path, name: str, text: str, function: str, words_count: int) -> int:
+    """Return the address of a function of so many words (int64) that C calls; the result is a word.
+
+    Its code stays loaded. name: how the names of its files begin. Errors are those of
+    `load_kernel`.
+    """
+    types = ["int64"] * words_count
+    stamp = stamp_of(text, "C", types)
+    beside = folder / f"{name}_{stamp.hex()[:STAMP_CHARACTERS]}"
+    code = _code_of(beside, stamp, lambda: compile_kernel(name, text, function, types, is_for_c=True))
+    engine, environment = _load_object(code)
+    C_ENGINES.append((engine, environment))
+    address: int = engine.get_function_address(code.wrapper)
+    return address
+
+
+def define_symbol(name: str, address: int) -> None:
+    """Let kernels call a C function by a name, `jit.external`."""
+    binding.add_symbol(name, address)
+
+
+def _code_of(path: Path, stamp: bytes, compile_now: Callable[[], KernelCode]) -> KernelCode:
+    """Return the code beside a file; it is compiled and written there if it is missing."""
+    try:
+        code = _known_code(path, stamp)
+        if code is None:
+            code = compile_now()
+            _write(path.with_suffix(CODE_SUFFIX), to_bytes(code, stamp))
+    except OSError as error:
+        raise KernelFileError(path, error) from error
+    return code
 
 
 def _known_code(path: Path, stamp: bytes) -> KernelCode | None:
@@ -174,6 +206,16 @@ def load_code(code: KernelCode, function: str, types: Sequence[str]) -> Kernel:
     This takes a millisecond. numba has one engine, which never gives back machine code: a dropped
     view left 0.8 MB.
     """
+    engine, environment = _load_object(code)
+    address = engine.get_function_address(code.wrapper)
+    # The function holds the engine: who still calls it when its view is gone goes on.
+    entry = MACHINE_FUNCTIONS.make_function(sys.modules[__name__], function, function, address, environment, (engine,))
+    arguments, _ = signature(types)
+    return Kernel(function, arguments, entry)
+
+
+def _load_object(code: KernelCode) -> tuple[Any, Any]:
+    """Return the engine of an object file, and the environment that its code refers to."""
     _register_symbols()
     module = binding.parse_assembly(f'target triple = "{binding.get_process_triple()}"')
     engine = binding.create_mcjit_compiler(module, _target_machine())
@@ -182,11 +224,7 @@ def load_code(code: KernelCode, function: str, types: Sequence[str]) -> Kernel:
     environment = MACHINE_FUNCTIONS.Environment({})
     place = engine.get_global_value_address(code.environment)
     ctypes.c_void_p.from_address(place).value = id(environment)
-    address = engine.get_function_address(code.wrapper)
-    # The function holds the engine: who still calls it when its view is gone goes on.
-    entry = MACHINE_FUNCTIONS.make_function(sys.modules[__name__], function, function, address, environment, (engine,))
-    arguments, _ = signature(types)
-    return Kernel(function, arguments, entry)
+    return engine, environment
 
 
 @cache

@@ -43,8 +43,11 @@ def _storer(numba_type: Any, llvm_type: Any) -> Any:
 
 
 load_byte = _loader(types.uint8, ir.IntType(8))
+load_int16 = _loader(types.int16, ir.IntType(16))
 load_int32 = _loader(types.int32, ir.IntType(32))
 load_word = _loader(types.int64, I64)
+load_float32 = _loader(types.float32, ir.FloatType())
+load_float64 = _loader(types.float64, ir.DoubleType())
 store_byte = _storer(types.uint8, ir.IntType(8))
 store_int16 = _storer(types.int16, ir.IntType(16))
 store_int32 = _storer(types.int32, ir.IntType(32))
@@ -62,6 +65,16 @@ def _copy_bytes(typing: Any, target: Any, source: Any, count: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64, types.int64), generate
+
+
+def _call_at(typing: Any, address: Any, first: Any, second: Any, third: Any) -> Any:
+    """call_at(address, first, second, third) -> int64: call a C function of three words."""
+
+    def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
+        form = ir.FunctionType(I64, [I64] * 3)
+        return builder.call(builder.inttoptr(words[0], form.as_pointer()), words[1:])
+
+    return types.int64(*[types.int64] * 4), generate
 
 
 def _multiply_unsigned(typing: Any, a: Any, b: Any) -> Any:
@@ -162,6 +175,7 @@ def _prefetch(typing: Any, address: Any) -> Any:
 
 
 copy_bytes: Any = intrinsic(_copy_bytes)
+call_at: Any = intrinsic(_call_at)
 multiply_unsigned: Any = intrinsic(_multiply_unsigned)
 float_from_bits: Any = intrinsic(_float_from_bits)
 trailing_zeros: Any = intrinsic(_trailing_zeros)

@@ -11,38 +11,38 @@ FUNCTIONS = (
     Function(
         "sqrt", "sqrt |/", "float8 > float8; sqrt: numeric > numeric", ("sqrt(2)", "1.4142135623730951"),
         kernel={"float8": Kernel("numbers.arithmetic.square_root", fallible=True)},
-        python={"numeric": "math.sqrt", "float8": "scalar.sqrt"}, spark={"float8": "float8_sqrt({0})"},
+        python={"numeric": "math.sqrt"}, spark={"float8": "float8_sqrt({0})"},
     ),
     Function(
         "cbrt", "cbrt ||/", "float8 > float8", ("cbrt(27.0)", "3.0000000000000004"),
-        kernel={"float8": Kernel("numbers.trigonometry.cbrt", fallible=True)}, python="math.cube_root", java=True,
+        kernel={"float8": Kernel("numbers.trigonometry.cbrt", fallible=True)}, java=True,
     ),
     Function(
         "exp", "exp", "float8 > float8; numeric > numeric", ("exp(1.0)", "2.7182818284590452"),
         kernel={"float8": Kernel("numbers.arithmetic.exponential", fallible=True)},
-        python={"numeric": "math.exp", "float8": "scalar.exp"}, spark={"float8": "float8_exp({0})"},
+        python={"numeric": "math.exp"}, spark={"float8": "float8_exp({0})"},
     ),
     Function(
         "ln", "ln", "float8 > float8; numeric > numeric", ("ln(2.0)", "0.6931471805599453"),
         kernel={"float8": Kernel("numbers.arithmetic.natural_logarithm", fallible=True)},
-        python={"numeric": "math.ln", "float8": "scalar.ln"}, spark={"float8": "float8_ln({0})"},
+        python={"numeric": "math.ln"}, spark={"float8": "float8_ln({0})"},
     ),
     Function(
         "log10", "log log10", "float8 > float8; numeric > numeric", ("log(100.0)", "2.0000000000000000"),
         kernel={"float8": Kernel("numbers.trigonometry.log10", fallible=True)},
-        python={"numeric": "math.numeric_log10", "float8": "math.log10"}, spark={"float8": "float8_log10({0})"},
+        python={"numeric": "math.numeric_log10"}, spark={"float8": "float8_log10({0})"},
     ),
     Function("log", "log", "numeric numeric > numeric", ("log(2.0, 64.0)", "6.0000000000000000"), python="math.log"),
     Function(
         "power", "power pow ^", "float8 float8 > float8; numeric numeric > numeric",
         ("power(9.0, 3.0)", "729.0000000000000000"),
         kernel={"float8": Kernel("numbers.arithmetic.power", fallible=True)},
-        python={"numeric": "math.power", "float8": "scalar.power"}, spark={"float8": "float8_power({0}, {1})"},
+        python={"numeric": "math.power"}, spark={"float8": "float8_power({0}, {1})"},
     ),
     Function("pi", "pi", "> float8", ("pi()", "3.141592653589793"), strict=False, both="pi()"),
     Function(
         "degrees", "degrees", "float8 > float8", ("degrees(0.5)", "28.64788975654116"),
-        kernel={"float8": Kernel("numbers.trigonometry.degrees", fallible=True)}, python="math.degrees", java=True,
+        kernel={"float8": Kernel("numbers.trigonometry.degrees", fallible=True)}, java=True,
     ),
     Function(
         "radians", "radians", "float8 > float8", ("radians(45.0)", "0.7853981633974483"),
@@ -51,27 +51,27 @@ FUNCTIONS = (
     ),
     Function(
         "sin", "sin", "float8 > float8", ("sin(1)", "0.8414709848078965"),
-        kernel={"float8": Kernel("numbers.trigonometry.sin", fallible=True)}, java=True, python="math.sine",
+        kernel={"float8": Kernel("numbers.trigonometry.sin", fallible=True)}, java=True,
     ),
     Function(
         "cos", "cos", "float8 > float8", ("cos(1)", "0.5403023058681398"),
-        kernel={"float8": Kernel("numbers.trigonometry.cos", fallible=True)}, java=True, python="math.cosine",
+        kernel={"float8": Kernel("numbers.trigonometry.cos", fallible=True)}, java=True,
     ),
     Function(
         "tan", "tan", "float8 > float8", ("tan(1)", "1.5574077246549023"),
-        kernel={"float8": Kernel("numbers.trigonometry.tan", fallible=True)}, java=True, python="math.tangent",
+        kernel={"float8": Kernel("numbers.trigonometry.tan", fallible=True)}, java=True,
     ),
     Function(
         "cot", "cot", "float8 > float8", ("cot(1)", "0.6420926159343306"),
-        kernel={"float8": Kernel("numbers.trigonometry.cot", fallible=True)}, java=True, python="math.cotangent_of",
+        kernel={"float8": Kernel("numbers.trigonometry.cot", fallible=True)}, java=True,
     ),
     Function(
         "asin", "asin", "float8 > float8", ("asin(0.5)", "0.5235987755982989"),
-        kernel={"float8": Kernel("numbers.trigonometry.asin", fallible=True)}, java=True, python="math.arcsine",
+        kernel={"float8": Kernel("numbers.trigonometry.asin", fallible=True)}, java=True,
     ),
     Function(
         "acos", "acos", "float8 > float8", ("acos(0.5)", "1.0471975511965979"),
-        kernel={"float8": Kernel("numbers.trigonometry.acos", fallible=True)}, java=True, python="math.arccosine",
+        kernel={"float8": Kernel("numbers.trigonometry.acos", fallible=True)}, java=True,
     ),
     Function(
         "atan", "atan", "float8 > float8", ("atan(1)", "0.7853981633974483"),
@@ -79,12 +79,11 @@ FUNCTIONS = (
     ),
     Function(
         "sinh", "sinh", "float8 > float8", ("sinh(1)", "1.1752011936438014"),
-        kernel={"float8": Kernel("numbers.trigonometry.sinh", fallible=True)}, java=True, python="math.hyperbolic_sine",
+        kernel={"float8": Kernel("numbers.trigonometry.sinh", fallible=True)}, java=True,
     ),
     Function(
         "cosh", "cosh", "float8 > float8", ("cosh(1)", "1.5430806348152437"),
         kernel={"float8": Kernel("numbers.trigonometry.cosh", fallible=True)}, java=True,
-        python="math.hyperbolic_cosine",
     ),
     Function(
         "tanh", "tanh", "float8 > float8", ("tanh(1)", "0.7615941559557649"),
@@ -98,7 +97,7 @@ FUNCTIONS = (
         "width_bucket", "width_bucket", "float8 float8 float8 int4 > int4; numeric numeric numeric int4 > int4",
         ("width_bucket(5.35, 0.024, 10.06, 5)", "3"),
         kernel={"float8": Kernel("numbers.arithmetic.width_bucket", fallible=True)},
-        python={"numeric": "math.numeric_width_bucket", "float8": "math.width_bucket"}, java=True,
+        python={"numeric": "math.numeric_width_bucket"}, java=True,
     ),
     Function("sind", "sind", "float8 > float8", ("sind(30)", "0.5"), python=degrees.sine),
     Function("cosd", "cosd", "float8 > float8", ("cosd(60)", "0.5"), python=degrees.cosine),

@@ -24,23 +24,6 @@ IMMUTABLE, STABLE, VOLATILE = "immutable", "stable", "volatile"
 
 
 @dataclass(frozen=True, slots=True)
-class Routine:
-    """A function of ours that an engine knows under a name.
-
-    Attributes:
-        arguments: families; times other than 'time' are passed as microseconds (int8).
-        is_strict: the implementation does not see NULLs.
-    """
-
-    name: str
-    arguments: tuple[str, ...]
-    result: str
-    implementation: Implementation
-    is_strict: bool = True
-    is_volatile: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Kernel:
     """A kernel of `ringbuffer.scalar` that takes the words of the operands.
 
@@ -53,6 +36,23 @@ class Kernel:
     name: str
     fallible: bool = False
     scratch: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """A function of ours that an engine knows under a name.
+
+    Attributes:
+        arguments: families; times other than 'time' are passed as microseconds (int8).
+        is_strict: the implementation does not see NULLs.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    result: str
+    implementation: Implementation | Kernel
+    is_strict: bool = True
+    is_volatile: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,10 @@ class Function:
         both: rules of the engines by the forms of the first operand, or one rule for all forms.
         duckdb: rules of DuckDB, where `both` is not meant.
         spark: rules of Spark, where `both` is not meant.
-        python: the implementation on Python's values, by the family of the first operand where
-            there are several; DuckDB calls the implementation where it has no rule.
-        kernel: the kernel, by the family of the first operand where there are several.
+        kernel: the kernel, by the family of the first operand where there are several. DuckDB calls
+            the kernel where it has no rule.
+        python: the implementation on Python's values where there is no kernel, by the family of the
+            first operand where there are several. DuckDB calls the implementation.
     """
 
     canonical: str
@@ -111,13 +112,14 @@ class Function:
         """The functions of ours that DuckDB knows for this row, by the form of the first
         operand.
         """
-        if self.python is None:
+        if self.python is None and (self.kernel is None or self.both is not None or self.duckdb is not None):
             return {}
         found: dict[str, Routine] = {}
         # Of overloads with the same first operand the longest is meant.
         for one in sorted(self.overloads, key=lambda overload: len(overload.arguments)):
             family = one.cast_to[0] if one.cast_to else ""
-            implementation = self.python[family] if isinstance(self.python, Mapping) else self.python
+            implementation = of_family(self.kernel, family) or of_family(self.python, family)
+            assert implementation is not None, one
             stem = self.called or self.canonical.removeprefix(f"{self.overloads[0].cast_to[0]}_")
             name = f"{family}_{stem}".replace("[]", "s")
             found[first_form(one)] = Routine(
@@ -141,6 +143,11 @@ class Function:
         yield from spread(rules)
         if rules is None and self.java:
             yield "any", self._own_call()
+
+
+def of_family(given: Any, family: str) -> Any:
+    """Return what a row gives for a family."""
+    return given.get(family) if isinstance(given, Mapping) else given
 
 
 def spread(rules: Rule | Mapping[str, Rule] | None) -> Iterator[tuple[str, Rule]]:

@@ -26,7 +26,7 @@ from sql.functions import (
 )
 from sql.functions.missing import missing
 from sql.functions.printing import Rule
-from sql.functions.rows import IMMUTABLE, Function, Kernel, Routine
+from sql.functions.rows import IMMUTABLE, Function, Kernel, Routine, of_family
 from sql.functions.signatures import Signature
 
 FAMILIES = (
@@ -94,5 +94,5 @@ def can_fail(canonical: str) -> bool:
 def kernel_of(canonical: str, family: str) -> Kernel | None:
     """Return the kernel of a function for the family of its first operand, if its row has one."""
     row = ROWS.get(canonical)
-    found = None if row is None else row.kernel
-    return found.get(family) if isinstance(found, Mapping) else found
+    found: Kernel | None = None if row is None else of_family(row.kernel, family)
+    return found

@@ -192,15 +192,15 @@ FUNCTIONS = (
     ),
     Function(
         "left", "left", "text int4 > text", ("left('abcde', -2)", "abc"), can_fail=False,
-        kernel=Kernel("texts.text_functions.text_left", fallible=True), python="scalar.left", java=True,
+        kernel=Kernel("texts.text_functions.text_left", fallible=True), java=True,
     ),
     Function(
         "right", "right", "text int4 > text", ("right('abcde', 2)", "de"), can_fail=False,
-        kernel=Kernel("texts.text_functions.text_right", fallible=True), python="scalar.right", java=True,
+        kernel=Kernel("texts.text_functions.text_right", fallible=True), java=True,
     ),
     Function(
         "strpos", "strpos position", "text text > int4", ("strpos('high', 'ig')", "2"), can_fail=False,
-        kernel=Kernel("texts.text_values.text_position"), python="scalar.position", java=True,
+        kernel=Kernel("texts.text_values.text_position"), java=True,
     ),
     Function(
         "starts_with", "starts_with ^@", "text text > bool", ("starts_with('alphabet', 'alph')", "t"), can_fail=False,
@@ -219,12 +219,12 @@ FUNCTIONS = (
         duckdb=_growing("text_rpad"), spark="text_rpad({0}, {1}, {2})", defaults={2: " "}),
     Function(
         "reverse", "reverse", "text > text", ("reverse('abcde')", "edcba"), can_fail=False,
-        kernel=Kernel("texts.text_functions.text_reverse", fallible=True, scratch=True), python="text.reverse",
+        kernel=Kernel("texts.text_functions.text_reverse", fallible=True, scratch=True),
         spark="reverse({0})",
     ),
     Function(
         "split_part", "split_part", "text text int4 > text", ("split_part('abc~@~def~@~ghi', '~@~', 2)", "def"),
-        kernel=Kernel("texts.text_functions.text_split_part", fallible=True), python="scalar.split_part", java=True,
+        kernel=Kernel("texts.text_functions.text_split_part", fallible=True), java=True,
     ),
     Function(
         "concat", "concat", "any... > text", ("concat('abcde', 2, NULL, 22, true)", "abcde222t"), strict=False,

@@ -10,7 +10,7 @@ from sql.errors import not_supported
 from sql.functions.arguments import literal_bin_us, literal_integer, literal_text
 from sql.functions.intervals import date_at_time, span_date_part, span_extract, span_trunc
 from sql.functions.printing import Printer, Rule, in_micros
-from sql.functions.rows import STABLE, VOLATILE, Function
+from sql.functions.rows import STABLE, VOLATILE, Function, Kernel
 from sql.times.civil import TIMESTAMP_INFINITY, is_infinite
 from sql.times.time_fields import FIELD_DIGITS, GROWING_FIELDS
 from sql.tree.expressions import Call, Literal
@@ -282,7 +282,7 @@ FUNCTIONS = (
     ),
     Function(
         "to_timestamp", "to_timestamp", "float8 > timestamptz", ("to_timestamp(1284352323)", "2010-09-13 04:32:03+00"),
-        python="time.from_epoch",
+        kernel=Kernel("calendars.calendar.timestamp_from_epoch", fallible=True),
     ),
     Function(
         "read_timestamp", "to_timestamp", "text text > timestamptz",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Context
+from decimal import Context, Decimal
 from functools import cache
 from random import Random
 from typing import Any
@@ -19,7 +19,7 @@ import psycopg
 import pyarrow as pa
 
 from engine.embedded.arrow_numerics import decimal_array, numeric_rows
-from engine.embedded.decimals import Numeric, to_text
+from engine.embedded.decimals import Numeric
 from engine.embedded.functions import special_numerics
 from ringbuffer.encode.columns import text_column
 from ringbuffer.encode.encoded_column import EncodedColumn
@@ -202,7 +202,9 @@ def output_rows(table: pa.Table, schema: Schema, zone: str = "UTC") -> list[Row]
 
 def shown_numeric(value: Numeric) -> str:
     """Return a numeric as PostgreSQL prints it."""
-    return special_numerics.to_text(value) if special_numerics.is_special(value) else to_text(value)
+    if special_numerics.is_special(value):
+        return special_numerics.to_text(value)
+    return f"{Decimal(value[0]).scaleb(-value[1], EXACT):f}"
 
 
 def column_texts(column: Any, kind: SqlType, zone: str) -> list[str | None]:

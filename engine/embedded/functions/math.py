@@ -14,7 +14,6 @@ from typing import Any
 
 from engine.embedded import decimals
 from engine.embedded.decimals import Numeric
-from engine.embedded.functions.scalar import overflow
 from sql.errors import SqlError
 from sql.types.datatypes import NUMERIC_DIGITS_MAX
 
@@ -69,93 +68,6 @@ def factorial(number: int) -> Numeric:
     if number > FACTORIAL_MAX:
         raise SqlError("22003", "value overflows numeric format", detail="A numeric holds at most 38 digits.")
     return math.factorial(number), 0
-
-
-def log10(value: float) -> float:
-    if value == 0:
-        raise SqlError("2201E", "cannot take logarithm of zero")
-    if value < 0:
-        raise SqlError("2201E", "cannot take logarithm of a negative number")
-    return math.log10(value)
-
-
-def trigonometric(function: Callable[[float], float]) -> Callable[[float], float]:
-    """Return a function whose result exists for every finite argument."""
-
-    def run(value: float) -> float:
-        if math.isnan(value):
-            return value
-        if math.isinf(value):
-            raise SqlError("22003", "input is out of range")
-        return function(value)
-
-    return run
-
-
-def inverse(function: Callable[[float], float]) -> Callable[[float], float]:
-    """Return asin or acos."""
-
-    def run(value: float) -> float:
-        if math.isnan(value):
-            return value
-        if not -1 <= value <= 1:
-            raise SqlError("22003", "input is out of range")
-        return function(value)
-
-    return run
-
-
-def cotangent(value: float) -> float:
-    tangent = math.tan(value)
-    if tangent == 0:
-        return math.copysign(math.inf, tangent)
-    return 1.0 / tangent
-
-
-def hyperbolic(function: Callable[[float], float], odd: bool) -> Callable[[float], float]:
-    """Return sinh or cosh, infinite where they overflow."""
-
-    def run(value: float) -> float:
-        try:
-            return function(value)
-        except OverflowError:
-            return math.copysign(math.inf, value) if odd else math.inf
-
-    return run
-
-
-def cube_root(value: float) -> float:
-    return math.cbrt(value)
-
-
-def degrees(value: float) -> float:
-    result = value / 0.0174532925199432957692
-    if math.isinf(result) and not math.isinf(value):
-        raise overflow()
-    return result
-
-
-def width_bucket(operand: float, low: float, high: float, count: int) -> int:
-    """Return the number of that one of `count` equal buckets which holds the operand."""
-    if count <= 0:
-        raise SqlError("2201G", "count must be greater than zero")
-    if math.isnan(operand) or math.isnan(low) or math.isnan(high):
-        raise SqlError("2201G", "operand, lower bound, and upper bound cannot be NaN")
-    if math.isinf(low) or math.isinf(high):
-        raise SqlError("2201G", "lower and upper bounds must be finite")
-    if low == high:
-        raise SqlError("2201G", "lower bound cannot equal upper bound")
-    if low > high:
-        if operand > low:
-            return 0
-        if operand <= high:
-            return after(count)
-        return min(int(count * ((low - operand) / (low - high))), count - 1) + 1
-    if operand < low:
-        return 0
-    if operand >= high:
-        return after(count)
-    return min(int(count * ((operand - low) / (high - low))), count - 1) + 1
 
 
 def after(count: int) -> int:
@@ -352,10 +264,6 @@ def wide_quotient(left: Numeric, right: Numeric) -> Numeric:
 
 int4_gcd, int8_gcd = gcd("integer", INT4_MAX), gcd("bigint", INT8_MAX)
 int4_lcm, int8_lcm = lcm("integer", INT4_MAX), lcm("bigint", INT8_MAX)
-sine, cosine = trigonometric(math.sin), trigonometric(math.cos)
-tangent, cotangent_of = trigonometric(math.tan), trigonometric(cotangent)
-arcsine, arccosine = inverse(math.asin), inverse(math.acos)
-hyperbolic_sine, hyperbolic_cosine = hyperbolic(math.sinh, odd=True), hyperbolic(math.cosh, odd=False)
 
 
 def min_scale(value: Numeric) -> int:

@@ -25,12 +25,13 @@ from engine.embedded.arrow_numerics import (
     numeric_rows,
     one_array,
 )
+from engine.embedded.c_interface import opened_database
 from engine.embedded.error_mark import marked
 from engine.embedded.functions import civil_time, special_numerics
 from engine.embedded.functions import scalar as scalar_functions
-from engine.embedded.functions.arithmetic import float_arithmetic, integer_shift
 from engine.embedded.functions.float_aggregates import FLOAT_AGGREGATES
 from engine.embedded.functions.growing import Limited, limited, series_start, texts_fit, texts_joined, texts_separated
+from engine.embedded.functions.kernels import KERNELS
 from engine.embedded.functions.math import NULL_MATH_SPECIFICATIONS
 from engine.embedded.functions.routines import VARIABLE, registered
 from engine.embedded.functions.series import SERIES_SPECIFICATIONS
@@ -48,6 +49,7 @@ from engine.embedded.functions.type import (
     zoned_time_array,
     zoned_time_rows,
 )
+from engine.embedded.kernel_functions import kernel_functions
 from engine.embedded.patterns.batches import in_batches
 from engine.embedded.value_limits import ROWS_SHARE, VALUES_BYTES_MAX, rows_too_wide, too_long
 from engine.scheduler.collecting import collecting_later
@@ -56,23 +58,16 @@ from sql.functions.texts import JOINED_MAX
 from sql.times.civil import DATE_INFINITY, DAY_US, TIMESTAMP_INFINITY, TIMESTAMP_US_END, TIMESTAMP_US_MIN, is_infinite
 from sql.times.datetime_input import date_value
 from sql.types.datatypes import (
-    BOOL,
-    FLOAT4,
-    FLOAT8,
-    INT2,
-    INT4,
-    INT8,
     TIMESTAMP,
     TIMESTAMPTZ,
     LiteralValue,
     SqlType,
 )
-from sql.values.literal_output import date_text, float_text, timestamp_text, zoned_text
+from sql.values.literal_output import date_text, timestamp_text, zoned_text
 from sql.values.literals import input_value
 
 KEY = "STRUCT(whole DECIMAL(38,0), high DECIMAL(19,0), low DECIMAL(19,0))"
 WIDE = "DECIMAL(38,0)"
-INTEGER_TYPES = {16: "SMALLINT", 32: "INTEGER", 64: "BIGINT"}
 KEY_FIELDS = [
     pa.field("whole", pa.decimal128(38, 0)),
     pa.field("high", pa.decimal128(19, 0)),
@@ -89,23 +84,22 @@ Scalar = Callable[..., Any]
 ArrowFunction = Callable[..., pa.Array]
 
 
+def open_database(path: str, config: dict[str, Any], bytes_max: int = VALUES_BYTES_MAX) -> duckdb.DuckDBPyConnection:
+    """Return a connection to a new database with the functions that are kernels."""
+    with opened_database(path, config) as (connection, functions):
+        kernel_functions().register(functions, KERNELS, bytes_max)
+    return connection
+
+
 def register_functions(connection: duckdb.DuckDBPyConnection, bytes_max: int = VALUES_BYTES_MAX) -> None:
-    """Make every function known; `bytes_max` bounds the texts of one call for a batch of rows."""
+    """Make every function known that is Python; `bytes_max` bounds the texts of one call for a
+    batch of rows.
+    """
     for name, arguments, result, function in SPECIFICATIONS:
         _register(connection, name, arguments, result, rows_of(name, function, arguments, result, bytes_max))
     for one in registered():
         run = rows_of(one.name, one.function, one.arguments, one.result, bytes_max, one.is_strict)
         _register(connection, one.name, one.arguments, one.result, run, one.is_volatile)
-    for scale, fixed in enumerate(decimals.FIXED):
-        pack = row_by_row(lambda value, scale=scale: (value, scale), [fixed], VARIABLE)
-        unpack = row_by_row(
-            lambda value, scale=scale: decimals.at_scale(value, scale),
-            [VARIABLE],
-            fixed,
-            special=special_numerics.at_scale,
-        )
-        _register(connection, f"numeric_pack_{scale}", [fixed], VARIABLE, pack)
-        _register(connection, f"numeric_to_{scale}", [VARIABLE], fixed, unpack)
     for name, arguments, result, function in (
         *TEXT_SPECIFICATIONS,
         *SERIES_SPECIFICATIONS,
@@ -132,17 +126,10 @@ def register_functions(connection: duckdb.DuckDBPyConnection, bytes_max: int = V
         _register(connection, name, arguments, result, row_by_row(function, arguments, result), volatile=True)
     for name, argument, result, columns_function in (*MOMENT_SPECIFICATIONS, *RANGE_SPECIFICATIONS):
         _register(connection, name, [argument], result, columns_function)
-    for bits in (16, 32, 64):
-        for name, is_left in (("shift_left", True), ("shift_right", False)):
-            kind = INTEGER_TYPES[bits]
-            _register(connection, f"int{bits // 8}_{name}", [kind, "INTEGER"], kind, integer_shift(bits, is_left))
     for name, arguments, result, function in TYPE_SPECIFICATIONS:
         _register(connection, name, arguments, result, row_by_row(function, arguments, result))
     for name, arguments, result, columns_function in (*COLUMN_SPECIFICATIONS, *FLOAT_AGGREGATES):
         _register(connection, name, arguments, result, columns_function)
-    for family, dtype, type_name in (("float4", np.float32, "FLOAT"), ("float8", np.float64, "DOUBLE")):
-        for name in ("add", "subtract", "multiply", "divide"):
-            _register(connection, f"{family}_{name}", [type_name] * 2, type_name, float_arithmetic(name, dtype))
     for name, keep_larger in (("numeric_greatest", True), ("numeric_least", False)):
         _register(connection, name, [VARIABLE] * 2, VARIABLE, numeric_extreme(keep_larger))
 
@@ -374,18 +361,6 @@ def _variable_average(upper: int, lower: int, high: int, low: int, marks: int, c
 _TEXT = "VARCHAR"
 _ZONED = ["BIGINT", _TEXT]
 SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
-    ("numeric_add", [VARIABLE, VARIABLE], VARIABLE, decimals.add),
-    ("numeric_subtract", [VARIABLE, VARIABLE], VARIABLE, decimals.subtract),
-    ("numeric_multiply", [VARIABLE, VARIABLE], VARIABLE, decimals.multiply),
-    ("numeric_divide", [VARIABLE, VARIABLE], VARIABLE, decimals.divide),
-    ("numeric_modulo", [VARIABLE, VARIABLE], VARIABLE, decimals.modulo),
-    ("numeric_negate", [VARIABLE], VARIABLE, decimals.negate),
-    ("numeric_abs", [VARIABLE], VARIABLE, decimals.absolute),
-    ("numeric_round", [VARIABLE, "INTEGER"], VARIABLE, decimals.rounded),
-    ("numeric_trunc", [VARIABLE, "INTEGER"], VARIABLE, decimals.truncated),
-    ("numeric_ceil", [VARIABLE], VARIABLE, decimals.ceiling),
-    ("numeric_floor", [VARIABLE], VARIABLE, decimals.floor),
-    ("numeric_sign", [VARIABLE], VARIABLE, decimals.sign),
     ("numeric_key", [VARIABLE], KEY, decimals.key),
     ("numeric_part", [VARIABLE], KEY, decimals.key),
     ("numeric_marks", [VARIABLE], "BIGINT", lambda value: 1 << value[1]),
@@ -395,31 +370,12 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("numeric_variable_average", [WIDE, WIDE, WIDE, WIDE, "BIGINT", "BIGINT"], VARIABLE, _variable_average),
     ("numeric_finite", [VARIABLE, _TEXT], VARIABLE, lambda value, type_name: value),
     ("numeric_quotient", [VARIABLE, "BIGINT"], VARIABLE, lambda value, count: decimals.divide(value, (count, 0))),
-    ("numeric_text", [VARIABLE], _TEXT, decimals.to_text),
-    ("numeric_from_text", [_TEXT], VARIABLE, decimals.from_text),
-    ("numeric_from_float8", ["DOUBLE"], VARIABLE, decimals.from_float8),
-    ("numeric_from_float4", ["FLOAT"], VARIABLE, decimals.from_float4),
     ("numeric_limited_from_text", [_TEXT, "INTEGER", "INTEGER"], VARIABLE, decimals.limited_from_text),
-    ("numeric_limited_from_float8", ["DOUBLE", "INTEGER", "INTEGER"], VARIABLE, decimals.limited_from_float8),
-    ("numeric_limited_from_float4", ["FLOAT", "INTEGER", "INTEGER"], VARIABLE, decimals.limited_from_float4),
     ("float8_total", ["DOUBLE", "BOOLEAN"], "DOUBLE", scalar_functions.float8_total),
-    ("float4_from_float8", ["DOUBLE"], "FLOAT", scalar_functions.float4_from_float8),
-    ("float8_text", ["DOUBLE"], _TEXT, lambda value: float_text(value, single=False)),
-    ("float4_text", ["FLOAT"], _TEXT, lambda value: float_text(value, single=True)),
-    ("bool_from_text", [_TEXT], "BOOLEAN", reader(BOOL)),
-    ("int2_from_text", [_TEXT], "SMALLINT", reader(INT2)),
-    ("int4_from_text", [_TEXT], "INTEGER", reader(INT4)),
-    ("int8_from_text", [_TEXT], "BIGINT", reader(INT8)),
-    ("float4_from_text", [_TEXT], "FLOAT", reader(FLOAT4)),
-    ("float8_from_text", [_TEXT], "DOUBLE", reader(FLOAT8)),
     ("date_from_text", [_TEXT, _TEXT], "BIGINT", lambda text, zone: date_us(date_value(text))),
     ("timestamp_from_text", [_TEXT, _TEXT], "BIGINT", reader(TIMESTAMP)),
     ("timestamptz_from_text", [_TEXT, _TEXT], "BIGINT", reader(TIMESTAMPTZ)),
-    ("text_substring", [_TEXT, "INTEGER", "INTEGER"], _TEXT, scalar_functions.substring),
-    ("text_replaced", [_TEXT, _TEXT, _TEXT], _TEXT, scalar_functions.replace),
-    ("text_limit", [_TEXT, "INTEGER"], _TEXT, scalar_functions.limit_text),
     ("date_text", ["BIGINT"], _TEXT, lambda us: timestamp_text(us) if is_infinite(us) else date_text(us // DAY_US)),
-    ("timestamp_text", ["BIGINT"], _TEXT, timestamp_text),
     ("timestamptz_text", _ZONED, _TEXT, zoned_text),
     ("zone_local", _ZONED, "BIGINT", civil_time.local_us),
     ("zone_utc", _ZONED, "BIGINT", civil_time.utc_us),
@@ -435,7 +391,6 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
 
 # Each function is there twice: once for constants that DuckDB should not compute in advance.
 PADDING_SPECIFICATIONS: list[tuple[str, list[str], Scalar]] = [
-    ("text_repeat", [_TEXT, "INTEGER"], scalar_functions.repeat),
     ("text_lpad", [_TEXT, "INTEGER", _TEXT], scalar_functions.lpad),
     ("text_rpad", [_TEXT, "INTEGER", _TEXT], scalar_functions.rpad),
 ]

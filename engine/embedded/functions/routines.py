@@ -24,7 +24,7 @@ from engine.embedded.functions import (
     time_reading,
 )
 from sql.functions.printing import MOMENTS
-from sql.functions.rows import Routine
+from sql.functions.rows import Kernel, Routine
 from sql.functions.table import ROUTINES
 from sql.types.datatypes import FAMILIES
 
@@ -56,8 +56,10 @@ class Registered:
 
 
 def registered() -> Iterator[Registered]:
-    """Yield the functions of all rows."""
+    """Yield the functions of all rows that Python computes."""
     for routine in ROUTINES:
+        if isinstance(routine.implementation, Kernel):
+            continue
         arguments = [physical(family) for family in routine.arguments]
         run = implementation(routine)
         yield Registered(routine.name, arguments, physical(routine.result), run, routine.is_strict, routine.is_volatile)
@@ -75,6 +77,7 @@ def physical(family: str) -> str:
 def implementation(routine: Routine) -> Callable[..., Any]:
     """Return what computes a routine. Raises KeyError, AttributeError for names of nothing."""
     found = routine.implementation
+    assert not isinstance(found, Kernel), routine.name
     if not isinstance(found, str):
         return found
     module, _, name = found.partition(".")

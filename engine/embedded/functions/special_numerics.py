@@ -220,21 +220,9 @@ def nothing(*operands: Numeric) -> None:
 
 
 SPECIAL_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "numeric_add": of_floats(lambda x, y: x + y),
-    "numeric_subtract": of_floats(lambda x, y: x - y),
-    "numeric_multiply": of_floats(lambda x, y: x * y),
-    "numeric_divide": divide,
     "numeric_quotient": lambda total, count: divide(total, (count, 0)),
     "numeric_average": lambda upper, lower, fraction, count: fraction,
     "numeric_div": divide,
-    "numeric_modulo": modulo,
-    "numeric_negate": of_floats(lambda x: -x),
-    "numeric_abs": of_floats(abs),
-    "numeric_round": same,
-    "numeric_trunc": same,
-    "numeric_ceil": same,
-    "numeric_floor": same,
-    "numeric_sign": sign,
     "numeric_key": key,
     "numeric_part": lambda value: (0, 0, 0),
     "numeric_marks": lambda value: SPECIAL_MARKS[value[0]],
@@ -253,6 +241,5 @@ SPECIAL_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "numeric_variance": variance,
     "numeric_series": series,
     "numeric_finite": finite,
-    "numeric_text": to_text,
     "numeric_format_number": lambda value, template: formatted_special(float(SPECIALS[value[0]]), template),
 }

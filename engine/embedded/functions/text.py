@@ -57,10 +57,6 @@ def translate(text: str, source: str, target: str) -> str:
     return text.translate(table)
 
 
-def reverse(text: str) -> str:
-    return text[::-1]
-
-
 def overlay(text: str, replacement: str, start: int, length: int) -> str:
     """Return overlay(text placing replacement from start for length)."""
     if start <= 0:

@@ -21,7 +21,6 @@ from sql.times.civil import (
     DATE_DAYS_MIN,
     DAY_US,
     SECOND_US,
-    TIMESTAMP_INFINITY,
     TIMESTAMP_US_END,
     TIMESTAMP_US_MIN,
     civil_from_days,
@@ -182,17 +181,6 @@ def make_interval(years: int, months: int, weeks: int, days: int, hours: int, mi
         raise SqlError("22008", "interval out of range")
     micros = (hours * HOUR_S + minutes * MINUTE_S) * SECOND_US + round(seconds * SECOND_US)
     return checked(years * 12 + months, weeks * 7 + days, micros)
-
-
-def from_epoch(seconds: float) -> int:
-    """Return to_timestamp(seconds since 1970)."""
-    if math.isnan(seconds):
-        raise SqlError("22008", "timestamp cannot be NaN")
-    if math.isinf(seconds):
-        return TIMESTAMP_INFINITY if seconds > 0 else -TIMESTAMP_INFINITY
-    if not TIMESTAMP_US_MIN / 1e6 <= seconds < TIMESTAMP_US_END / 1e6:
-        raise SqlError("22008", f'timestamp out of range: "{seconds:g}"')
-    return round((seconds - EPOCH_2000_S) * 1e6) + EPOCH_2000_S * SECOND_US
 
 
 def clock_us(_: int) -> int:

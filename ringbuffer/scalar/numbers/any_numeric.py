@@ -29,6 +29,7 @@ from ringbuffer.scalar.numbers.arithmetic import real
 from ringbuffer.scalar.numbers.numeric import (
     NAN_RANK,
     SPECIAL_SCALE,
+    numeric_absolute,
     numeric_add,
     numeric_ceil,
     numeric_compare,
@@ -38,6 +39,7 @@ from ringbuffer.scalar.numbers.numeric import (
     numeric_modulo,
     numeric_multiply,
     numeric_negate,
+    numeric_rescale,
     numeric_round,
     numeric_sign,
     numeric_subtract,
@@ -162,6 +164,33 @@ def any_sign(lo: int, hi: int, scale: int) -> tuple[int, int]:
 
 
 @kernel
+def any_sign_words(lo: int, hi: int, scale: int) -> tuple[int, int, int]:
+    """Return (lo, hi, scale) of sign(x)."""
+    value, scale = any_sign(lo, hi, scale)
+    return value, value >> 63, scale
+
+
+@kernel
+def any_absolute(lo: int, hi: int, scale: int) -> tuple[int, int]:
+    """Return the words of abs(x); the scale stays, and the rank of NaN is above zero."""
+    return numeric_absolute(lo, hi)
+
+
+@kernel
+def any_same(lo: int, hi: int, scale: int) -> tuple[int, int, int]:
+    """Return a value of known scale as one with a scale of its own."""
+    return lo, hi, scale
+
+
+@kernel
+def any_at_scale(lo: int, hi: int, scale: int, to_scale: int) -> tuple[int, int, int]:
+    """Return (lo, hi, error) at another scale, which holds finite values alone."""
+    if scale == SPECIAL_SCALE:
+        return 0, 0, NUMERIC_SPECIAL
+    return numeric_rescale(lo, hi, scale, to_scale)
+
+
+@kernel
 def any_round(lo: int, hi: int, scale: int, digits: int) -> tuple[int, int, int, int]:
     """Return (lo, hi, scale, error) of round(x, digits)."""
     if scale == SPECIAL_SCALE:
@@ -253,6 +282,28 @@ def any_from_float64(value: float, target_scale: int) -> tuple[int, int, int, in
         lo, hi, scale = special_words(value)
         return lo, hi, scale, OK
     return numeric_from_float64(value, target_scale)
+
+
+@kernel
+def any_limited_float64(value: float, precision: int, scale: int) -> tuple[int, int, int, int]:
+    """Return (lo, hi, scale, error) rounded to a scale; who calls checks the digits."""
+    if not np.isfinite(value):
+        return 0, 0, 0, NUMERIC_FIELD_OVERFLOW
+    lo, hi, digits, error = numeric_from_float64(value, scale)
+    if error == OK:
+        lo, hi, error = numeric_rescale(lo, hi, digits, scale)
+    return lo, hi, scale, error
+
+
+@kernel
+def any_limited_float32(value: float, precision: int, scale: int) -> tuple[int, int, int, int]:
+    """Return (lo, hi, scale, error) rounded to a scale; who calls checks the digits."""
+    if not np.isfinite(value):
+        return 0, 0, 0, NUMERIC_FIELD_OVERFLOW
+    lo, hi, digits, error = numeric_from_float32(value, scale)
+    if error == OK:
+        lo, hi, error = numeric_rescale(lo, hi, digits, scale)
+    return lo, hi, scale, error
 
 
 @kernel

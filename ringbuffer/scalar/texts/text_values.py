@@ -198,19 +198,21 @@ def text_position(a0: int, a1: int, aheap: int, b0: int, b1: int, bheap: int) ->
     return count_chars(a_address, offset) + 1
 
 
-def borrowed_bytes(typing: Any, address: Any, length: Any) -> Any:
-    """Emit an array over memory that somebody else owns."""
-    array_type = types.Array(types.uint8, 1, "C")
+def borrowed(kind: Any, bytes_count: int) -> Any:
+    """Return an intrinsic (address, length) -> an array over memory that somebody else owns."""
+    array_type = types.Array(kind, 1, "C")
 
     def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
         array = context.make_array(array_type)(context, builder)
-        data = builder.inttoptr(words[0], POINTER)
-        one = ir.Constant(I64, 1)
-        fill_array(array, data=data, shape=[words[1]], strides=[one], itemsize=one, meminfo=None)
+        data = builder.inttoptr(words[0], context.get_data_type(kind).as_pointer())
+        size = ir.Constant(I64, bytes_count)
+        fill_array(array, data=data, shape=[words[1]], strides=[size], itemsize=size, meminfo=None)
         return array._getvalue()
 
-    return array_type(types.int64, types.int64), generate
+    return intrinsic(lambda typing, address, length: (array_type(types.int64, types.int64), generate))
 
 
-# (address, length) -> uint8[length], for functions that take arrays; nobody keeps the memory alive
-bytes_at: Any = intrinsic(borrowed_bytes)
+# (address, length) -> uint8[length] or int64[length], for functions that take arrays; nobody keeps
+# the memory alive
+bytes_at: Any = borrowed(types.uint8, 1)
+words_at: Any = borrowed(types.int64, 8)

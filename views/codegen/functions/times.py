@@ -76,14 +76,6 @@ def write_date_bin(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     return writer.strict(node, call, (source, origin), "bin_start", fallible=True)
 
 
-def write_to_timestamp(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
-    """to_timestamp(seconds since 1970)."""
-    assert isinstance(node, Call)
-    value = writer.evaluate(node.arguments[0])
-    call = f"{writer.writer.use('scalar.calendars.calendar', 'timestamp_from_epoch')}({value.word})"
-    return writer.strict(node, call, (value,), "moment", fallible=True)
-
-
 def write_extract(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     """extract(field FROM date or timestamp), a numeric."""
     assert isinstance(node, Call)
@@ -152,7 +144,6 @@ FUNCTIONS: dict[str, FunctionWriter] = {
     "add_interval": write_add_interval,
     "date_trunc": write_date_trunc,
     "date_bin": write_date_bin,
-    "to_timestamp": write_to_timestamp,
     "extract": write_extract,
     "date_part": write_date_part,
     "isfinite": write_isfinite,

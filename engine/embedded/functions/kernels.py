@@ -1,0 +1,153 @@
+"""The functions of the embedded engine that kernels compute: one row each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+
+from engine.embedded import decimals
+from engine.embedded.functions import special_numerics
+from engine.embedded.functions.routines import physical
+from engine.embedded.kernel_functions import VARIABLE_TYPE, KernelFunction
+from engine.embedded.value_limits import requested_length
+from sql.errors import SqlError
+from sql.functions.rows import Kernel
+from sql.functions.table import ROUTINES
+from sql.types.datatypes import BOOL, FLOAT4, FLOAT8, INT2, INT4, INT8, SqlType, numeric
+from sql.values.literals import input_value
+from sql.values.special_numbers import no_room
+
+_TEXT, _NUMERIC = ("VARCHAR",), (VARIABLE_TYPE,)
+_NUMERICS = _NUMERIC * 2
+# Where a kernel takes a number that a function has.
+_NUMBER = ("number",)
+
+
+def reading(kind: SqlType) -> Callable[[str], object]:
+    """Return the input function of a type, for its errors."""
+    return lambda text: input_value(text, kind, "UTC")
+
+
+def too_long_for(text: str, length: int) -> None:
+    """Raise 22001."""
+    raise SqlError("22001", f"value too long for type character varying({length})")
+
+
+def no_room_for(value: float, precision: int, scale: int) -> None:
+    """Raise the error of NaN or an infinity as numeric(precision, scale); a number has room."""
+    decimal = Decimal(value)
+    if not decimal.is_finite():
+        raise no_room(decimal, numeric(precision, scale))
+
+
+def special_at_scale(value: decimals.Numeric) -> None:
+    """Raise the error of NaN or an infinity at a known scale."""
+    if special_numerics.is_special(value):
+        special_numerics.at_scale(value)
+
+
+def out_of_epoch(seconds: float) -> None:
+    """Raise 22008 for an instant out of range; NaN has an error of its own."""
+    if not math.isnan(seconds):
+        raise SqlError("22008", f'timestamp out of range: "{seconds:g}"')
+
+
+EXPLAINS = {"float8_to_timestamp": out_of_epoch}
+
+
+def _of_numerics() -> list[KernelFunction]:
+    at, names = "numbers.any_numeric.any_", ("add", "subtract", "multiply", "divide", "modulo")
+    found = [KernelFunction(f"numeric_{name}", at + name, _NUMERICS, VARIABLE_TYPE) for name in names]
+    names = ("negate", "absolute", "sign_words", "ceil", "floor")
+    for name, kernel in zip(("negate", "abs", "sign", "ceil", "floor"), names, strict=True):
+        found.append(KernelFunction(f"numeric_{name}", at + kernel, _NUMERIC, VARIABLE_TYPE))
+    for name in ("round", "trunc"):
+        found.append(KernelFunction(f"numeric_{name}", at + name, (VARIABLE_TYPE, "INTEGER"), VARIABLE_TYPE))
+    for name, kind, bits in (("float8", "DOUBLE", 64), ("float4", "FLOAT", 32)):
+        kernel = f"{at}from_float{bits}"
+        found.append(KernelFunction(f"numeric_from_{name}", kernel, (kind,), VARIABLE_TYPE, ("-1",)))
+        limited, arguments = f"{at}limited_float{bits}", (kind, "INTEGER", "INTEGER")
+        found.append(
+            KernelFunction(f"numeric_limited_from_{name}", limited, arguments, VARIABLE_TYPE, explain=no_room_for)
+        )
+    for scale, fixed in enumerate(decimals.FIXED):
+        found.append(KernelFunction(f"numeric_pack_{scale}", at + "same", (fixed,), VARIABLE_TYPE))
+        unpack = KernelFunction(
+            f"numeric_to_{scale}", at + "at_scale", _NUMERIC, fixed, _NUMBER, special_at_scale, number=scale
+        )
+        found.append(unpack)
+    return [
+        *found,
+        KernelFunction("numeric_text", "texts.text_output.numeric_to_text", _NUMERIC, "VARCHAR"),
+        KernelFunction(
+            "numeric_from_text", "texts.text_input.text_to_numeric", _TEXT, VARIABLE_TYPE, explain=decimals.from_text
+        ),
+    ]
+
+
+def _of_floats() -> list[KernelFunction]:
+    found: list[KernelFunction] = []
+    for family, kind, bits in (("float8", "DOUBLE", 64), ("float4", "FLOAT", 32)):
+        for name in ("add", "subtract", "multiply", "divide"):
+            kernel = f"numbers.arithmetic.{name}_float{bits}"
+            found.append(KernelFunction(f"{family}_{name}", kernel, (kind, kind), kind))
+        found.append(KernelFunction(f"{family}_text", f"texts.text_output.float{bits}_to_text", (kind,), "VARCHAR"))
+    return [
+        *found,
+        KernelFunction("float4_from_float8", "numbers.casts.float64_to_float32", ("DOUBLE",), "FLOAT"),
+    ]
+
+
+def _of_texts() -> list[KernelFunction]:
+    at, found = "texts.text_functions.text_", []
+    inputs = (
+        *(("bool", "bool", BOOL), ("int2", "int16", INT2), ("int4", "int32", INT4), ("int8", "int64", INT8)),
+        *(("float4", "float32", FLOAT4), ("float8", "float64", FLOAT8)),
+    )
+    for name, kernel, kind in inputs:
+        kernel = f"texts.text_input.text_to_{kernel}"
+        found.append(KernelFunction(f"{name}_from_text", kernel, _TEXT, kind.row.duckdb, explain=reading(kind)))
+    for name, kernel, arguments in (
+        ("substring", "substring", ("VARCHAR", "INTEGER", "INTEGER")),
+        ("replaced", "replace", _TEXT * 3),
+    ):
+        found.append(KernelFunction(f"text_{name}", at + kernel, arguments, "VARCHAR"))
+    limit = KernelFunction("text_limit", at + "limit", ("VARCHAR", "INTEGER"), "VARCHAR", explain=too_long_for)
+    found.append(limit)
+    # Once for constants that DuckDB should not compute in advance.
+    for suffix in ("", "_unfolded"):
+        found.append(
+            KernelFunction(
+                f"text_repeat{suffix}",
+                at + "repeat",
+                ("VARCHAR", "INTEGER"),
+                "VARCHAR",
+                is_volatile=bool(suffix),
+                refusal=requested_length,
+            )
+        )
+    return found
+
+
+def _of_others() -> list[KernelFunction]:
+    found = [KernelFunction("timestamp_text", "texts.text_output.timestamp_to_text", ("BIGINT",), "VARCHAR")]
+    for bits, kind in ((16, "SMALLINT"), (32, "INTEGER"), (64, "BIGINT")):
+        for name in ("shift_left", "shift_right"):
+            kernel = f"numbers.arithmetic.{name}"
+            row = KernelFunction(f"int{bits // 8}_{name}", kernel, (kind, "INTEGER"), kind, _NUMBER, number=bits)
+            found.append(row)
+    return found
+
+
+def _of_table() -> list[KernelFunction]:
+    found: list[KernelFunction] = []
+    for routine in ROUTINES:
+        if isinstance(routine.implementation, Kernel):
+            arguments = tuple(map(physical, routine.arguments))
+            kernel, explain = routine.implementation.name, EXPLAINS.get(routine.name)
+            found.append(KernelFunction(routine.name, kernel, arguments, physical(routine.result), (), explain))
+    return found
+
+
+KERNELS = (*_of_table(), *_of_numerics(), *_of_floats(), *_of_texts(), *_of_others())

@@ -1,0 +1,207 @@
+"""Functions of the embedded engine that are kernels: DuckDB calls machine code, not Python.
+
+Enters: a `KernelFunction`, which names a kernel of `ringbuffer.scalar` and DuckDB's types. Leaves:
+the function, registered through DuckDB's C interface (`c_interface`); its loop is made at set-up
+(`python -m engine.embedded.warm_up`), and loaded at its first call. A failure carries today's text
+of PostgreSQL's error through DuckDB, as `error_mark` writes it. Must not know SQL's names.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Sequence
+from ctypes import CFUNCTYPE, c_double, c_float, c_int16, c_int32, c_int64, c_uint8
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.embedded.c_interface import CFunctions, address_of, kernel_symbols, set_error
+from engine.embedded.error_mark import marked
+from engine.embedded.value_limits import too_long
+from ringbuffer.compile.code_cache import safe_place
+from ringbuffer.compile.loader import define_symbol, load_c_function
+from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
+from ringbuffer.memory.error_codes import MESSAGES, NUMERIC_DIGITS, NUMERIC_OVERFLOW, TEXT_TOO_LONG
+from ringbuffer.vectors import driver
+from ringbuffer.vectors.loops import DECIMAL, FORMS, FUNCTION, STRING, VARIABLE, Loop
+from sql.errors import SqlError
+
+VARIABLE_TYPE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
+KINDS = {
+    "BOOLEAN": "BOOL",
+    "SMALLINT": "INT16",
+    "INTEGER": "INT32",
+    "BIGINT": "INT64",
+    "FLOAT": "FLOAT32",
+    "DOUBLE": "FLOAT64",
+    "VARCHAR": STRING,
+    "BLOB": STRING,
+    VARIABLE_TYPE: VARIABLE,
+}
+READERS: dict[str, Any] = {
+    "BOOL": c_uint8,
+    "INT16": c_int16,
+    "INT32": c_int32,
+    "INT64": c_int64,
+    "FLOAT32": c_float,
+    "FLOAT64": c_double,
+}
+ENTRY_TEXT = """\
+from ringbuffer.compile.jit import kernel
+from ringbuffer.vectors.driver import run
+
+
+@kernel
+def entry(call, chunk, result):
+    return run(call, chunk, result)
+"""
+DIGITS_DETAIL = "A numeric holds at most 38 digits."
+# The text of a kernel's error: raises SqlError, for the values of the row.
+Explain = Callable[..., object]
+
+
+@dataclass(frozen=True)
+class KernelFunction:
+    """A function of the embedded engine.
+
+    Attributes:
+        kernel: below `ringbuffer.scalar`, such as `texts.text_functions.text_left`.
+        arguments, result: names of DuckDB's types.
+        constants: source text of the kernel's last arguments, `number` for the number of the row.
+        explain: raises the error of a row that the kernel refuses, where it has more to say than
+            the kernel's code.
+        refusal: the error of a text that is too long, where it is PostgreSQL's own.
+    """
+
+    name: str
+    kernel: str
+    arguments: tuple[str, ...]
+    result: str
+    constants: tuple[str, ...] = ()
+    explain: Explain | None = None
+    is_volatile: bool = False
+    number: int = 0
+    refusal: Callable[[], SqlError] | None = None
+
+    @property
+    def loop(self) -> Loop:
+        """The loop of the kernel over vectors of these types."""
+        return Loop(self.kernel, tuple(map(kind_of, self.arguments)), kind_of(self.result), self.constants)
+
+    def slot(self, number: int, bytes_max: int) -> npt.NDArray[np.int64]:
+        """Return the words that the driver is handed."""
+        words = [0, number, bytes_max, len(self.arguments), self.number]
+        words.append(FORMS.get(kind_of(self.result), driver.PLAIN))
+        for kind in self.arguments:
+            words += [FORMS.get(kind_of(kind), driver.PLAIN), scale_of(kind)]
+        return np.array(words, np.int64)
+
+    def error(self, code: int, row: Callable[[], Sequence[Any]], bytes_max: int) -> SqlError:
+        """Return the error of a row."""
+        if code == TEXT_TOO_LONG:
+            return too_long(bytes_max) if self.refusal is None else self.refusal()
+        if self.explain is not None:
+            try:
+                self.explain(*row())
+            except SqlError as error:
+                return error
+        is_digits = code in (NUMERIC_OVERFLOW, NUMERIC_DIGITS)
+        sqlstate, message = MESSAGES[NUMERIC_OVERFLOW if is_digits else code]
+        return SqlError(sqlstate, message, detail=DIGITS_DETAIL if is_digits else None)
+
+
+def kind_of(name: str) -> str:
+    """Return the kind of vector of a type."""
+    return DECIMAL if name.startswith("DECIMAL") else KINDS[name]
+
+
+def scale_of(name: str) -> int:
+    """Return the scale of a decimal type."""
+    return int(name[name.index(",") + 1 : -1]) if name.startswith("DECIMAL") else 0
+
+
+class KernelFunctions:
+    """The functions of this process, with their code."""
+
+    def __init__(self) -> None:
+        place = safe_place(Path(driver.__file__).parent / "__pycache__")
+        self.folder = place or Path(mkdtemp(prefix="antumbra-"))
+        self._lock = threading.Lock()
+        self._functions: list[KernelFunction] = []
+        self._loops: dict[Loop, int] = {}
+        self._slots: dict[tuple[KernelFunction, int], npt.NDArray[np.int64]] = {}
+        self._callbacks = (CFUNCTYPE(c_int64, c_int64)(self._load), CFUNCTYPE(c_int64, *[c_int64] * 4)(self._fail))
+        symbols = kernel_symbols() | dict(
+            zip(("antumbra_load", "antumbra_fail"), map(address_of, self._callbacks), strict=True)
+        )
+        for name, address in symbols.items():
+            define_symbol(name, address)
+        self._entry = load_c_function(self.folder, "entry_of_vectors", ENTRY_TEXT, "entry", 3)
+
+    def register(self, functions: CFunctions, rows: Sequence[KernelFunction], bytes_max: int) -> None:
+        """Make functions known to a database whose texts of one call may have `bytes_max` bytes."""
+        for row in rows:
+            with self._lock:
+                slot = self._slots.get((row, bytes_max))
+                if slot is None:
+                    self._functions.append(row)
+                    slot = self._slots[row, bytes_max] = row.slot(len(self._functions) - 1, bytes_max)
+            functions.register(row.name, row.arguments, row.result, self._entry, slot.ctypes.data, row.is_volatile)
+
+    def code_of(self, loop: Loop) -> int:
+        """Return the address of a loop, compiled if it has not been before."""
+        with self._lock:
+            if loop not in self._loops:
+                self._loops[loop] = load_c_function(self.folder, loop.name, loop.text, FUNCTION, 3)
+            return self._loops[loop]
+
+    def _load(self, slot: int) -> int:
+        """Put the address of its loop into a slot."""
+        address = self.code_of(self._functions[_word(slot + driver.SLOT_FUNCTION)].loop)
+        c_int64.from_address(slot + driver.SLOT_LOOP).value = address
+        return 0
+
+    def _fail(self, call: int, slot: int, block: int, row: int) -> int:
+        """Let a call fail with the error of a row."""
+        function = self._functions[_word(slot + driver.SLOT_FUNCTION)]
+        code, bytes_max = _word(block + driver.ERROR), _word(slot + driver.SLOT_BYTES_MAX)
+        set_error(call, marked(function.error(code, lambda: values_of(function, block, row), bytes_max)))
+        return 0
+
+
+@cache
+def kernel_functions() -> KernelFunctions:
+    """Return the functions of this process."""
+    return KernelFunctions()
+
+
+def values_of(function: KernelFunction, block: int, row: int) -> list[Any]:
+    """Return the arguments of a row, of which none is NULL."""
+    found: list[Any] = []
+    for index, name in enumerate(function.arguments):
+        place = block + driver.ARGUMENTS + driver.ARGUMENT_BYTES * index
+        data, kind = _word(place), kind_of(name)
+        if kind in READERS:
+            reader = READERS[kind]
+            found.append(reader.from_address(data + ctypes.sizeof(reader) * row).value)
+            continue
+        word = data + 16 * row
+        if kind == STRING:
+            length = _word(word) & LENGTH_MASK
+            text = ctypes.string_at(word + 4 if length <= INLINE_BYTES_MAX else _word(word + 8), length)
+            found.append(text.decode() if name == "VARCHAR" else text)
+            continue
+        unscaled = int.from_bytes(ctypes.string_at(word, 16), "little", signed=True)
+        scale = scale_of(name) if kind == DECIMAL else c_int16.from_address(_word(place + driver.W) + 2 * row).value
+        found.append((unscaled, scale))
+    return found
+
+
+def _word(address: int) -> int:
+    return c_int64.from_address(address).value

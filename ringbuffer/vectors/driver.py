@@ -1,0 +1,154 @@
+"""The call of a kernel for a chunk of an engine's vectors: C code that the engine itself calls.
+
+Enters: the engine's call, its chunk of argument vectors, its result vector; and the *slot* of the
+function, int64 words: how its vectors are read, and the address of its loop, 0 until the first
+call. Leaves: the result vector; or a failure, which goes to `antumbra_fail`. The engine's functions
+are symbols here, which the owner of the engine defines. Nothing here holds the interpreter lock,
+and any thread of the engine may call. Must not know the engine.
+
+A *block* is what one call knows of its vectors, int64 words as well: those up to ARGUMENTS, and
+four for each argument: the addresses of its data, scales and validity, and its scale.
+"""
+
+from __future__ import annotations
+
+from ringbuffer.compile.jit import external, kernel
+from ringbuffer.memory.addresses import call_at, load_word, store_word
+from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
+from ringbuffer.memory.error_codes import SCRATCH_FULL, TEXT_TOO_LONG
+
+W = 8
+# Words of a slot, from its address on. A form and a scale for each argument come last.
+SLOT_LOOP, SLOT_FUNCTION, SLOT_BYTES_MAX, SLOT_COUNT, SLOT_NUMBER, SLOT_FORM, SLOT_ARGUMENTS = range(0, 7 * W, W)
+# Words of a block.
+ERROR, RESULT, RESULT_SCALES, RESULT_VALID, NUMBER, HEAP, SCRATCH = range(0, 7 * W, W)
+SCRATCH_CAPACITY, SCRATCH_USED, SCRATCH_NEEDED = SCRATCH + W, SCRATCH + 2 * W, SCRATCH + 3 * W
+ARGUMENTS = SCRATCH + 4 * W
+ARGUMENT_BYTES = 4 * W
+# Forms of vectors: one array of values, of 16-byte strings, or a struct of an int128 and a scale.
+PLAIN, TEXT, NUMERIC = range(3)
+
+TEXT_BYTES = 16
+HEAP_BYTES = 1 << 16
+
+# The engine's functions of words, by the number of their arguments.
+SYMBOLS = {
+    "antumbra_slot": 1,
+    "antumbra_rows_count": 1,
+    "antumbra_argument": 2,
+    "antumbra_data": 1,
+    "antumbra_validity": 1,
+    "antumbra_make_validity": 1,
+    "antumbra_part": 2,
+    "antumbra_keep_text": 4,
+    # Takes a slot, and puts the address of its loop there.
+    "antumbra_load": 1,
+    # Takes the engine's call, slot, block and row.
+    "antumbra_fail": 4,
+}
+slot_of, rows_count_of, argument_of, data_of, validity_of, make_validity, part_of, keep_text, load, fail = (
+    external(name, "int64", *["int64"] * count) for name, count in SYMBOLS.items()
+)
+allocate, release = external("malloc", "int64", "int64"), external("free", "void", "int64")
+
+
+@kernel
+def run(call: int, chunk: int, result: int) -> int:
+    """Compute the result vector of a chunk."""
+    slot = slot_of(call)
+    if load_word(slot + SLOT_LOOP) == 0:
+        load(slot)
+    count = load_word(slot + SLOT_COUNT)
+    block = allocate(ARGUMENTS + ARGUMENT_BYTES * count)
+    for index in range(count):
+        note_argument(slot, block, argument_of(chunk, index), index)
+    note_result(slot, block, result)
+    rows_count = rows_count_of(chunk)
+    row = run_loop(slot, block, rows_count)
+    if row == rows_count and load_word(slot + SLOT_FORM) == TEXT:
+        row = keep_texts(slot, block, rows_count, result)
+    if row < rows_count:
+        fail(call, slot, block, row)
+    heap = load_word(block + HEAP)
+    while heap != 0:
+        before = load_word(heap)
+        release(heap)
+        heap = before
+    release(block)
+    return 0
+
+
+@kernel
+def note_argument(slot: int, block: int, vector: int, index: int) -> int:
+    """Write the addresses of an argument's vector into the block."""
+    described = slot + SLOT_ARGUMENTS + 2 * W * index
+    place = block + ARGUMENTS + ARGUMENT_BYTES * index
+    if load_word(described) == NUMERIC:
+        store_word(place, data_of(part_of(vector, 0)))
+        store_word(place + W, data_of(part_of(vector, 1)))
+    else:
+        store_word(place, data_of(vector))
+        store_word(place + W, 0)
+    store_word(place + 2 * W, validity_of(vector))
+    store_word(place + 3 * W, load_word(described + W))
+    return 0
+
+
+@kernel
+def note_result(slot: int, block: int, result: int) -> int:
+    """Write the addresses of the result's vector into the block; it has no scratch heap yet."""
+    make_validity(result)
+    if load_word(slot + SLOT_FORM) == NUMERIC:
+        store_word(block + RESULT, data_of(part_of(result, 0)))
+        store_word(block + RESULT_SCALES, data_of(part_of(result, 1)))
+    else:
+        store_word(block + RESULT, data_of(result))
+        store_word(block + RESULT_SCALES, 0)
+    store_word(block + RESULT_VALID, validity_of(result))
+    store_word(block + NUMBER, load_word(slot + SLOT_NUMBER))
+    for place in (ERROR, HEAP, SCRATCH, SCRATCH_CAPACITY, SCRATCH_USED, SCRATCH_NEEDED):
+        store_word(block + place, 0)
+    return 0
+
+
+@kernel
+def run_loop(slot: int, block: int, rows_count: int) -> int:
+    """Run the loop, with as much room for texts as it needs.
+
+    Return `rows_count`, or the row that failed, with its error in the block.
+    """
+    loop, room = load_word(slot + SLOT_LOOP), load_word(slot + SLOT_BYTES_MAX)
+    row: int = call_at(loop, 0, rows_count, block)
+    while row < rows_count and load_word(block + ERROR) == SCRATCH_FULL:
+        # What was made stays where it is until it is kept.
+        size = max(load_word(block + SCRATCH_NEEDED), HEAP_BYTES)
+        if size > room:
+            store_word(block + ERROR, TEXT_TOO_LONG)
+            return row
+        room -= size
+        heap = allocate(size + W)
+        store_word(heap, load_word(block + HEAP))
+        store_word(block + HEAP, heap)
+        store_word(block + SCRATCH, heap + W)
+        store_word(block + SCRATCH_CAPACITY, size)
+        store_word(block + SCRATCH_USED, 0)
+        row = call_at(loop, row, rows_count, block)
+    return row
+
+
+@kernel
+def keep_texts(slot: int, block: int, rows_count: int, result: int) -> int:
+    """Let the engine copy all texts that are not inline.
+
+    Return `rows_count`, or the row at which they are too long together.
+    """
+    texts, room = load_word(block + RESULT), load_word(slot + SLOT_BYTES_MAX)
+    for row in range(rows_count):
+        length = load_word(texts + TEXT_BYTES * row) & LENGTH_MASK
+        if length > INLINE_BYTES_MAX:
+            room -= length
+            if room < 0:
+                store_word(block + ERROR, TEXT_TOO_LONG)
+                return row
+            keep_text(result, row, load_word(texts + TEXT_BYTES * row + W), length)
+    return rows_count

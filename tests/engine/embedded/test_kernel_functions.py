@@ -1,0 +1,123 @@
+"""Functions that are kernels, as DuckDB calls them: vectors of all forms, errors, limits.
+
+What each function computes is held to PostgreSQL by `tests/engine/functions.txt`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from engine.embedded.c_interface import KERNEL_SYMBOLS, library
+from engine.embedded.duckdb_errors import sql_error
+from engine.embedded.functions.kernels import KERNELS
+from engine.embedded.functions.registration import open_database
+from ringbuffer.vectors import driver
+from sql.errors import SqlError
+
+BYTES_MAX = 1 << 20
+NUMERIC = "{{unscaled: {}::DECIMAL(38,0), scale: {}::SMALLINT}}"
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[duckdb.DuckDBPyConnection]:
+    connection = open_database(":memory:", {"threads": 2}, BYTES_MAX)
+    yield connection
+    connection.close()
+
+
+def failure(engine: duckdb.DuckDBPyConnection, text: str) -> SqlError:
+    with pytest.raises(duckdb.Error) as raised:
+        engine.execute(text).fetchall()
+    found = sql_error(raised.value)
+    assert isinstance(found, SqlError), found
+    return found
+
+
+def test_names_are_functions_once(engine: duckdb.DuckDBPyConnection) -> None:
+    names = [row.name for row in KERNELS]
+    assert len(set(names)) == len(names)
+    known = engine.execute("SELECT DISTINCT function_name FROM duckdb_functions()").fetchall()
+    assert {(name,) for name in names} <= set(known)
+
+
+def test_duckdb_has_the_symbols_of_the_driver() -> None:
+    assert set(KERNEL_SYMBOLS) == set(driver.SYMBOLS) - {"antumbra_load", "antumbra_fail"}
+    assert library().duckdb_vector_size() == duckdb.__standard_vector_size__
+
+
+@pytest.mark.parametrize("long", ["", "x" * 40])
+def test_vectors_of_all_forms(engine: duckdb.DuckDBPyConnection, long: str) -> None:
+    """Constants, NULLs, rows after a filter, rows of a join: three thousand, so more than one
+    vector.
+    """
+    texts = [None if row % 7 == 3 else f"{long}{row}|tail-{row}-{long}" for row in range(3_000)]
+    engine.register("rows", pa.table({"id": range(3_000), "t": texts}))
+    expected = [(row, None if text is None else text.split("|")[1]) for row, text in enumerate(texts)]
+    split = "SELECT id, text_split_part(t, '|', 2) FROM rows"
+    assert engine.execute(f"{split} ORDER BY id").fetchall() == expected
+    assert engine.execute(f"{split} WHERE id % 3 = 1 ORDER BY id").fetchall() == expected[1::3]
+    joined = "SELECT n, text_split_part(t, '|', 2) FROM range(5000) AS m(n) JOIN rows ON id = n % 10 ORDER BY n"
+    assert engine.execute(joined).fetchall() == [(n, expected[n % 10][1]) for n in range(5_000)]
+    assert engine.execute(f"SELECT text_split_part('{long}a|b{long}', '|', 2)").fetchall() == [(f"b{long}",)]
+    assert engine.execute("SELECT text_split_part(NULL, '|', 2), text_split_part('a', NULL, 2)").fetchall() == [
+        (None, None)
+    ]
+    engine.unregister("rows")
+
+
+def test_numerics_of_all_scales(engine: duckdb.DuckDBPyConnection) -> None:
+    packed = "numeric_add(numeric_pack_2(n::DECIMAL(38,2)), numeric_pack_5((n / 8)::DECIMAL(38,5)))"
+    table = "(SELECT CASE WHEN n % 5 = 2 THEN NULL ELSE n END AS n FROM range(5000) AS m(n))"
+    rows = engine.execute(
+        f"SELECT n, numeric_to_5({packed}), numeric_text({packed}) FROM {table} ORDER BY n"
+    ).fetchall()
+    for n, value, text in rows:
+        assert (value, text) == ((None, None) if n is None else (n + value.__class__(n) / 8, f"{n + n / 8:.5f}"))
+
+
+@pytest.mark.parametrize(
+    ("call", "sqlstate", "message"),
+    [
+        ("text_split_part('a' || n, ',', n::INTEGER - 2500)", "22023", "field position must not be zero"),
+        ("int4_from_text('x' || n)", "22P02", 'invalid input syntax for type integer: "x0"'),
+        ("text_limit('abc' || n, 3)", "22001", "value too long for type character varying(3)"),
+        (f"numeric_divide({NUMERIC.format(1, 0)}, {NUMERIC.format('n - 7', 0)})", "22012", "division by zero"),
+        ("float8_ln((n - 9)::DOUBLE)", "2201E", "cannot take logarithm of a negative number"),
+        (f"numeric_to_2({NUMERIC.format(2, -1)})", "0A000", "NaN as a numeric of known scale is not supported yet"),
+    ],
+)
+def test_an_error_is_that_of_its_row(engine: duckdb.DuckDBPyConnection, call: str, sqlstate: str, message: str) -> None:
+    error = failure(engine, f"SELECT max({call}) FROM range(5000) AS m(n)")
+    assert (error.sqlstate, error.message) == (sqlstate, message)
+
+
+def test_too_many_digits_have_their_detail(engine: duckdb.DuckDBPyConnection) -> None:
+    large = NUMERIC.format("9" * 38, 0)
+    error = failure(engine, f"SELECT numeric_add({large}, {large})")
+    assert (error.sqlstate, error.detail) == ("22003", "A numeric holds at most 38 digits.")
+
+
+def test_texts_of_a_batch_are_bounded(engine: duckdb.DuckDBPyConnection) -> None:
+    """The limit holds for what is made, and for what is kept of a long argument."""
+    assert engine.execute("SELECT length(text_repeat('a', 1000000))").fetchall() == [(1_000_000,)]
+    assert (
+        failure(engine, "SELECT max(text_repeat('a', 20000 + n::INTEGER)) FROM range(60) AS m(n)").sqlstate == "54000"
+    )
+    engine.register("long", pa.table({"t": ["a" * 20_000]}))
+    assert (
+        failure(engine, "SELECT max(text_left(t, 19000 + n::INTEGER)) FROM long, range(60) AS m(n)").sqlstate == "53200"
+    )
+    engine.unregister("long")
+
+
+def test_the_layout_of_strings(engine: duckdb.DuckDBPyConnection) -> None:
+    """Bytes that a short string does not use are zero, in DuckDB as here: equal strings have equal
+    words.
+    """
+    both = "text_left('abcdefghijkl', k) = left('abcdefghijkl', k)"
+    text = f"SELECT count(*) FROM (SELECT n::INTEGER % 13 AS k FROM range(3000) AS m(n)) WHERE {both}"
+    assert engine.execute(text).fetchall() == [(3_000,)]
