@@ -19,7 +19,9 @@ from sql import interrupts
 from sql.emit.failing import can_fail
 from sql.errors import SqlError, not_supported
 from sql.functions.printing import CastRule, Printer, Rule, form_of, target_form
+from sql.functions.rows import OWN_FORMS, OWN_SCALES
 from sql.functions.session import VIEW_CHANGES
+from sql.functions.table import ROWS
 from sql.functions.volatility import is_constant
 from sql.tree.expressions import (
     Call,
@@ -35,15 +37,6 @@ from sql.tree.expressions import (
 from sql.tree.walks import walk
 from sql.types.datatypes import NUMERIC_DIGITS_MAX, SqlType
 
-# Functions whose numeric operands keep their own scales: the result's scale is not that of the
-# widest operand.
-KEEPS_SCALES = frozenset({"multiply", "round", "trunc", "ceil", "floor", "sign"})
-# Functions that take each operand in its own form.
-OWN_FORMS = frozenset(
-    {"row", "json_of_value", "json_of_values", "json_of_pairs", "json_of_elements", "json_of_members"}
-)
-# Functions that evaluate their later operands only where the earlier ones do not decide.
-LAZY = frozenset({"and", "or", "coalesce"})
 ALONE_HINT = "Call it in a SELECT of nothing else."
 # Characters of one expression; a constant may be longer.
 TEXT_MAX = 2_000_000
@@ -202,14 +195,15 @@ class ExpressionPrinter(Printer):
         """Return the texts of the operands, numeric ones in one form and (but for products) one
         scale.
         """
-        if node.function in OWN_FORMS:
+        row = ROWS[node.function]
+        if row.operands == OWN_FORMS:
             return [self.text(argument) for argument in node.arguments]
         numerics = [argument.type for argument in node.arguments if argument.type.family == "numeric"]
         if not numerics:
             return [self.operand(node, index) for index in range(len(node.arguments))]
         if self.operand_form(node) == "variable":
             target = replace(node.type, family="numeric", display_scale=None)
-        elif node.function in KEEPS_SCALES:
+        elif row.operands == OWN_SCALES:
             return [self.text(argument) for argument in node.arguments]
         else:
             target = replace(numerics[0], display_scale=max(kind.display_scale or 0 for kind in numerics))
@@ -220,7 +214,7 @@ class ExpressionPrinter(Printer):
 
     def operand(self, node: Call, index: int, target: SqlType | None = None) -> str:
         """Return one operand of a call, in the form of `target` if that is given."""
-        with self.guard(index > 0 and node.function in LAZY):
+        with self.guard(index > 0 and ROWS[node.function].is_lazy):
             argument = node.arguments[index]
             return self.text(argument) if target is None else self.fit(argument, target)
 

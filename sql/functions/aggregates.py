@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sql.functions.signatures import INTEGERS, NUMBERS, TIMES, Signature, one
+from sql.tree.numeric_scale import ScaleRule, first
 
 EXTREMES = (*NUMBERS, "text", "bpchar", *TIMES, "time", "timetz", "interval", "inet", "oid")
 
@@ -101,6 +102,9 @@ ORDERED_SET_AGGREGATES: dict[str, tuple[Signature, ...]] = {
     "percentile_disc": one("percentile_disc", "float8", "element", result="element"),
     "mode": one("mode", "element", result="element"),
 }
+
+# Aggregates whose numeric values have one display scale.
+SCALED_AGGREGATES: dict[str, ScaleRule] = dict.fromkeys(("min", "max", "sum"), first)
 
 DEVIATIONS = frozenset({"var_pop", "var_samp", "stddev_pop", "stddev_samp"})
 # Aggregates of pairs of floats that add them.

@@ -294,7 +294,7 @@ FUNCTIONS = (
     ),
     Function(
         "array_to_string", "array_to_string", "array text > text; array text text > text",
-        ("array_to_string(array[1,NULL,3], ',', '*')", "1,*,3"), strict=False, duckdb=_to_string,
+        ("array_to_string(array[1,NULL,3], ',', '*')", "1,*,3"), strict=False, duckdb=_to_string, prints=True,
     ),
     Function("array_contains", "@>", "array array > bool", ("array[1,4,3] @> array[3,1]", "t"), duckdb=_contains(0, 1)),
     Function("array_contained", "<@", "array array > bool", ("array[2] <@ array[1,7]", "f"), duckdb=_contains(1, 0)),

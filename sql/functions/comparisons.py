@@ -135,8 +135,8 @@ FUNCTIONS = (
         "ge", ">=", COMPARED, ("interval '1 mon' >= interval '30 days'", "t"), can_fail=False,
         both={COMPARABLE: "({0} >= {1})", KEYED: _keys("({0} >= {1})")},
     ),
-    Function("and", strict=False, can_fail=False, both=short_circuit),
-    Function("coalesce", strict=False, can_fail=False, both=_coalesce),
+    Function("and", strict=False, can_fail=False, both=short_circuit, is_lazy=True),
+    Function("coalesce", strict=False, can_fail=False, both=_coalesce, is_lazy=True),
     Function("greatest", strict=False, can_fail=False, both=_extreme),
     Function("in_list", strict=False, can_fail=False, duckdb=long_in_list, spark=in_list),
     Function(
@@ -156,5 +156,5 @@ FUNCTIONS = (
     Function("least", strict=False, can_fail=False, both=_extreme),
     Function("not", strict=False, can_fail=False, both="(NOT {0})"),
     Function("nullif", strict=False, can_fail=False, both=_nullif),
-    Function("or", strict=False, can_fail=False, both=short_circuit),
+    Function("or", strict=False, can_fail=False, both=short_circuit, is_lazy=True),
 )  # fmt: skip

@@ -209,14 +209,20 @@ FUNCTIONS = (
     ),
     Function(
         "interval_add_timetz", "+", "interval timetz > timetz",
-        ("interval '3 hours' + timetz '01:00+02'", "04:00:00+02"),
+        ("interval '3 hours' + timetz '01:00+02'", "04:00:00+02"), swaps="timetz_add",
     ),
     Function(
         "timetz_at_date", "+", "timetz date > timestamptz",
-        ("timetz '03:00+05' + date '2001-09-28'", "2001-09-27 22:00:00+00"),
+        ("timetz '03:00+05' + date '2001-09-28'", "2001-09-27 22:00:00+00"), swaps="date_at_timetz",
     ),
-    Function("interval_add_time", "+", "interval time > time", ("interval '3 hours' + time '01:00'", "04:00:00")),
-    Function("time_at_date", "+", "time date > timestamp", ("time '03:00' + date '2001-09-28'", "2001-09-28 03:00:00")),
+    Function(
+        "interval_add_time", "+", "interval time > time", ("interval '3 hours' + time '01:00'", "04:00:00"),
+        swaps="time_add",
+    ),
+    Function(
+        "time_at_date", "+", "time date > timestamp", ("time '03:00' + date '2001-09-28'", "2001-09-28 03:00:00"),
+        swaps="date_at_time",
+    ),
     Function(
         "time_span", "-", "timestamp timestamp > interval; timestamptz timestamptz > interval",
         ("timestamp '2001-09-29 03:00' - timestamp '2001-07-27 12:00'", "63 days 15:00:00"), duckdb=_time_span,
@@ -247,7 +253,10 @@ FUNCTIONS = (
         "interval_multiply", "*", "interval float8 > interval", ("interval '1 hour' * 3.5", "03:30:00"),
         python=interval_values.multiply,
     ),
-    Function("times_interval", "*", "float8 interval > interval", ("21 * interval '1 day'", "21 days")),
+    Function(
+        "times_interval", "*", "float8 interval > interval", ("21 * interval '1 day'", "21 days"),
+        swaps="interval_multiply",
+    ),
     Function(
         "interval_divide", "/", "interval float8 > interval", ("interval '1 hour' / 1.5", "00:40:00"),
         python=interval_values.divide,

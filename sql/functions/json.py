@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from sql.functions.printing import Printer, Rule
 from sql.functions.records import field_text
-from sql.functions.rows import Function, routines
+from sql.functions.rows import OWN_FORMS, Function, routines
 from sql.functions.signatures import NUMBERS, TIMES
 from sql.functions.type_casts import output_text
 from sql.tree.expressions import Call, Cast, Literal
@@ -238,19 +238,22 @@ FUNCTIONS = (
         "to_json: element > json; to_jsonb: element > jsonb; row_to_json: record > json; row_to_json: record bool > json; "
         "array_to_json: array > json; array_to_json: array bool > json",
         ("to_jsonb('Fred said \"Hi.\"'::text)", "\"Fred said \\\"Hi.\\\"\""), strict=False, duckdb=_of_value,
+        operands=OWN_FORMS,
     ),
     Function(
         "json_of_values", "",
         "json_build_array: any... > json; json_build_array: > json; jsonb_build_array: any... > jsonb; jsonb_build_array: > jsonb",
         ("json_build_array(1, 'two', NULL)", "[1, \"two\", null]"), strict=False, duckdb=_of_values,
+        operands=OWN_FORMS,
     ),
     Function(
         "json_of_pairs", "",
         "json_build_object: any... > json; json_build_object: > json; jsonb_build_object: any... > jsonb; jsonb_build_object: > jsonb",
         ("json_build_object('foo', 1, 2, true)", "{\"foo\" : 1, \"2\" : true}"), strict=False, duckdb=_of_pairs,
+        operands=OWN_FORMS,
     ),
-    Function("json_of_elements", strict=False, duckdb=_of_elements),
-    Function("json_of_members", strict=False, duckdb=_of_members),
+    Function("json_of_elements", strict=False, duckdb=_of_elements, operands=OWN_FORMS),
+    Function("json_of_members", strict=False, duckdb=_of_members, operands=OWN_FORMS),
     Function(
         "json_object", "json_object", "text[] > json", ("json_object('{a,1,b,NULL}')", "{\"a\" : \"1\", \"b\" : null}"),
         python="json.object_of_pairs",

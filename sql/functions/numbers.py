@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from sql.functions.arguments import literal_integer
 from sql.functions.printing import Printer, Rule, unpacked
-from sql.functions.rows import STABLE, VOLATILE, Function
+from sql.functions.rows import OWN_SCALES, STABLE, VOLATILE, Function
 from sql.functions.signatures import FLOATS, INTEGERS, NUMBERS, across, alike, unary
 from sql.tree.expressions import Call, Literal
+from sql.tree.numeric_scale import first, rounded, summed, whole, widest
 from sql.types.datatypes import scaled_numeric
 
 EXACT = (*INTEGERS, "numeric")
@@ -102,7 +103,7 @@ NEGATIVE = {"numeric float4 float8": "(-{0})", "variable": "numeric_negate({0})"
 FUNCTIONS = (
     Function(
         "abs", "abs @", unary(NUMBERS), ("abs(-2.50)", "2.50"),
-        both={"int2 int4 int8 numeric float4 float8": "abs({0})", "variable": "numeric_abs({0})"},
+        both={"int2 int4 int8 numeric float4 float8": "abs({0})", "variable": "numeric_abs({0})"}, scale=first,
     ),
     Function(
         "ceil", "ceil ceiling", "numeric > numeric; float8 > float8", ("ceil(-1.5)", "-1"),
@@ -115,7 +116,7 @@ FUNCTIONS = (
             "numeric": "CAST(ceil({0}) AS DECIMAL(38,0))",
             "variable": _variable_whole("numeric_ceil"),
             "float8": "float8_ceil({0})",
-        },
+        }, scale=whole, operands=OWN_SCALES,
     ),
     Function(
         "floor", "floor", "numeric > numeric; float8 > float8", ("floor(-1.5)", "-2"),
@@ -128,17 +129,19 @@ FUNCTIONS = (
             "numeric": "CAST(floor({0}) AS DECIMAL(38,0))",
             "variable": _variable_whole("numeric_floor"),
             "float8": "float8_floor({0})",
-        },
+        }, scale=whole, operands=OWN_SCALES,
     ),
     Function(
         "round", "round", "numeric > numeric; float8 > float8; numeric int4 > numeric", ("round(2.345, 2)", "2.35"),
         duckdb={"numeric": _round, "variable": _variable("numeric_round"), "float8": "round_even({0}, 0)"},
-        spark={"numeric": _round, "variable": _variable("numeric_round"), "float8": "rint({0})"},
+        spark={"numeric": _round, "variable": _variable("numeric_round"), "float8": "rint({0})"}, scale=rounded,
+        operands=OWN_SCALES,
     ),
     Function(
         "trunc", "trunc", "numeric > numeric; float8 > float8; numeric int4 > numeric", ("trunc(-2.345, 1)", "-2.3"),
         duckdb={"numeric": _trunc, "variable": _variable("numeric_trunc"), "float8": "trunc({0})"},
         spark={"numeric": _trunc, "variable": _variable("numeric_trunc"), "float8": "float8_trunc({0})"},
+        scale=rounded, operands=OWN_SCALES,
     ),
     Function(
         "sign", "sign", "numeric > numeric; float8 > float8", ("sign(-8.4)", "-1"),
@@ -151,12 +154,12 @@ FUNCTIONS = (
             "numeric": "CAST(sign({0}) AS DECIMAL(38,0))",
             "variable": _variable_whole("numeric_sign"),
             "float8": "float8_sign({0})",
-        },
+        }, scale=whole, operands=OWN_SCALES,
     ),
     Function(
         "modulo", "mod %", f"{alike(EXACT)}; {MODULO}", ("-7 % 3", "-1"),
         duckdb={"numeric": "({0} % {1})", "variable": "numeric_modulo({0}, {1})", "int2 int4 int8": _modulo_integer},
-        spark={"numeric int2 int4 int8": "({0} % {1})", "variable": "numeric_modulo({0}, {1})"},
+        spark={"numeric int2 int4 int8": "({0} % {1})", "variable": "numeric_modulo({0}, {1})"}, scale=widest,
     ),
     Function(
         "quotient", "div", "numeric numeric > numeric", ("div(9, 4)", "2"), python="math.quotient", java=True,
@@ -214,9 +217,9 @@ FUNCTIONS = (
             "variable": "numeric_add({0}, {1})",
             "float4": "float4_add({0}, {1})",
             "float8": "float8_add({0}, {1})",
-        },
+        }, scale=widest,
     ),
-    Function("plus", "+", unary(NUMBERS), ("+ 3", "3")),
+    Function("plus", "+", unary(NUMBERS), ("+ 3", "3"), scale=first),
     Function(
         "subtract", "-", f"{alike(NUMBERS)}; {MIXED}; {across(FLOATS)}", ("2 - 3.0", "-1.0"),
         duckdb={
@@ -231,12 +234,12 @@ FUNCTIONS = (
             "variable": "numeric_subtract({0}, {1})",
             "float4": "float4_subtract({0}, {1})",
             "float8": "float8_subtract({0}, {1})",
-        },
+        }, scale=widest,
     ),
     Function(
         "negate", "-", unary(NUMBERS), ("- 2.50", "-2.50"),
         duckdb={"int2 int4 int8": _negate_duckdb, **NEGATIVE},
-        spark={"int2 int4 int8": _negate_integer, **NEGATIVE},
+        spark={"int2 int4 int8": _negate_integer, **NEGATIVE}, scale=first,
     ),
     Function(
         "multiply", "*", f"{alike(NUMBERS)}; {MIXED}; {across(FLOATS)}", ("2 * 0.5", "1.0"),
@@ -252,7 +255,7 @@ FUNCTIONS = (
             "variable": "numeric_multiply({0}, {1})",
             "float4": "float4_multiply({0}, {1})",
             "float8": "float8_multiply({0}, {1})",
-        },
+        }, scale=summed, operands=OWN_SCALES,
     ),
     Function(
         "divide", "/", f"{alike(NUMBERS)}; {MIXED}; {across(FLOATS)}", ("7 / 2", "3"),

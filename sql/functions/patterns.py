@@ -126,7 +126,7 @@ FUNCTIONS = (
         duckdb=f"regexp_part({{0}}, {{1}}, {RUN})",
     ),
     Function("like", "like ~~", "text text > bool", ("'abc' LIKE '_b_'", "t"), can_fail=False, both=_text_like),
-    Function("not_like", "notlike !~~", "text text > bool", ("'abc' !~~ 'a%'", "f")),
+    Function("not_like", "notlike !~~", "text text > bool", ("'abc' !~~ 'a%'", "f"), negates="like"),
     Function(
         "similar_to_escape", "similar_to_escape", "text > text; text text > text",
         ("similar_to_escape('a_c')", "^(?:a.c)$"), duckdb=_similar_pattern,
@@ -161,7 +161,7 @@ FUNCTIONS = (
         ("regexp_substr('number of your street', '[^, ]+')", "number"), duckdb=f"regexp_whole({{0}}, {{1}}, {RUN})",
     ),
     Function("ilike", "~~*", "text text > bool", ("'ABC' ~~* 'a%'", "t"), can_fail=False, both=_text_like),
-    Function("not_ilike", "!~~*", "text text > bool", ("'ABC' !~~* 'a%'", "f")),
+    Function("not_ilike", "!~~*", "text text > bool", ("'ABC' !~~* 'a%'", "f"), negates="ilike"),
     Function(
         "matches", "~", "text text > bool", ("'thomas' ~ 't.*ma'", "t"), duckdb=_match(RE2), spark=_match(AUTOMATON),
     ),
@@ -169,6 +169,6 @@ FUNCTIONS = (
         "imatches", "~*", "text text > bool", ("'thomas' ~* 'T.*ma'", "t"), duckdb=_match(RE2, "i"),
         spark=_match(AUTOMATON, "i"),
     ),
-    Function("not_matches", "!~", "text text > bool", ("'thomas' !~ 't.*max'", "t")),
-    Function("not_imatches", "!~*", "text text > bool", ("'thomas' !~* 'T.*ma'", "f")),
+    Function("not_matches", "!~", "text text > bool", ("'thomas' !~ 't.*max'", "t"), negates="matches"),
+    Function("not_imatches", "!~*", "text text > bool", ("'thomas' !~* 'T.*ma'", "f"), negates="imatches"),
 )  # fmt: skip

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from sql.functions.casts import limited
 from sql.functions.printing import CastRule, Printer
-from sql.functions.rows import Function
+from sql.functions.rows import OWN_FORMS, Function
 from sql.functions.type_casts import output_text, to_padded, to_short
 from sql.tree.expressions import Call, Cast, Literal
 
@@ -52,5 +52,5 @@ RECORD_CASTS: Mapping[str, CastRule] = {
 
 FUNCTIONS = (
     Function("field", strict=False, can_fail=False, duckdb=_field),
-    Function("row", strict=False, can_fail=False, duckdb=_row),
+    Function("row", strict=False, can_fail=False, duckdb=_row, operands=OWN_FORMS),
 )  # fmt: skip

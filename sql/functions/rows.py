@@ -17,10 +17,13 @@ from typing import Any
 
 from sql.functions.printing import Rule, form_of, own_call
 from sql.functions.signatures import Signature
+from sql.tree.numeric_scale import ScaleRule
 from sql.types.datatypes import LiteralValue, SqlType
 
 Implementation = str | Callable[..., Any]
 IMMUTABLE, STABLE, VOLATILE = "immutable", "stable", "volatile"
+# Forms of numeric operands: one scale for all, each one's own scale, or whatever each has.
+ALIGNED, OWN_SCALES, OWN_FORMS = "aligned", "own scales", "own forms"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,21 @@ class Function:
             the kernel where it has no rule.
         python: the implementation on Python's values where there is no kernel, by the family of the
             first operand where there are several. DuckDB calls the implementation.
+        java: Spark has the routines as well (`engine/spark/spark_functions.java`).
+        called: the name in the engines, without the family of the first operand, where it is not
+            the canonical name.
+        defaults: the values of last arguments that are not given, by their places.
+        of_session: the engine puts the number of the session before the arguments.
+        scale: the display scale of a numeric result, where it is one for all values
+            (`sql.tree.numeric_scale`).
+        operands: the form that the printers give numeric operands.
+        is_lazy: later operands are evaluated only where the earlier ones do not decide.
+        negates: the function whose NOT bind puts into trees in place of this one.
+        swaps: the function that bind puts into trees, with the operands in the other order.
+        zoned: how many arguments the function has before the session's zone, which bind puts after
+            them where a timestamptz is among them.
+        takes_output: arguments of any type come as their output functions print them.
+        prints: makes texts of values without a cast in the tree.
     """
 
     canonical: str
@@ -91,6 +109,14 @@ class Function:
     called: str = ""
     defaults: Mapping[int, LiteralValue] = field(default_factory=dict)
     of_session: bool = False
+    scale: ScaleRule | None = None
+    operands: str = ALIGNED
+    is_lazy: bool = False
+    negates: str = ""
+    swaps: str = ""
+    zoned: int = 0
+    takes_output: bool = False
+    prints: bool = False
 
     @cached_property
     def named_overloads(self) -> tuple[tuple[Sequence[str], Signature], ...]:

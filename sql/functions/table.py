@@ -6,7 +6,7 @@ forms, and what `sql` knows of a canonical name. Aggregates have a table beside 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sql.functions import (
     addresses,
@@ -24,10 +24,12 @@ from sql.functions import (
     texts,
     times,
 )
+from sql.functions.aggregates import SCALED_AGGREGATES
 from sql.functions.missing import missing
 from sql.functions.printing import Rule
 from sql.functions.rows import IMMUTABLE, Function, Kernel, Routine, of_family
 from sql.functions.signatures import Signature
+from sql.tree.expressions import Expression
 
 FAMILIES = (
     *(comparisons.FUNCTIONS, numbers.FUNCTIONS, mathematics.FUNCTIONS, texts.FUNCTIONS, patterns.FUNCTIONS),
@@ -89,6 +91,13 @@ def can_fail(canonical: str) -> bool:
     """Tell whether a function may raise on operands that have values."""
     row = ROWS.get(canonical)
     return row is None or row.can_fail
+
+
+def result_scale(canonical: str, operands: Sequence[Expression], position: int | None = None) -> int | None:
+    """Return the display scale of a numeric call's value."""
+    row = ROWS.get(canonical)
+    rule = SCALED_AGGREGATES.get(canonical) if row is None else row.scale
+    return None if rule is None else rule(operands, position)
 
 
 def kernel_of(canonical: str, family: str) -> Kernel | None:

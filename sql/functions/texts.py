@@ -228,15 +228,15 @@ FUNCTIONS = (
     ),
     Function(
         "concat", "concat", "any... > text", ("concat('abcde', 2, NULL, 22, true)", "abcde222t"), strict=False,
-        can_fail=False, duckdb=_concat_all, spark=_joined,
+        can_fail=False, duckdb=_concat_all, spark=_joined, takes_output=True,
     ),
     Function(
         "concat_ws", "concat_ws", "text any... > text", ("concat_ws(',', 'abcde', 2, NULL, 22)", "abcde,2,22"),
-        strict=False, both=_concat_separated,
+        strict=False, both=_concat_separated, takes_output=True,
     ),
     Function(
         "format", "format", "text > text; text any... > text",
-        ("format('Hello %s, %1$s', 'World')", "Hello World, World"), strict=False, duckdb=_format,
+        ("format('Hello %s, %1$s', 'World')", "Hello World, World"), strict=False, duckdb=_format, takes_output=True,
     ),
     Function("ascii", "ascii", "text > int4", ("ascii('x')", "120"), python="text.code", java=True),
     Function("chr", "chr", "int4 > text", ("chr(233)", "é"), python="text.character", spark="text_character({0})"),

@@ -242,11 +242,11 @@ FUNCTIONS = (
     Function(
         "age", "age", "timestamp timestamp > interval; timestamptz timestamptz > interval",
         ("age(timestamp '2001-04-10', timestamp '1957-06-13')", "43 years 9 mons 27 days"),
-        duckdb=_span("time_age({0}, {1}, {2})"),
+        duckdb=_span("time_age({0}, {1}, {2})"), zoned=2,
     ),
     Function(
         "age_today", "age", "timestamp > interval; timestamptz > interval",
-        ("age(timestamp '1957-06-13') > interval '60 years'", "t"),
+        ("age(timestamp '1957-06-13') > interval '60 years'", "t"), zoned=1,
     ),
     Function(
         "date_bin", "date_bin",
@@ -278,7 +278,7 @@ FUNCTIONS = (
         "make_timestamptz", "make_timestamptz",
         "int4 int4 int4 int4 int4 float8 > timestamptz; int4 int4 int4 int4 int4 float8 text > timestamptz",
         ("make_timestamptz(2013, 7, 15, 8, 15, 23.5, 'America/New_York')", "2013-07-15 12:15:23.5+00"),
-        python="time.make_timestamptz",
+        python="time.make_timestamptz", zoned=6,
     ),
     Function(
         "to_timestamp", "to_timestamp", "float8 > timestamptz", ("to_timestamp(1284352323)", "2010-09-13 04:32:03+00"),
@@ -287,7 +287,7 @@ FUNCTIONS = (
     Function(
         "read_timestamp", "to_timestamp", "text text > timestamptz",
         ("to_timestamp('05 Dec 2000', 'DD Mon YYYY')", "2000-12-05 00:00:00+00"), volatility=STABLE,
-        duckdb=_moment("timestamptz_read({0}, {1}, {2})"),
+        duckdb=_moment("timestamptz_read({0}, {1}, {2})"), zoned=2,
     ),
     Function(
         "read_date", "to_date", "text text > date", ("to_date('05 Dec 2000', 'DD Mon YYYY')", "2000-12-05"),
@@ -299,7 +299,7 @@ FUNCTIONS = (
         duckdb={
             "timestamp": _span("timestamp_format({0}, {1})"),
             "timestamptz": _span("timestamptz_format({0}, {1}, {2})"),
-        },
+        }, zoned=2,
     ),
     Function(
         "clock_timestamp", "clock_timestamp", "> timestamptz", strict=False, volatility=VOLATILE,
@@ -309,7 +309,10 @@ FUNCTIONS = (
         "date_add_days", "+", "date int4 > date", ("date '2001-09-28' + 7", "2001-10-05"),
         duckdb="date_checked({0} + {1})", spark=_moved_date("+"),
     ),
-    Function("days_add_date", "+", "int4 date > date", ("7 + date '2001-09-28'", "2001-10-05")),
+    Function(
+        "days_add_date", "+", "int4 date > date", ("7 + date '2001-09-28'", "2001-10-05"),
+        swaps="date_add_days",
+    ),
     Function(
         "add_interval", "+",
         MOVED,

@@ -1,13 +1,13 @@
 """Display scales of numeric results: the number of decimal digits of every value of an expression,
 None where values differ.
 
-There is one rule per canonical function, from the types of its operands, as PostgreSQL's numeric.c
-computes dscale.
+The rules are those of numeric.c, from the types of the operands; rows of the table of functions
+name them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sql.errors import SqlError
 from sql.tree.expressions import Expression, Literal
@@ -15,34 +15,39 @@ from sql.types.datatypes import SqlType
 
 SCALE_MAX = 38
 
-
-def result_scale(canonical: str, operands: Sequence[Expression], position: int | None = None) -> int | None:
-    """Return the display scale of a numeric call's value."""
-    scales = [operand.type.display_scale for operand in operands if operand.type.family == "numeric"]
-    match canonical:
-        case "add" | "subtract" | "modulo":
-            return widest(scales)
-        case "multiply":
-            total = None if None in scales else sum(scale or 0 for scale in scales)
-            return checked(total, position)
-        case "negate" | "plus" | "abs" | "min" | "max":
-            return scales[0]
-        case "sum":
-            # sum(bigint) is a numeric without decimals.
-            return scales[0] if scales else 0
-        case "ceil" | "floor" | "sign":
-            return None if scales[0] is None else 0
-        case "round" | "trunc":
-            return rounded_scale(operands, position)
-    return None
+ScaleRule = Callable[[Sequence[Expression], int | None], int | None]
 
 
-def widest(scales: Sequence[int | None]) -> int | None:
+def _scales(operands: Sequence[Expression]) -> list[int | None]:
+    return [operand.type.display_scale for operand in operands if operand.type.family == "numeric"]
+
+
+def widest(operands: Sequence[Expression], position: int | None = None) -> int | None:
+    """Return the scale of a sum."""
+    scales = _scales(operands)
     known = [scale for scale in scales if scale is not None]
     return max(known) if len(known) == len(scales) else None
 
 
-def rounded_scale(operands: Sequence[Expression], position: int | None) -> int | None:
+def summed(operands: Sequence[Expression], position: int | None = None) -> int | None:
+    """Return the scale of a product. Raises 22003."""
+    scales = _scales(operands)
+    return checked(None if None in scales else sum(scale or 0 for scale in scales), position)
+
+
+def first(operands: Sequence[Expression], position: int | None = None) -> int | None:
+    """Return the operand's own scale; an aggregate of integers has no decimals."""
+    scales = _scales(operands)
+    return scales[0] if scales else 0
+
+
+def whole(operands: Sequence[Expression], position: int | None = None) -> int | None:
+    """Return the scale of a whole number, unless NaN and the infinities may stay what they were."""
+    return None if _scales(operands)[0] is None else 0
+
+
+def rounded(operands: Sequence[Expression], position: int | None = None) -> int | None:
+    """Return the scale of ROUND and TRUNC. Raises 22003."""
     if operands[0].type.display_scale is None:
         # NaN and the infinities stay what they were.
         return None

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sql.functions.table import result_scale
 from sql.times.civil import DAY_US
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
-from sql.tree.numeric_scale import common_scale, result_scale
+from sql.tree.numeric_scale import common_scale
 from sql.tree.relations import OutputColumn, Schema
 from sql.types.datatypes import (
     BOOL,

@@ -43,12 +43,6 @@ from sql.types.datatypes import BOOL, FLOAT8, INT4, JSON, JSONB, TEXT, LiteralVa
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
 
-# Functions of time zones, with the number of their own arguments: the session's zone comes last.
-ZONED = {"age": 2, "age_today": 1, "make_timestamptz": 6, "format_time": 2, "read_timestamp": 2}
-# Functions of any values that take them as their output functions print them.
-OUTPUT_TEXTS = frozenset({"concat", "concat_ws", "format"})
-# Functions that make texts of values without a cast in the tree.
-PRINTING = frozenset({"array_to_string"})
 FORMS = frozenset({"coalesce", "greatest", "least", "nullif"})
 SCALAR_NAMES = FORMS | SESSION_FUNCTIONS | time_functions.TIME_FUNCTIONS | FUNCTIONS.keys()
 CALLED_NAMES = (
@@ -188,18 +182,14 @@ def value_of_call(binder: Binder, node: FunctionCall, found: Signature, operands
         binder.context.stable = True
     values = converted(found, operands, binder.context)
     values += [constant(value) for place, value in row.defaults.items() if place >= len(values)]
-    if found.canonical in OUTPUT_TEXTS:
+    if row.takes_output:
         fixed = len(found.arguments) - 1 if found.variadic else len(values)
         values[fixed:] = [as_output_text(binder, value) for value in values[fixed:]]
-    if found.canonical in PRINTING:
+    if row.prints:
         require_usual_form(values[0].type, binder.context.settings, node.position)
     if found.canonical in ("date_trunc", "extract", "date_part", "to_zone", "from_zone"):
         return time_functions.field_function(binder, found, values, node)
-    if (
-        found.canonical in ZONED
-        and "timestamptz" in (*found.cast_to, found.result)
-        and len(values) == ZONED[found.canonical]
-    ):
+    if len(values) == row.zoned and "timestamptz" in (*found.cast_to, found.result):
         values.append(Literal(binder.context.settings.clock_zone, TEXT))
     elif found.canonical in ("age", "age_today"):
         values.append(Literal("", TEXT))

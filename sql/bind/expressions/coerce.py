@@ -19,12 +19,13 @@ from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError, not_supported
 from sql.functions.overloads import element_family
 from sql.functions.signatures import INTEGERS, Signature
+from sql.functions.table import result_scale
 from sql.parse.statements.parts import ColumnDefinition, TableChange, TableColumn
 from sql.parse.type_names import OwnTypes, found_type
 from sql.times.datetime_input import CLOCK_WORDS
 from sql.times.input_styles import USUAL
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
-from sql.tree.numeric_scale import common_scale, result_scale
+from sql.tree.numeric_scale import common_scale
 from sql.tree.relations import Relation
 from sql.tree.walks import map_relation
 from sql.types.casts import can_cast, category, common_family, needs_zone, plain_name, preferred, same_modifier

@@ -12,7 +12,7 @@ from sql.bind.expressions.scope import check_alike
 from sql.errors import SqlError, not_supported
 from sql.functions.overloads import AmbiguousError, choose
 from sql.functions.signatures import Signature
-from sql.functions.table import BINARY_OPERATORS, PREFIX_OPERATORS
+from sql.functions.table import BINARY_OPERATORS, PREFIX_OPERATORS, ROWS
 from sql.tree.expressions import Call, Cast, Expression, Literal
 from sql.types.casts import can_cast, plain_name
 from sql.types.datatypes import BOOL, INT4, INT8, INTERVAL, TEXT, TIMESTAMP, SqlType
@@ -20,15 +20,6 @@ from sql.types.datatypes import BOOL, INT4, INT8, INTERVAL, TEXT, TIMESTAMP, Sql
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
 
-NEGATED = {"not_like": "like", "not_ilike": "ilike", "not_matches": "matches", "not_imatches": "imatches"}
-SWAPPED = {
-    "days_add_date": "date_add_days",
-    "time_at_date": "date_at_time",
-    "timetz_at_date": "date_at_timetz",
-    "interval_add_time": "time_add",
-    "interval_add_timetz": "timetz_add",
-    "times_interval": "interval_multiply",
-}
 SHIFTS = frozenset({"add_interval", "subtract_interval", "interval_add"})
 PATTERNS = frozenset({"~~", "!~~", "~~*", "!~~*", "~", "!~", "~*", "!~*"})
 NONE_HINT = "No operator matches the given name and argument types. You might need to add explicit type casts."
@@ -119,11 +110,12 @@ def finish(signature: Signature, operands: Sequence[Expression], position: int, 
     """Return the canonical call with its type."""
     canonical = signature.canonical
     arguments = tuple(operands)
-    if canonical in SWAPPED:
-        canonical, arguments = SWAPPED[canonical], arguments[::-1]
-    if canonical in NEGATED:
+    row = ROWS[canonical]
+    if row.swaps:
+        canonical, arguments = row.swaps, arguments[::-1]
+    if row.negates:
         escape = (Literal("\\", TEXT),) if canonical in ("not_like", "not_ilike") else ()
-        positive = Call(NEGATED[canonical], (*arguments, *escape), BOOL, position, text)
+        positive = Call(row.negates, (*arguments, *escape), BOOL, position, text)
         return Call("not", (positive,), BOOL, position, text)
     if canonical in ("like", "ilike"):
         arguments = (*arguments, Literal("\\", TEXT))

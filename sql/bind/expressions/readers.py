@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sql.bind.expressions.calls import PRINTING
 from sql.bind.expressions.coerce import TEXTS, require_usual_form, require_usual_reading
 from sql.catalog.catalog import OPEN_ZONE, SessionSettings
+from sql.functions.table import ROWS
 from sql.tree.expressions import Call, Cast, Expression, Literal
 from sql.tree.relations import Relation
 from sql.tree.walks import all_relations, map_expression, map_relation, operator_expressions, walk
@@ -99,5 +99,5 @@ def require_usual_texts(expression: Expression, settings: SessionSettings) -> No
                 require_usual_form(node.operand.type, settings, None)
             case Cast() if node.operand.type.family in TEXTS:
                 require_usual_reading(node.type, settings, None)
-            case Call() if node.function in PRINTING:
+            case Call() if node.function in ROWS and ROWS[node.function].prints:
                 require_usual_form(node.arguments[0].type, settings, None)
