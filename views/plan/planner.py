@@ -7,7 +7,7 @@ anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -24,7 +24,6 @@ from views.model.text import identifier
 from views.model.trees import relation_uses_now, uses_now, walk_relation
 from views.plan.checks import check_heights, check_shape, check_sources, check_stream, check_upper, refused_retroactive
 from views.plan.prepare import prepared
-from views.plan.rules.distinct_to_grouping import distinct_to_grouping
 from views.plan.rules.drop_limit_all import drop_limit_all
 from views.plan.rules.drop_order_by import drop_order_by
 from views.plan.rules.drop_single_sets import drop_single_sets
@@ -40,23 +39,29 @@ from views.share.roll_up import roll_up
 
 Rule = Callable[[Relation], Relation]
 
-# In this order, once each as listed: a pass may rely on what those before it have removed.
+# Each is a pure function of a tree and runs once.
 RULES: tuple[Rule, ...] = (
     drop_limit_all,
     drop_order_by,
     drop_single_sets,
-    distinct_to_grouping,
     push_filters,
     push_key_conditions,
-    push_filters,
     merge_filters,
-    merge_projections,
     inline_projections,
     without_strict_nulls,
     joins_to_probes,
     share_aggregates,
     merge_projections,
 )
+# The pairs of passes of which the second one needs the first one before it, and why; what follows
+# from them is left out. All others may run in any order, which a test tries.
+ORDER: Mapping[tuple[Rule, Rule], str] = {
+    (push_filters, push_key_conditions): "a condition on keys stands directly on the grouping then",
+    (push_filters, inline_projections): "a grouping stands directly on a projection then",
+    (push_key_conditions, merge_filters): "the conditions come onto the filters below the grouping",
+    (push_key_conditions, joins_to_probes): "the conditions are filters of the probes, or of build sides",
+    (joins_to_probes, merge_projections): "build sides have projections on those of the query",
+}
 
 ORDER_DROPPED = (
     "ORDER BY without LIMIT is dropped: a continuous view has no order, give it in the SELECT that reads the view"
@@ -110,7 +115,8 @@ def plan_view(definition: ViewDefinition, bound: BoundQuery, kept: StreamPipelin
 def rules_over(kept: StreamPipeline) -> tuple[Rule, ...]:
     """Return the rules for a query over the state of a pipeline.
 
-    The same tables yield the same columns as in that pipeline, and its groups come first.
+    The same tables yield the same columns as in that pipeline, and its groups come first. The
+    roll-up makes a projection, which is merged with those above it.
     """
     joins = partial(joins_to_probes, builds=tuple(probe.build for probe in kept.probes))
     rules = tuple(joins if rule is joins_to_probes else rule for rule in RULES)

@@ -7,14 +7,6 @@ from __future__ import annotations
 from sql.tree.expressions import Column
 from sql.tree.relations import Aggregate, Distinct, Relation
 from views.model.properties import is_ungrouped
-from views.model.trees import rewrite_bottom_up
-
-
-def distinct_to_grouping(root: Relation) -> Relation:
-    """Return the tree with each DISTINCT that is a stream's first breaker turned into a
-    grouping.
-    """
-    return rewrite_bottom_up(root, grouped)
 
 
 def grouped(relation: Relation) -> Relation:

@@ -32,4 +32,4 @@ def _step(relation: Relation) -> Relation:
 
     keys = tuple((name, substitute(key, values)) for name, key in relation.keys)
     aggregates = tuple((name, map_aggregate(call, change)) for name, call in relation.aggregates)
-    return replace(relation, input=relation.input.input, keys=keys, aggregates=aggregates)
+    return _step(replace(relation, input=relation.input.input, keys=keys, aggregates=aggregates))

@@ -14,6 +14,7 @@ from sql.tree.expressions import Expression
 from sql.tree.relations import Aggregate, Filter, Relation
 from views.model.properties import cannot_fail, is_first_grouping
 from views.model.trees import columns_of, conjuncts, rewrite_bottom_up, substitute
+from views.plan.rules.push_filters import pushed
 
 
 def push_key_conditions(root: Relation) -> Relation:
@@ -36,7 +37,7 @@ def _step(relation: Relation) -> Relation:
     for condition in conjuncts(relation.predicate):
         columns = columns_of(condition)
         if columns and max(columns) < len(keys) and cannot_fail(condition):
-            below = Filter(below, substitute(condition, keys))
+            below = pushed(Filter(below, substitute(condition, keys)))
         else:
             above.append(condition)
     if below is grouping.input:
