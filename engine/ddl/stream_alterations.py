@@ -83,6 +83,7 @@ class StreamAlteration(Alteration[StreamEntry]):
             "drop default": self._drop_default,
             "set not null": self._set_not_null,
             "drop not null": self._drop_not_null,
+            "add identity": self._refuse,
             "add constraint": self._refuse,
             "drop constraint": self.no_constraint,
             "rename constraint": self.no_constraint,
@@ -209,6 +210,8 @@ class StreamAlteration(Alteration[StreamEntry]):
                 change.position,
                 hint="ADD COLUMN of that type, or cast it where it is read.",
             )
+        if change.action == "add identity":
+            raise not_supported("GENERATED in a stream", change.position)
         assert change.constraint is not None
         raise not_supported(f"{change.constraint.kind.upper()} in a stream", change.position)
 

@@ -24,7 +24,7 @@ from engine.ddl.dependents import (
 )
 from engine.ddl.dropping import remove
 from engine.ddl.query_views import bound_again
-from engine.ddl.table_building import with_column
+from engine.ddl.table_building import next_value, own_sequence, with_column
 from engine.ddl.table_constraints import require_key_type, with_check, with_key
 from engine.ddl.table_names import relation_names
 from engine.ddl.table_references import drop_constraint, links_needing, with_reference
@@ -85,6 +85,7 @@ class TableAlteration(Alteration[TableEntry]):
             "drop default": self._drop_default,
             "set not null": self._set_not_null,
             "drop not null": self._drop_not_null,
+            "add identity": self._add_identity,
             "add constraint": self._add_constraint,
             "alter constraint": self._alter_constraint,
             "drop constraint": self._drop_constraint,
@@ -219,6 +220,30 @@ class TableAlteration(Alteration[TableEntry]):
     def _drop_default(self, change: TableChange) -> None:
         kept = self.defaults_without(self._plain_column(change))
         self._put(bound_description(replace(self.entry, defaults=kept), self.work.image))
+
+    def _add_identity(self, change: TableChange) -> None:
+        """Make a column an identity column, as pg_dump does it after CREATE TABLE."""
+        column, definition = self.present_column(change), change.column
+        assert definition is not None
+        shown = f'column "{column.name}" of relation "{self.name}"'
+        if not column.not_null:
+            raise SqlError("55000", f"{shown} must be declared NOT NULL before identity can be added")
+        if column.identity is not None:
+            raise SqlError("55000", f"{shown} is already an identity column")
+        if column.number in self.entry.defaults:
+            raise SqlError("55000", f"{shown} already has a default value")
+        if column.type.family not in LIMITS:
+            raise SqlError("22023", "identity column type must be smallint, integer, or bigint")
+        sequence = own_sequence(self.entry.description, replace(definition, type=column.type), column.number, self.work)
+        source = next_value(sequence, self.work.settings.time_zone)
+        described = replace(column, identity=definition.identity)
+        columns = tuple(described if one is column else one for one in self.entry.description.columns)
+        entry = replace(
+            self.entry,
+            description=replace(self.entry.description, columns=columns),
+            defaults={**self.entry.defaults, column.number: source},
+        )
+        self._put(bound_description(entry, self.work.image))
 
     def _set_not_null(self, change: TableChange) -> None:
         column = self.column(change)

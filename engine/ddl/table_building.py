@@ -20,7 +20,7 @@ from engine.tables.table_expressions import bound_description, default_source, s
 from sql.bind.writes.insert import bind_default
 from sql.catalog.catalog import ColumnDescription, RelationDescription
 from sql.errors import SqlError
-from sql.names.relation_keys import quoted_key
+from sql.names.relation_keys import name_of, quoted_key, relation_key, schema_of, written_schema
 from sql.parse.statements.create_table import CreateTable
 from sql.parse.statements.parts import TableColumn
 from sql.tree.relations import Schema
@@ -89,17 +89,7 @@ def with_column(entry: TableEntry, column: TableColumn, work: TableWork) -> Tabl
     require_stored(column.name, column.type)
     source: SourceText | None = None
     if column.serial or column.identity is not None:
-        options = column.identity_options
-        if options.owned_by is not None:
-            raise SqlError("42601", "invalid OWNED BY option")
-        name = sequence_name(description.name, column.name, relation_names(work.image) | {description.name})
-        sequence = create_sequence(
-            name,
-            resolve(options, column.type),
-            work,
-            owner=(description.oid, number),
-            identity=column.identity is not None,
-        )
+        sequence = own_sequence(description, column, number, work)
         source = next_value(sequence, work.settings.time_zone)
     elif column.default is not None:
         # Bound from the statement first, whose positions errors are to have.
@@ -119,6 +109,20 @@ def with_column(entry: TableEntry, column: TableColumn, work: TableWork) -> Tabl
         defaults=entry.defaults if source is None else {**entry.defaults, number: source},
     )
     return bound_description(entry, work.image)
+
+
+def own_sequence(table: RelationDescription, column: TableColumn, number: int, work: TableWork) -> SequenceEntry:
+    """Create the sequence of a serial or identity column in the work's image."""
+    options = column.identity_options
+    if options.owned_by is not None:
+        raise SqlError("42601", "invalid OWNED BY option")
+    if options.name is None:
+        name = sequence_name(table.name, column.name, relation_names(work.image) | {table.name})
+    else:
+        schema = written_schema(options.name)
+        name = relation_key(schema_of(table.name) if schema is None else schema, name_of(options.name))
+    definition = resolve(options, column.type)
+    return create_sequence(name, definition, work, (table.oid, number), identity=column.identity is not None)
 
 
 def create_sequence(

@@ -79,6 +79,8 @@ class DefinitionCatalog:
 
     def resolve(self, written: syntax.TypeName) -> SqlType:
         """Return the type that a name as written means."""
+        if written.name == "regclass":
+            return SqlType("regclass")
         return resolve_type(written, lambda name: find_type(name, self.then, self.written))
 
 

@@ -18,7 +18,7 @@ EQUALITIES = frozenset({"=", "<>", "!="})
 # The embedded engine compares the values of each set as PostgreSQL does, whichever two of its types
 # they have.
 ALIKE = (INTEGERS, frozenset({"text", "name", "varchar", "char"}), frozenset({"bool"}), REGISTERED | {"oid"})
-ITSELF = frozenset({"aclitem", "xid", "cid", "xid8"})
+ITSELF = frozenset({"aclitem", "aclitem[]", "xid", "cid", "xid8"})
 # Types of which PostgreSQL can only tell whether values are equal.
 EQUAL_ONLY = frozenset({"xid", "cid", "aclitem", *VECTORS})
 

@@ -298,6 +298,10 @@ def _subscript(printing: Printing, node: Subscript, scope: Scope) -> Printed:
         # first is NULL in both.
         place = ordinary.converted(printing, values[0], "int8", node.position).text
         return Printed(f"(CASE WHEN {place} >= 0 THEN ({operand.text})[{place} + 1] END)", VECTORS[operand.type])
+    if operand.type == "name" and not node.is_slice:
+        # A name counts its bytes from 0.
+        place = ordinary.converted(printing, values[0], "int8", node.position).text
+        return Printed(f"substr({operand.text}, {place} + 1, 1)", "char")
     element = element_of(operand.type)
     if element in REGISTERED and not node.is_slice:
         found = ordinary.ordinary(

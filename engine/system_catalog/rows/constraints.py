@@ -10,7 +10,7 @@ from functools import cache
 from engine.catalog.image import CatalogImage, DisabledViewEntry, QueryViewEntry, SequenceEntry, TableEntry, ViewEntry
 from engine.ddl.dependents import reads
 from engine.system_catalog.deparse.definitions import STORED, check_text
-from engine.system_catalog.object_oids import OWN_TYPE, part_oid
+from engine.system_catalog.object_oids import EXTENSION, OWN_TYPE, SERVER, WRAPPER, part_oid
 from engine.system_catalog.rows.relations import columns_of, indexes_of
 from engine.system_catalog.static_rows import Row, relations, static_rows
 from sql.catalog.catalog import KeyReference
@@ -118,7 +118,9 @@ def depend_rows(image: CatalogImage) -> list[Row]:
     constraint_class = relations()["pg_catalog", "pg_constraint"].oid
     default_class = relations()["pg_catalog", "pg_attrdef"].oid
     rule_class = relations()["pg_catalog", "pg_rewrite"].oid
-    rows = []
+    extension = (relations()["pg_catalog", "pg_extension"].oid, EXTENSION, 0)
+    made_first = (("pg_foreign_data_wrapper", WRAPPER), ("pg_foreign_server", SERVER))
+    rows = [_depend((relations()["pg_catalog", name].oid, oid, 0), extension, "e") for name, oid in made_first]
     for entry in image.entries.values():
         oid = entry.description.oid
         if isinstance(entry, SequenceEntry) and entry.owner is not None:

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 
 from engine.catalog.image import CatalogImage
 from engine.catalog.privileges import access_texts
-from engine.system_catalog.object_oids import DATABASES, DEFAULT_TABLESPACE, OWNER, SERVER, WRAPPER
-from engine.system_catalog.static_rows import Row, relations
+from engine.system_catalog.object_oids import DATABASES, DEFAULT_TABLESPACE, EXTENSION, OWNER, SERVER, WRAPPER
+from engine.system_catalog.static_rows import CATALOG_SCHEMA, Row, relations, static_rows
 
 ENCODING_UTF8 = 6
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -97,6 +97,25 @@ def server_rows(_: CatalogImage) -> list[Row]:
     ]  # fmt: skip
 
 
+def extension_rows(_: CatalogImage) -> list[Row]:
+    """Return the row of pg_extension: what every database has beside PostgreSQL's own objects, so
+    that no dump makes it again.
+    """
+    return [
+        {
+            "oid": EXTENSION, "extname": "antumbra", "extowner": OWNER, "extnamespace": CATALOG_SCHEMA, "extrelocatable": False,
+            "extversion": "1.0", "extconfig": None, "extcondition": None,
+        }
+    ]  # fmt: skip
+
+
+def first_privilege_rows(_: CatalogImage) -> list[Row]:
+    """Return the rows of pg_init_privs: the privileges on pg_catalog that every database has."""
+    schemas = [row for row in static_rows("pg_namespace") if row["nspacl"] and row["oid"] == CATALOG_SCHEMA]
+    place = {"classoid": relations()["pg_catalog", "pg_namespace"].oid, "objsubid": 0, "privtype": "i"}
+    return [{"objoid": row["oid"], "initprivs": row["nspacl"], **place} for row in schemas]
+
+
 SERVER_ROWS: dict[str, Callable[[CatalogImage], list[Row]]] = {
     "pg_database": database_rows,
     "pg_authid": role_rows,
@@ -105,4 +124,6 @@ SERVER_ROWS: dict[str, Callable[[CatalogImage], list[Row]]] = {
     "pg_shdescription": shared_description_rows,
     "pg_foreign_data_wrapper": wrapper_rows,
     "pg_foreign_server": server_rows,
+    "pg_extension": extension_rows,
+    "pg_init_privs": first_privilege_rows,
 }

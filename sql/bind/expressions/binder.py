@@ -53,6 +53,7 @@ from sql.tree.walks import columns_of
 from sql.types.datatypes import BOOL, INT4, INT8, TEXT, UNKNOWN, SqlType, scaled_numeric
 from sql.values.literals import unlimited_decimal
 
+LIKE_OPERATORS = frozenset({"~~", "!~~", "~~*", "!~~*"})
 INT4_MAX = (1 << 31) - 1
 INT8_MAX = (1 << 63) - 1
 
@@ -97,7 +98,8 @@ class Binder:
             case ParameterNumber():
                 return self.context.parameters.use(node.number, node.position)
             case Operation():
-                return rows.operation(self, node)
+                escaped = escaped_like(node)
+                return rows.operation(self, node) if escaped is None else like(self, escaped)
             case Logic():
                 return logic(self, node)
             case FunctionCall():
@@ -132,6 +134,8 @@ class Binder:
                 return scope.row_value(self, node)
             case NamedArgument():
                 raise not_supported("a named argument", node.position)
+            case Star() if node.qualifier:
+                return scope.whole_row(*self.scope.table(node.qualifier, node.position), node.position)
             case Star():
                 raise SqlError("42601", 'row expansion via "*" is not supported here', node.position)
 
@@ -291,6 +295,19 @@ def in_list(binder: Binder, node: InList) -> Expression:
     found += [operators.binary(binder, "=", operand, item, node.position, node.text) for item in rest]
     whole = found[0] if len(found) == 1 else Call("or", tuple(found), BOOL, node.position, node.text)
     return negate(whole, node.negated, node.position, node.text)
+
+
+def escaped_like(node: Operation) -> Like | None:
+    """Return LIKE with ESCAPE for its form in definitions, text ~~ like_escape(pattern, escape)."""
+    pattern = node.operands[-1]
+    if node.operator not in LIKE_OPERATORS or not isinstance(pattern, FunctionCall) or pattern.name != "like_escape":
+        return None
+    if len(pattern.arguments) != 2:
+        return None
+    return Like(
+        node.operands[0], *pattern.arguments, node.operator.endswith("*"), node.operator.startswith("!"),
+        node.position, node.text,
+    )  # fmt: skip
 
 
 def like(binder: Binder, node: Like) -> Expression:

@@ -33,7 +33,7 @@ from sql.functions.sets import JSON_MEMBERS, TABLE_FUNCTIONS
 from sql.functions.signatures import PSEUDO, TIMES, Signature
 from sql.functions.table import FUNCTIONS, ROWS
 from sql.names.suggestions import did_you_mean
-from sql.parse.syntax import FunctionCall, NamedArgument, Row
+from sql.parse.syntax import Constant, FunctionCall, NamedArgument, Row, TypeCast
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
 from sql.tree.relations import Join, OutputColumn, Relation, TableFunction
 from sql.tree.walks import map_expression
@@ -126,10 +126,20 @@ def nullif(binder: Binder, node: FunctionCall) -> Expression:
 
 def function(binder: Binder, node: FunctionCall) -> Expression:
     """Bind an ordinary function by its overloads, those of users among them."""
-    found, operands = chosen(binder, node)
+    found, operands = chosen(binder, with_sequence(node))
     if isinstance(found, user_functions.OwnSignature):
         return user_functions.value_of_call(binder, node, found, operands)
     return value_of_call(binder, node, found, operands)
+
+
+def with_sequence(node: FunctionCall) -> FunctionCall:
+    """Return a call of nextval and the like with its sequence as a string, where it is written as
+    'name'::regclass, as PostgreSQL prints it.
+    """
+    first = node.arguments[0] if node.arguments and node.name in SEQUENCE_CALLS else None
+    if not isinstance(first, TypeCast) or not isinstance(first.operand, Constant) or first.type.name != "regclass":
+        return node
+    return replace(node, arguments=(first.operand, *node.arguments[1:]))
 
 
 def chosen(binder: Binder, node: FunctionCall) -> tuple[Signature, list[Expression]]:
@@ -359,6 +369,7 @@ JSON_NAMES = JSON_FUNCTIONS.keys() | AGGREGATED.keys()
 SET_FUNCTIONS = TABLE_FUNCTIONS | {
     name: column for columns in JSON_MEMBERS.values() for name, column in columns.items()
 }
+SEQUENCE_CALLS = frozenset({"nextval", "currval", "setval"})
 MOVE_HINT = "You might be able to move the set-returning function into a LATERAL FROM item."
 
 

@@ -131,10 +131,9 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
         found = find_relation(written, context.catalog, context.settings, item.position)
     if found is None:
         raise missing(item, context)
-    if found.kind == "sequence":
-        raise not_supported("reading a sequence as a table", item.position)
-    if found.kind == "statistics" and context.settings.is_shared:
-        raise not_supported(f"{found.name} in a definition", item.position)
+    if found.kind in ("statistics", "sequence") and context.settings.is_shared:
+        what = "a sequence" if found.kind == "sequence" else found.name
+        raise not_supported(f"{what} in a definition", item.position)
     if found.disabled:
         raise disabled(found, item.position)
     context.named.add(found.name)

@@ -9,16 +9,16 @@ from sql.errors import SqlError, not_supported
 from sql.parse.grammar import expressions as grammar
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.grammar.types import type_name
-from sql.parse.statements.columns import check_collated, resolved, table_column
+from sql.parse.statements.columns import check_collated, generated_when, identity_options, resolved, table_column
 from sql.parse.statements.constraints import at_table_constraint, attributes, table_constraint
 from sql.parse.statements.declaration import Naming, Right, Statement
 from sql.parse.statements.owners import or_owner
-from sql.parse.statements.parts import OptionChange, TableChange
+from sql.parse.statements.parts import OptionChange, TableChange, TableColumn
 from sql.parse.statements.rules import begins
 from sql.parse.statements.update import written_name
 from sql.parse.syntax import TypeName
 from sql.parse.type_names import open_type
-from sql.types.datatypes import SqlType
+from sql.types.datatypes import UNKNOWN, SqlType
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,15 @@ def column_change(cursor: Cursor) -> TableChange | None:
         if cursor.at("identity", "expression"):
             raise not_supported(f"ALTER COLUMN ... DROP {cursor.token.value.upper()}", place)
         cursor.fail()
-    elif cursor.at("add", "restart", "reset", "options"):
+    elif cursor.accept("add"):
+        cursor.expect("generated")
+        identity = generated_when(cursor)
+        cursor.expect("as", "identity")
+        column = TableColumn(
+            change.name, UNKNOWN, identity=identity, identity_options=identity_options(cursor), position=position
+        )
+        return replace(change, action="add identity", column=column)
+    elif cursor.at("restart", "reset", "options"):
         raise not_supported(f"ALTER COLUMN ... {cursor.token.value.upper()}", place)
     cursor.expect("type")
     kind = resolved(cursor, type_name(cursor), unplaced_type)

@@ -216,12 +216,7 @@ def generated(cursor: Cursor, found: ColumnConstraints, start: int) -> None:
     if not cursor.accept("identity"):
         generated_column(cursor, identity, position)
         return
-    options = SequenceOptions()
-    if cursor.accept_operator("("):
-        options = sequence_options(cursor, typed=True)
-        if options == SequenceOptions():
-            cursor.fail()
-        cursor.expect_operator(")")
+    options = identity_options(cursor)
     if found.identity is not None:
         cursor.defer(SqlError("42601", f"multiple identity specifications for {found.where()}", start))
     if found.null is True:
@@ -229,6 +224,17 @@ def generated(cursor: Cursor, found: ColumnConstraints, start: int) -> None:
     if found.has_default:
         refuse_both(cursor, found, start)
     found.identity, found.identity_options, found.null = identity, options, False
+
+
+def identity_options(cursor: Cursor) -> SequenceOptions:
+    """Read [(options)] of the sequence of an identity column."""
+    options = SequenceOptions()
+    if cursor.accept_operator("("):
+        options = sequence_options(cursor, typed=True)
+        if options == SequenceOptions():
+            cursor.fail()
+        cursor.expect_operator(")")
+    return options
 
 
 def refuse_both(cursor: Cursor, found: ColumnConstraints, position: int) -> None:

@@ -40,6 +40,7 @@ class SequenceOptions:
         no_minimum, no_maximum: NO MINVALUE and NO MAXVALUE, which for ALTER SEQUENCE mean the
             default again.
         not_owned: OWNED BY NONE.
+        name: SEQUENCE NAME of an identity column, as written.
     """
 
     type: SqlType | None = None
@@ -54,6 +55,7 @@ class SequenceOptions:
     no_minimum: bool = False
     no_maximum: bool = False
     not_owned: bool = False
+    name: str | None = None
 
 
 @dataclass(frozen=True)
@@ -137,8 +139,8 @@ class TableChange:
 
     Attributes:
         action: 'add column', 'drop column', 'rename column', 'rename', 'set schema', 'set type',
-            'set default', 'drop default', 'set not null', 'drop not null', 'add constraint', 'alter
-            constraint', 'drop constraint', 'rename constraint' or 'options'.
+            'set default', 'drop default', 'set not null', 'drop not null', 'add identity', 'add
+            constraint', 'alter constraint', 'drop constraint', 'rename constraint' or 'options'.
         name: the column or constraint that is changed.
         new_name: of a renaming.
         if_exists: also ADD COLUMN IF NOT EXISTS.

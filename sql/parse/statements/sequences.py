@@ -143,7 +143,7 @@ def sequence_options(cursor: Cursor, typed: bool = False) -> SequenceOptions:
     The sequence of an identity column is `typed` by its column.
     """
     found: dict[str, Any] = {}
-    while cursor.at(*STARTS):
+    while cursor.at(*STARTS) or (typed and cursor.at_words("sequence", "name")):
         position = cursor.position
         word = cursor.advance().value
         name, value = sequence_option(cursor, word)
@@ -160,6 +160,9 @@ def sequence_option(cursor: Cursor, word: str) -> tuple[str, Any]:
 
     Return the field of `SequenceOptions` and its value.
     """
+    if word == "sequence":
+        cursor.expect("name")
+        return "name", cursor.relation_name()
     name = STARTS[word]
     if word == "as":
         return name, integer_type(cursor)
