@@ -21,7 +21,7 @@ from sql.functions.aggregates import AGGREGATES, MERGEABLE, ORDERED_SET_AGGREGAT
 from sql.functions.session import OF_SESSION, VIEW_CHANGES
 from sql.functions.sets import TABLE_FUNCTIONS
 from sql.functions.signatures import Signature
-from sql.functions.table import BINARY_OPERATORS, FUNCTIONS, PREFIX_OPERATORS
+from sql.functions.table import BINARY_OPERATORS, FUNCTIONS, PREFIX_OPERATORS, ROWS
 from sql.parse.parse import parse
 from sql.parse.statements.select import Select
 from sql.tree.relations import Project, Relation
@@ -37,14 +37,8 @@ TABLE = "t"
 EXAMPLES = {"any": "text", "element": "int4", "array": "int4[]"}
 PSEUDO_NAMES = {"any": "any", "record": "record"}
 ROW = "row(c_int4, c_text)"
-# Arguments that must be constants: function -> (place, SQL).
+# Arguments of aggregates and window functions that must be constants: function -> (place, SQL).
 CONSTANTS: Mapping[str, Mapping[int, str]] = {
-    "date_trunc": {0: "'hour'", 2: "'Europe/Berlin'"},
-    "date_bin": {0: "'1 hour'", 2: "'2001-01-01'"},
-    "to_char": {1: "'99'"},
-    "extract": {0: "'hour'"},
-    "date_part": {0: "'hour'"},
-    "timezone": {0: "'Europe/Berlin'"},
     "string_agg": {1: "','"},
     "percentile_cont": {0: "0.5"},
     "percentile_disc": {0: "0.5"},
@@ -52,16 +46,7 @@ CONSTANTS: Mapping[str, Mapping[int, str]] = {
     "lead": {1: "1"},
     "nth_value": {1: "1"},
     "ntile": {0: "4"},
-    "round": {1: "1"},
-    "trunc": {1: "1"},
-    "row_to_json": {1: "true"},
-    "array_to_json": {1: "true"},
-    "like": {1: "'a%'"},
-    "notlike": {1: "'a%'"},
-    **{name: {1: "'a+'"} for name in ("regexp_like", "~", "~*", "!~", "!~*", "~~", "!~~", "~~*", "!~~*")},
 }
-# A time moved by an interval, which in kernels and in Spark is a constant.
-SHIFTS = frozenset({"add_interval", "subtract_interval", "interval_add"})
 DATE_FIELDS = frozenset({"extract", "date_part"})
 HEAD = """# Functions, operators, aggregates and casts
 
@@ -137,7 +122,8 @@ def grouped(rows: Iterable[tuple[str, str, Support]]) -> Iterator[Row]:
 
 def argument_texts(name: str, signature: Signature) -> list[str]:
     """Return example arguments of a call."""
-    constants = dict(CONSTANTS.get(name, {}))
+    row = ROWS.get(signature.canonical)
+    constants = dict(CONSTANTS.get(name, {}) if row is None else row.constants)
     if name in DATE_FIELDS and signature.arguments[1] == "date":
         constants[0] = "'year'"
     texts = [
@@ -146,8 +132,6 @@ def argument_texts(name: str, signature: Signature) -> list[str]:
     ]
     if signature.canonical == "json_of_pairs":
         texts *= 2
-    if signature.canonical in SHIFTS:
-        texts[signature.arguments.index("interval")] = "interval '1 month'"
     return texts
 
 

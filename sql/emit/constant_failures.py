@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from sql.emit.failing import fails_by_itself
 from sql.errors import SqlError
+from sql.functions.table import is_lazy
 from sql.functions.volatility import is_constant, is_fixed
 from sql.tree.expressions import Call, Case, Cast, Expression, Literal, Subquery
 from sql.tree.relations import Aggregate, Filter, Join, Limit, Project, Relation, Sort, Values, Window
@@ -31,8 +32,6 @@ from sql.tree.walks import (
 Evaluate = Callable[[Expression], bool | None]
 # Computes all of some constants. Raises the SqlError of any that fails.
 ComputeAll = Callable[[Sequence[Expression]], None]
-# Calls whose constant arguments may decide that others are not looked at.
-DECIDED = ("and", "or", "coalesce")
 # Longer lists are computed together, and shorter ones one by one.
 AT_ONCE_MAX = 10_000
 AT_ONCE_MIN = 4
@@ -231,7 +230,7 @@ def _without_null(node: Expression) -> Sequence[Expression]:
         part = waiting.pop()
         if isinstance(part, Literal):
             continue
-        if not has_null[id(part)] or isinstance(part, Case) or (isinstance(part, Call) and part.function in DECIDED):
+        if not has_null[id(part)] or isinstance(part, Case) or (isinstance(part, Call) and is_lazy(part.function)):
             found.append(part)
         else:
             waiting.extend(reversed(children(part)))

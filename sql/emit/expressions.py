@@ -21,7 +21,7 @@ from sql.errors import SqlError, not_supported
 from sql.functions.printing import CastRule, Printer, Rule, form_of, target_form
 from sql.functions.rows import OWN_FORMS, OWN_SCALES
 from sql.functions.session import VIEW_CHANGES
-from sql.functions.table import ROWS
+from sql.functions.table import ROWS, is_lazy
 from sql.functions.volatility import is_constant
 from sql.tree.expressions import (
     Call,
@@ -214,7 +214,7 @@ class ExpressionPrinter(Printer):
 
     def operand(self, node: Call, index: int, target: SqlType | None = None) -> str:
         """Return one operand of a call, in the form of `target` if that is given."""
-        with self.guard(index > 0 and ROWS[node.function].is_lazy):
+        with self.guard(index > 0 and is_lazy(node.function)):
             argument = node.arguments[index]
             return self.text(argument) if target is None else self.fit(argument, target)
 

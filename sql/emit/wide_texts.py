@@ -16,6 +16,7 @@ from itertools import islice
 
 from sql.emit.names import column_names
 from sql.functions.records import field_text
+from sql.functions.table import ROWS
 from sql.functions.volatility import is_fixed
 from sql.tree.expressions import Call, Cast, Expression, Literal
 from sql.tree.relations import Join, Relation, Scan, Schema, TableFunction, Values
@@ -30,8 +31,6 @@ CONSTANT_CHARACTERS = 4_096
 REFERENCE = re.compile(
     r"""(t+\d+|"(?:[^"]|"")*")\."(?:[^"]|"")*"|\(text_(repeat|[lr]pad)(_unfolded)?\('[^']*', \d+(, '[^']*')?\)\)"""
 )
-# DuckDB makes long texts of constant arguments of these once for all rows.
-GROWING = frozenset({"repeat", "lpad", "rpad", "format", "replace", "regexp_replace"})
 TEXTS = frozenset({"text", "varchar", "bpchar", "unknown", "json", "jsonb"})
 COLUMNS_SEEN = 8
 # Each step may make four times as much as the one before.
@@ -69,7 +68,7 @@ def is_long_constant(node: Expression) -> bool:
         case Literal(value=str(value)) | Literal(value=bytes(value)):
             return len(value) > CONSTANT_CHARACTERS
         case Call():
-            return node.function in GROWING
+            return node.function in ROWS and ROWS[node.function].grows
     return False
 
 

@@ -238,7 +238,7 @@ FUNCTIONS = (
         "to_json: element > json; to_jsonb: element > jsonb; row_to_json: record > json; row_to_json: record bool > json; "
         "array_to_json: array > json; array_to_json: array bool > json",
         ("to_jsonb('Fred said \"Hi.\"'::text)", "\"Fred said \\\"Hi.\\\"\""), strict=False, duckdb=_of_value,
-        operands=OWN_FORMS,
+        operands=OWN_FORMS, constants={1: "true"},
     ),
     Function(
         "json_of_values", "",

@@ -135,13 +135,13 @@ FUNCTIONS = (
         "round", "round", "numeric > numeric; float8 > float8; numeric int4 > numeric", ("round(2.345, 2)", "2.35"),
         duckdb={"numeric": _round, "variable": _variable("numeric_round"), "float8": "round_even({0}, 0)"},
         spark={"numeric": _round, "variable": _variable("numeric_round"), "float8": "rint({0})"}, scale=rounded,
-        operands=OWN_SCALES,
+        operands=OWN_SCALES, constants={1: "1"},
     ),
     Function(
         "trunc", "trunc", "numeric > numeric; float8 > float8; numeric int4 > numeric", ("trunc(-2.345, 1)", "-2.3"),
         duckdb={"numeric": _trunc, "variable": _variable("numeric_trunc"), "float8": "trunc({0})"},
         spark={"numeric": _trunc, "variable": _variable("numeric_trunc"), "float8": "float8_trunc({0})"},
-        scale=rounded, operands=OWN_SCALES,
+        scale=rounded, operands=OWN_SCALES, constants={1: "1"},
     ),
     Function(
         "sign", "sign", "numeric > numeric; float8 > float8", ("sign(-8.4)", "-1"),
@@ -160,6 +160,7 @@ FUNCTIONS = (
         "modulo", "mod %", f"{alike(EXACT)}; {MODULO}", ("-7 % 3", "-1"),
         duckdb={"numeric": "({0} % {1})", "variable": "numeric_modulo({0}, {1})", "int2 int4 int8": _modulo_integer},
         spark={"numeric int2 int4 int8": "({0} % {1})", "variable": "numeric_modulo({0}, {1})"}, scale=widest,
+        infix="%",
     ),
     Function(
         "quotient", "div", "numeric numeric > numeric", ("div(9, 4)", "2"), python="math.quotient", java=True,
@@ -198,10 +199,11 @@ FUNCTIONS = (
         "format_number", "to_char",
         "int4 text > text as numeric text; int8 text > text as numeric text; numeric text > text as numeric text",
         ("to_char(-125.8, '999D99S')", "125.80-"), volatility=STABLE, python="number_formats.formatted",
+        constants={1: "'99'"},
     ),
     Function(
         "format_float", "to_char", "float8 text > text", ("to_char(125.8::float8, '999D9')", " 125.8"),
-        python="number_formats.formatted_float",
+        python="number_formats.formatted_float", constants={1: "'99'"},
     ),
     Function(
         "add", "+", f"{alike(NUMBERS)}; {MIXED}; {across(FLOATS)}", ("1 + 2.50", "3.50"),
@@ -217,7 +219,7 @@ FUNCTIONS = (
             "variable": "numeric_add({0}, {1})",
             "float4": "float4_add({0}, {1})",
             "float8": "float8_add({0}, {1})",
-        }, scale=widest,
+        }, scale=widest, infix="+",
     ),
     Function("plus", "+", unary(NUMBERS), ("+ 3", "3"), scale=first),
     Function(
@@ -234,7 +236,7 @@ FUNCTIONS = (
             "variable": "numeric_subtract({0}, {1})",
             "float4": "float4_subtract({0}, {1})",
             "float8": "float8_subtract({0}, {1})",
-        }, scale=widest,
+        }, scale=widest, infix="-",
     ),
     Function(
         "negate", "-", unary(NUMBERS), ("- 2.50", "-2.50"),
@@ -255,7 +257,7 @@ FUNCTIONS = (
             "variable": "numeric_multiply({0}, {1})",
             "float4": "float4_multiply({0}, {1})",
             "float8": "float8_multiply({0}, {1})",
-        }, scale=summed, operands=OWN_SCALES,
+        }, scale=summed, operands=OWN_SCALES, infix="*",
     ),
     Function(
         "divide", "/", f"{alike(NUMBERS)}; {MIXED}; {across(FLOATS)}", ("7 / 2", "3"),
@@ -270,7 +272,7 @@ FUNCTIONS = (
             "float4": "float4_divide({0}, {1})",
             "float8": "float8_divide({0}, {1})",
             "int2 int4 int8": _divide_integer,
-        },
+        }, infix="/",
     ),
     Function("bit_not", "~", unary(INTEGERS), ("~ 1", "-2"), both="(~{0})"),
     Function("bit_and", "&", alike(INTEGERS), ("91 & 15", "11"), both="({0} & {1})"),

@@ -125,8 +125,14 @@ FUNCTIONS = (
         "regexp_part", "substring", "text text > text", ("substring('foobar' from 'o(.)b')", "o"),
         duckdb=f"regexp_part({{0}}, {{1}}, {RUN})",
     ),
-    Function("like", "like ~~", "text text > bool", ("'abc' LIKE '_b_'", "t"), can_fail=False, both=_text_like),
-    Function("not_like", "notlike !~~", "text text > bool", ("'abc' !~~ 'a%'", "f"), negates="like"),
+    Function(
+        "like", "like ~~", "text text > bool", ("'abc' LIKE '_b_'", "t"), can_fail=False, both=_text_like,
+        infix="LIKE", constants={1: "'a%'"},
+    ),
+    Function(
+        "not_like", "notlike !~~", "text text > bool", ("'abc' !~~ 'a%'", "f"), negates="like",
+        constants={1: "'a%'"},
+    ),
     Function(
         "similar_to_escape", "similar_to_escape", "text > text; text text > text",
         ("similar_to_escape('a_c')", "^(?:a.c)$"), duckdb=_similar_pattern,
@@ -134,10 +140,11 @@ FUNCTIONS = (
     Function(
         "regexp_like", "regexp_like", "text text > bool; text text text > bool",
         ("regexp_like('Hello World', 'world$', 'i')", "t"), duckdb=_like(RE2), spark=_like(AUTOMATON),
+        constants={1: "'a+'"},
     ),
     Function(
         "regexp_replace", "regexp_replace", "text text text > text; text text text text > text",
-        ("regexp_replace('Thomas', '.[mN]a.', 'M')", "ThM"), duckdb=_with_options("regexp_replaced", 3),
+        ("regexp_replace('Thomas', '.[mN]a.', 'M')", "ThM"), duckdb=_with_options("regexp_replaced", 3), grows=True,
     ),
     Function(
         "regexp_match", "regexp_match", "text text > text[]; text text text > text[]",
@@ -160,15 +167,28 @@ FUNCTIONS = (
         "regexp_substr", "regexp_substr", "text text > text",
         ("regexp_substr('number of your street', '[^, ]+')", "number"), duckdb=f"regexp_whole({{0}}, {{1}}, {RUN})",
     ),
-    Function("ilike", "~~*", "text text > bool", ("'ABC' ~~* 'a%'", "t"), can_fail=False, both=_text_like),
-    Function("not_ilike", "!~~*", "text text > bool", ("'ABC' !~~* 'a%'", "f"), negates="ilike"),
+    Function(
+        "ilike", "~~*", "text text > bool", ("'ABC' ~~* 'a%'", "t"), can_fail=False, both=_text_like,
+        infix="ILIKE", constants={1: "'a%'"},
+    ),
+    Function(
+        "not_ilike", "!~~*", "text text > bool", ("'ABC' !~~* 'a%'", "f"), negates="ilike",
+        constants={1: "'a%'"},
+    ),
     Function(
         "matches", "~", "text text > bool", ("'thomas' ~ 't.*ma'", "t"), duckdb=_match(RE2), spark=_match(AUTOMATON),
+        constants={1: "'a+'"},
     ),
     Function(
         "imatches", "~*", "text text > bool", ("'thomas' ~* 'T.*ma'", "t"), duckdb=_match(RE2, "i"),
-        spark=_match(AUTOMATON, "i"),
+        spark=_match(AUTOMATON, "i"), constants={1: "'a+'"},
     ),
-    Function("not_matches", "!~", "text text > bool", ("'thomas' !~ 't.*max'", "t"), negates="matches"),
-    Function("not_imatches", "!~*", "text text > bool", ("'thomas' !~* 'T.*ma'", "f"), negates="imatches"),
+    Function(
+        "not_matches", "!~", "text text > bool", ("'thomas' !~ 't.*max'", "t"), negates="matches",
+        constants={1: "'a+'"},
+    ),
+    Function(
+        "not_imatches", "!~*", "text text > bool", ("'thomas' !~* 'T.*ma'", "f"), negates="imatches",
+        constants={1: "'a+'"},
+    ),
 )  # fmt: skip

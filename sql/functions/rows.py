@@ -91,6 +91,10 @@ class Function:
             them where a timestamptz is among them.
         takes_output: arguments of any type come as their output functions print them.
         prints: makes texts of values without a cast in the tree.
+        grows: DuckDB makes long texts of constant arguments once for all rows.
+        infix: the operator between two operands, for people (`views.model.text`).
+        suffix: the words after the one operand, for people.
+        constants: SQL of arguments that some engine takes only as constants, by their places.
     """
 
     canonical: str
@@ -117,6 +121,10 @@ class Function:
     zoned: int = 0
     takes_output: bool = False
     prints: bool = False
+    grows: bool = False
+    infix: str = ""
+    suffix: str = ""
+    constants: Mapping[int, str] = field(default_factory=dict)
 
     @cached_property
     def named_overloads(self) -> tuple[tuple[Sequence[str], Signature], ...]:

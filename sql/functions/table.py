@@ -87,6 +87,12 @@ def is_strict(canonical: str) -> bool:
     return row is not None and row.strict
 
 
+def is_lazy(canonical: str) -> bool:
+    """Tell whether a function evaluates later operands only where the earlier ones do not decide."""
+    row = ROWS.get(canonical)
+    return row is not None and row.is_lazy
+
+
 def can_fail(canonical: str) -> bool:
     """Tell whether a function may raise on operands that have values."""
     row = ROWS.get(canonical)

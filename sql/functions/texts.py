@@ -184,7 +184,7 @@ FUNCTIONS = (
     Function(
         "replace", "replace", "text text text > text", ("replace('abcdefabcdef', 'cd', 'XX')", "abXXefabXXef"),
         can_fail=False, kernel=Kernel("texts.text_functions.text_replace", fallible=True, scratch=True),
-        duckdb=_replace, spark="replace({0}, {1}, {2})",
+        duckdb=_replace, spark="replace({0}, {1}, {2})", grows=True,
     ),
     Function(
         "translate", "translate", "text text text > text", ("translate('12345', '143', 'ax')", "a2x5"),
@@ -209,14 +209,16 @@ FUNCTIONS = (
     Function(
         "repeat", "repeat", "text int4 > text", ("repeat('Pg', 4)", "PgPgPgPg"),
         kernel=Kernel("texts.text_functions.text_repeat", fallible=True, scratch=True), duckdb=_growing("text_repeat"),
-        spark="text_repeat({0}, {1})",
+        spark="text_repeat({0}, {1})", grows=True,
     ),
     Function(
         "lpad", "lpad", "text int4 > text; text int4 text > text", ("lpad('hi', 5, 'xy')", "xyxhi"),
-        duckdb=_growing("text_lpad"), spark="text_lpad({0}, {1}, {2})", defaults={2: " "}),
+        duckdb=_growing("text_lpad"), spark="text_lpad({0}, {1}, {2})", defaults={2: " "}, grows=True,
+    ),
     Function(
         "rpad", "rpad", "text int4 > text; text int4 text > text", ("rpad('hi', 5, 'xy')", "hixyx"),
-        duckdb=_growing("text_rpad"), spark="text_rpad({0}, {1}, {2})", defaults={2: " "}),
+        duckdb=_growing("text_rpad"), spark="text_rpad({0}, {1}, {2})", defaults={2: " "}, grows=True,
+    ),
     Function(
         "reverse", "reverse", "text > text", ("reverse('abcde')", "edcba"), can_fail=False,
         kernel=Kernel("texts.text_functions.text_reverse", fallible=True, scratch=True),
@@ -237,6 +239,7 @@ FUNCTIONS = (
     Function(
         "format", "format", "text > text; text any... > text",
         ("format('Hello %s, %1$s', 'World')", "Hello World, World"), strict=False, duckdb=_format, takes_output=True,
+        grows=True,
     ),
     Function("ascii", "ascii", "text > int4", ("ascii('x')", "120"), python="text.code", java=True),
     Function("chr", "chr", "int4 > text", ("chr(233)", "é"), python="text.character", spark="text_character({0})"),
@@ -256,7 +259,7 @@ FUNCTIONS = (
     Function(
         "concat_op", "textcat ||", "text text > text; ||: bytea bytea > bytea", ("'Value: ' || 42", "Value: 42"),
         can_fail=False, kernel=Kernel("texts.text_functions.text_concat", fallible=True, scratch=True),
-        duckdb={"text": _concatenated, "bytea": "({0} || {1})"}, spark="({0} || {1})",
+        duckdb={"text": _concatenated, "bytea": "({0} || {1})"}, spark="({0} || {1})", infix="||",
     ),
     Function(
         "string_to_array", "string_to_array", "text text > text[]; text text text > text[]",

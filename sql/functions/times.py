@@ -218,26 +218,30 @@ FUNCTIONS = (
         "date_trunc", "date_trunc",
         "text timestamp > timestamp; text timestamptz > timestamptz; text timestamptz text > timestamptz; text interval > interval",
         ("date_trunc('hour', timestamp '2001-02-16 20:38:40')", "2001-02-16 20:00:00"), can_fail=False,
-        both=_date_trunc,
+        both=_date_trunc, constants={0: "'hour'", 2: "'Europe/Berlin'"},
     ),
     Function(
         "extract", "extract",
         "text date > numeric; text timestamp > numeric; text timestamptz > numeric; text interval > numeric; text time > numeric",
         ("extract(hour from timestamp '2001-02-16 20:38:40')", "20"), can_fail=False, both=_extract,
+        constants={0: "'hour'"},
     ),
     Function(
         "date_part", "date_part",
         "text date > float8 as text timestamp; text timestamp > float8; text timestamptz > float8; "
         "text interval > float8; text time > float8",
         ("date_part('month', interval '2 years 3 months')", "3"), can_fail=False, both=_date_part,
+        constants={0: "'hour'"},
     ),
     Function(
         "to_zone", "timezone", "text timestamptz > timestamp",
         ("timezone('America/New_York', timestamptz '2001-02-16 19:38:40+00')", "2001-02-16 14:38:40"),
+        constants={0: "'Europe/Berlin'"},
     ),
     Function(
         "from_zone", "timezone", "text timestamp > timestamptz",
         ("timezone('America/New_York', timestamp '2001-02-16 19:38:40')", "2001-02-17 00:38:40+00"),
+        constants={0: "'Europe/Berlin'"},
     ),
     Function(
         "age", "age", "timestamp timestamp > interval; timestamptz timestamptz > interval",
@@ -252,7 +256,7 @@ FUNCTIONS = (
         "date_bin", "date_bin",
         "interval timestamp timestamp > timestamp; interval timestamptz timestamptz > timestamptz",
         ("date_bin('15 minutes', timestamp '2001-02-16 20:38:40', timestamp '2001-02-16 20:05:00')", "2001-02-16 20:35:00"),
-        python="time.date_bin", spark=_date_bin,
+        python="time.date_bin", spark=_date_bin, constants={0: "'1 hour'", 2: "'2001-01-01'"},
     ),
     Function(
         "isfinite", "isfinite", "date > bool; timestamp > bool; timestamptz > bool; interval > bool",
@@ -299,7 +303,7 @@ FUNCTIONS = (
         duckdb={
             "timestamp": _span("timestamp_format({0}, {1})"),
             "timestamptz": _span("timestamptz_format({0}, {1}, {2})"),
-        }, zoned=2,
+        }, zoned=2, constants={1: "'99'"},
     ),
     Function(
         "clock_timestamp", "clock_timestamp", "> timestamptz", strict=False, volatility=VOLATILE,
@@ -307,7 +311,7 @@ FUNCTIONS = (
     ),
     Function(
         "date_add_days", "+", "date int4 > date", ("date '2001-09-28' + 7", "2001-10-05"),
-        duckdb="date_checked({0} + {1})", spark=_moved_date("+"),
+        duckdb="date_checked({0} + {1})", spark=_moved_date("+"), infix="+",
     ),
     Function(
         "days_add_date", "+", "int4 date > date", ("7 + date '2001-09-28'", "2001-10-05"),
@@ -317,6 +321,7 @@ FUNCTIONS = (
         "add_interval", "+",
         MOVED,
         ("date '2001-01-31' + interval '1 month'", "2001-02-28 00:00:00"), both=_add_interval,
+        constants={1: "interval '1 month'"},
     ),
     Function(
         "date_at_timetz", "+", "date timetz > timestamptz",
@@ -328,15 +333,16 @@ FUNCTIONS = (
     ),
     Function(
         "date_subtract_days", "-", "date int4 > date", ("date '2001-10-01' - 7", "2001-09-24"),
-        duckdb="date_checked({0} - {1})", spark=_moved_date("-"),
+        duckdb="date_checked({0} - {1})", spark=_moved_date("-"), infix="-",
     ),
     Function(
         "date_difference", "-", "date date > int4", ("date '2001-10-01' - date '2001-09-28'", "3"),
-        duckdb=date_difference("{0} - {1}"), spark=date_difference("datediff({0}, {1})"),
+        duckdb=date_difference("{0} - {1}"), spark=date_difference("datediff({0}, {1})"), infix="-",
     ),
     Function(
         "subtract_interval", "-",
         MOVED,
         ("timestamp '2001-03-31 23:00' - interval '1 month 23 hours'", "2001-02-28 00:00:00"),
+        constants={1: "interval '1 month'"},
     ),
 )  # fmt: skip

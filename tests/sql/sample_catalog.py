@@ -133,6 +133,9 @@ class SampleCatalog:
     def relation(self, name: str) -> RelationDescription | None:
         return self.relations.get(name)
 
+    def has_schema(self, name: str) -> bool:
+        return name in ("public", "pg_catalog")
+
     def relation_names(self) -> Iterable[str]:
         return self.relations
 

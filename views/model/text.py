@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import cast
 
+from sql.functions.table import ROWS
 from sql.names.relation_keys import shown
 from sql.times.interval_values import Interval, interval_text
 from sql.tree.expressions import (
@@ -30,15 +31,8 @@ from sql.tree.walks import relation_names
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-INFIX: dict[str, str] = {
-    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "modulo": "%", "eq": "=", "ne": "<>", "lt": "<", "le": "<=",
-    "gt": ">", "ge": ">=", "is_distinct": "IS DISTINCT FROM", "is_not_distinct": "IS NOT DISTINCT FROM", "and": "AND", "or": "OR",
-    "concat_op": "||", "date_add_days": "+", "date_subtract_days": "-", "date_difference": "-", "like": "LIKE", "ilike": "ILIKE",
-}  # fmt: skip
-SUFFIX: dict[str, str] = {
-    "is_null": "IS NULL", "is_not_null": "IS NOT NULL", "is_true": "IS TRUE", "is_not_true": "IS NOT TRUE", "is_false": "IS FALSE",
-    "is_not_false": "IS NOT FALSE",
-}  # fmt: skip
+INFIX = {row.canonical: row.infix for row in ROWS.values() if row.infix}
+SUFFIX = {row.canonical: row.suffix for row in ROWS.values() if row.suffix}
 DEFAULT_ESCAPE = "\\"
 
 
