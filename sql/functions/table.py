@@ -88,7 +88,7 @@ def is_strict(canonical: str) -> bool:
 
 
 def is_lazy(canonical: str) -> bool:
-    """Tell whether a function evaluates later operands only where the earlier ones do not decide."""
+    """Tell whether a function evaluates later operands only where earlier ones do not decide."""
     row = ROWS.get(canonical)
     return row is not None and row.is_lazy
 
