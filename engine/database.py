@@ -47,7 +47,7 @@ from engine.storage.kernel_files import KernelFiles
 from engine.storage.storage import Storage
 from engine.streams.options import StreamOptions
 from engine.streams.warm_up import warm_up
-from engine.system_catalog.catalog_engine import CatalogEngine
+from engine.system_catalog.registration import register_catalog_functions
 from engine.tables.locks import Locks
 from engine.tables.table_source import CommittedTables
 from engine.tables.table_store import TableStore
@@ -93,6 +93,7 @@ class Database:
         result_limits = ResultLimits(config.result_memory_bytes, config.result_bytes_max, config.data_dir)
         bytes_max = config.query_memory_bytes, config.query_disk_bytes
         self.store = TableStore(config.data_dir, *bytes_max, result_limits, storage)
+        self.store.engine.add_functions(register_catalog_functions)
         self._spark = spark or new_spark(config)
         self.compilers = compilers or CompileProcesses(
             COMPILE_PROCESSES_MAX, config.compile_memory_bytes, config.compile_s_max
@@ -141,7 +142,6 @@ class Database:
             self.committer,
             self.definitions,
             self.engines,
-            CatalogEngine(),
             self.stream_options,
             result_limits,
             self.checkpoints,

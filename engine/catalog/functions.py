@@ -15,6 +15,7 @@ from typing import Any
 
 from engine.catalog.image import CatalogImage
 from engine.catalog.plain_types import plain_type, type_of
+from engine.catalog.system import OverImage
 from sql.catalog.catalog import RelationDescription
 from sql.catalog.functions import FunctionArgument, FunctionDescription
 from sql.types.enums import EnumType
@@ -35,7 +36,7 @@ def called_as_then(image: CatalogImage, called: Called | None, key: str) -> tupl
 
 
 @dataclass(frozen=True)
-class FunctionsAsThen:
+class FunctionsAsThen(OverImage):
     """A catalog of today with the functions that a definition calls."""
 
     image: CatalogImage

@@ -20,12 +20,14 @@ import pyarrow as pa
 from engine.catalog.privileges import PUBLIC_SCHEMA_OID, Privileges
 from engine.catalog.roles import Roles
 from engine.catalog.sequences import SequenceCounter, SequenceDefinition
+from engine.catalog.system import the_system
 from engine.streams import statistics as stream_statistics
 from engine.streams import view_statistics
 from engine.streams.stream import Stream
 from sql.catalog.catalog import RelationDescription, SessionSettings
 from sql.catalog.functions import FunctionDescription
 from sql.names.relation_keys import PUBLIC, schema_of
+from sql.tree.relations import BoundQuery
 from sql.types.datatypes import SqlType, array_of, enum_type
 from sql.types.enums import EnumType
 from views.model.plan import Plan, over
@@ -292,6 +294,22 @@ class CatalogImage:
         """
         entry = self.entries.get(name)
         return SYSTEM_RELATIONS.get(name) if entry is None else entry.description
+
+    def system_relation(self, schema: str, name: str) -> RelationDescription | None:
+        """See `sql.catalog.catalog.KnowsSystem`."""
+        return the_system().relation(schema, name)
+
+    def system_view(self, key: str, settings: SessionSettings) -> BoundQuery | None:
+        """See `sql.catalog.catalog.KnowsSystem`."""
+        return the_system().view(key, settings)
+
+    def object_oid(self, kind: str, text: str, settings: SessionSettings, position: int | None) -> int:
+        """See `sql.catalog.catalog.KnowsSystem`."""
+        return the_system().oid(self, kind, text, settings, position)
+
+    def object_name(self, kind: str, oid: int, settings: SessionSettings) -> str:
+        """See `sql.catalog.catalog.KnowsSystem`."""
+        return the_system().name(self, kind, oid, settings)
 
     def relation_names(self) -> Iterable[str]:
         """Return all names, for 'did you mean'."""

@@ -40,7 +40,7 @@ from sql.settings.values import zone_option
 from sql.tree.expressions import Call, Expression, Literal
 from sql.tree.relations import BoundQuery, Relation
 from sql.tree.walks import relation_names as names_read
-from sql.types.records import require_stored
+from sql.types.datatypes import require_column
 from views.model.definition import ViewDefinition, define_view, state_name
 from views.model.properties import scans
 from views.model.protocols import RowEvaluator, TableSource, UpperExecutor
@@ -81,7 +81,7 @@ def build_stream(
                 "42701", f'column "{definition.name}" specified more than once', position=definition.position
             )
         refuse_hidden_name(definition.name, definition.position)
-        require_stored(definition.name, definition.type)
+        require_column(definition.name, definition.type)
         default = None
         if definition.default is not None:
             default = bind_default(definition, image, settings)
@@ -255,7 +255,7 @@ def build_continuous(
     drafts = part_drafts(statement, bound, image, settings)
     if not drafts:
         for column in bound.root.schema:
-            require_stored(column.name, column.type)
+            require_column(column.name, column.type)
         return ViewDraft(define_view(statement, image.next_oid, settings), bound, image).build(engines)
     states: list[ViewEntry] = []
     for draft in drafts:

@@ -24,6 +24,7 @@ from engine.catalog.image import (
     ViewEntry,
     source_text,
 )
+from engine.catalog.system import OverImage
 from sql.bind.queries.query import bind_query
 from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.catalog.functions import FunctionDescription
@@ -47,7 +48,7 @@ TODAY = "\0\0\0"
 
 
 @dataclass(frozen=True)
-class AsThen:
+class AsThen(OverImage):
     """A catalog of the relations that a view uses, as they were when the view was made."""
 
     image: CatalogImage
@@ -90,7 +91,7 @@ class AsThen:
 
 
 @dataclass(frozen=True)
-class StreamsAsThen:
+class StreamsAsThen(OverImage):
     """A catalog in which streams are as a view knew them when it was made, dropped columns
     included.
 
@@ -304,7 +305,7 @@ def _marked(node: Relation) -> Relation:
 
 def _of_today(node: Relation, then: AsThen) -> Relation:
     """Return a scan under the name and with the columns that its relation has now."""
-    if not isinstance(node, Scan) or node.kind == "recursive":
+    if not isinstance(node, Scan) or node.kind in ("recursive", "catalog"):
         return node
     if node.name.startswith(TODAY):
         return replace(node, name=node.name.removeprefix(TODAY))

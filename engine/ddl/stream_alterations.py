@@ -37,7 +37,7 @@ from sql.parse.statements.create_table import COLUMNS_MAX
 from sql.parse.statements.parts import TableChange, TableColumn
 from sql.tree.expressions import Column, Expression
 from sql.tree.walks import walk
-from sql.types.records import require_stored
+from sql.types.datatypes import require_column
 from views.model.steps import pipeline_expressions
 
 
@@ -117,7 +117,7 @@ class StreamAlteration(Alteration[StreamEntry]):
         if self.has_column(column.name, change.if_exists):
             return
         refuse_in_stream(column)
-        require_stored(column.name, column.type)
+        require_column(column.name, column.type)
         before = self.entry.stream
         if len(before.stored) >= COLUMNS_MAX:
             raise SqlError("54011", f"tables can have at most {COLUMNS_MAX} columns")

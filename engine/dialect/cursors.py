@@ -29,16 +29,15 @@ BINARY = (1,)
 @handles(Declare)
 async def declare(statement: Declare, work: Work) -> Outcome:
     """Make a cursor. Raises 25P01 for a cursor that would end at once, and 42P03."""
-    system_catalog = work.server.system_catalog
     if not work.in_block and not statement.hold:
-        Prepared(statement.select, (), system_catalog).refresh(work.image, work.settings)
+        Prepared(statement.select, ()).refresh(work.image, work.settings)
         raise SqlError("25P01", "DECLARE CURSOR can only be used in transaction blocks")
     work.names.require_free_portal(statement.name)
     outcome = await select(statement.select, work)
     if outcome.goes_on and (statement.hold or statement.scroll):
         await collect(outcome, None)
     formats = BINARY if statement.binary else ()
-    made = Prepared(statement.select, (), system_catalog, schema=outcome.schema)
+    made = Prepared(statement.select, (), schema=outcome.schema)
     made.shown_text, made.made_us = statement.text, work.transaction.now_us
     message = Bind(statement.name, "", (), b"", 0, 0, formats)
     portal = Portal(made, message, outcome=outcome, scroll=statement.scroll, holds=statement.hold)

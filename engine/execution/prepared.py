@@ -12,10 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.catalog.image import CatalogImage
-from engine.execution import catalog_reads
 from engine.execution.outcome import Outcome, expand, row_description
-from engine.system_catalog.catalog_parts import reads_others
-from engine.system_catalog.routing import asks_catalog
 from sql.bind.queries.origins import returned, with_origins
 from sql.bind.queries.query import bind_query
 from sql.bind.writes.delete import BoundDelete, bind_delete
@@ -44,7 +41,6 @@ from sql.wire.messages import Bind
 
 if TYPE_CHECKING:
     from engine.execution.parameter_rows import ParameterRow
-    from engine.system_catalog.catalog_engine import CatalogEngine
     from ringbuffer.memory.columns import Morsel
 
 ENCODING_ERRORS = ("22021", "22P05")
@@ -57,7 +53,6 @@ class Prepared:
 
     Attributes:
         declared: parameter types as the client gave them (None: to be inferred).
-        system_catalog: answers queries on the catalog, of which nothing is bound.
         from_sql: made by PREPARE.
         shown_text, made_us: the text and the time that pg_prepared_statements and pg_cursors show.
         kept_bytes: about how many bytes the statement takes under a name.
@@ -65,7 +60,6 @@ class Prepared:
 
     statement: Statement
     declared: tuple[SqlType | None, ...]
-    system_catalog: CatalogEngine
     parameter_types: tuple[SqlType, ...] = ()
     schema: Schema | None = None
     bound: BoundQuery | BoundInsert | BoundUpdate | BoundDelete | None = None
@@ -126,21 +120,9 @@ class Prepared:
         self.bound_to = (catalog, captured)
 
     def _refresh_select(self, select: Select, catalog: Catalog, settings: Settings) -> None:
-        if asks_catalog(select.text, select.query):
-            assert isinstance(catalog, CatalogImage), "sessions prepare over the image"
-            self.bound = None
-            if reads_others(select.query, catalog, settings.captured()):
-                parts = catalog_reads.parts_of(self.system_catalog, catalog, settings)
-                bound = bind_query(parts.without(select.query), parts, settings.captured(), self.declared)
-                self.schema, self.parameter_types = bound.root.schema, bound.parameters
-                return
-            self.schema, self.parameter_types = catalog_reads.describe(
-                select, self.system_catalog, catalog, settings, self.declared
-            )
-        else:
-            self.bound = bind_query(select.query, catalog, settings.captured(), self.declared, locks=True)
-            self.schema = with_origins(self.bound, catalog)
-            self.parameter_types = self.bound.parameters
+        self.bound = bind_query(select.query, catalog, settings.captured(), self.declared, locks=True)
+        self.schema = with_origins(self.bound, catalog)
+        self.parameter_types = self.bound.parameters
 
     def _keep(self, bound: BoundInsert | BoundUpdate | BoundDelete) -> None:
         self.bound = bound
@@ -214,7 +196,7 @@ class Portal:
             )
 
 
-def prepare(text: str, oids: Sequence[int], system_catalog: CatalogEngine, image: CatalogImage) -> Prepared:
+def prepare(text: str, oids: Sequence[int], image: CatalogImage) -> Prepared:
     """Return one statement, parsed and not yet bound.
 
     Raises SqlError for every error that makes it unusable.
@@ -225,7 +207,7 @@ def prepare(text: str, oids: Sequence[int], system_catalog: CatalogEngine, image
     if len(statements) > 1:
         raise SqlError("42601", "cannot insert multiple commands into a prepared statement")
     declared = tuple(_declared(oid, image) for oid in oids)
-    return Prepared(statements[0] if statements else Empty(text), declared, system_catalog)
+    return Prepared(statements[0] if statements else Empty(text), declared)
 
 
 def make_portal(prepared: Prepared, message: Bind) -> Portal:

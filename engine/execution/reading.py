@@ -26,13 +26,17 @@ from engine.scans.scans import ScanSettings, scan_streams, streams_among
 from engine.scans.upper import rows_above
 from engine.streams import statistics as stream_statistics
 from engine.streams import view_statistics
-from engine.tables.sequence_functions import uses_sequences
+from engine.system_catalog.told_forms import told
+from engine.tables.sequence_functions import SequenceSession, in_session, uses_sequences
 from engine.tables.table_transaction import TableTransaction
 from ringbuffer.encode.output_forms import Forms
 from sql.bind.queries.origins import with_origins
 from sql.bind.sharing import written_out
 from sql.bind.substitute import substitute_now, substitute_parameters
+from sql.catalog.schemas import SYSTEM_SCHEMAS
 from sql.errors import SqlError
+from sql.functions.catalog import OF_CATALOG
+from sql.names.relation_keys import name_of, schema_of
 from sql.settings.settings import Settings
 from sql.tree.expressions import Literal
 from sql.tree.relations import BoundQuery, LockedRead, Relation
@@ -135,11 +139,12 @@ class StatementReader:
     image: CatalogImage
     reader: Reader
     scanning: ScanSettings
+    sequences: SequenceSession
 
-    def read(self, bound: BoundQuery, parameters: tuple[Literal, ...], given: Mapping[str, pa.Table]) -> Reading | None:
+    def read(self, bound: BoundQuery, parameters: tuple[Literal, ...]) -> Reading | None:
         """Run a bound query; blocks, so call it on a worker thread. Raises SqlError.
 
-        given: existing rows, by the names of their scans. None is returned when the first table of
+        None is returned when the first table of
         the transaction was touched, and the catalog of its snapshot is not the one that the query
         was bound to.
         """
@@ -155,7 +160,6 @@ class StatementReader:
         root, wholes = with_whole_views(settled_query(bound, parameters, reader.now_us), bound.relations, image)
         locked = settled_reads(bound.locked, parameters, reader.now_us)
         (root, *reads), inputs = self.scan_inputs(bound.relations, [root, *(one.root for one in locked)])
-        inputs |= given
         if transaction.tables is None and any(part.kind == "table" for one in (root, *reads) for part in scans(one)):
             # Work that a version has left to its readers joins its rows with tables.
             tables = self.transactions.begin_tables(transaction, views_among(bound.relations, image))
@@ -186,6 +190,7 @@ class StatementReader:
         versions = tuple((one, one.committed) for one in data)
         if transaction.tables is not None and reusable:
             reusable = not tables.changed and all(version <= tables.snapshot for _, version in versions)
+        table = told(table, bound.root.schema, self.sequences.context)
         return Reading(Outcome("SELECT #", with_origins(bound, image), table), views, versions, reusable)
 
     def _run(self, query: Relation, seen: Relation, inputs: Mapping[str, pa.Table]) -> pa.Table:
@@ -198,7 +203,11 @@ class StatementReader:
         above = rows_above(engines.running_upper, self.transaction, seen, inputs, groups_min, token)
         if above is not None:
             return above
-        return engines.tables.run(query, inputs, token) if tables is None else tables.query(query, inputs)
+        if tables is not None:
+            return tables.query(query, inputs)
+        if uses_sequences(query, OF_CATALOG):
+            query = in_session(query, self.sequences)
+        return engines.tables.run(query, inputs, token)
 
     def _whole_version(self, whole: QueryViewEntry, inputs: Mapping[str, pa.Table]) -> pa.Table:
         """Return the rows of a view of parts at the statement's versions of these, shared with all
@@ -254,6 +263,8 @@ class StatementReader:
                     unread.append(state.view)
                 else:
                     inputs[name] = known[1].table
+            elif entry is None and schema_of(name) in SYSTEM_SCHEMAS:
+                inputs[name] = self.sequences.context().table(schema_of(name), name_of(name))
             elif isinstance(entry, SequenceEntry):
                 inputs[name] = sequence_row(entry)
             elif entry is None and name == stream_statistics.NAME:

@@ -15,6 +15,7 @@ from typing import Any
 from engine.catalog.image import CatalogImage, Entry, QueryViewEntry, TableEntry
 from engine.catalog.privileges import Privileges, may_execute
 from engine.catalog.roles import CHECKPOINTER, PREDEFINED, READ_FILES, WRITE_FILES, Roles
+from engine.system_catalog.catalog_access import require_readable
 from engine.system_catalog.syntax_nodes import nodes
 from sql.bind.writes.delete import BoundDelete
 from sql.bind.writes.insert import BoundInsert
@@ -130,6 +131,7 @@ class Checks:
         """
         entry = self.image.entries.get(name)
         if entry is None:
+            require_readable(name, self.roles, self.role)
             return
         self.require(name, "r")
         if isinstance(entry, QueryViewEntry):

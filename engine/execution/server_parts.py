@@ -17,7 +17,6 @@ from engine.log.checkpoints import Checkpoints
 from engine.scans.engines import QueryEngines
 from engine.settings.config import ServerConfig
 from engine.streams.options import StreamOptions
-from engine.system_catalog.catalog_engine import CatalogEngine
 from views.model.protocols import Clock
 
 
@@ -37,7 +36,6 @@ class ServerParts:
     committer: Committer
     definitions: Definitions
     engines: QueryEngines
-    system_catalog: CatalogEngine
     stream_options: StreamOptions
     result_limits: ResultLimits
     checkpoints: Checkpoints

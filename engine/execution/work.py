@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from engine.catalog.image import CatalogImage
 from engine.commit.transaction import Transaction
+from engine.execution.catalog_reads import context_of
 from engine.execution.identity import Identity
 from engine.execution.names import Names
 from engine.execution.outcome import Outcome
@@ -90,7 +91,11 @@ class Work:
         transaction, settings = self.transaction, self.settings
         reader = Reader(transaction.now_us, self.threads.check_cancelled, self.client, staleness_us)
         scanning = scan_settings(settings, transaction)
-        return StatementReader(self.server.engines, self.server.transactions, transaction, image, reader, scanning)
+        self.sequences.context = context_of(self, image)
+        server = self.server
+        return StatementReader(
+            server.engines, server.transactions, transaction, image, reader, scanning, self.sequences
+        )
 
     @property
     def image(self) -> CatalogImage:

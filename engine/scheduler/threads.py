@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar
 
 from engine.scheduler.collecting import collecting_later
 from engine.scheduler.workers import Workers
+from sql.errors import SqlError
 from sql.interrupts import interrupted_by
 
 Result = TypeVar("Result")
@@ -64,6 +66,19 @@ class Threads:
         from.
         """
         return await self._loop.run_in_executor(self._workers.threads, work, *arguments)
+
+    def on_loop(self, work: Callable[..., Result], *arguments: Any) -> Result:
+        """Run something short on the event loop, and wait for it; from a thread."""
+        found: Future[Result] = Future()
+
+        def run() -> None:
+            try:
+                found.set_result(work(*arguments))
+            except SqlError as error:
+                found.set_exception(error)
+
+        self._loop.call_soon_threadsafe(run)
+        return found.result()
 
     async def in_pieces(self, work: Callable[..., Result], *arguments: Any) -> Result:
         """Run what works through a long text on a thread.

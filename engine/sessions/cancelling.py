@@ -82,7 +82,6 @@ class Cancelling:
         session = self._session
         server, transaction = session.server, session.block.open
         server.engines.tables.interrupt(session)
-        server.system_catalog.interrupt(session)
         if transaction is not None and transaction.tables is not None:
             transaction.tables.interrupt()
         server.engines.upper.cancel(session)

@@ -279,7 +279,7 @@ class Session:
 
     def _new_prepared(self, message: Parse) -> Prepared:
         text = self.settings.checked_text(message.text)
-        prepared = prepare(text, message.parameter_oids, self.server.system_catalog, self.runner.image())
+        prepared = prepare(text, message.parameter_oids, self.runner.image())
         if not isinstance(prepared.statement, Empty):
             self.block.require_usable(prepared.statement)
         prepared.refresh(self.runner.image(), self.settings)

@@ -17,17 +17,14 @@ from engine.catalog.image import CatalogImage, StreamEntry, TableEntry
 from engine.execution.outcome import Outcome
 from engine.ingest.server_files import open_to_write
 from engine.storage.errors import disk_error
-from engine.system_catalog.catalog_parts import reads_others
-from engine.system_catalog.routing import asks_catalog
 from ringbuffer.encode.copy import CopyFormat, encode_copy_rows
 from ringbuffer.encode.copy_binary import encode_binary_rows
 from ringbuffer.encode.output_forms import Forms
 from sql.bind.queries.query import bind_query
 from sql.bind.writes.write_target import listed_columns
 from sql.catalog.catalog import SessionSettings
-from sql.errors import SqlError, not_supported
+from sql.errors import SqlError
 from sql.names.suggestions import did_you_mean
-from sql.parse import syntax
 from sql.parse.statements.copy import CopyTo
 from sql.tree.expressions import Column
 from sql.tree.relations import BoundQuery, OutputColumn, Project, Scan, Schema
@@ -58,19 +55,6 @@ def bind_copied(statement: CopyTo, image: CatalogImage, settings: SessionSetting
     )
     names = frozenset({relation.name})
     return BoundQuery(Project(Scan(relation.name, "table", schema), items), (), names, False, names)
-
-
-def copied_catalog(statement: CopyTo, image: CatalogImage, settings: SessionSettings) -> syntax.Query | None:
-    """Return the copied query if it is on the catalog, else None.
-
-    Raises 0A000 for a query that reads more.
-    """
-    query = statement.query
-    if query is None or not asks_catalog(statement.text, query):
-        return None
-    if reads_others(query, image, settings):
-        raise not_supported("COPY of a query on the catalog and on other relations")
-    return query
 
 
 def copy_outcome(

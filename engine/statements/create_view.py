@@ -25,8 +25,9 @@ from engine.tables.table_source import TransactionTables
 from ringbuffer.compile.loader import KernelFileError
 from sql.bind.queries.query import bind_query
 from sql.catalog.catalog import SessionSettings
+from sql.catalog.schemas import SYSTEM_SCHEMAS
 from sql.interrupts import interrupted_by
-from sql.names.relation_keys import in_temporary_schema, name_of, relation_key, shown, temporary_schema
+from sql.names.relation_keys import in_temporary_schema, name_of, relation_key, schema_of, shown, temporary_schema
 from sql.parse.statements.create_view import CreateView
 from sql.tree.relations import BoundQuery
 
@@ -87,6 +88,9 @@ async def create_view(statement: CreateView, work: Work) -> Outcome:
     statement, captured, bound = await work.threads.with_text(statement.text, bound_definition, statement, work)
     require_free(image, statement.name, statement.name_position)
     if not reads_stream(bound, image):
+        # What a role may read of the catalog, no owner gives to others.
+        of_catalog = frozenset(name for name in bound.named if schema_of(name) in SYSTEM_SCHEMAS)
+        work.identity.require(image, BoundQuery(bound.root, (), of_catalog, bound.stable, of_catalog))
         entry = define_query_view(statement, bound, image, captured, image.next_oid)
         work.transaction.change_catalog(image.with_entry(entry))
     else:

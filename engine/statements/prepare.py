@@ -39,7 +39,7 @@ async def prepare(statement: Prepare, work: Work) -> Outcome:
     """Keep a statement under a name. Raises 42P05, and the errors of the statement."""
     own = partial(find_type, catalog=work.image, settings=work.settings.captured())
     declared = tuple(None if kind.name == "unknown" else resolve_type(kind, own) for kind in statement.types)
-    prepared = Prepared(statement.statement, declared, work.server.system_catalog, from_sql=True)
+    prepared = Prepared(statement.statement, declared, from_sql=True)
     prepared.shown_text, prepared.made_us = statement.text, work.transaction.now_us
     await work.threads.with_text(statement.text, prepared.refresh, work.image, work.settings)
     work.names.keep_statement(statement.name, prepared)

@@ -6,14 +6,11 @@ Enters: statements, and the work. Leaves: outcomes; a transaction remembers what
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
-from types import MappingProxyType
+from collections.abc import Awaitable, Callable
 
 import pyarrow as pa
 
 from engine.catalog.image import CatalogImage
-from engine.execution.catalog_reads import parts_of, read_catalog
 from engine.execution.outcome import Outcome
 from engine.execution.reading import Reading, keep, scan_settings, settled_query
 from engine.execution.registry import handles
@@ -22,18 +19,18 @@ from engine.scans.rows import PassingRows, passes_rows
 from engine.scans.scans import streams_among
 from engine.statements.alter_view import call_view_change, called_alone
 from engine.streams.stream import Stream
-from engine.system_catalog.catalog_parts import reads_others
-from engine.system_catalog.routing import asks_catalog
 from engine.tables.backend_functions import WAITING
-from engine.tables.sequence_functions import uses_sequences
+from engine.tables.sequence_functions import ANSWERED, uses_sequences
 from sql.bind.queries.origins import with_origins
 from sql.bind.queries.query import bind_query
+from sql.catalog.schemas import SYSTEM_SCHEMAS
 from sql.functions.session import VIEW_CHANGES
+from sql.names.relation_keys import schema_of
 from sql.parse.statements.select import Select
 from sql.tree.relations import BoundQuery, Relation, Schema
+from sql.types.datatypes import is_of_catalog
 from views.model.arrow_schema import arrow_schema
 
-NOTHING_GIVEN: Mapping[str, pa.Table] = MappingProxyType({})
 # Binds one query to an image, once for each image.
 BindTo = Callable[[CatalogImage], BoundQuery]
 
@@ -61,8 +58,6 @@ async def select_or_change(statement: Select, work: Work) -> Outcome:
 async def select(statement: Select, work: Work) -> Outcome:
     """Read."""
     text, prepared = statement.text, work.prepared
-    if await work.threads.with_text(text, asks_catalog, text, statement.query):
-        return await select_from_catalog(statement, work)
 
     @once
     def bound_to(image: CatalogImage) -> BoundQuery:
@@ -79,27 +74,6 @@ async def select(statement: Select, work: Work) -> Outcome:
     image, _, reading = await read_query(text, bound_to, work)
     if not work.parameters and work.transaction.image is None:
         keep(work.server.engines.answers, text, image, reading, work.settings)
-    return reading.outcome
-
-
-async def select_from_catalog(statement: Select, work: Work) -> Outcome:
-    """Do a SELECT on the catalog, and perhaps on relations of users: its parts on the catalog
-    first.
-    """
-    text, prepared, threads = statement.text, work.prepared, work.threads
-    if prepared is not None:
-        prepared.refresh(work.image, work.settings)
-    declared = () if prepared is None else prepared.declared
-    image, captured = work.image, work.settings.captured()
-    if not await threads.with_text(text, reads_others, statement.query, image, captured):
-        return await read_catalog(statement, work, declared)
-    parts = parts_of(work.server.system_catalog, work.image, work.settings, work)
-    query = await threads.in_worker(parts.without, statement.query)
-
-    def bound_to(image: CatalogImage) -> BoundQuery:
-        return bind_query(query, replace(parts, image=image), work.settings.captured(), declared)
-
-    _, _, reading = await read_query(text, bound_to, work, parts.rows)
     return reading.outcome
 
 
@@ -120,10 +94,10 @@ async def passing_rows(
         bound = bound_to(image)
         work.identity.require(image, bound)
         streams = streams_among(bound.relations, image)
-        if len(streams) != 1 or len(bound.relations) != 1:
+        if len(streams) != 1 or len(bound.relations) != 1 or any(is_of_catalog(one.type) for one in bound.root.schema):
             return None
         root = settled_query(bound, work.parameters, work.transaction.now_us)
-        passes = not uses_sequences(root) and passes_rows(root, streams[0], settings)
+        passes = not uses_sequences(root, ANSWERED) and passes_rows(root, streams[0], settings)
         return (bound, streams[0], root) if passes else None
 
     passing = await threads.with_text(text, found)
@@ -138,14 +112,10 @@ async def passing_rows(
     return with_origins(bound, work.image), more
 
 
-async def read_query(
-    text: str, bound_to: BindTo, work: Work, given: Mapping[str, pa.Table] = NOTHING_GIVEN
-) -> tuple[CatalogImage, BoundQuery, Reading]:
+async def read_query(text: str, bound_to: BindTo, work: Work) -> tuple[CatalogImage, BoundQuery, Reading]:
     """Bind and run a query.
 
     Once more if the snapshot of the transaction's tables turns out to have another catalog.
-
-    given: existing rows, by the names of their scans.
     """
     threads, transaction, settings = work.threads, work.transaction, work.settings
     while True:
@@ -154,8 +124,8 @@ async def read_query(
         begins = transaction.tables is None
         run = threads.in_thread if waits else threads.in_worker
         reader = work.reader(image, settings.view_staleness_ms * 1000)
-        reading = await run(reader.read, bound, work.parameters, given)
-        if begins and not bound.relations and not transaction.is_durable:
+        reading = await run(reader.read, bound, work.parameters)
+        if begins and image.entries.keys().isdisjoint(bound.relations) and not transaction.is_durable:
             # The transaction has read nothing: a read after a wait for a lock is to see what the
             # transactions before have done.
             transaction.end_tables()
@@ -167,5 +137,7 @@ def looked_at(bound_to: BindTo, image: CatalogImage, work: Work) -> tuple[BoundQ
     """Return a query that the role may run, and whether it may wait as long as it likes."""
     bound = bound_to(image)
     work.identity.require(image, bound)
-    waits = streams_among(bound.relations, image) or bound.locked or uses_sequences(bound.root, WAITING)
+    # A query on the catalog never waits for its turn: it tells which sessions wait for which.
+    asks_catalog = any(schema_of(name) in SYSTEM_SCHEMAS for name in bound.relations)
+    waits = asks_catalog or streams_among(bound.relations, image) or bound.locked or uses_sequences(bound.root, WAITING)
     return bound, bool(waits)

@@ -8,17 +8,16 @@ Leaves: 42501, or nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
 from engine.catalog.roles import PREDEFINED, READ_ALL
 from engine.system_catalog.static_rows import CatalogRelation, relations
 from sql.errors import SqlError
+from sql.names.relation_keys import name_of, schema_of
 
 if TYPE_CHECKING:
     from engine.catalog.roles import Roles
-    from engine.system_catalog.session_context import SessionContext
 
 # The tables on which a new PostgreSQL 15 gives PUBLIC no SELECT. pg_subscription, of which only one
 # column is secret, is empty.
@@ -55,16 +54,15 @@ def may_read_closed(roles: Roles, role: int) -> bool:
     return roles.has_privileges_of(role, PREDEFINED[READ_ALL])
 
 
-def require_readable(named: Iterable[CatalogRelation], context: SessionContext) -> None:
-    """Raise 42501 for a relation of the catalog that the role may not read.
+def require_readable(name: str, roles: Roles, role: int) -> None:
+    """Raise 42501 for a relation of the catalog that a role, no superuser, may not read.
 
-    To describe a query needs no right.
+    name: the relation's key.
     """
-    roles = context.snapshot.image.roles
-    found = next((one for one in named if is_closed(one)), None)
-    if found is None or context.describes or roles.is_superuser(context.role):
+    found = relations().get((schema_of(name), name_of(name)))
+    if found is None or not is_closed(found):
         return
-    if may_read_closed(roles, context.role):
+    if may_read_closed(roles, role):
         if found.name in CLOSED_FUNCTIONS:
             raise SqlError("42501", f"permission denied for function {CLOSED_FUNCTIONS[found.name]}")
     else:

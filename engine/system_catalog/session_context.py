@@ -10,48 +10,29 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+
 from engine.embedded.functions.text import quote_ident as quoted_name
 from engine.system_catalog.registered_types import KINDS
-from engine.system_catalog.snapshot import Snapshot
-from engine.system_catalog.static_rows import CatalogRelation, relations
-from engine.system_catalog.view_queries import view_query
+from engine.system_catalog.snapshot import Snapshot, whole_table
+from engine.system_catalog.static_rows import relations
 from sql.catalog.catalog import SessionSettings
 from sql.catalog.schemas import SYSTEM, meant_schema
 from sql.errors import SqlError
 from sql.names.relation_keys import temporary_schema
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.grammar.types import type_name
-from sql.parse.syntax import Query
 from sql.settings.settings import default_value
-from sql.settings.version import VERSION_TEXT
 
 UNDEFINED = {"regclass": "42P01", "regtype": "42704", "regnamespace": "3F000", "regrole": "42704"}
 
 
 @dataclass(frozen=True)
-class SessionContext:
-    """A snapshot as one session's statement sees it.
-
-    Attributes:
-        role: the oid of the role that the session acts as.
-        shown: the rows of SHOW ALL.
-        activity: the rows of a relation that are this session's own, None for other relations.
-        configure: sets a setting of the session and returns it.
-        transaction_number: the number of the transaction; None where it has none yet and need not
-            have one, unless told to assign it.
-        now_us: the time, in microseconds since 1970.
-        describes: the query is only described, and its rows are not wanted.
-    """
+class Names:
+    """The names of objects in a snapshot, as one session sees them."""
 
     snapshot: Snapshot
     settings: SessionSettings
-    role: int
-    shown: Callable[[], Sequence[Sequence[str]]]
-    activity: Callable[[str], list[dict[str, Any]] | None]
-    configure: Callable[[str | None, str | None, bool], str]
-    transaction_number: Callable[[bool], int | None]
-    now_us: int
-    describes: bool
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -79,49 +60,6 @@ class SessionContext:
         own = temporary_schema(self.settings.process_id)
         before = (own,) if own in self.path and own not in self.named else ()
         return (*before, SYSTEM, *(name for name in self.path if name not in before))
-
-    def catalog_relation(self, parts: tuple[str, ...], position: int) -> tuple[str, CatalogRelation]:
-        """Return the catalog's relation of a name in FROM, with its schema.
-
-        Raises 42P01 and 0A000.
-        """
-        schemas = (parts[-2],) if len(parts) > 1 else self.searched
-        for schema in schemas:
-            found = relations().get((schema, parts[-1]))
-            if found is not None:
-                return schema, found
-            if self.snapshot.relation_oid(schema, parts[-1]) is not None:
-                hint = "Ask for the catalog's rows and for the relation's in two statements, with the schema before each name."
-                raise SqlError(
-                    "0A000", f'"{parts[-1]}" beside the catalog in one query is not supported yet', position, hint=hint
-                )
-        raise SqlError("42P01", f'relation "{".".join(parts)}" does not exist', position)
-
-    def view_query(self, relation: CatalogRelation) -> Query | None:
-        """Return the query of a view of the catalog, None for a relation with rows of its own."""
-        return view_query(relation.key)
-
-    def session_value(self, name: str) -> tuple[str | None, str] | None:
-        """Return the value of a function of the session that takes no argument, as text, and its
-        type.
-        """
-        match name:
-            case "current_user" | "user" | "current_role" | "session_user":
-                return self.settings.user, "name"
-            case "current_database" | "current_catalog":
-                return self.settings.database, "name"
-            case "current_schema":
-                return next(iter(self.named), None), "name"
-            case "version":
-                return VERSION_TEXT, "text"
-            case "pg_backend_pid":
-                return str(self.settings.process_id), "int4"
-        return None
-
-    def setting(self, name: str) -> str | None:
-        """Return a setting as SHOW prints it, None where there is none."""
-        known = {row[0].lower(): row[1] for row in self.shown()}
-        return known.get(name.lower(), default_value(name.lower()))
 
     # Names of objects.
 
@@ -250,6 +188,37 @@ class SessionContext:
             if relation != "pg_proc" and self.snapshot.named(relation, schema, row[column]) is not None:
                 return False
         return False
+
+
+@dataclass(frozen=True)
+class SessionContext(Names):
+    """A snapshot as one session's statement sees it.
+
+    Attributes:
+        role: the oid of the role that the session acts as.
+        shown: the rows of SHOW ALL.
+        activity: the rows of a relation that are this session's own, None for other relations.
+        transaction_number: the number of the transaction; None where it has none yet and need not
+            have one, unless told to assign it.
+        now_us: the time of the transaction, in microseconds since 1970.
+    """
+
+    role: int
+    shown: Callable[[], Sequence[Sequence[str]]]
+    activity: Callable[[str], list[dict[str, Any]] | None]
+    transaction_number: Callable[[bool], int | None]
+    now_us: int
+
+    def setting(self, name: str) -> str | None:
+        """Return a setting as SHOW prints it, None where there is none."""
+        known = {row[0].lower(): row[1] for row in self.shown()}
+        return known.get(name.lower(), default_value(name.lower()))
+
+    def table(self, schema: str, name: str) -> pa.Table:
+        """Return the rows of a relation of the catalog, with its hidden columns."""
+        described = relations()[schema, name]
+        rows = self.activity(name) if schema == SYSTEM else None
+        return self.snapshot.table(described) if rows is None else whole_table(described, rows)
 
 
 def name_parts(text: str) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ made when they are asked for and kept as long as the image is. Must not know ses
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -16,14 +17,14 @@ import pyarrow as pa
 
 from engine.catalog.image import CatalogImage, StreamEntry, TableEntry
 from engine.system_catalog.deparse.definitions import Show, stored_expressions
-from engine.system_catalog.printed import arrow_type
 from engine.system_catalog.rows.constraints import CONSTRAINT_ROWS
 from engine.system_catalog.rows.functions import FUNCTION_ROWS
 from engine.system_catalog.rows.relations import RELATION_ROWS
 from engine.system_catalog.rows.server import SERVER_ROWS
 from engine.system_catalog.rows.types import TYPE_ROWS
-from engine.system_catalog.static_rows import CATALOG_SCHEMA, CatalogRelation, Row, static_rows
+from engine.system_catalog.static_rows import CATALOG_SCHEMA, HIDDEN, CatalogRelation, Row, column_type, static_rows
 from engine.system_catalog.type_texts import type_text
+from views.model.arrow_schema import arrow_type
 
 # Relation of pg_catalog -> its rows beside the static ones.
 LIVE_ROWS: dict[str, Callable[[CatalogImage], list[Row]]] = {
@@ -33,6 +34,7 @@ LIVE_ROWS: dict[str, Callable[[CatalogImage], list[Row]]] = {
     **FUNCTION_ROWS,
     **SERVER_ROWS,
 }
+FIRST_WRITER = 1
 # The columns by which an object is found: its name, and its schema.
 NAMES = {
     "pg_class": ("relname", "relnamespace"),
@@ -91,7 +93,7 @@ class Snapshot:
             found = static_table(relation)
             live = self._live_rows(relation.name) if relation.schema == "pg_catalog" else []
             if live:
-                found = pa.concat_tables([found, arrow_table(relation, live)])
+                found = pa.concat_tables([found, whole_table(relation, live)])
             self._tables[relation.key] = found
         return found
 
@@ -180,13 +182,36 @@ class Snapshot:
 @cache
 def static_table(relation: CatalogRelation) -> pa.Table:
     """Return the rows of a relation that every database has as Arrow: the same object each time."""
-    return arrow_table(relation, static_rows(relation.name) if relation.schema == "pg_catalog" else [])
+    return whole_table(relation, static_rows(relation.name) if relation.schema == "pg_catalog" else [])
 
 
-def arrow_table(relation: CatalogRelation, rows: list[dict[str, Any]]) -> pa.Table:
-    """Return rows as the Arrow table of a relation's columns.
+def whole_table(relation: CatalogRelation, rows: list[dict[str, Any]]) -> pa.Table:
+    """Return rows as the Arrow table of a relation's columns, and of its hidden ones.
 
     A column that a row does not name is NULL.
     """
-    arrays = [pa.array([row.get(column.name) for row in rows], arrow_type(column.type)) for column in relation.columns]
-    return pa.Table.from_arrays(arrays, names=[column.name for column in relation.columns])
+    columns = (*relation.columns, *HIDDEN)
+    always = {"tableoid": relation.oid, "xmin": FIRST_WRITER, "xmax": 0}
+    arrays = [
+        pa.array([row.get(one.name, always.get(one.name)) for row in rows], arrow_type(column_type(one)))
+        for one in columns
+    ]
+    return pa.Table.from_arrays(arrays, names=[column.name for column in columns])
+
+
+SNAPSHOTS_KEPT = 4
+# The rows of the last few images, by the ids of these. A snapshot holds its image, so that no other
+# one can have its id.
+_snapshots: dict[int, Snapshot] = {}
+_lock = threading.Lock()
+
+
+def snapshot_of(image: CatalogImage) -> Snapshot:
+    """Return the rows of an image; the rows of the last few images are kept."""
+    with _lock:
+        found = _snapshots.get(id(image))
+        if found is None:
+            found = _snapshots[id(image)] = Snapshot(image)
+            if len(_snapshots) > SNAPSHOTS_KEPT:
+                del _snapshots[next(iter(_snapshots))]
+        return found

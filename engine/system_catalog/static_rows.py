@@ -13,12 +13,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from engine.system_catalog.catalog_functions import FUNCTIONS
 from engine.system_catalog.own_relations import OWN_RELATIONS
 from sql.bind.expressions.calls import CALLED_NAMES
 from sql.functions.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
 from sql.functions.sets import TABLE_FUNCTIONS
 from sql.functions.table import BINARY_OPERATORS, PREFIX_OPERATORS
+from sql.types.datatypes import SqlType
 
 FOLDER = Path(__file__).parent / "static"
 CATALOG_SCHEMA = 11
@@ -33,7 +33,7 @@ class CatalogColumn:
     """A column of a catalog relation.
 
     Attributes:
-        type: by name, as `engine.system_catalog.printed` has it.
+        type: by name; an array's is that of its elements with [] after it.
         type_oid: the type by OID.
     """
 
@@ -41,6 +41,26 @@ class CatalogColumn:
     type: str
     type_oid: int
     not_null: bool
+
+
+# Columns of every relation that only their names reach: its oid, and who has written a row.
+HIDDEN = (
+    CatalogColumn("tableoid", "oid", 26, True),
+    CatalogColumn("xmin", "xid", 28, True),
+    CatalogColumn("xmax", "xid", 28, True),
+)
+DOMAINS = {
+    "sql_identifier": "name",
+    "character_data": "varchar",
+    "yes_or_no": "varchar",
+    "cardinal_number": "int4",
+    "time_stamp": "timestamptz",
+}
+
+
+def column_type(column: CatalogColumn) -> SqlType:
+    """Return the type of a column; for a domain the type below it."""
+    return SqlType(DOMAINS.get(column.type, column.type))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +141,7 @@ def _is_ours(name: str, row: Row) -> bool:
 def _functions() -> frozenset[int]:
     """Return the OIDs of the functions that we have, and of those that other rows name."""
     stored = _stored()
-    called = {*CALLED_NAMES, *AGGREGATES, *ORDERED_SET_AGGREGATES, *WINDOW_FUNCTIONS, *TABLE_FUNCTIONS, *FUNCTIONS}
+    called = {*CALLED_NAMES, *AGGREGATES, *ORDERED_SET_AGGREGATES, *WINDOW_FUNCTIONS, *TABLE_FUNCTIONS}
     named = {row[column] for row in stored["pg_type"] for column in TYPE_FUNCTIONS}
     named |= {row["amproc"] for row in stored["pg_amproc"]} | {row["castfunc"] for row in stored["pg_cast"]}
     named |= {row["oprcode"] for row in stored["pg_operator"]} | {row["amhandler"] for row in stored["pg_am"]}

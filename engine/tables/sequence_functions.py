@@ -25,13 +25,14 @@ from engine.embedded.functions.registration import type_of
 from engine.tables.backend_functions import Backend, advisory_rows, notify_rows, set_rows, signal_rows, sleep_rows
 from sql.catalog.catalog import SessionSettings
 from sql.catalog.schemas import found_key, meant_schema
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
+from sql.functions.catalog import OF_CATALOG
 from sql.functions.session import ADVISORY_CALLS, OF_SESSION
 from sql.names.relation_keys import MARK, PUBLIC, in_temporary_schema, schema_of, written_schema
 from sql.parse.grammar.cursor import read_name
 from sql.tree.expressions import Call, Expression, Literal
-from sql.tree.relations import Relation
-from sql.tree.walks import all_relations, map_relation, operator_expressions, walk
+from sql.tree.relations import Relation, TableFunction
+from sql.tree.walks import all_relations, map_expression, map_relation, operator_expressions, rewrite_everywhere, walk
 from sql.types.datatypes import INT8
 
 # Before the name of a sequence that an identity column takes its value of; nothing that a client
@@ -42,6 +43,13 @@ NAMED = frozenset({"nextval", "currval", "setval"})
 Result = TypeVar("Result")
 
 NUMBERS = itertools.count(1)
+# All calls that the session answers.
+ANSWERED = OF_SESSION | OF_CATALOG
+
+
+def no_context() -> None:
+    """Refuse functions of the system catalog outside of a statement."""
+    raise not_supported("a function of the system catalog here")
 
 
 @dataclass(eq=False)
@@ -57,6 +65,7 @@ class SequenceSession:
         read_only: true if the running transaction is.
         may: tells whether the session has one of some privileges on an object with an oid.
         settings: the present ones, with the search_path.
+        context: returns what the running statement sees of the system catalog.
     """
 
     image: CatalogImage = field(default_factory=CatalogImage)
@@ -66,6 +75,7 @@ class SequenceSession:
     read_only: bool = False
     may: Callable[[int, str], bool] = lambda *_: True
     settings: Callable[[], SessionSettings] = SessionSettings
+    context: Callable[[], Any] = no_context
     number: int = field(default_factory=lambda: next(NUMBERS))
 
     def __post_init__(self) -> None:
@@ -172,6 +182,9 @@ SESSIONS: weakref.WeakValueDictionary[int, SequenceSession] = weakref.WeakValueD
 def uses_sequences(root: Relation, functions: frozenset[str] = OF_SESSION) -> bool:
     """Tell whether a relation calls one of the functions."""
     return any(
+        isinstance(relation, TableFunction) and any(name in functions for name, _ in relation.calls)
+        for relation in all_relations(root)
+    ) or any(
         isinstance(node, Call) and node.function in functions
         for relation in all_relations(root)
         for expression in operator_expressions(relation)
@@ -189,18 +202,24 @@ def in_session(root: Relation, session: SequenceSession) -> Relation:
     number = Literal(session.number, INT8)
 
     def numbered(node: Expression) -> Expression | None:
-        if isinstance(node, Call) and node.function in OF_SESSION:
-            takes_name = node.arguments and node.function in NAMED
-            name = node.arguments[0] if takes_name else None
+        if isinstance(node, Call) and node.function in ANSWERED:
+            arguments = tuple(map_expression(one, numbered) for one in node.arguments)
+            name = arguments[0] if arguments and node.function in NAMED else None
             if isinstance(name, Literal) and isinstance(name.value, str):
                 session.find(name.value, name.position)
                 if node.function == "nextval" and node.position is None:
                     name = replace(name, value=IMPLICIT + name.value)
                     return Call(node.function, (number, name), node.type, node.position, node.text)
-            return Call(node.function, (number, *node.arguments), node.type, node.position, node.text)
+            return Call(node.function, (number, *arguments), node.type, node.position, node.text)
         return None
 
-    return map_relation(root, numbered)
+    def with_sets(relation: Relation) -> Relation:
+        if not isinstance(relation, TableFunction):
+            return relation
+        calls = ((name, (number, *values) if name in OF_CATALOG else values) for name, values in relation.calls)
+        return replace(relation, calls=tuple(calls))
+
+    return rewrite_everywhere(map_relation(root, numbered), with_sets)
 
 
 def register_sequence_functions(connection: duckdb.DuckDBPyConnection) -> None:

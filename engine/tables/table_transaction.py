@@ -23,7 +23,7 @@ from engine.embedded.query_engine import Cursor, QueryEngine, passing_rows
 from engine.embedded.result_forms import in_forms
 from engine.tables.foreign_keys import References
 from engine.tables.locks import SessionLocks
-from engine.tables.sequence_functions import SequenceSession, in_session, uses_sequences
+from engine.tables.sequence_functions import ANSWERED, SequenceSession, in_session, uses_sequences
 from engine.tables.unique_errors import duplicate_key, key_text, unique_violation, values_text
 from engine.tables.write_journal import ROWS, Step, TableMark, WriteJournal, perform, repeat
 from sql.catalog.catalog import ColumnDescription, ConstraintDescription
@@ -332,7 +332,7 @@ class TableTransaction:
                 raise duplicate_key(table, constraint, key)
 
     def _in_session(self, root: Relation) -> Relation:
-        if self._sequences is None or not uses_sequences(root):
+        if self._sequences is None or not uses_sequences(root, ANSWERED):
             return root
         self._sequences.image = self.image
         return in_session(root, self._sequences)

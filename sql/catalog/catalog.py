@@ -101,7 +101,8 @@ class RelationDescription:
     Attributes:
         name: the key (`sql.names.relation_keys`).
         kind: 'stream', 'view' (continuous), 'table', 'sequence', 'statistics' (the server's own
-            numbers), or 'query': an ordinary view, which stands for `query`.
+            numbers), 'catalog' (of pg_catalog and information_schema), or 'query': an ordinary
+            view, which stands for `query`.
         oid: at least 16384, stable over restarts.
         hidden: columns after the others that only their names reach, no star and no list that was
             left out.
@@ -148,6 +149,26 @@ class KnowsTypes(Protocol):
 
     def type(self, key: str) -> EnumType | None:
         """Return the type with a key, or None."""
+
+
+@runtime_checkable
+class KnowsSystem(Catalog, Protocol):
+    """A catalog that has the relations of pg_catalog and information_schema, and oids for names."""
+
+    def system_relation(self, schema: str, name: str) -> RelationDescription | None:
+        """Return a relation of kind 'catalog', or None."""
+
+    def system_view(self, key: str, settings: SessionSettings) -> BoundQuery | None:
+        """Return the query of a view of the catalog, None for a relation with rows of its own."""
+
+    def object_oid(self, kind: str, text: str, settings: SessionSettings, position: int | None) -> int:
+        """Return the oid of what `text` names as a value of type `kind` (regclass ...).
+
+        Raises the error of a name of nothing.
+        """
+
+    def object_name(self, kind: str, oid: int, settings: SessionSettings) -> str:
+        """Return an oid as a value of type `kind` is shown."""
 
 
 # Stands in the trees of definitions for the zone of the session that reads or writes by them; no

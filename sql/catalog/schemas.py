@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sql.catalog.catalog import Catalog, KnowsSchemas, KnowsTypes, RelationDescription, SessionSettings
+from sql.catalog.catalog import Catalog, KnowsSchemas, KnowsSystem, KnowsTypes, RelationDescription, SessionSettings
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import TEMPORARY, dotted, name_of, relation_key, temporary_schema, unknown, written_schema
 from sql.types.enums import EnumType
 
 SYSTEM = "pg_catalog"
+SYSTEM_SCHEMAS = frozenset({SYSTEM, "information_schema"})
 
 
 def meant_schema(schema: str, settings: SessionSettings) -> str:
@@ -43,6 +44,10 @@ def find_relation(
     The server's own views come after all others. Raises 42501 for a schema that the user may not
     use.
     """
+    if isinstance(catalog, KnowsSystem):
+        found = system_relation(written, catalog, settings)
+        if found is not None:
+            return found
     for key in keys_of(written, settings, position):
         found = catalog.relation(key)
         if found is not None and found.schema_name != SYSTEM:
@@ -50,6 +55,30 @@ def find_relation(
     if written_schema(written) in (None, SYSTEM):
         found = catalog.relation(name_of(written))
         return found if found is not None and found.schema_name == SYSTEM else None
+    return None
+
+
+def system_relation(written: str, catalog: KnowsSystem, settings: SessionSettings) -> RelationDescription | None:
+    """Return the relation of pg_catalog or information_schema that a name as written means.
+
+    pg_catalog comes after temporary relations and before all others, unless the search_path names
+    it.
+    """
+    schema, name = written_schema(written), name_of(written)
+    if schema is not None:
+        return catalog.system_relation(schema, name) if schema in SYSTEM_SCHEMAS else None
+    if not name.startswith("pg_") and not SYSTEM_SCHEMAS.intersection(settings.path):
+        return None
+    path = settings.path
+    if SYSTEM not in path:
+        path = (TEMPORARY, SYSTEM, *path[1:]) if path[:1] == (TEMPORARY,) else (SYSTEM, *path)
+    for one in path:
+        if one in SYSTEM_SCHEMAS:
+            found = catalog.system_relation(one, name)
+            if found is not None:
+                return found
+        elif catalog.relation(relation_key(meant_schema(one, settings), name)) is not None:
+            return None
     return None
 
 

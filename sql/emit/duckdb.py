@@ -24,13 +24,13 @@ from sql.errors import not_supported
 from sql.functions.comparisons import COMPARISONS
 from sql.functions.constants import civil_date, civil_text, decimal_text, unscaled_value
 from sql.functions.long_constants import LONG_ITEMS, constant_columns, each, long_array
-from sql.functions.printing import Rule
+from sql.functions.printing import Rule, form_of
 from sql.functions.records import field_text
 from sql.functions.table import DUCKDB_RULES
 from sql.times.civil import DATE_INFINITY, TIMESTAMP_INFINITY
 from sql.tree.expressions import Call, Expression, Literal, WindowCall, WindowFrame
 from sql.tree.relations import Relation, Schema, TableFunction
-from sql.types.datatypes import FAMILIES, NUMERIC_DIGITS_MAX, SqlType, scaled_numeric
+from sql.types.datatypes import FAMILIES, NUMERIC_DIGITS_MAX, VECTORS, SqlType, scaled_numeric
 from sql.types.enums import EnumFamily
 from sql.types.records import RecordType
 from sql.values.bytes import hexadecimal
@@ -138,7 +138,7 @@ class DuckDbExpressions(ExpressionPrinter):
         if constants is None:
             return texts
         constants.note(node)
-        if not is_wide(node.type) or constants.has(node):
+        if not is_wide(node.type) or constants.has(node) or node.function == "field":
             return texts
         may_join = self.in_condition and not is_of_several(node, self.columns)
         pairs = zip(texts, node.arguments, strict=True)
@@ -267,7 +267,7 @@ class DuckDbExpressions(ExpressionPrinter):
                 return "TRUE" if constant else "FALSE"
             case "int4" if isinstance(constant, int) and abs(constant) < 2**31:
                 return str(constant) if constant >= 0 else f"({constant})"
-            case "int2" | "int4" | "int8" | "time" | "oid" if isinstance(constant, int):
+            case "int2" | "int4" | "int8" | "time" if isinstance(constant, int):
                 return f"CAST({constant} AS {self.type_name(kind)})"
             case EnumFamily() if isinstance(constant, int):
                 return f"CAST({constant} AS {self.type_name(kind)})"
@@ -281,6 +281,10 @@ class DuckDbExpressions(ExpressionPrinter):
             case "date" | "timestamp" | "timestamptz":
                 assert isinstance(constant, int)
                 return time_literal(constant, kind.family)
+        if form_of(kind) == "oid" and isinstance(constant, int):
+            return f"CAST({constant!s} AS {self.type_name(kind)})"
+        if kind.family in VECTORS and isinstance(constant, tuple):
+            return f"CAST([{', '.join(map(str, constant))}] AS {self.type_name(kind)})"
         match constant:
             case bytes():
                 return f"from_hex('{hexadecimal(constant)}')"

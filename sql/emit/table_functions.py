@@ -11,6 +11,7 @@ from sql.emit.expressions import ExpressionPrinter
 from sql.emit.names import column_names
 from sql.errors import not_supported
 from sql.functions.arguments import RUN
+from sql.functions.catalog import OF_CATALOG, catalog_text
 from sql.functions.json import json_set
 from sql.functions.signatures import INTEGERS
 from sql.functions.volatility import is_constant
@@ -80,6 +81,8 @@ def duckdb_array(printer: ExpressionPrinter, name: str, arguments: tuple[Express
     """Return the values of one call as a DuckDB list."""
     if name == "unnest":
         return printer.text(arguments[0])
+    if name in OF_CATALOG:
+        return catalog_text(printer, name, arguments, [printer.text(argument) for argument in arguments])
     if name != "generate_series":
         return other_array(printer, name, [printer.text(argument) for argument in arguments])
     family = arguments[0].type.family
@@ -107,6 +110,11 @@ def other_array(printer: ExpressionPrinter, name: str, texts: list[str]) -> str:
     """Return the values of a function that is no series."""
     no_options = printer.quoted("")
     match name:
+        case "_pg_expandarray":
+            pairs = f"list_transform({texts[0]}, lambda item, place: {{'f1': item, 'f2': CAST(place AS INTEGER)}})"
+            return f"CASE WHEN {texts[0]} IS NOT NULL THEN {pairs} END"
+        case "vector_subscripts":
+            return f"CASE WHEN {texts[1]} = 1 THEN range(0, len({texts[0]})) END"
         case "generate_subscripts":
             return f"CASE WHEN {texts[1]} = 1 THEN generate_series(1, CAST(len({texts[0]}) AS INTEGER)) END"
         case "string_to_table":
@@ -147,7 +155,7 @@ def series_value(
     printer: ExpressionPrinter, call: tuple[str, tuple[Expression, ...]], column: str, kind: SqlType
 ) -> str:
     """Return one value of a series in the physical form of its type."""
-    if call[0] not in ("generate_series", "generate_subscripts"):
+    if call[0] not in ("generate_series", "generate_subscripts", "vector_subscripts"):
         return column
     if kind.family in TIMES:
         return printer.moment(column, kind.family)

@@ -19,7 +19,7 @@ from sql.functions.records import field_text
 from sql.functions.table import ROWS
 from sql.functions.volatility import is_fixed
 from sql.tree.expressions import Call, Cast, Expression, Literal
-from sql.tree.relations import Join, Relation, Scan, Schema, TableFunction, Values
+from sql.tree.relations import Join, Recursive, Relation, Scan, Schema, TableFunction, Values
 from sql.tree.walks import all_relations, columns_of, operator_expressions, walk
 from sql.types.datatypes import SqlType
 
@@ -47,17 +47,22 @@ def makes_many(root: Relation) -> bool:
     or is made in several steps.
     """
     leaves = steps = 0
-    for part in all_relations(root):
+    parts = list(all_relations(root))
+    # Texts of the catalog are short.
+    kinds = {part.kind for part in parts if isinstance(part, Scan)}
+    is_of_catalog = kinds == {"catalog"} and not any(isinstance(part, Recursive) for part in parts)
+    for part in parts:
         match part:
             case Join() | TableFunction():
-                return True
+                if not is_of_catalog:
+                    return True
             case Scan() | Values():
                 leaves += 1
         for item in (item for whole in operator_expressions(part) for item in walk(whole)):
             if is_long_constant(item):
                 return True
             steps += isinstance(item, Call) and is_wide(item.type)
-        if leaves > 1 or steps > STEPS_MAX:
+        if (leaves > 1 or steps > STEPS_MAX) and not is_of_catalog:
             return True
     return False
 

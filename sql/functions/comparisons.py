@@ -23,6 +23,8 @@ COMPARED = "; ".join(
 )
 
 
+# Types of the catalog have no order.
+EQUATED = "; ".join((COMPARED, alike(("xid", "cid", "xid8", "aclitem", "tid"), "bool"), "xid int4 > bool as oid oid"))
 COMPARABLE = "bool int2 int4 int8 float4 float8 numeric text date timestamp timestamptz time uuid bytea oid char enum"
 
 
@@ -112,11 +114,11 @@ FUNCTIONS = (
         both=_counted("IS NOT NULL"),
     ),
     Function(
-        "eq", "=", COMPARED, ("1 = 1.0", "t"), can_fail=False,
+        "eq", "=", EQUATED, ("1 = 1.0", "t"), can_fail=False,
         both={COMPARABLE: "({0} = {1})", KEYED: _keys("({0} = {1})")}, infix="=",
     ),
     Function(
-        "ne", "<>", COMPARED, ("'a' <> 'b'", "t"), can_fail=False,
+        "ne", "<>", EQUATED, ("'a' <> 'b'", "t"), can_fail=False,
         both={COMPARABLE: "({0} <> {1})", KEYED: _keys("({0} <> {1})")}, infix="<>",
     ),
     Function(

@@ -55,19 +55,9 @@ NAMES = frozenset(
     area bound_box box center circle diagonal diameter height isclosed isopen lseg npoints path pclose point polygon popen radius
     slope width
     cursor_to_xml database_to_xml query_to_xml schema_to_xml table_to_xml xpath xpath_exists
-    col_description current_query current_schemas format_type getdatabaseencoding has_any_column_privilege has_column_privilege
-    has_database_privilege has_function_privilege has_schema_privilege has_sequence_privilege has_table_privilege has_type_privilege
-    inet_client_addr inet_client_port inet_server_addr obj_description shobj_description to_regclass
-    to_regnamespace to_regproc to_regrole to_regtype txid_current txid_current_if_assigned txid_current_snapshot txid_status
-    pg_blocking_pids pg_collation_for pg_column_compression
-    pg_column_size pg_conf_load_time pg_current_snapshot pg_current_wal_lsn pg_current_xact_id pg_database_size pg_encoding_to_char
-    pg_function_is_visible pg_get_constraintdef pg_get_expr pg_get_function_arguments pg_get_function_result pg_get_functiondef
-    pg_get_indexdef pg_get_keywords pg_get_partkeydef pg_get_ruledef pg_get_serial_sequence pg_get_triggerdef pg_get_userbyid
-    pg_get_viewdef pg_has_role pg_indexes_size pg_listening_channels pg_my_temp_schema pg_postmaster_start_time
-    pg_relation_filenode pg_relation_size pg_reload_conf pg_sequence_last_value pg_size_bytes pg_size_pretty pg_stat_get_activity
-    pg_table_is_visible pg_table_size pg_tablespace_size pg_timezone_abbrevs pg_timezone_names pg_total_relation_size
-    pg_trigger_depth pg_type_is_visible
-""".split()
+    current_query txid_current_snapshot txid_status pg_collation_for pg_column_compression pg_column_size pg_current_snapshot
+    pg_current_wal_lsn pg_current_xact_id pg_reload_conf pg_stat_get_activity
+    """.split()
 )
 AGGREGATE_NAMES = frozenset("range_agg range_intersect_agg xmlagg".split())
 

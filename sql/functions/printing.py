@@ -14,10 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from sql.tree.expressions import Call, Cast, Expression, Literal, WindowCall, WindowFrame
-from sql.types.datatypes import SqlType, scaled_numeric
+from sql.types.datatypes import CATALOG_TEXTS, OIDS_OF_NAMES, VECTORS, SqlType, scaled_numeric
 from sql.types.records import RecordType
 
-TEXT_FAMILIES = frozenset({"text", "varchar", "name", "unknown"})
+TEXT_FAMILIES = frozenset({"text", "varchar", "name", "unknown", *(name for name, *_ in CATALOG_TEXTS)})
+OID_FAMILIES = frozenset({"oid", "xid", "cid", "xid8", *OIDS_OF_NAMES})
 # Times that our functions take and return as microseconds since 1970.
 MOMENTS = frozenset({"date", "timestamp", "timestamptz"})
 
@@ -233,6 +234,10 @@ def form_of(kind: SqlType) -> str:
         return "enum"
     if kind.is_record:
         return "record"
+    if kind.family in VECTORS:
+        return "vector"
+    if kind.family in OID_FAMILIES:
+        return "oid"
     return "text" if kind.family in TEXT_FAMILIES else kind.family
 
 
@@ -242,7 +247,7 @@ def target_form(kind: SqlType) -> str:
     A name is cut.
     """
     form = form_of(kind)
-    return form if form in ("text", "array", "enum", "record") and kind.family != "name" else kind.family
+    return form if form in ("text", "array", "enum", "record", "oid") and kind.family != "name" else kind.family
 
 
 def own_call(names: Mapping[str, str]) -> Rule:

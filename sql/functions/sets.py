@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sql.functions.catalog import CATALOG_SETS
 from sql.functions.signatures import Signature, one, text_function
 
 # Functions of two columns, with the call that makes each column. A client can't write the names
@@ -37,6 +38,9 @@ TABLE_FUNCTIONS: dict[str, tuple[Signature, ...]] = {
         Signature("generate_series", ("timestamp", "timestamp", "interval"), "timestamp"),
         Signature("generate_series", ("timestamptz", "timestamptz", "interval"), "timestamptz"),
     ),
+    **CATALOG_SETS,
+    # The elements of an array with their places, as rows (x, n).
+    "_pg_expandarray": one("_pg_expandarray", "array", result="element"),
     "unnest": one("unnest", "array", result="element"),
     "generate_subscripts": (
         *one("generate_subscripts", "array", "int4", result="int4"),

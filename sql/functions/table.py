@@ -12,6 +12,7 @@ from sql.functions import (
     addresses,
     arrays,
     bytes,
+    catalog,
     comparisons,
     enums,
     intervals,
@@ -34,7 +35,7 @@ from sql.tree.expressions import Expression
 FAMILIES = (
     *(comparisons.FUNCTIONS, numbers.FUNCTIONS, mathematics.FUNCTIONS, texts.FUNCTIONS, patterns.FUNCTIONS),
     *(bytes.FUNCTIONS, times.FUNCTIONS, intervals.FUNCTIONS, json.FUNCTIONS, arrays.FUNCTIONS, addresses.FUNCTIONS),
-    *(enums.FUNCTIONS, records.FUNCTIONS, session.FUNCTIONS),
+    *(enums.FUNCTIONS, records.FUNCTIONS, session.FUNCTIONS, catalog.FUNCTIONS),
 )
 ROWS: Mapping[str, Function] = {row.canonical: row for family in FAMILIES for row in family}
 ROUTINES: tuple[Routine, ...] = (

@@ -16,12 +16,13 @@ from sql.functions.casts import limited, with_digits
 from sql.functions.printing import CastRule, Printer, form_of, target_form
 from sql.times.zoned_time import fixed_west_s
 from sql.tree.expressions import Cast, Column
-from sql.types.datatypes import NUMERIC, TEXT, SqlType, scaled_numeric
+from sql.types.datatypes import NUMERIC, OIDS_OF_NAMES, TEXT, VECTORS, SqlType, scaled_numeric
 
 SCALARS = (
     "bool int2 int4 int8 numeric variable float4 float8 date timestamp timestamptz time timetz interval uuid bytea json jsonb inet "
     "cidr"
 )
+CAST_FIRST = "Cast it to text."
 NUMBERS = "int2 int4 int8 float4 float8 numeric"
 
 
@@ -130,8 +131,17 @@ def _array_from_text(printer: Printer, node: Cast, text: str) -> str:
     return printer.mapped(items, lambda item: element_cast(printer, item, TEXT, node.type.element, node))
 
 
+def _oid_text(printer: Printer, node: Cast, text: str) -> str:
+    kind = node.operand.type
+    if kind.family in OIDS_OF_NAMES:
+        # The binder makes a call of all other such casts.
+        raise not_supported(f"a value of type {kind.sql_name} as a part of this text", node.position, hint=CAST_FIRST)
+    return limited(f"CAST({text} AS VARCHAR)", node)
+
+
 def _array_to_array(printer: Printer, node: Cast, text: str) -> str:
-    source, target = node.operand.type.element, node.type.element
+    kind, target = node.operand.type, node.type.element
+    source = SqlType(VECTORS[kind.family]) if kind.family in VECTORS else kind.element
     if source == target or (source.family == target.family and target == target.without_modifier()):
         return text
     return printer.mapped(text, lambda item: element_cast(printer, item, source, target, node))
@@ -204,7 +214,9 @@ TYPE_CASTS: Mapping[str, CastRule] = {
     "int8 > oid": "oid_from_int8({0})",
     "oid > int8": "{0}",
     "oid > int4": "CAST((({0} + 2147483648) & 4294967295) - 2147483648 AS INTEGER)",
-    "oid > text": lambda printer, node, text: limited(f"CAST({text} AS VARCHAR)", node),
+    "oid > text": _oid_text,
+    "vector > text": lambda printer, node, text: limited(f"array_to_string({text}, ' ')", node),
+    "vector > array": _array_to_array,
     "text > oid": "oid_from_text({0})",
     f"{SCALARS} oid char text bpchar array > name": to_short,
     "text bpchar > char": to_short,

@@ -12,7 +12,17 @@ from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import as_written
 from sql.names.suggestions import did_you_mean
 from sql.parse.syntax import TypeName
-from sql.types.datatypes import FAMILIES, NUMERIC, NUMERIC_DIGITS_MAX, SqlType, array_of, enum_type, numeric
+from sql.types.datatypes import (
+    FAMILIES,
+    NUMERIC,
+    NUMERIC_DIGITS_MAX,
+    OF_CATALOG,
+    SqlType,
+    array_of,
+    element_family,
+    enum_type,
+    numeric,
+)
 from sql.types.enums import EnumType
 
 POSTGRES_NUMERIC_DIGITS_MAX = 1000
@@ -22,9 +32,8 @@ CHARACTERS_MAX = 10_485_760
 # Types of PostgreSQL that are refused by name; other names do not exist.
 REFUSED = frozenset(
     """
-    bit box circle hstore int4range int8range jsonpath line lseg macaddr macaddr8 money numrange path pg_lsn
-    point polygon record regclass regcollation regconfig regdictionary regnamespace regoper regoperator regproc regprocedure regrole
-    regtype tid tsquery tsrange tstzrange daterange tsvector txid_snapshot varbit xid xid8 cid xml int2vector oidvector refcursor
+    bit box circle hstore int4range int8range jsonpath line lseg macaddr macaddr8 money numrange path
+    point polygon record regconfig regdictionary tsquery tsrange tstzrange daterange tsvector txid_snapshot varbit xml
     """.split()
 )
 # Spellings that a person may write, for "did you mean"; and the names of types in other systems.
@@ -38,6 +47,7 @@ ELSEWHERE = {"double": "double precision", "string": "text", "datetime": "timest
 
 
 SYSTEM = "pg_catalog"
+CATALOG_HINT = "Use oid, or text for the name."
 OwnTypes = Callable[[str], EnumType | None]
 
 
@@ -93,7 +103,10 @@ def open_type(written: TypeName) -> SqlType:
     open.
     """
     if written.schema in ("", SYSTEM) and (is_built_in(written.name) or written.schema):
-        return resolve_type(written)
+        found = resolve_type(written)
+        if element_family(found.family) in OF_CATALOG:
+            raise not_supported(f"the type {written.text} in a definition", written.position, hint=CATALOG_HINT)
+        return found
     family = OpenFamily(written.text)
     family.written = written
     return SqlType(family)

@@ -10,25 +10,32 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sql.errors import SqlError
-from sql.types.datatypes import FAMILIES, SqlType, element_family, family_row
+from sql.types.datatypes import FAMILIES, OIDS_OF_NAMES, VECTORS, SqlType, array_family, element_family, family_row
 from sql.types.enums import EnumFamily
 from sql.types.records import RecordFamily
 
+OIDS = frozenset({"oid", *OIDS_OF_NAMES})
+# Pairs of types of names that are functions, or operators, with and without their arguments.
+ALIKE = {"regproc": "regprocedure", "regprocedure": "regproc", "regoper": "regoperator", "regoperator": "regoper"}
+
 IMPLICIT: dict[str, frozenset[str]] = {
-    "int2": frozenset({"int4", "int8", "numeric", "float4", "float8", "oid"}),
-    "int4": frozenset({"int8", "numeric", "float4", "float8", "oid"}),
-    "int8": frozenset({"numeric", "float4", "float8", "oid"}),
+    "int2": OIDS | {"int4", "int8", "numeric", "float4", "float8"},
+    "int4": OIDS | {"int8", "numeric", "float4", "float8"},
+    "int8": OIDS | {"numeric", "float4", "float8"},
+    "oid": OIDS,
+    **{name: frozenset({"oid", ALIKE.get(name, "oid")}) for name in OIDS_OF_NAMES},
     "numeric": frozenset({"float4", "float8"}),
     "float4": frozenset({"float8"}),
     "date": frozenset({"timestamp", "timestamptz"}),
     "timestamp": frozenset({"timestamptz"}),
-    "varchar": frozenset({"text", "bpchar", "name"}),
-    "text": frozenset({"varchar", "bpchar", "name"}),
+    "varchar": frozenset({"text", "bpchar", "name", "regclass"}),
+    "text": frozenset({"varchar", "bpchar", "name", "regclass"}),
     "bpchar": frozenset({"text", "varchar", "name"}),
     "name": frozenset({"text"}),
     "char": frozenset({"text"}),
     "time": frozenset({"interval", "timetz"}),
     "cidr": frozenset({"inet"}),
+    **{name: frozenset({"text"}) for name in ("pg_node_tree", "pg_ndistinct", "pg_dependencies", "pg_mcv_list")},
 }
 
 ASSIGNMENT: dict[str, frozenset[str]] = {
@@ -44,7 +51,7 @@ ASSIGNMENT: dict[str, frozenset[str]] = {
     "inet": frozenset({"cidr"}),
     "json": frozenset({"jsonb"}),
     "jsonb": frozenset({"json"}),
-    "oid": frozenset({"int4", "int8"}),
+    **{name: frozenset({"int4", "int8"}) for name in OIDS},
     "name": frozenset({"varchar", "bpchar"}),
     "char": frozenset({"varchar", "bpchar"}),
     **dict.fromkeys(("text", "varchar", "bpchar"), frozenset({"char"})),
@@ -54,6 +61,7 @@ EXPLICIT: dict[str, frozenset[str]] = {
     "int4": frozenset({"bool", "char"}),
     "char": frozenset({"int4"}),
     "bool": frozenset({"int4"}),
+    "xid8": frozenset({"xid"}),
     "jsonb": frozenset({"bool", "int2", "int4", "int8", "float4", "float8", "numeric"}),
 }
 
@@ -71,6 +79,8 @@ def cast_context(source: str, target: str) -> str | None:
         return "assignment"
     if target in EXPLICIT.get(source, ()):
         return "explicit"
+    if source in VECTORS and target.endswith("[]"):
+        source = array_family(VECTORS[source])
     if source.endswith("[]") and target.endswith("[]"):
         return cast_context(element_family(source), element_family(target))
     # Conversion through text: to a string in assignments, from a string only by an explicit cast.
@@ -111,7 +121,7 @@ def has_equality(family: str) -> bool:
     """Tell whether values of a family can be compared, grouped and ordered."""
     if isinstance(family, RecordFamily):
         return all(has_equality(kind.family) for kind in family.record.types)
-    return family.removesuffix("[]") != "json"
+    return family.removesuffix("[]") not in ("json", "tid", "pg_node_tree", "anyarray", "refcursor")
 
 
 def require_equality(kinds: Iterable[SqlType], position: int | None = None) -> None:

@@ -11,8 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from sql.errors import not_supported
 from sql.types.enums import EnumFamily, EnumType, enum_family
-from sql.types.records import RecordFamily, RecordType, record_family
+from sql.types.records import RecordFamily, RecordType, record_family, require_stored
 
 # bool, int, float, str, bytes as they are; numeric a Decimal with its digits; date: days since
 # 1970-01-01; timestamps: microseconds since then; time: microseconds since midnight; interval:
@@ -192,6 +193,35 @@ class TypeFamily:
     array_oid: int = 0
 
 
+# Types whose values are oids, and are written and shown as the names of objects: oid, and oid of
+# arrays.
+OIDS_OF_NAMES = {
+    "regproc": (24, 1008),
+    "regclass": (2205, 2210),
+    "regtype": (2206, 2211),
+    "regnamespace": (4089, 4090),
+    "regrole": (4096, 4097),
+    "regprocedure": (2202, 2207),
+    "regoper": (2203, 2208),
+    "regoperator": (2204, 2209),
+    "regcollation": (4191, 4192),
+}
+# Types of columns of the system catalog that are their text here: name, oid, category, oid of
+# arrays.
+CATALOG_TEXTS = (
+    ("aclitem", 1033, "U", 1034),
+    ("pg_node_tree", 194, "Z", 0),
+    ("pg_lsn", 3220, "U", 3221),
+    ("tid", 27, "U", 1010),
+    ("refcursor", 1790, "U", 2201),
+    ("anyarray", 2277, "P", 0),
+    ("pg_ndistinct", 3361, "Z", 0),
+    ("pg_dependencies", 3402, "Z", 0),
+    ("pg_mcv_list", 5017, "Z", 0),
+)
+# Arrays whose elements count from 0.
+VECTORS = {"int2vector": "int2", "oidvector": "oid"}
+
 SCALARS: dict[str, TypeFamily] = {
     "bool": TypeFamily("boolean", 16, 1, "B", True, "BOOL", "bool", "BOOLEAN", "BOOLEAN", 1000),
     "int2": TypeFamily("smallint", 21, 2, "N", False, "INT16", "int16", "SMALLINT", "SMALLINT", 1005),
@@ -229,11 +259,20 @@ SCALARS: dict[str, TypeFamily] = {
     "oid": TypeFamily("oid", 26, 4, "N", True, "INT64", "int64", "BIGINT", "BIGINT", 1028),
     "name": TypeFamily("name", 19, 64, "S", False, "TEXT", "string", "STRING", "VARCHAR", 1003),
     "char": TypeFamily('"char"', 18, 1, "Z", False, "TEXT", "string", "STRING", "VARCHAR", 1002),
-    "regproc": TypeFamily("regproc", 24, 4, "N", False, "INT64", "int64", "BIGINT", "BIGINT", 1008),
-    "regclass": TypeFamily("regclass", 2205, 4, "N", False, "INT64", "int64", "BIGINT", "BIGINT", 2210),
-    "regtype": TypeFamily("regtype", 2206, 4, "N", False, "INT64", "int64", "BIGINT", "BIGINT", 2211),
-    "regnamespace": TypeFamily("regnamespace", 4089, 4, "N", False, "INT64", "int64", "BIGINT", "BIGINT", 4090),
-    "regrole": TypeFamily("regrole", 4096, 4, "N", False, "INT64", "int64", "BIGINT", "BIGINT", 4097),
+    **{
+        name: TypeFamily(name, oid, 4, "N", False, "INT64", "int64", "BIGINT", "BIGINT", array_oid)
+        for name, (oid, array_oid) in OIDS_OF_NAMES.items()
+    },
+    **{
+        name: TypeFamily(name, oid, size, "U", False, "INT64", "int64", "BIGINT", "BIGINT", array_oid)
+        for name, oid, size, array_oid in (("xid", 28, 4, 1011), ("cid", 29, 4, 1012), ("xid8", 5069, 8, 271))
+    },
+    **{
+        name: TypeFamily(name, oid, -1, category, False, "TEXT", "string", "STRING", "VARCHAR", array_oid)
+        for name, oid, category, array_oid in CATALOG_TEXTS
+    },
+    "int2vector": TypeFamily("int2vector", 22, -1, "A", False, "TEXT", "list<int16>", "ARRAY<SMALLINT>", "SMALLINT[]", 1006),
+    "oidvector": TypeFamily("oidvector", 30, -1, "A", False, "TEXT", "list<int64>", "ARRAY<BIGINT>", "BIGINT[]", 1013),
     "unknown": TypeFamily("unknown", 705, -2, "X", False, "TEXT", "string", "STRING", "VARCHAR"),
 }  # fmt: skip
 
@@ -251,6 +290,10 @@ def array_row(row: TypeFamily) -> TypeFamily:
 FAMILIES: dict[str, TypeFamily] = SCALARS | {
     f"{family}[]": array_row(row) for family, row in SCALARS.items() if row.array_oid
 }
+
+
+# Types of values of the system catalog, which no column of a user's relation has.
+OF_CATALOG = frozenset({*OIDS_OF_NAMES, *VECTORS, "xid", "cid", "xid8", *(name for name, *_ in CATALOG_TEXTS)})
 
 
 def family_row(family: str) -> TypeFamily:
@@ -318,6 +361,19 @@ def interval_range(fields: str) -> int:
     first, _, last = fields.partition(" to ")
     chosen = names[names.index(first) : names.index(last or first) + 1]
     return sum(INTERVAL_FIELD_BITS[name] for name in chosen)
+
+
+def is_of_catalog(kind: SqlType) -> bool:
+    """Tell whether the type, or that of an array's elements, is of the system catalog alone."""
+    return element_family(kind.family) in OF_CATALOG
+
+
+def require_column(name: str, kind: SqlType) -> None:
+    """Raise 42P16 or 0A000 for a column of a type that no table and no stream has."""
+    require_stored(name, kind)
+    if is_of_catalog(kind):
+        hint = "Cast it to oid or to text."
+        raise not_supported(f'a column of type {kind.sql_name}, as "{name}" is,', hint=hint)
 
 
 BOOL = SqlType("bool")

@@ -14,7 +14,7 @@ from sql.times.civil import DATE_INFINITY, DAY_US, civil_from_days, is_infinite,
 from sql.times.interval_values import interval_text
 from sql.times.time_input import time_text
 from sql.times.zoned_time import zoned_time_text
-from sql.types.datatypes import LiteralValue, SqlType
+from sql.types.datatypes import VECTORS, LiteralValue, SqlType
 from sql.values.array_text import array_text
 from sql.values.bytes import bytea_text
 from sql.values.identifiers import char_text
@@ -30,6 +30,9 @@ def output_text(value: LiteralValue, kind: SqlType, zone: str = "UTC") -> str | 
     if kind.is_array:
         assert isinstance(value, tuple)
         return array_text([output_text(item, kind.element, zone) for item in value])
+    if kind.family in VECTORS:
+        assert isinstance(value, tuple)
+        return " ".join(map(str, value))
     match value:
         case bool():
             return "t" if value else "f"

@@ -18,7 +18,7 @@ from sql.times.interval_values import within
 from sql.times.time_input import rounded, time_value
 from sql.times.zoned_time import zoned_time_rounded, zoned_time_value
 from sql.types.datatypes import NUMERIC_DIGITS_MAX as DIGITS_MAX
-from sql.types.datatypes import LiteralValue, SqlType
+from sql.types.datatypes import VECTORS, LiteralValue, SqlType
 from sql.values.array_text import array_elements
 from sql.values.bytes import bytea_value, uuid_value
 from sql.values.identifiers import char_value, name_value, oid_value
@@ -88,8 +88,11 @@ def unmodified_value(
     match kind.family:
         case "int2" | "int4" | "int8":
             return integer_value(text, kind, position)
-        case "oid":
+        case "oid" | "xid" | "cid" | "xid8":
             return oid_value(text, position)
+        case "int2vector" | "oidvector":
+            element = SqlType(VECTORS[kind.family])
+            return tuple(unmodified_value(item, element, zone, position) for item in text.split())
         case "name":
             return name_value(text)
         case "char":

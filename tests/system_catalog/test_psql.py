@@ -35,14 +35,3 @@ def test_every_difference_is_of_a_command() -> None:
 def test_fifty_four_commands_and_more() -> None:
     words = {command.split()[0] for command in commands()}
     assert len(words) >= 54
-
-
-def test_an_unknown_function_leaves_a_line_in_the_log(schema_server: AntumbraServer) -> None:
-    for call in ("pg_not_there(relname)", "not_there(relname)"):
-        assert "does not exist" in psql(schema_server.port, f"SELECT {call} FROM pg_class;")
-        assert (
-            f"a client called {call.replace('relname', 'name')}, which does not exist here"
-            in schema_server.log_path.read_text()
-        )
-    assert "does not exist" in psql(schema_server.port, "SELECT pg_alone();")
-    assert "a client called pg_alone()" in schema_server.log_path.read_text()

@@ -15,7 +15,7 @@ from ringbuffer.memory.columns import ColumnLayout, Layout, PhysicalType
 from ringbuffer.memory.labels import Labels, label_family
 from sql.catalog.catalog import ColumnDescription
 from sql.tree.relations import Schema
-from sql.types.datatypes import NUMERIC_DIGITS_MAX, SqlType
+from sql.types.datatypes import CATALOG_TEXTS, NUMERIC_DIGITS_MAX, OIDS_OF_NAMES, SqlType
 from sql.types.enums import EnumType
 
 # A numeric whose scale differs by value: the value is unscaled * 10^-scale, or NaN or infinite
@@ -54,7 +54,10 @@ FIXED_FORMS: dict[str, pa.DataType] = {
     "jsonb": pa.string(),
     "inet": pa.string(),
     "cidr": pa.string(),
-    **dict.fromkeys(("oid", "regproc", "regclass", "regtype", "regnamespace", "regrole"), pa.int64()),
+    **dict.fromkeys(("oid", "xid", "cid", "xid8", *OIDS_OF_NAMES), pa.int64()),
+    **dict.fromkeys((name for name, *_ in CATALOG_TEXTS), pa.string()),
+    "int2vector": pa.list_(pa.int16()),
+    "oidvector": pa.list_(pa.int64()),
     "name": pa.string(),
     "char": pa.string(),
 }

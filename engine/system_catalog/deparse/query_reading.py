@@ -28,11 +28,12 @@ from engine.system_catalog.deparse.nodes import (
     Var,
 )
 from engine.system_catalog.deparse.scopes import Level, Levels, level_of
+from engine.system_catalog.descriptions import description
 from sql.bind.queries.outputs import output_name
 from sql.catalog.catalog import Catalog, RelationDescription, SessionSettings
 from sql.catalog.functions import FunctionDescription, visible_functions
-from sql.catalog.schemas import find_relation, find_type
-from sql.names.relation_keys import as_written, name_of, quoted_key, schema_of
+from sql.catalog.schemas import SYSTEM, find_relation, find_type
+from sql.names.relation_keys import as_written, name_of, quoted_key, schema_of, written_schema
 from sql.parse import syntax
 from sql.parse.grammar.cursor import read_name
 from sql.parse.type_names import resolve_type
@@ -279,7 +280,9 @@ class QueryReader:
         if len(item.name) == 1 and item.name[0] in self.items:
             columns = [SourceColumn(name, name, kind) for name, kind in self.items[item.name[0]]]
             return Source("item", called, item.name[0], "", item.alias, item.column_aliases, columns)
-        then = find_relation(as_written(item.name), self.catalog.then, self.catalog.written)
+        written = as_written(item.name)
+        then = find_relation(written, self.catalog.then, self.catalog.written)
+        then = then or description(written_schema(written) or SYSTEM, name_of(written))
         assert then is not None, item
         today = self.catalog.today(then.oid) or then
         schema = then.schema_name if then.schema_name != "public" else schema_of(today.name)

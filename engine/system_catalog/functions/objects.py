@@ -15,7 +15,7 @@ from engine.catalog.image import (
     ViewEntry,
 )
 from engine.embedded.functions.text import quote_ident as quoted_name
-from engine.system_catalog.catalog_functions import catalog_function, constant
+from engine.system_catalog.catalog_functions import catalog_function, constant, named
 from engine.system_catalog.deparse.definitions import view_text
 from engine.system_catalog.deparse.layout import Style
 from engine.system_catalog.static_rows import Row, relations
@@ -41,7 +41,7 @@ pg_ts_dict_is_visible pg_ts_parser_is_visible pg_ts_template_is_visible
 """
 
 
-@catalog_function("oid int4", "text")
+@catalog_function
 def format_type(context: SessionContext, oid: int | None, modifier: int | None) -> str | None:
     """Return a type's name."""
     if oid is None:
@@ -49,7 +49,7 @@ def format_type(context: SessionContext, oid: int | None, modifier: int | None) 
     return context.type_shown(oid, modifier)
 
 
-@catalog_function("object text", "text", required=1)
+@catalog_function
 def pg_get_viewdef(context: SessionContext, view: str | None, form: str | None) -> str | None:
     """Return a view's query.
 
@@ -84,7 +84,7 @@ def style_of(context: SessionContext, pretty: bool, wrap: int = 0) -> Style:
     return Style(pretty, wrap, relation_name, type_name, function_name)
 
 
-@catalog_function("pg_node_tree oid bool", "text", required=2)
+@catalog_function
 def pg_get_expr(context: SessionContext, text: str | None, relation: int | None, pretty: bool | None) -> str | None:
     """Return an expression of a relation."""
     if text is None or relation is None:
@@ -96,7 +96,7 @@ def pg_get_expr(context: SessionContext, text: str | None, relation: int | None,
     return text if show is None else show(style_of(context, bool(pretty)), context.settings.time_zone)
 
 
-@catalog_function("oid bool", "text", required=1)
+@catalog_function
 def pg_get_constraintdef(context: SessionContext, oid: int | None, pretty: bool | None) -> str | None:
     """Return a constraint as ALTER TABLE takes it."""
     row = None if oid is None else context.snapshot.row("pg_constraint", oid)
@@ -130,7 +130,7 @@ def _column_names(context: SessionContext, relation: int, numbers: list[int]) ->
     return [quoted_name(names[number]) for number in numbers]
 
 
-@catalog_function("oid int4 bool", "text", required=1)
+@catalog_function
 def pg_get_indexdef(context: SessionContext, oid: int | None, column: int | None, pretty: bool | None) -> str | None:
     """Return the CREATE INDEX of an index, or the name of one of its columns, which count from 1.
 
@@ -154,7 +154,7 @@ def pg_get_indexdef(context: SessionContext, oid: int | None, column: int | None
     return f"CREATE {unique}INDEX {quoted_name(index['relname'])} ON {name} USING btree ({', '.join(names)})"
 
 
-@catalog_function("oid", "name")
+@catalog_function
 def pg_get_userbyid(context: SessionContext, oid: int | None) -> str | None:
     """Return a role's name."""
     if oid is None:
@@ -168,28 +168,27 @@ def _visible(relation: str) -> None:
         return None if oid is None else context.is_visible(relation, oid)
 
     name = next(name for name, known in VISIBLE.items() if known == relation)
-    catalog_function("oid", "bool", name=name)(run)
+    named(name)(run)
 
 
 for _relation in VISIBLE.values():
     _visible(_relation)
-for _name in NEVER_HIDDEN.split():
-    constant(_name, "oid", "bool", True)
+constant(True, NEVER_HIDDEN)
 
 
-@catalog_function("oid name", "text", required=1)
+@catalog_function
 def obj_description(context: SessionContext, oid: int | None, catalog: str | None) -> str | None:
     """Return the comment on an object."""
     return _description(context, oid, catalog, 0)
 
 
-@catalog_function("oid int4", "text")
+@catalog_function
 def col_description(context: SessionContext, oid: int | None, number: int | None) -> str | None:
     """Return the comment on a column."""
     return _description(context, oid, "pg_class", number)
 
 
-@catalog_function("oid name", "text")
+@catalog_function
 def shobj_description(context: SessionContext, oid: int | None, catalog: str | None) -> str | None:
     """Return the comment on an object that all databases share."""
     rows = context.snapshot.rows("pg_shdescription")
@@ -211,7 +210,7 @@ def _description(context: SessionContext, oid: int | None, catalog: str | None, 
 # Sequences.
 
 
-@catalog_function("text text", "text")
+@catalog_function
 def pg_get_serial_sequence(context: SessionContext, table: str | None, column: str | None) -> str | None:
     """Return the sequence of a serial or identity column."""
     if table is None or column is None:
@@ -228,12 +227,12 @@ def pg_get_serial_sequence(context: SessionContext, table: str | None, column: s
     return None
 
 
-@catalog_function("regclass", "int8")
+@catalog_function
 def pg_sequence_last_value(context: SessionContext, oid: int | None) -> int | None:
     """Return the last value of a sequence, NULL before the first. Raises 42501."""
     image = context.snapshot.image
     entry = None if oid is None else image.by_oid(oid)
-    if not isinstance(entry, SequenceEntry) or context.describes:
+    if not isinstance(entry, SequenceEntry):
         return None
     if not image.privileges.may(image.roles, context.role, entry.description.oid, "rU"):
         raise SqlError("42501", f"permission denied for sequence {entry.description.name}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engine.catalog.image import SequenceEntry
 from engine.catalog.roles import FIRST_FREE_OID, PUBLIC
 from engine.system_catalog.catalog_access import closed_oids, may_read_closed
-from engine.system_catalog.catalog_functions import catalog_function
+from engine.system_catalog.catalog_functions import catalog_function, named
 from sql.errors import SqlError
 
 if TYPE_CHECKING:
@@ -96,8 +96,7 @@ def _register(name: str) -> None:
             return None
         return _may(context, kind, role, oid, asked)
 
-    places = " ".join(["object"] * count)
-    catalog_function(places, "bool", required=count - 1, name=f"has_{name}_privilege")(has_privilege)
+    named(f"has_{name}_privilege")(has_privilege)
 
 
 def _asked(kind: Kind, words: str) -> Asked:
@@ -184,7 +183,7 @@ for _name in KINDS:
     _register(_name)
 
 
-@catalog_function("object object object", "bool", required=2)
+@catalog_function
 def pg_has_role(context: SessionContext, *given: str | None) -> bool | None:
     """Tell whether a role has what a membership in another one gives: USAGE, MEMBER, or either with
     ADMIN OPTION.

@@ -23,7 +23,7 @@ def _row(context: SessionContext, oid: int | None) -> Row | None:
     return None if oid is None else context.snapshot.row("pg_proc", oid)
 
 
-@catalog_function("oid", "text")
+@catalog_function
 def pg_get_function_result(context: SessionContext, oid: int | None) -> str | None:
     """Return the type that a function returns."""
     row = _row(context, oid)
@@ -36,21 +36,21 @@ def pg_get_function_result(context: SessionContext, oid: int | None) -> str | No
     return f"SETOF {text}" if row["proretset"] else text
 
 
-@catalog_function("oid", "text")
+@catalog_function
 def pg_get_function_arguments(context: SessionContext, oid: int | None) -> str | None:
     """Return the arguments of a function, with their defaults."""
     row = _row(context, oid)
     return None if row is None else _arguments(context, row, defaults=True)
 
 
-@catalog_function("oid", "text")
+@catalog_function
 def pg_get_function_identity_arguments(context: SessionContext, oid: int | None) -> str | None:
     """Return the arguments of a function that tell it from others."""
     row = _row(context, oid)
     return None if row is None else _arguments(context, row, defaults=False)
 
 
-@catalog_function("oid int4", "text")
+@catalog_function
 def pg_get_function_arg_default(context: SessionContext, oid: int | None, number: int | None) -> str | None:
     """Return the default of an argument, NULL where it has none."""
     function = context.snapshot.image.functions.get(oid or 0)
@@ -59,14 +59,14 @@ def pg_get_function_arg_default(context: SessionContext, oid: int | None, number
     return _defaults(context, function)[(number or 0) - 1]
 
 
-@catalog_function("oid", "text")
+@catalog_function
 def pg_get_function_sqlbody(context: SessionContext, oid: int | None) -> str | None:
     """Return the body of RETURN or BEGIN ATOMIC, NULL for a body that is a string."""
     row = _row(context, oid)
     return None if row is None else row["prosqlbody"]
 
 
-@catalog_function("oid", "text")
+@catalog_function
 def pg_get_functiondef(context: SessionContext, oid: int | None) -> str | None:
     """Return the statement that makes a function. Raises 0A000 for PostgreSQL's own."""
     row = _row(context, oid)

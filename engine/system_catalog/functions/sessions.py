@@ -11,7 +11,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
 from engine.embedded.functions.text import quote_ident as quoted_name
-from engine.system_catalog.catalog_functions import catalog_function, constant
+from engine.system_catalog.catalog_functions import catalog_function, constant, named
 from engine.system_catalog.registered_types import KINDS
 from engine.system_catalog.time_zones import abbreviation_rows, zone_rows
 from sql.errors import SqlError
@@ -28,7 +28,7 @@ SIZE_EXPONENTS = {"b": 0, **{unit.lower(): index for index, unit in enumerate(SI
 SIZE_TEXT = re.compile(r"\s*+([-+]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?\d++)?+)\s*+(\S*+)\s*+")
 
 
-@catalog_function("text bool", "text", required=1)
+@catalog_function
 def current_setting(context: SessionContext, name: str | None, missing_ok: bool | None) -> str | None:
     """Return a setting. Raises 42704."""
     if name is None:
@@ -39,53 +39,37 @@ def current_setting(context: SessionContext, name: str | None, missing_ok: bool 
     return value
 
 
-@catalog_function("text text bool", "text")
-def set_config(context: SessionContext, name: str | None, value: str | None, local: bool | None) -> str:
-    """Set a setting, and return it. Raises the errors of SET."""
-    return context.configure(name, value, bool(local))
-
-
-@catalog_function("", "int8")
+@catalog_function
 def txid_current(context: SessionContext) -> int | None:
     """Return the number of the transaction."""
     return context.transaction_number(True)
 
 
-@catalog_function("", "int8")
+@catalog_function
 def txid_current_if_assigned(context: SessionContext) -> int | None:
     """Return the number of a transaction that has written or whose number was asked for."""
     return context.transaction_number(False)
 
 
-SETTING_FIELDS = ",".join(
-    f"{name} {kind}"
-    for name, kind in (
-        *((one, "text") for one in "name setting unit category short_desc extra_desc context vartype source".split()),
-        ("min_val", "text"), ("max_val", "text"), ("enumvals", "text[]"), ("boot_val", "text"), ("reset_val", "text"),
-        ("sourcefile", "text"), ("sourceline", "int4"), ("pending_restart", "bool"),
-    )
-)  # fmt: skip
-
-
-@catalog_function("", "", fields=SETTING_FIELDS)
+@catalog_function
 def pg_show_all_settings(context: SessionContext) -> list[dict[str, Any]]:
     """Return the rows of pg_settings."""
     return list(context.activity("pg_settings") or [])
 
 
-@catalog_function("", "text", rows=True)
+@catalog_function
 def pg_listening_channels(context: SessionContext) -> list[str]:
     """Return the channels that the session listens to."""
     return [str(row["channel"]) for row in context.activity("pg_listening_channels") or []]
 
 
-@catalog_function("", "", fields="name text,abbrev text,utc_offset seconds,is_dst bool")
+@catalog_function
 def pg_timezone_names(context: SessionContext) -> list[dict[str, Any]]:
     """Return the time zones with their present distance from UTC."""
     return zone_rows(context.now_us)
 
 
-@catalog_function("", "", fields="abbrev text,utc_offset seconds,is_dst bool")
+@catalog_function
 def pg_timezone_abbrevs(_: SessionContext) -> list[dict[str, Any]]:
     """Return the abbreviations of time zones."""
     return abbreviation_rows()
@@ -97,7 +81,7 @@ def _start_time(context: SessionContext) -> datetime | None:
 
 
 for _name in ("pg_postmaster_start_time", "pg_conf_load_time"):
-    catalog_function("", "timestamptz", name=_name)(_start_time)
+    named(_name)(_start_time)
 
 
 def _own(context: SessionContext, column: str) -> Any:
@@ -105,19 +89,19 @@ def _own(context: SessionContext, column: str) -> Any:
     return next((row[column] for row in rows if row["pid"] == context.settings.process_id), None)
 
 
-@catalog_function("", "inet")
+@catalog_function
 def inet_client_addr(context: SessionContext) -> str | None:
     """Return the address of the session's client."""
     return _own(context, "client_addr") or None
 
 
-@catalog_function("", "int4")
+@catalog_function
 def inet_client_port(context: SessionContext) -> int | None:
     """Return the port of the session's client."""
     return _own(context, "client_port") or None
 
 
-@catalog_function("int4", "int4[]")
+@catalog_function
 def pg_blocking_pids(context: SessionContext, process_id: int | None) -> list[int] | None:
     """Return the sessions that a session waits for."""
     if process_id is None:
@@ -127,37 +111,37 @@ def pg_blocking_pids(context: SessionContext, process_id: int | None) -> list[in
     return [row["pid"] for row in rows if waits and row["granted"] and row["locktype"] == "object"]
 
 
-@catalog_function("", "name")
+@catalog_function
 def pg_client_encoding(context: SessionContext) -> str | None:
     """Return the encoding that the client has chosen."""
     return context.setting("client_encoding")
 
 
-@catalog_function("", "int4")
+@catalog_function
 def inet_server_port(context: SessionContext) -> int:
     """Return the port that the server listens on."""
     return int(context.setting("port") or 0)
 
 
-@catalog_function("bool", "name[]")
+@catalog_function
 def current_schemas(context: SessionContext, implicit: bool | None) -> list[str]:
     """Return the schemas of the search path."""
     return list(context.searched if implicit else context.named)
 
 
-@catalog_function("int4", "name")
+@catalog_function
 def pg_encoding_to_char(_: SessionContext, number: int | None) -> str | None:
     """Return the name of an encoding."""
     return None if number is None else ENCODINGS.get(number, "")
 
 
-@catalog_function("", "oid")
+@catalog_function
 def pg_my_temp_schema(context: SessionContext) -> int:
     """Return the schema of the session's temporary relations, 0 while it has none."""
     return context.snapshot.schema_oid(temporary_schema(context.settings.process_id)) or 0
 
 
-@catalog_function("oid", "bool")
+@catalog_function
 def pg_is_other_temp_schema(context: SessionContext, oid: int | None) -> bool | None:
     """Tell whether a schema is that of another session's temporary relations."""
     if oid is None:
@@ -165,7 +149,7 @@ def pg_is_other_temp_schema(context: SessionContext, oid: int | None) -> bool | 
     return oid != pg_my_temp_schema(context) and is_temporary(context.snapshot.schema_name(oid) or "")
 
 
-@catalog_function("name", "int4")
+@catalog_function
 def pg_char_to_encoding(_: SessionContext, name: str | None) -> int | None:
     """Return the number of an encoding, -1 for an unknown one."""
     plain = None if name is None else name.upper().replace("-", "").replace("_", "")
@@ -179,7 +163,7 @@ def _to_registered(kind: str) -> None:
             return None
         return int(text) if text.isdigit() else context.registered_or_none(kind, text)
 
-    catalog_function("text", kind, name=f"to_{kind}")(run)
+    named(f"to_{kind}")(run)
 
 
 for _kind in KINDS:
@@ -189,7 +173,7 @@ for _kind in KINDS:
 # Sizes: all rows are in one file, and the share of a relation is not counted.
 
 
-@catalog_function("int8", "text")
+@catalog_function
 def pg_size_pretty(_: SessionContext, size: int | None) -> str | None:
     """Return a size with its unit: the largest unit that leaves few enough."""
     if size is None:
@@ -207,7 +191,7 @@ def pg_size_pretty(_: SessionContext, size: int | None) -> str | None:
     return f"{value} {SIZE_UNITS[unit]}"
 
 
-@catalog_function("text", "int8")
+@catalog_function
 def pg_size_bytes(_: SessionContext, text: str | None) -> int | None:
     """Return the bytes of a size with a unit. Raises 22023."""
     if text is None:
@@ -222,16 +206,15 @@ def pg_size_bytes(_: SessionContext, text: str | None) -> int | None:
     return int(size.quantize(Decimal(1), ROUND_HALF_UP))
 
 
-for _name in ("pg_relation_size", "pg_table_size", "pg_indexes_size", "pg_total_relation_size"):
+@named("pg_relation_size", "pg_table_size", "pg_indexes_size", "pg_total_relation_size")
+def relation_size(context: SessionContext, oid: int | None, *_: str | None) -> int | None:
+    """Return the bytes of a relation."""
+    if oid is None or context.snapshot.row("pg_class", oid) is None:
+        return None
+    return context.snapshot.bytes_of(oid)
 
-    @catalog_function("regclass text" if _name == "pg_relation_size" else "regclass", "int8", required=1, name=_name)
-    def _relation_size(context: SessionContext, oid: int | None, *_: str | None) -> int | None:
-        if oid is None or context.snapshot.row("pg_class", oid) is None:
-            return None
-        return context.snapshot.bytes_of(oid)
 
-
-@catalog_function("object", "int8")
+@catalog_function
 def pg_database_size(context: SessionContext, _: str | None) -> int:
     """Return the bytes of all relations together."""
     return sum(context.snapshot.bytes_of(entry.description.oid) for entry in context.snapshot.image.entries.values())
@@ -240,7 +223,7 @@ def pg_database_size(context: SessionContext, _: str | None) -> int:
 # Rows.
 
 
-@catalog_function("", "", fields="word text,catcode char,barelabel bool,catdesc text,baredesc text")
+@catalog_function
 def pg_get_keywords(_: SessionContext) -> list[dict[str, Any]]:
     """Return the words of SQL, in alphabetical order."""
     kinds = (
@@ -265,7 +248,7 @@ def pg_get_keywords(_: SessionContext) -> list[dict[str, Any]]:
     return rows
 
 
-@catalog_function("text[]", "", fields="option_name text,option_value text")
+@catalog_function
 def pg_options_to_table(_: SessionContext, options: list[str] | None) -> list[dict[str, str | None]]:
     """Return options as rows of name and value."""
     parts = [option.partition("=") for option in options or []]
@@ -285,7 +268,7 @@ def _named_role(context: SessionContext, written: str) -> int:
     return context.snapshot.named("pg_authid", "", name) or 0
 
 
-@catalog_function("aclitem[]", "", fields="grantor oid,grantee oid,privilege_type text,is_grantable bool")
+@catalog_function
 def aclexplode(context: SessionContext, items: list[str] | None) -> list[dict[str, Any]]:
     """Return the privileges in a list of grants as rows."""
     rows = []
@@ -315,7 +298,7 @@ DEFAULT_LETTERS = {
 }  # fmt: skip
 
 
-@catalog_function("char oid", "aclitem[]")
+@catalog_function
 def acldefault(context: SessionContext, kind: str | None, owner: int | None) -> list[str] | None:
     """Return the access list of an object that has none. Raises 22023 for an unknown kind."""
     if kind is None or owner is None:
@@ -339,13 +322,13 @@ NOT_BARE = frozenset(
 )
 
 
-@catalog_function("oid", "", fields="relid regclass,parentrelid regclass,isleaf bool,level int4")
+@catalog_function
 def pg_partition_tree(_: SessionContext, __: int | None) -> list[dict[str, Any]]:
     """Return no rows: no table has partitions."""
     return []
 
 
-@catalog_function("oid", "regclass", rows=True)
+@catalog_function
 def pg_partition_ancestors(_: SessionContext, oid: int | None) -> list[int]:
     """Return no rows: no table has partitions."""
     return []
@@ -353,27 +336,16 @@ def pg_partition_ancestors(_: SessionContext, oid: int | None) -> list[int]:
 
 # Values that are always the same here.
 
-constant("pg_get_partkeydef", "oid", "text", None)
-constant("pg_get_partition_constraintdef", "oid", "text", None)
-constant("pg_get_statisticsobjdef", "oid", "text", None)
-constant("pg_get_statisticsobjdef_columns", "oid", "text", None)
-constant("pg_get_ruledef", "oid bool", "text", None, required=1)
-constant("pg_get_triggerdef", "oid bool", "text", None, required=1)
-constant("pg_get_function_arg_default", "oid int4", "text", None)
-constant("pg_is_in_recovery", "", "bool", False)
-constant("pg_is_wal_replay_paused", "", "bool", False)
-constant("pg_relation_is_publishable", "regclass", "bool", False)
-constant("pg_relation_filenode", "regclass", "oid", None)
-constant("pg_tablespace_location", "oid", "text", "")
-constant("pg_tablespace_size", "object", "int8", 0)
-constant("pg_column_is_updatable", "regclass int2 bool", "bool", True)
-constant("pg_relation_is_updatable", "regclass bool", "int4", 28)
-constant("pg_stat_get_numscans", "oid", "int8", 0)
-constant("pg_stat_get_tuples_inserted", "oid", "int8", 0)
-constant("getdatabaseencoding", "", "name", "UTF8")
-constant("inet_server_addr", "", "inet", None)
-constant("pg_trigger_depth", "", "int4", 0)
-constant("age", "xid", "int4", 0)
+constant(
+    None, "pg_get_partkeydef pg_get_partition_constraintdef pg_get_statisticsobjdef pg_get_statisticsobjdef_columns"
+)
+constant(None, "pg_get_ruledef pg_get_triggerdef pg_relation_filenode inet_server_addr")
+constant(False, "pg_is_wal_replay_paused pg_relation_is_publishable")
+constant("", "pg_tablespace_location")
+constant(0, "pg_tablespace_size pg_stat_get_numscans pg_stat_get_tuples_inserted pg_trigger_depth age")
+constant(True, "pg_column_is_updatable")
+constant(28, "pg_relation_is_updatable")
+constant("UTF8", "getdatabaseencoding")
 
 
 # The functions as which casts and operators are printed.
@@ -389,8 +361,14 @@ def _registered_forms(kind: str) -> None:
             raise SqlError("42P01", f'relation "{text}" does not exist')
         return None if text is None else context.registered(kind, text)
 
-    catalog_function("oid", "text", name=f"{kind}_out", internal=True)(shown)
-    catalog_function("text", kind, name=f"{kind}_in", internal=True)(read)
+    def shown_all(context: SessionContext, oids: list[int | None] | None) -> list[str | None] | None:
+        return None if oids is None else [shown(context, oid) for oid in oids]
+
+    def read_all(context: SessionContext, texts: list[str | None] | None) -> list[int | None] | None:
+        return None if texts is None else [read(context, text) for text in texts]
+
+    for form, run in (("out", shown), ("in", read), ("outs", shown_all), ("ins", read_all)):
+        named(f"{kind} {form}")(run)
 
 
 for _kind in KINDS:

@@ -355,7 +355,7 @@ SELECT current_database(), n.nspname, p.proname || '_' || p.oid::text, x.n,
     NULL::int4, NULL::int4, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::int4, NULL::int4,
     NULL::int4, NULL::int4, NULL::text, NULL::int4,
     current_database(), nt.nspname, t.typname, NULL::text, NULL::text, NULL::text, NULL::int4, x.n::text,
-    CASE WHEN pg_has_role(p.proowner, 'USAGE') THEN pg_get_function_arg_default(p.oid, x.n) END
+    CASE WHEN pg_has_role(p.proowner, 'USAGE') THEN pg_get_function_arg_default(p.oid, x.n::int4) END
 FROM pg_namespace n JOIN pg_proc p ON n.oid = p.pronamespace
     CROSS JOIN LATERAL unnest(coalesce(p.proallargtypes, p.proargtypes::oid[])) WITH ORDINALITY AS x(kind, n)
     JOIN pg_type t ON t.oid = x.kind JOIN pg_namespace nt ON t.typnamespace = nt.oid

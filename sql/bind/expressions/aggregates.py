@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from sql.bind.expressions.coerce import converted, result_type
 from sql.bind.expressions.correlation import Closure, Mark, nearest_closure, pass_in, reads_outside, reads_row
+from sql.bind.expressions.object_names import as_array
 from sql.bind.expressions.operators import type_name
 from sql.bind.expressions.placeholder_columns import FIRST_AGGREGATE, FIRST_WINDOW
 from sql.errors import SqlError, not_supported
@@ -132,7 +133,7 @@ def resolve(binder: Binder, node: FunctionCall) -> tuple[str, tuple[Expression, 
             message = "count(*) must be used to call a parameterless aggregate function"
             raise SqlError("42809", message, node.position)
         raise no_function(f"{name}()", node.position)
-    operands = [binder.bind(argument) for argument in node.arguments]
+    operands = [as_array(binder.bind(argument)) for argument in node.arguments]
     signature = pick(name, operands, node.position)
     if not signature.canonical:
         raise not_supported(f"the aggregate {name}({', '.join(signature.arguments)})", node.position)

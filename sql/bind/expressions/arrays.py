@@ -11,14 +11,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sql.bind.expressions.coerce import coerce, explicit_cast, unify
+from sql.bind.expressions.object_names import as_array, element_place
 from sql.bind.expressions.operators import binary
 from sql.bind.expressions.source_positions import start_of
 from sql.errors import SqlError, not_supported
 from sql.parse.syntax import ArrayComparison, ArrayItems, Subscript
 from sql.parse.syntax import Expression as Syntax
-from sql.tree.expressions import Call, Column, Expression, Literal
+from sql.tree.expressions import Call, Cast, Column, Expression, Literal
 from sql.types.casts import can_cast, plain_name
-from sql.types.datatypes import BOOL, INT4, UNKNOWN, SqlType, array_of
+from sql.types.datatypes import BOOL, CHAR, INT4, TEXT, UNKNOWN, SqlType, array_of
 
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
@@ -56,8 +57,14 @@ def items_as(binder: Binder, node: ArrayItems, wanted: SqlType) -> Expression:
 
 def subscript(binder: Binder, node: Subscript) -> Expression:
     """Bind array[index] or array[lower:upper]."""
-    array = binder.bind(node.operand)
+    operand = binder.bind(node.operand)
+    array = as_array(operand)
     kind = array.type
+    if kind.family == "name" and not node.is_slice and node.lower is not None:
+        # A name is an array of bytes that counts from 0.
+        place = element_place(index_of(binder, node.lower))
+        part = Call("substring", (Cast(array, TEXT), place, Literal(1, INT4)), TEXT, node.position, node.text)
+        return Cast(part, CHAR)
     if not kind.is_array:
         if kind.family == "jsonb":
             raise not_supported("a subscript of jsonb", node.position)
@@ -67,6 +74,8 @@ def subscript(binder: Binder, node: Subscript) -> Expression:
         Literal(None, UNKNOWN) if bound is None else index_of(binder, bound)
         for bound in ((node.lower, node.upper) if node.is_slice else (node.lower,))
     )
+    if operand is not array:
+        bounds = tuple(bound if bound.type.family == "unknown" else element_place(bound) for bound in bounds)
     if node.is_slice:
         return Call("slice", (array, *bounds), kind, node.position, node.text)
     return Call("subscript", (array, *bounds), kind.element, node.position, node.text)
@@ -81,7 +90,7 @@ def index_of(binder: Binder, node: Syntax) -> Expression:
 
 def array_comparison(binder: Binder, node: ArrayComparison) -> Expression:
     """Bind operand operator ANY | ALL (array): compared as the operator compares one element."""
-    operand, array = binder.bind(node.operand), binder.bind(node.array)
+    operand, array = binder.bind(node.operand), as_array(binder.bind(node.array))
     element: Expression
     if array.type.is_array:
         element = Column(0, "", array.type.element.without_modifier())

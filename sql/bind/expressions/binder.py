@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sql import interrupts
+from sql.bind.collations import require_one_collation, require_text
 from sql.bind.expressions import arrays, calls, operators, rows, scope, subqueries
 from sql.bind.expressions.coerce import coerce, common_type, explicit_cast, is_wide, require_boolean, scale_of, unify
-from sql.bind.expressions.collations import require_one_collation, require_text
 from sql.bind.expressions.context import BindContext
 from sql.bind.expressions.placeholder_columns import PlaceholderColumns
 from sql.bind.expressions.scope import Scope

@@ -17,15 +17,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sql.bind.expressions import aggregates, time_functions, user_functions, windows
-from sql.bind.expressions.coerce import coerce, converted, require_usual_form, result_type, unify
+from sql.bind.expressions.coerce import coerce, converted, explicit_cast, require_usual_form, result_type, unify
 from sql.bind.expressions.correlation import Closure
+from sql.bind.expressions.object_names import as_array, as_shown, catalog_call, place_in, placed_element
 from sql.bind.expressions.operators import binary, comparison_signature, finish, type_name, with_blanks
 from sql.bind.expressions.placeholder_columns import FIRST_SET, SetCall
-from sql.bind.expressions.session_functions import SESSION_FUNCTIONS, session_function
+from sql.bind.expressions.session_functions import SESSION_FUNCTIONS, is_known, session_function
 from sql.bind.expressions.source_positions import start_of
 from sql.catalog.catalog import KnowsSchemas
 from sql.errors import SqlError, not_supported
 from sql.functions.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
+from sql.functions.catalog import OF_CATALOG
 from sql.functions.missing import AGGREGATE_NAMES, NAMES
 from sql.functions.overloads import AmbiguousError, choose
 from sql.functions.rows import VOLATILE
@@ -43,6 +45,10 @@ from sql.types.datatypes import BOOL, FLOAT8, INT4, JSON, JSONB, TEXT, LiteralVa
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
 
+# Functions whose first argument names a sequence.
+SEQUENCES = frozenset({"nextval", "currval", "setval"})
+# Types whose names may be called.
+CASTS = frozenset({"text", "name", "bpchar", "varchar", "int4", "int8"}) - FUNCTIONS.keys()
 FORMS = frozenset({"coalesce", "greatest", "least", "nullif"})
 SCALAR_NAMES = FORMS | SESSION_FUNCTIONS | time_functions.TIME_FUNCTIONS | FUNCTIONS.keys()
 CALLED_NAMES = (
@@ -74,7 +80,7 @@ def call(binder: Binder, node: FunctionCall) -> Expression:
     refuse_decorations(node)
     if name in time_functions.TIME_FUNCTIONS:
         return time_functions.time_function(binder, node)
-    if name in SESSION_FUNCTIONS:
+    if name in SESSION_FUNCTIONS and is_known(node):
         return session_function(binder, node)
     if name in ("coalesce", "greatest", "least"):
         sets_count = binder.sets_count
@@ -125,7 +131,13 @@ def nullif(binder: Binder, node: FunctionCall) -> Expression:
 
 
 def function(binder: Binder, node: FunctionCall) -> Expression:
-    """Bind an ordinary function by its overloads, those of users among them."""
+    """Bind an ordinary function by its overloads, those of users among them.
+
+    A call of a type's name is a cast, unless there is such a function.
+    """
+    if node.name in CASTS and len(node.arguments) == 1 and node.schema is None and not node.spelled:
+        (operand,) = (binder.bind(argument) for argument in node.arguments)
+        return explicit_cast(operand, SqlType(node.name), binder.context, node.position)
     found, operands = chosen(binder, with_sequence(node))
     if isinstance(found, user_functions.OwnSignature):
         return user_functions.value_of_call(binder, node, found, operands)
@@ -152,9 +164,11 @@ def chosen(binder: Binder, node: FunctionCall) -> tuple[Signature, list[Expressi
     if own:
         refuse_set_decorations(node)
     operands = user_functions.bound_operands(binder, node)
+    if name in SEQUENCES and operands and operands[0].type.family == "regclass":
+        operands[0] = coerce(operands[0], TEXT, binder.context)
     if name == "octet_length":
         operands = [with_blanks(operand) for operand in operands]
-    families = [operand.type.family for operand in operands]
+    families = [as_array(operand).type.family for operand in operands]
     prefix = "pg_catalog." if node.spelled else ""
     written = prefix + user_functions.written_call(node, operands)
     candidates = (*(FUNCTIONS.get(name, ()) if node.schema is None else ()), *own)
@@ -185,13 +199,18 @@ def require_schema(binder: Binder, node: FunctionCall) -> None:
         raise SqlError("3F000", f'schema "{node.schema}" does not exist', node.position)
 
 
-def value_of_call(binder: Binder, node: FunctionCall, found: Signature, operands: list[Expression]) -> Expression:
+def value_of_call(binder: Binder, node: FunctionCall, found: Signature, given: list[Expression]) -> Expression:
     """Return the call of one of PostgreSQL's functions, its arguments converted."""
     row = ROWS[found.canonical]
     if row.volatility == VOLATILE:
         binder.context.stable = True
+    operands = [as_array(operand) for operand in given]
+    if row.prints:
+        operands[0] = as_shown(operands[0], binder.context)
     values = converted(found, operands, binder.context)
     values += [constant(value) for place, value in row.defaults.items() if place >= len(values)]
+    if found.canonical in OF_CATALOG:
+        return catalog_call(found.canonical, values, SqlType(found.result), binder.context, node.position, node.text)
     if row.takes_output:
         fixed = len(found.arguments) - 1 if found.variadic else len(values)
         values[fixed:] = [as_output_text(binder, value) for value in values[fixed:]]
@@ -205,7 +224,8 @@ def value_of_call(binder: Binder, node: FunctionCall, found: Signature, operands
         values.append(Literal("", TEXT))
     if found.canonical == "age_today":
         return time_functions.age_today(binder, values, node)
-    return finish(found, values, node.position, node.text)
+    made = finish(found, values, node.position, node.text)
+    return place_in(node.name, made) if given and given[0] is not operands[0] else made
 
 
 def constant(value: LiteralValue) -> Literal:
@@ -244,7 +264,7 @@ def json_call(binder: Binder, node: FunctionCall) -> Expression:
         made = _aggregate(binder, node)
     else:
         refuse_decorations(node)
-        operands = [binder.bind(argument) for argument in node.arguments]
+        operands = [as_shown(binder.bind(argument), binder.context) for argument in node.arguments]
         made = JSON_FUNCTIONS[node.name](binder, node, operands)
     return Cast(made, JSONB, position=node.position) if "jsonb" in node.name else made
 
@@ -383,7 +403,8 @@ def refuse_set_decorations(node: FunctionCall) -> None:
 
 def resolve_set(binder: Binder, node: FunctionCall) -> SetCall:
     """Return the canonical call and the type of its values."""
-    operands = [binder.bind(argument) for argument in node.arguments]
+    given = [binder.bind(argument) for argument in node.arguments]
+    operands = [as_array(operand) for operand in given]
     families = [operand.type.family for operand in operands]
     written = f"{node.name.split()[0]}({', '.join(type_name(operand) for operand in operands)})"
     if families == ["unknown"] and node.name == "unnest":
@@ -397,7 +418,14 @@ def resolve_set(binder: Binder, node: FunctionCall) -> SetCall:
     if not found.canonical:
         raise not_supported(f"the function {written}", node.position)
     arguments = converted(found, operands, binder.context)
+    if found.canonical in OF_CATALOG:
+        made = catalog_call(found.canonical, arguments, SqlType(found.result), binder.context, node.position, node.text)
+        return SetCall(found.canonical, made.arguments, made.type, node.position)
     kind = result_type(found, arguments, node.position)
+    if found.canonical == "_pg_expandarray":
+        kind = placed_element(kind)
+    if found.canonical == "generate_subscripts" and operands[0] is not given[0]:
+        return SetCall("vector_subscripts", tuple(arguments), kind, node.position)
     if found.result == "timestamptz":
         arguments.append(Literal(binder.context.settings.clock_zone, TEXT))
     if kind.family == "numeric":

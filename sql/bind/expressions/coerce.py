@@ -15,6 +15,7 @@ from decimal import Decimal
 from typing import TypeVar
 
 from sql.bind.expressions.context import BindContext
+from sql.bind.expressions.object_names import from_texts, known_oid, names_objects, scalar, to_texts
 from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError, not_supported
 from sql.functions.overloads import element_family
@@ -28,8 +29,9 @@ from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, 
 from sql.tree.numeric_scale import common_scale
 from sql.tree.relations import Relation
 from sql.tree.walks import map_relation
-from sql.types.casts import can_cast, category, common_family, needs_zone, plain_name, preferred, same_modifier
+from sql.types.casts import OIDS, can_cast, category, common_family, needs_zone, plain_name, preferred, same_modifier
 from sql.types.datatypes import DATE, INT4, TEXT, TIMESTAMPTZ, LiteralValue, SqlType, array_of, scaled_numeric
+from sql.values.array_text import array_elements
 from sql.values.literals import apply_modifier, check_digits, input_value, integer_value, unmodified_value
 
 TEXTS = ("text", "varchar", "bpchar", "name")
@@ -50,6 +52,13 @@ def coerce(
     folded = fold(expression, target)
     if folded is not None:
         return folded
+    if names_objects(source) and scalar(target).family in TEXTS:
+        return coerce(to_texts(expression, context, position), target, context, explicit, position)
+    if names_objects(target) and scalar(source).family in TEXTS:
+        texts = coerce(expression, array_of(TEXT) if source.is_array else TEXT, context, explicit, position)
+        if target.is_array and not source.is_array:
+            texts = Cast(texts, array_of(TEXT), explicit, "", position)
+        return from_texts(texts, target, context, position)
     if target.family in TEXTS:
         require_usual_form(source, context.settings, position)
     elif source.family in TEXTS:
@@ -133,6 +142,8 @@ def coerce_literal(literal: Literal, target: SqlType, context: BindContext, expl
             kind = replace(target, display_scale=0)
         return Literal(None, kind, position)
     text = str(literal.value)
+    if names_objects(target):
+        return from_literal(text, target, context, position)
     clock = clock_value(text, target, context, position)
     if clock is not None:
         return clock
@@ -142,6 +153,15 @@ def coerce_literal(literal: Literal, target: SqlType, context: BindContext, expl
     if isinstance(value, Decimal) and target.precision is None:
         kind = scaled_numeric(scale_of(value))
     return Literal(value, kind, position)
+
+
+def from_literal(text: str, target: SqlType, context: BindContext, position: int | None) -> Literal:
+    """Return the names in an untyped constant as oids."""
+    if not target.is_array:
+        return known_oid(text, target, context, position)
+    names = array_elements(text, position)
+    oids = (None if name is None else known_oid(name, target.element, context, position).value for name in names)
+    return Literal(tuple(oids), target, position)
 
 
 def constant_value(text: str, target: SqlType, context: BindContext, position: int | None) -> LiteralValue:
@@ -178,11 +198,15 @@ def fold(expression: Expression, target: SqlType) -> Literal | None:
     value, source = expression.value, expression.type.family
     if isinstance(value, Decimal) and target.family == "numeric" and target.precision is not None:
         return fold_modifier(value, target, expression.position)
+    if isinstance(value, int) and source in OIDS and target.family in OIDS:
+        return Literal(value, target, expression.position)
     if isinstance(value, int) and source in INTEGERS:
         if target.family in INTEGERS:
             # Out of range is the same error that the cast would raise, but at once.
             in_range = abs(value) < 1 << 15 or target.family != "int2"
             return Literal(value, target, expression.position) if in_range and fits(value, target) else None
+        if target.family in OIDS and 0 <= value < 1 << 31:
+            return Literal(value, target, expression.position)
         if target.family == "numeric" and target.precision is None:
             return Literal(Decimal(value), scaled_numeric(0), expression.position)
         if target.family == "float8":

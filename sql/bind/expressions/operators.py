@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sql.bind.expressions.coerce import coerce, converted, result_type
+from sql.bind.expressions.object_names import as_array
 from sql.bind.expressions.scope import check_alike
 from sql.errors import SqlError, not_supported
 from sql.functions.overloads import AmbiguousError, choose
@@ -45,6 +46,7 @@ def binary(binder: Binder, operator: str, left: Expression, right: Expression, p
         left = with_blanks(left)
     if left.type.is_record or right.type.is_record:
         check_alike(left, right)
+    left, right = as_array(left), as_array(right)
     signature = pick(BINARY_OPERATORS.get(operator, ()), operator, [left, right], position)
     if not signature.canonical:
         raise not_supported(f"the operator {type_name(left)} {operator} {type_name(right)}", position)

@@ -8,7 +8,7 @@ from sql.catalog.catalog import KnowsSchemas, SessionSettings
 from sql.catalog.schemas import SYSTEM, meant_schema
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import name_of, quoted
-from sql.parse.syntax import FunctionCall
+from sql.parse.syntax import Constant, FunctionCall
 from sql.settings.settings import default_value
 from sql.settings.table import PRIVATE, private
 from sql.settings.version import VERSION_TEXT
@@ -29,6 +29,13 @@ SESSION_FUNCTIONS = frozenset(
 OWN_VALUES = frozenset(
     "current_schema current_user session_user user current_role current_setting pg_backend_pid".split()
 )
+
+
+def is_known(node: FunctionCall) -> bool:
+    """Tell whether the value is known when a statement is bound: that of a setting whose name is a
+    constant.
+    """
+    return node.name != "current_setting" or all(isinstance(one, Constant) for one in node.arguments)
 
 
 def session_function(binder: Binder, node: FunctionCall) -> Expression:

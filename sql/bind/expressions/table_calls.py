@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from sql.bind.expressions import user_functions
 from sql.bind.expressions.calls import SET_FUNCTIONS, chosen, refuse_set_decorations, resolve_set, value_of_call
-from sql.bind.expressions.scope import Scope, table_scope
+from sql.bind.expressions.scope import Scope, fields_of, table_scope
 from sql.errors import SqlError, not_supported
+from sql.functions.catalog import CATALOG
 from sql.functions.sets import JSON_MEMBERS
 from sql.parse.syntax import FunctionCall, FunctionTable
-from sql.tree.expressions import Expression, Literal, WindowCall
+from sql.tree.expressions import Column, Expression, Literal, WindowCall
 from sql.tree.relations import OutputColumn, Project, Relation, TableFunction, Values, Window
 from sql.types.datatypes import INT8
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 # Functions whose one column has a name of its own.
 NAMED_VALUE = frozenset(f"{family}_array_elements{form}" for family in ("json", "jsonb") for form in ("", "_text"))
 VALUE = "value"
+# Functions whose rows have columns.
+OF_ROWS = frozenset({"_pg_expandarray", *(name for name, one in CATALOG.items() if one.fields)})
 
 
 def bind_function_table(item: FunctionTable, binder: Binder) -> tuple[Relation, Scope]:
@@ -41,8 +44,9 @@ def bind_function_table(item: FunctionTable, binder: Binder) -> tuple[Relation, 
     if len(calls) == 1 and calls[0].name not in SET_FUNCTIONS:
         relation = single_row(binder, calls[0], names[0], item.ordinality)
     else:
-        relation = function_rows(binder, calls, names, item.ordinality)
-    return named_table(item, alias, relation, is_value=len(calls) == 1 and not item.ordinality)
+        relation = with_fields(function_rows(binder, calls, names, item.ordinality), calls)
+    is_value = len(calls) == 1 and not item.ordinality and calls[0].name not in OF_ROWS
+    return named_table(item, alias, relation, is_value)
 
 
 def user_function_table(item: FunctionTable, alias: str, binder: Binder) -> tuple[Relation, Scope]:
@@ -70,6 +74,21 @@ def named_table(item: FunctionTable, alias: str, relation: Relation, is_value: b
     visible = [*item.column_aliases, *(column.name for column in schema[len(item.column_aliases) :])]
     named = zip(visible, schema, strict=True)
     return relation, table_scope(alias, [(name, column.type) for name, column in named], is_value=is_value)
+
+
+def with_fields(relation: Relation, calls: tuple[FunctionCall, ...]) -> Relation:
+    """Return the rows of functions with a column for each field of the rows that some return."""
+    if not any(call.name in OF_ROWS for call in calls):
+        return relation
+    items: list[tuple[str, Expression]] = []
+    for index, column in enumerate(relation.schema):
+        value = Column(index, column.name, column.type)
+        if index < len(calls) and calls[index].name in OF_ROWS:
+            assert column.type.record is not None, column
+            items += [(name, one) for (name, _), one in zip(column.type.record.fields, fields_of(value), strict=True)]
+        else:
+            items.append((column.name, value))
+    return Project(relation, tuple(items))
 
 
 def spread(calls: tuple[FunctionCall, ...]) -> tuple[FunctionCall, ...]:

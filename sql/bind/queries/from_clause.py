@@ -20,8 +20,8 @@ from sql.bind.expressions.scope import Scope, ScopeColumn, ScopeTable, table_sco
 from sql.bind.expressions.table_calls import bind_function_table
 from sql.bind.queries.common_tables import column_names, common_relation
 from sql.bind.sharing import shared
-from sql.catalog.catalog import ColumnDescription, RelationDescription
-from sql.catalog.schemas import find_relation
+from sql.catalog.catalog import ColumnDescription, KnowsSystem, RelationDescription
+from sql.catalog.schemas import SYSTEM_SCHEMAS, find_relation
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import as_written, described, name_of
 from sql.names.suggestions import did_you_mean
@@ -127,13 +127,15 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
         return aliased(relation, item.alias or known.common.name, item.column_aliases, columns)
     found = system_relation(item, context)
     if found is None:
-        written = relation_of(item.name, item.position)
+        written = as_written(item.name) if is_of_system(item.name) else relation_of(item.name, item.position)
         found = find_relation(written, context.catalog, context.settings, item.position)
     if found is None:
         raise missing(item, context)
     if found.kind in ("statistics", "sequence") and context.settings.is_shared:
         what = "a sequence" if found.kind == "sequence" else found.name
         raise not_supported(f"{what} in a definition", item.position)
+    if found.kind == "catalog":
+        return catalog_table(found, item, context)
     if found.disabled:
         raise disabled(found, item.position)
     context.named.add(found.name)
@@ -166,6 +168,29 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
     return relation, Scope([table], scope.visible, len(relation.schema))
 
 
+def catalog_table(found: RelationDescription, item: Table, context: BindContext) -> tuple[Relation, Scope]:
+    """Return the scan of a relation of the catalog, or the query of a view of it."""
+    assert isinstance(context.catalog, KnowsSystem), found
+    context.named.add(found.name)
+    context.stable = True
+    alias, columns = item.alias or name_of(found.name), schema_of(found.columns)
+    query = context.catalog.system_view(found.name, context.settings)
+    if query is None:
+        relation: Relation = Scan(found.name, found.kind, schema_of(found.row))
+    else:
+        if found.name not in context.views:
+            context.views[found.name] = shared(found.name, renewed(query.root, context))
+        relation = context.views[found.name]
+    _, scope = aliased(relation, alias, item.column_aliases, columns)
+    hidden = [
+        ScopeColumn(column.name, Column(index, column.name, column.type), alias, hidden=True)
+        for index, column in enumerate(found.hidden, len(columns))
+        if query is None
+    ]
+    table = ScopeTable(alias, (*scope.visible, *hidden), found.name, (), item.alias is not None, relation_oid=found.oid)
+    return relation, Scope([table], scope.visible, len(relation.schema))
+
+
 def schema_of(columns: Iterable[ColumnDescription]) -> Schema:
     """Return described columns as a schema."""
     return tuple(OutputColumn(column.name, column.type) for column in columns)
@@ -177,6 +202,11 @@ def system_relation(item: Table, context: BindContext) -> RelationDescription | 
     """
     found = context.catalog.relation(item.name[-1]) if item.name[:-1] == ("pg_catalog",) else None
     return found if found is not None and found.schema_name == "pg_catalog" else None
+
+
+def is_of_system(name: tuple[str, ...]) -> bool:
+    """Tell whether a name was written with the schema of a relation of the catalog."""
+    return name[-2:-1] != () and name[-2] in SYSTEM_SCHEMAS
 
 
 def missing(item: Table, context: BindContext) -> SqlError:

@@ -46,7 +46,13 @@ from sql.tree.relations import (
 from sql.tree.walks import open_columns, scans
 
 STRENGTHS = ("FOR KEY SHARE", "FOR SHARE", "FOR NO KEY UPDATE", "FOR UPDATE")
-KINDS = {"stream": "foreign table", "view": "view", "sequence": "sequence", "statistics": "view"}
+KINDS = {
+    "stream": "foreign table",
+    "view": "view",
+    "sequence": "sequence",
+    "statistics": "view",
+    "catalog": "system catalog",
+}
 STREAM_HINT = "What is in a stream stays as it is."
 
 

@@ -27,21 +27,37 @@ from sql.tree.relations import (
     Sort,
     Window,
 )
+from sql.types.datatypes import OF_CATALOG, OID, TEXT, SqlType, array_of
 
 # What clients know under their own OIDs; the rows of a statement are those of the table that it
 # writes to.
 RELATIONS = frozenset({"table", "stream", "view"})
+# Types of the catalog that clients are told.
+TOLD = frozenset({"regproc", "regclass", "regtype", "regnamespace", "regrole"})
 # A relation's name, and the place of one of its columns; None for what is computed.
 Place = tuple[str, int] | None
 
 
 def with_origins(bound: BoundQuery, catalog: Catalog) -> Schema:
-    """Return the columns of a query's answer with the relations that they are of."""
+    """Return the columns of a query's answer with the relations that they are of, and the types
+    that clients are told.
+    """
     schema = bound.root.schema
     named = [catalog.relation(name) for name in bound.named]
-    if any(found is not None and found.kind == "query" for found in named):
-        return schema
-    return schema_of(bound.root, catalog)
+    if not any(found is not None and found.kind == "query" for found in named):
+        schema = schema_of(bound.root, catalog)
+    return tuple(replace(column, type=told_type(column.type)) for column in schema)
+
+
+def told_type(kind: SqlType) -> SqlType:
+    """Return the type that a client is told for a type that drivers have no values for: a text, or
+    an oid.
+    """
+    element = kind.element if kind.is_array else kind
+    if element.family not in OF_CATALOG or element.family in TOLD:
+        return kind
+    told = OID if element.family in ("xid", "cid", "xid8") else TEXT
+    return array_of(told) if kind.is_array else told
 
 
 def schema_of(root: Relation, catalog: Catalog) -> Schema:

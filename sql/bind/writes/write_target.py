@@ -53,6 +53,8 @@ def target_relation(
         raise SqlError("55000", f'cannot {verb} view "{name}"', hint=VIEW_HINT)
     if relation.kind == "statistics":
         raise SqlError("55000", f'cannot {verb} view "{name}"', hint="The server keeps its numbers.")
+    if relation.kind == "catalog":
+        raise SqlError("42501", f'permission denied: "{name_of(name)}" is a system catalog')
     if relation.kind == "sequence":
         raise SqlError("42809", f'cannot change sequence "{name}"')
     if relation.kind == "stream" and verb != "insert into":

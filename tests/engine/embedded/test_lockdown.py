@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 
 from engine.embedded.query_engine import QueryEngine
-from engine.system_catalog.catalog_engine import CatalogEngine
 from engine.tables import unique_errors, write_journal
 from tests.engine.session_client import World
 
@@ -76,14 +75,6 @@ def test_the_embedded_engine(file: str | None, tmp_path: Path, folder: Path) -> 
     refused(cursor.connection, folder)
     cursor.connection.register("given", pa.table({"a": [1, 2]}))
     assert cursor.connection.execute("SELECT sum(a) FROM given").fetchall() == [(3,)]
-    engine.close()
-
-
-def test_the_catalogs_engine(folder: Path) -> None:
-    engine = CatalogEngine()
-    connection = engine._new_connection()
-    refused(connection, folder)
-    assert connection.execute("SELECT 1").fetchall() == [(1,)], "it is locked down, and works"
     engine.close()
 
 

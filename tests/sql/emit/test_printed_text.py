@@ -12,6 +12,7 @@ import pytest
 
 from sql.emit.duckdb import DuckDbExpressions
 from sql.emit.spark import SparkExpressions
+from sql.functions.catalog import OF_CATALOG
 from sql.functions.table import ROWS
 from tests.golden import Golden, texts
 from tests.sql.emit.every_type import printed_lines
@@ -54,7 +55,8 @@ def test_every_rule_is_taken_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     for text in (*texts(*FILES), *(f"select {row.example[0]}" for row in ROWS.values() if row.example)):
         printed_lines(text)
     for place, most in UNUSED_MAX.items():
-        unused = tables[place].keys() - tables[place].taken
+        # The tools' queries call those of the catalog.
+        unused = {key for key in tables[place].keys() - tables[place].taken if key[0] not in OF_CATALOG}
         assert len(unused) <= most, (place, sorted(unused))
 
 
