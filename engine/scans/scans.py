@@ -24,14 +24,14 @@ from engine.scans.kernels import GroupingTable, StreamKernels, new_tables
 from engine.scans.stream_joins import StreamJoins
 from engine.streams.stream import Stream
 from ringbuffer.memory.arrow import morsel_to_arrow
-from ringbuffer.memory.columns import Layout, Morsel
+from ringbuffer.memory.columns import Morsel
 from ringbuffer.memory.row_block import MORSEL_ROWS_MAX
 from ringbuffer.ring.ring import OverwrittenError
 from ringbuffer.ring.scan import RingScan
 from sql.errors import SqlError
 from sql.tree.needed_columns import needed_columns
 from sql.tree.relations import OutputColumn, Relation, Schema
-from views.model.arrow_schema import arrow_schema, arrow_type
+from views.model.arrow_schema import arrow_schema, arrow_type, stored_layout
 from views.upkeep.stream_grouping import StreamGrouping, cut_groupings
 
 # How long a scan that waits for more sleeps before it looks again: a part of its timeout, but no
@@ -86,11 +86,6 @@ class StreamScan:
     pieces: list[pa.Table] = field(default_factory=list)
     pieces_bytes: int = 0
     is_over: bool = False
-
-    @property
-    def layout(self) -> Layout:
-        """The layout of the copied columns."""
-        return tuple(self.stream.row_layout[place] for place in self.stream.places_of(self.columns))
 
     @property
     def bytes_count(self) -> int:
@@ -249,7 +244,7 @@ def as_table(morsel: Morsel, scan: StreamScan) -> pa.Table:
     whole = stream_schema(scan.stream)
     columns: list[pa.Array | pa.ChunkedArray] = [absent(column).slice(0, morsel.rows_count) for column in whole]
     if scan.columns:
-        found = morsel_to_arrow(morsel, scan.layout)
+        found = morsel_to_arrow(morsel, stored_layout([whole[index] for index in scan.columns]))
         for index, values in zip(scan.columns, found.columns, strict=True):
             columns[index] = values
     return pa.Table.from_arrays(columns, schema=arrow_schema(whole))

@@ -6,6 +6,7 @@ that cross rooms are these.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import pyarrow as pa
@@ -14,7 +15,7 @@ from ringbuffer.encode.records import record_family
 from ringbuffer.memory.columns import ColumnLayout, Layout, PhysicalType
 from ringbuffer.memory.labels import Labels, label_family
 from sql.catalog.catalog import ColumnDescription
-from sql.tree.relations import Schema
+from sql.tree.relations import OutputColumn, Schema
 from sql.types.datatypes import CATALOG_TEXTS, NUMERIC_DIGITS_MAX, OIDS_OF_NAMES, SqlType
 from sql.types.enums import EnumType
 
@@ -124,6 +125,11 @@ def value_form(kind: SqlType) -> pa.DataType | None:
     """Return the form that the bytes of a TEXT column stand for, None for texts."""
     form = arrow_type(kind)
     return None if form == pa.string() else form
+
+
+def stored_layout(schema: Sequence[OutputColumn]) -> Layout:
+    """Return the layout of columns of a stream, as its morsels have them."""
+    return tuple(column_layout(ColumnDescription(column.name, column.type)) for column in schema)
 
 
 def stream_layout(columns: tuple[ColumnDescription, ...]) -> Layout:
