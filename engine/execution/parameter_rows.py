@@ -19,9 +19,9 @@ import numpy.typing as npt
 from engine.catalog.image import CatalogImage, StreamEntry
 from engine.embedded.query_engine import QueryEngine
 from engine.execution.prepared import Prepared
-from engine.ingest.field_readers import has_kernel
+from engine.ingest.field_readers import FieldReader, arriving_layout, has_kernel
 from engine.ingest.insert import InsertTarget, default_row, now_columns
-from ringbuffer.decode.parameters import decode_parameters
+from ringbuffer.decode.parameters import RAW_BYTES, decode_parameters
 from ringbuffer.memory.columns import DTYPES, ColumnLayout, Layout, Morsel, PhysicalType
 from sql.bind.writes.insert import BoundInsert
 from sql.catalog.catalog import ColumnDescription
@@ -44,23 +44,28 @@ class ParameterRow:
     Attributes:
         target: the columns of the parameters, constants as defaults.
         layout: of the parameters as they arrive, by number.
+        read: which of them are read after they have been decoded.
         packets: the session's known packets with the statement, by the bytes before the values;
             forgotten with the shape.
     """
 
     target: InsertTarget
     layout: Layout
+    read: tuple[bool, ...]
     # Filled and read at once, on the event loop.
     starts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     packets: dict[bytes, Any] = field(default_factory=dict)
 
-    def decode(self, payload: bytes, start: int, formats: Sequence[int], time_zone: str) -> Morsel:
+    def decode(self, payload: bytes, start: int, formats: Sequence[int], reader: FieldReader) -> Morsel:
         """Return the target's columns of one Bind. start: offset of its first length word.
 
-        Raises RowError.
+        Raises RowError and ColumnError.
         """
         self.starts[0] = start
-        given = decode_parameters(payload, self.starts, _format_codes(tuple(formats)), self.layout, time_zone)
+        codes = _format_codes(tuple(formats), tuple(self.read))
+        given = decode_parameters(payload, self.starts, codes, self.layout, reader.time_zone)
+        if any(self.read):
+            given = reader.rows(given, self.target.columns, self.target.layout, [bool(code) for code in codes])
         if self.layout is not self.target.layout:
             columns = zip(given.data, self.target.layout, strict=True)
             given = replace(given, data=tuple(_as_column(data, layout) for data, layout in columns))
@@ -97,7 +102,7 @@ def _make_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> P
             constants[index] = item
             continue
         parameter = item.operand if isinstance(item, Cast) else item
-        layout = _arrival_layout(parameter, stream.stored[index], stream.layout[index])
+        layout = _arrival_layout(item, parameter, stream.stored[index], stream.layout[index])
         if layout is None or not isinstance(parameter, Parameter) or parameter.number in found:
             return None
         found[parameter.number] = (index, layout)
@@ -108,16 +113,20 @@ def _make_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> P
     wanted = tuple(stream.layout[index] for index in targets)
     arriving = tuple(found[number][1] for number in numbers)
     target = InsertTarget(entry, targets, wanted, default_row(stream, constants, engine, 0, "UTC"), now)
-    return ParameterRow(target, wanted if arriving == wanted else arriving)
+    read = tuple(not has_kernel(column.type) for column in target.columns)
+    return ParameterRow(target, wanted if arriving == wanted else arriving, read)
 
 
-def _arrival_layout(parameter: Expression, column: ColumnDescription, layout: ColumnLayout) -> ColumnLayout | None:
+def _arrival_layout(
+    item: Expression, parameter: Expression, column: ColumnDescription, layout: ColumnLayout
+) -> ColumnLayout | None:
     """Return the form in which the parameter's bytes are stored before they are widened to the
     column's; None if there is none.
     """
     given, wanted = parameter.type.family, column.type.family
     if not has_kernel(column.type):
-        return None
+        is_plain = given == wanted and (item is parameter or item.type == column.type)
+        return replace(arriving_layout(column), not_null=False) if is_plain else None
     if given == wanted or {given, wanted} <= TEXT_FAMILIES:
         return layout
     if (given, wanted) in WIDENINGS:
@@ -126,8 +135,9 @@ def _arrival_layout(parameter: Expression, column: ColumnDescription, layout: Co
 
 
 @lru_cache(maxsize=256)
-def _format_codes(formats: tuple[int, ...]) -> npt.NDArray[np.int8]:
-    return np.array(formats, dtype=np.int8)
+def _format_codes(formats: tuple[int, ...], read: tuple[bool, ...]) -> npt.NDArray[np.int8]:
+    codes = (RAW_BYTES if code and is_read else code for code, is_read in zip(formats, read, strict=True))
+    return np.array(list(codes), dtype=np.int8)
 
 
 def _as_column(data: npt.NDArray[np.generic], layout: ColumnLayout) -> npt.NDArray[np.generic]:

@@ -98,7 +98,7 @@ class CopyIn:
         self._now_us = now_us
         self._time_zone = time_zone
         self._styles = styles
-        self._reader = None if target.is_decoded else FieldReader(self._is_binary, time_zone, styles)
+        self._reader = None if target.is_decoded else FieldReader(time_zone, styles)
         self._publishing = publishing
         self._published_rows = 0
         self._said_published = False
@@ -222,7 +222,7 @@ class CopyIn:
     def _whole(self, morsel: Morsel) -> Morsel:
         target = self._target
         if self._reader is not None:
-            morsel = self._reader.rows(morsel, target.columns, target.layout)
+            morsel = self._reader.rows(morsel, target.columns, target.layout, [self._is_binary] * len(target.layout))
         return target.rows(morsel, self._now_us, self._time_zone)
 
     def _new_decoder(self, layout: Layout, header: bool) -> CopyDecoder | BinaryDecoder:

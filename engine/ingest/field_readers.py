@@ -11,20 +11,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from engine.streams.row_errors import shown, within
 from engine.tables.arrow_values import FieldError, text_array
 from engine.tables.binary_values import received_array
 from ringbuffer.memory.arrow import compact_morsel, morsel_from_arrow, morsel_to_arrow, words_of
-from ringbuffer.memory.columns import ColumnLayout, Layout, Morsel, PhysicalType
+from ringbuffer.memory.columns import INLINE_BYTES_MAX, ColumnLayout, Layout, Morsel, PhysicalType, empty_column
 from ringbuffer.memory.strings import shift_strings
 from sql.catalog.catalog import ColumnDescription
 from sql.errors import SqlError
 from sql.parse.type_names import SECOND_DIGITS_MAX
 from sql.times.input_styles import InputStyles
 from sql.types.datatypes import TEXT, SqlType
+from sql.values.literals import apply_modifier, binary_value, input_value
 from views.model.arrow_schema import column_layout
+from views.model.stored_literals import stored_bytes
 
 
 class ColumnError(Exception):
@@ -53,41 +56,42 @@ class ColumnError(Exception):
 
 @dataclass(frozen=True)
 class FieldReader:
-    """How one statement's fields are read.
+    """How one statement's fields are read."""
 
-    Attributes:
-        is_binary: true for the bytes of binary forms.
-    """
-
-    is_binary: bool
     time_zone: str
     styles: InputStyles
 
-    def column(self, column: ColumnDescription, fields: pa.Array) -> pa.Array:
-        """Return arriving fields, strings, as values of a column without a kernel.
+    def column(self, column: ColumnDescription, fields: pa.Array, is_binary: bool) -> pa.Array:
+        """Return arriving fields, strings or binary forms, as values of a column without a kernel.
 
         Raises ColumnError.
         """
         try:
-            if self.is_binary:
+            if is_binary:
                 # Strings and bytes lie alike in Arrow.
                 return received_array(fields.view(pa.binary()), column.type)
             return text_array(fields, column.type, self.time_zone, self.styles)
         except FieldError as error:
             raise ColumnError(column.name, error) from None
 
-    def rows(self, given: Morsel, columns: Sequence[ColumnDescription], layout: Layout) -> Morsel:
-        """Return arriving rows of a stream as they are stored. layout: of the stored columns.
+    def rows(
+        self, given: Morsel, columns: Sequence[ColumnDescription], layout: Layout, binary: Sequence[bool]
+    ) -> Morsel:
+        """Return arriving rows of a stream as they are stored.
+
+        layout: of the stored columns; binary: which fields are binary forms.
 
         Raises ColumnError for the first bad field of the first such column.
         """
         places = [index for index, column in enumerate(columns) if not has_kernel(column.type)]
         if not places:
             return given
+        if given.rows_count == 1:
+            return self._one_row(given, columns, places, binary)
         kept = [index for index in range(len(columns)) if index not in places]
         fields = morsel_to_arrow(part_of(given, places), tuple(arriving_layout(columns[index]) for index in places))
         arrays = [
-            self.column(columns[index], field.combine_chunks())
+            self.column(columns[index], field.combine_chunks(), binary[index])
             for index, field in zip(places, fields.columns, strict=True)
         ]
         table = pa.Table.from_arrays(arrays, names=[columns[index].name for index in places])
@@ -102,6 +106,48 @@ class FieldReader:
             data[index] = rest.data[place]
         heap = np.concatenate([rest.heap, read.heap]) if len(rest.heap) else read.heap
         return Morsel(given.rows_count, tuple(data), tuple(nulls), heap)
+
+    def _one_row(
+        self, given: Morsel, columns: Sequence[ColumnDescription], places: Sequence[int], binary: Sequence[bool]
+    ) -> Morsel:
+        """Do what `rows` does for a single row, without Arrow."""
+        data, heap = list(given.data), given.heap.tobytes()
+        for index in places:
+            if given.nulls[index][0]:
+                data[index] = empty_column(column_layout(columns[index]).physical, 1)
+                continue
+            kind, field = columns[index].type, string_at(words_of(given, index)[0], heap)
+            try:
+                if binary[index]:
+                    value = apply_modifier(binary_value(field, kind), kind)
+                else:
+                    value = input_value(field.decode(), kind, self.time_zone, None, self.styles)
+            except SqlError as error:
+                raise ColumnError(columns[index].name, FieldError(0, field.decode(errors="replace"), error)) from None
+            if column_layout(columns[index]).physical != PhysicalType.TEXT:
+                data[index] = np.array([value], dtype=np.int64)
+                continue
+            stored = stored_bytes(value, kind)
+            data[index] = string_words(stored, len(heap))
+            heap += stored if len(stored) > INLINE_BYTES_MAX else b""
+        return Morsel(1, tuple(data), given.nulls, np.frombuffer(bytearray(heap), dtype=np.uint8))
+
+
+def string_at(words: npt.NDArray[np.int64], heap: bytes) -> bytes:
+    """Return the bytes of a 16-byte string."""
+    data = words.tobytes()
+    length = int.from_bytes(data[:4], "little")
+    if length <= INLINE_BYTES_MAX:
+        return data[4 : 4 + length]
+    start = int.from_bytes(data[8:], "little")
+    return heap[start : start + length]
+
+
+def string_words(data: bytes, offset: int) -> npt.NDArray[np.int64]:
+    """Return a 16-byte string as int64[1, 2]. offset: of a long one in the heap."""
+    rest = data[4:] if len(data) <= INLINE_BYTES_MAX else offset.to_bytes(8, "little")
+    words = len(data).to_bytes(4, "little") + data[:4].ljust(4, b"\0") + rest.ljust(8, b"\0")
+    return np.frombuffer(bytearray(words), dtype=np.int64).reshape(1, 2)
 
 
 def part_of(morsel: Morsel, places: Sequence[int]) -> Morsel:

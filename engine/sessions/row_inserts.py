@@ -23,6 +23,7 @@ from engine.commit.transaction import Step
 from engine.execution.outcome import expand
 from engine.execution.parameter_rows import ParameterRow, parameter_row
 from engine.execution.prepared import Portal, Prepared
+from engine.ingest.field_readers import ColumnError, FieldReader
 from engine.ingest.insert import HEAD, InsertTarget, head_target
 from engine.sessions.again import portal_again, text_again
 from engine.sessions.log_answer import LogAnswer
@@ -198,9 +199,10 @@ class RowInserts:
         message = portal.message
         formats = expand(message.parameter_formats, len(row.layout))
         try:
-            zone = self._session.settings.time_zone
-            portal.given = row.decode(message.payload, message.parameters_offset, formats, zone)
-        except RowError:
+            settings = self._session.settings
+            reader = FieldReader(settings.time_zone, settings.input_styles)
+            portal.given = row.decode(message.payload, message.parameters_offset, formats, reader)
+        except (RowError, ColumnError):
             return False
         portal.row = row
         return True
@@ -405,6 +407,7 @@ def place(target: InsertTarget, layout: Layout, formats: Sequence[int]) -> Place
         len(start.heap)
         or target.now_columns
         or len(stream.layout) in given
+        or not target.is_decoded
         or any(start.nulls[index][0] and index not in given for index in stream.not_null)
     ):
         return None

@@ -106,7 +106,7 @@ class CopyIntoTable:
         self._open_writer = open_writer
         self._time_zone = time_zone
         self._styles = styles
-        self._reader = FieldReader(self._is_binary, time_zone, styles)
+        self._reader = FieldReader(time_zone, styles)
         self._block_bytes = block_bytes
         self._pieces: list[bytes | memoryview] = []
         self._pieces_bytes = 0
@@ -202,7 +202,7 @@ class CopyIntoTable:
             array = values.combine_chunks()
             if not has_kernel(column.type):
                 assert layout.physical == PhysicalType.TEXT, layout
-                array = self._reader.column(column, array)
+                array = self._reader.column(column, array, self._is_binary)
             arrays.append(array)
         rows = pa.Table.from_arrays(arrays, names=[column.name for column in self._target.columns])
         table = self._table_writer()

@@ -7,7 +7,6 @@ address is an offset from there.
 from __future__ import annotations
 
 import math
-import struct
 from decimal import Decimal
 
 from ringbuffer.memory.columns import INLINE_BYTES_MAX
@@ -16,10 +15,8 @@ from sql.tree.expressions import Literal
 from sql.types.datatypes import NUMERIC_DIGITS_MAX
 from sql.values.special_numbers import special_parts
 from views.codegen.values import ALWAYS, Value, is_string, zero_words
-from views.model.refusals import not_in_kernels
+from views.model.stored_literals import stored_bytes
 
-# How the bytes of values of several parts lie in a string.
-PARTS = {"interval": "<iiq", "timetz": "<qi"}
 CONSTANTS = "constants"  # the variable with the address of the long texts
 
 
@@ -29,11 +26,7 @@ def literal_value(literal: Literal, long_texts: bytearray) -> Value:
     if value is None:
         return Value(zero_words(literal.type), ALWAYS)
     if is_string(literal.type):
-        if literal.type.family in PARTS and isinstance(value, tuple):
-            value = struct.pack(PARTS[literal.type.family], *value)
-        if not isinstance(value, str | bytes):
-            raise not_in_kernels(f"a constant of type {literal.type.sql_name}", literal.position)
-        return Value(text_words(value, long_texts))
+        return Value(text_words(stored_bytes(value, literal.type), long_texts))
     if family == "numeric":
         assert isinstance(value, Decimal | int)
         return Value(numeric_words(Decimal(value), literal.type.display_scale))
