@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ringbuffer.decode.numeric_texts import numeric_texts
 from sql.errors import SqlError
 from sql.functions.constants import unscaled_value
 from sql.times.input_styles import InputStyles
@@ -70,9 +72,15 @@ def text_array(texts: pa.Array, kind: SqlType, time_zone: str, styles: InputStyl
 
     Raises FieldError for the first text that is no value.
     """
+    if kind.family == "numeric" and kind.precision is None:
+        return _numerics(texts, kind, time_zone, styles)
     quick = _plain_form(texts, kind)
     if quick is not None:
         return quick
+    return _by_value(texts, kind, time_zone, styles)
+
+
+def _by_value(texts: pa.Array, kind: SqlType, time_zone: str, styles: InputStyles) -> pa.Array:
     encoded = texts.dictionary_encode()
     values: list[LiteralValue] = []
     for place, text in enumerate(encoded.dictionary.to_pylist()):
@@ -82,6 +90,25 @@ def text_array(texts: pa.Array, kind: SqlType, time_zone: str, styles: InputStyl
             # The dictionary is in the order of first occurrence, so no row before it is bad.
             raise FieldError(pc.index(encoded.indices, place).as_py(), text, error) from None
     return column_array(values, kind).take(encoded.indices)
+
+
+def _numerics(texts: pa.Array, kind: SqlType, time_zone: str, styles: InputStyles) -> pa.Array:
+    """Return texts as plain numerics. A kernel reads all but the unusual ones."""
+    unscaled, scales, left = numeric_texts(texts)
+    form = arrow_type(kind)
+    decimals = pa.Array.from_buffers(form.field(0).type, len(texts), [None, pa.py_buffer(unscaled)])
+    mask = texts.is_null()
+    found = pa.StructArray.from_arrays([decimals, pa.array(scales)], fields=list(form), mask=mask)
+    if not left.any():
+        return found
+    places = np.flatnonzero(left)
+    try:
+        others = _by_value(texts.take(pa.array(places)), kind, time_zone, styles)
+    except FieldError as bad:
+        raise FieldError(int(places[bad.index]), bad.text, bad.error) from None
+    order = np.arange(len(texts))
+    order[places] = len(texts) + np.arange(len(places))
+    return pa.concat_arrays([found, others]).take(pa.array(order))
 
 
 def _plain_form(texts: pa.Array, kind: SqlType) -> pa.Array | None:

@@ -7,6 +7,7 @@ that cross rooms are these.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import pyarrow as pa
@@ -128,8 +129,12 @@ def value_form(kind: SqlType) -> pa.DataType | None:
 
 
 def stored_layout(schema: Sequence[OutputColumn]) -> Layout:
-    """Return the layout of columns of a stream, as its morsels have them."""
-    return tuple(column_layout(ColumnDescription(column.name, column.type)) for column in schema)
+    """Return the layout of columns as morsels of a stream have them, computed ones too."""
+    # Computed numerics have one scale without having declared one.
+    return tuple(
+        replace(column_layout(ColumnDescription(column.name, column.type)), scale=column.type.display_scale or 0)
+        for column in schema
+    )
 
 
 def stream_layout(columns: tuple[ColumnDescription, ...]) -> Layout:

@@ -22,14 +22,14 @@ from ringbuffer.memory.arrow import morsel_from_arrow, morsel_to_arrow, slice_mo
 from ringbuffer.memory.columns import Layout, Morsel, PhysicalType
 from ringbuffer.memory.error_codes import RowError
 from ringbuffer.memory.strings import shift_strings
-from sql.catalog.catalog import ARRIVAL, ColumnDescription
+from sql.catalog.catalog import ARRIVAL
 from sql.errors import SqlError
 from sql.tree.expressions import Call, Column, Expression
 from sql.tree.relations import OutputColumn, Project, Relation, Scan, Schema
 from sql.types.datatypes import BOOL
 from views.codegen.expressions import text_of
 from views.codegen.stream_kernel import FAILED
-from views.model.arrow_schema import arrow_schema, column_layout
+from views.model.arrow_schema import arrow_schema, stored_layout
 from views.model.protocols import RowEvaluator
 from views.model.trees import columns_of, rewrite, substitute_now, uses_now
 from views.upkeep.kernels import FIRST_FROM_END, LAST, WRITABLE, index_of
@@ -126,7 +126,7 @@ class ComputedColumns:
         self._texts = [text_of(part) for part in expressions]
         self._expressions = [_over(part, read) for part in expressions]
         self._schema: Schema = tuple(OutputColumn(f"c{n}", part.type) for n, part in enumerate(expressions))
-        self._layout, self._read_layout = _layout(self._schema), _layout(self._read)
+        self._layout, self._read_layout = stored_layout(self._schema), stored_layout(self._read)
         self._uses_now = any(map(uses_now, expressions))
         self._rows_relation = Scan(ROWS, "rows", self._read)
         self._relation = self._project(self._expressions)
@@ -265,15 +265,6 @@ def _before(place: int, count: int) -> int:
     if place < 0:
         return ~_before(~place, count)
     return place - count if place > FIRST_FROM_END else place
-
-
-def _layout(schema: Schema) -> Layout:
-    """Return the forms of columns as those of streams."""
-    # Computed numerics have one scale without having declared one.
-    return tuple(
-        replace(column_layout(ColumnDescription(column.name, column.type)), scale=column.type.display_scale or 0)
-        for column in schema
-    )
 
 
 def _joined(morsel: Morsel, computed: Morsel, layout: Layout) -> ComputedRows:
