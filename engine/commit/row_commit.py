@@ -54,7 +54,7 @@ class RowCommit(Commit):
         for view in views:
             state = view.state
             if state.computed is not None:
-                computed = ComputedRow(state)
+                computed = ComputedRow(state, self.row, state.computed)
                 self.checks.append(computed.check)
                 self.folds.append(computed.fold)
                 continue

@@ -30,6 +30,7 @@ from engine.embedded.lockdown import lock_down
 from engine.embedded.long_values import without_long_values
 from engine.embedded.result_forms import in_forms
 from engine.embedded.result_rows import DEFAULT_LIMITS, ResultLimits, collected
+from engine.embedded.row_functions import RowFunction, row_function
 from engine.embedded.stopping import Run
 from engine.embedded.value_limits import values_bytes_max
 from sql import interrupts
@@ -208,6 +209,10 @@ class QueryEngine:
             raise sql_error(error) from error
         except OSError as error:
             raise sql_error(error_in_stream(error)) from error
+
+    def row_function(self, expression: Expression) -> RowFunction | None:
+        """Return what computes an expression from Python values of one row, as `run` does."""
+        return row_function(expression)
 
     def add_functions(self, register: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
         """Make more functions known to all cursors."""

@@ -42,6 +42,7 @@ COLUMNS = (
     ("hand_over_ms", FLOAT8),
     ("spark_ms", FLOAT8),
     ("store_ms", FLOAT8),
+    ("computed_ms", FLOAT8),
     ("version_rows", INT8),
     ("version_age_ms", FLOAT8),
     ("shares_with", TEXT),
@@ -101,6 +102,8 @@ def _row(
     refreshed_us = max((time_us for time_us, _ in refreshed), default=None)
     times = [(one.swap_s, one.merge_s, one.hand_over_s, one.spark_s, one.store_s) for _, one in refreshed]
     times_ms: list[float | None] = [round(sum(part) * 1000, 3) for part in zip(*times, strict=True)] or [None] * 5
+    # States that take rows together have their columns computed once.
+    computed = {view.state.computed for view in views if view.state.computed is not None}
     versions = [view.latest.table.num_rows for view in views if view.latest is not None]
     return (
         name_of(name),
@@ -118,6 +121,7 @@ def _row(
         sum(view.upkeep.versions_count for view in views),
         refreshed_us,
         *times_ms,
+        round(sum(one.seconds for one in computed) * 1000, 3) if computed else None,
         sum(versions) if versions else None,
         None if refreshed_us is None else max(0, now_us - refreshed_us) / 1000,
         shared_with(views, sets),

@@ -135,6 +135,14 @@ SETS = {
 }
 
 
+def _field_text(printer: Printer, node: Call, printed: list[str]) -> str:
+    """Return ->>; of a text that is cast to json, in one step that reads the text once."""
+    value = node.arguments[0]
+    if isinstance(value, Cast) and value.operand.type.family == "text":
+        return f"json_read_field_text({printer.text(value.operand)}, {printed[1]})"
+    return f"json_field_text({printed[0]}, {printed[1]})"
+
+
 FUNCTIONS = (
     Function(
         "json_field", "->", "json text > json; jsonb text > jsonb", ("""'{"a": 1}'::json -> 'a'""", "1"), python="json.field"
@@ -145,7 +153,7 @@ FUNCTIONS = (
     ),
     Function(
         "json_field_text", "->>", "json text > text; jsonb text > text", ("""'{"a": "b"}'::json ->> 'a'""", "b"),
-        python="json.field_text",
+        python="json.field_text", duckdb={"json": _field_text, "jsonb": "jsonb_field_text({0}, {1})"},
     ),
     Function(
         "json_item_text", "->>", "json int4 > text; jsonb int4 > text", ("""'["b"]'::jsonb ->> 0""", "b"),
@@ -280,6 +288,7 @@ FUNCTIONS = (
 
 # Lists that become rows have the function's name as their second argument, for errors.
 ROUTINES = routines(
+    json_read_field_text=("text text > text", "json.read_field_text"),
     json_items=("text text > text[]", "json_sets.items"),
     json_item_texts=("text text > text[]", "json_sets.item_texts"),
     json_names=("text text > text[]", "json_sets.names"),

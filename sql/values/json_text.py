@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NoReturn
 
 from sql.errors import SqlError
@@ -55,7 +56,7 @@ def parsed(
     escapes: strings must be text that can be stored. keeps: whether the value is wanted, not only
     its errors.
     """
-    decoder = json.JSONDecoder(parse_int=number, parse_float=number, object_pairs_hook=pairs, parse_constant=refuse)
+    decoder = decoder_of(number, pairs)
     try:
         value = decoder.decode(text) if len(text) <= WINDOW else PieceReader(text, decoder, pairs, keeps).whole()
     except RecursionError:
@@ -66,6 +67,12 @@ def parsed(
     if escapes and "\\u" in text:
         Reader(text, position, escapes).whole()
     return value
+
+
+@lru_cache(maxsize=8)
+def decoder_of(number: Callable[[str], Any], pairs: Callable[[list[tuple[str, Any]]], Any]) -> json.JSONDecoder:
+    """Return the reader that makes numbers and objects by the given functions."""
+    return json.JSONDecoder(parse_int=number, parse_float=number, object_pairs_hook=pairs, parse_constant=refuse)
 
 
 def refuse(word: str) -> NoReturn:

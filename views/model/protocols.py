@@ -4,12 +4,12 @@ points up.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
-from sql.tree.expressions import Case
+from sql.tree.expressions import Case, Expression
 from sql.tree.relations import Project, Relation
 from views.model.refusals import not_in_kernels
 from views.model.text import expression_text
@@ -81,6 +81,13 @@ class RowEvaluator(Protocol):
         PostgreSQL would raise, and 0A000 for what the engine does not have.
         """
 
+    def row_function(self, expression: Expression) -> Callable[[Sequence[Any]], Any] | None:
+        """Return what computes an expression from the Python values of one row's columns, for
+        morsels of a few rows; None where only `run` computes it.
+
+        The function raises SqlError for a row that fails.
+        """
+
 
 class NoEvaluator:
     """The evaluator of a process without an engine."""
@@ -91,6 +98,10 @@ class NoEvaluator:
         _, expression = root.items[0]
         position = None if isinstance(expression, Case) else expression.position
         raise not_in_kernels(expression_text(expression), position)
+
+    def row_function(self, expression: Expression) -> Callable[[Sequence[Any]], Any] | None:
+        """Return None."""
+        return None
 
 
 NO_EVALUATOR = NoEvaluator()

@@ -9,18 +9,19 @@ the value: what a filter, a join or a CASE leaves out raises nothing. Must not k
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from ringbuffer.memory.arrow import morsel_from_arrow, morsel_to_arrow, slice_morsel
-from ringbuffer.memory.columns import Layout, Morsel, PhysicalType
+from ringbuffer.memory.columns import Layout, Morsel, PhysicalType, new_column
 from ringbuffer.memory.error_codes import RowError
+from ringbuffer.memory.few_rows import column_of, has_values, reader_of, values_of, writer_of
 from ringbuffer.memory.strings import shift_strings
 from sql.catalog.catalog import ARRIVAL
 from sql.errors import SqlError
@@ -35,9 +36,16 @@ from views.model.trees import columns_of, rewrite, substitute_now, uses_now
 from views.upkeep.kernels import FIRST_FROM_END, LAST, WRITABLE, index_of
 
 ROWS = "rows"
+# With fewer rows in a morsel, the engine takes longer than Python does.
+FEW_ROWS = 256
 FAILED_BYTE = np.uint8(FAILED)
 # What ends a statement whatever its rows are.
 ENDINGS = ("57", "53", "58", "XX")
+
+
+Function = Callable[[Sequence[Any]], Any]
+# Computes a value of a row, and puts it where the kernel reads it.
+Step = tuple[Function, Callable[[Any], bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,25 +85,69 @@ class RowTaker(Protocol):
     def apply(self, morsel: Morsel, now_us: int) -> None:
         """Fold the rows."""
 
+    def row_fold(self, row: Morsel) -> Callable[[int], None]:
+        """Return a function that folds a row which lies in the same memory each time."""
+
 
 class ComputedRow:
     """One row with computed columns that lies in the same memory each time: its check, which
     computes them, and its fold.
     """
 
-    def __init__(self, state: RowTaker) -> None:
+    def __init__(self, state: RowTaker, row: Morsel, computed: ComputedColumns) -> None:
         self._state = state
-        self._extended: Morsel | None = None
+        self._compute = computed.of_one_row(row)
+        if self._compute is not None:
+            self._fold = state.row_fold(self._compute.row)
+        # The row, where it is not in the memory of `_compute`.
+        self._other: Morsel | None = None
 
     def check(self, row: Morsel, now_us: int) -> None:
         """Evaluate the row. Raises RowError."""
-        self._extended = self._state.extended(row, now_us)
-        self._state.check(self._extended, now_us)
+        if self._compute is not None and self._compute():
+            self._other = None
+            self._state.check(self._compute.row, now_us)
+            return
+        self._other = self._state.extended(row, now_us)
+        self._state.check(self._other, now_us)
 
     def fold(self, now_us: int) -> None:
         """Fold the row that was checked last."""
-        assert self._extended is not None, "a row is checked before it is folded"
-        self._state.apply(self._extended, now_us)
+        if self._other is None:
+            self._fold(now_us)
+        else:
+            self._state.apply(self._other, now_us)
+
+
+class OneRow:
+    """The computation of one row's columns in memory that stays.
+
+    Attributes:
+        row: the row with its computed columns.
+    """
+
+    def __init__(
+        self,
+        row: ComputedRows,
+        steps: Sequence[Step],
+        readers: Sequence[Callable[[], Any]],
+        note: Callable[[int, float], None],
+    ) -> None:
+        self.row = row
+        self._note = note
+        self._steps = steps
+        self._readers = readers
+
+    def __call__(self) -> bool:
+        """Compute the columns; False where that needs more than this memory, or fails."""
+        began_s = perf_counter()
+        values = [read() for read in self._readers]
+        try:
+            return all(write(function(values)) for function, write in self._steps)
+        except SqlError:
+            return False
+        finally:
+            self._note(1, perf_counter() - began_s)
 
 
 class ComputedColumns:
@@ -134,7 +186,29 @@ class ComputedColumns:
         self.rows_count = 0
         self.seconds = 0.0
         self._run(self._relation, self._rows_of(None), 0)
+        self._functions = self._row_functions()
         self._are_tried = [self._can_be_tried(part) for part in self._expressions]
+
+    def _row_functions(self) -> list[Function] | None:
+        """Return the functions for a few rows, None where one of them is missing."""
+        found = [self._evaluator.row_function(part) for part in self._expressions]
+        functions = [function for function in found if function is not None]
+        is_known = all(map(has_values, (*self._read_layout, *self._layout)))
+        return functions if is_known and len(functions) == len(found) else None
+
+    def of_one_row(self, row: Morsel) -> OneRow | None:
+        """Return the computation for a row that lies in the same memory each time; None where only
+        the engine computes it.
+        """
+        if self._functions is None:
+            return None
+        data = [new_column(column.physical, 1) for column in self._layout]
+        nulls = [np.zeros(1, dtype=np.uint8) for _ in self._layout]
+        writers = map(writer_of, self._layout, data, nulls)
+        read = zip(self._read_layout, (index_of(place[0]) for place in self._places), strict=True)
+        readers = [reader_of(column, row.data[place], row.nulls[place], row.heap) for column, place in read]
+        extended = ComputedRows(1, (*row.data, *data), (*row.nulls, *nulls), row.heap)
+        return OneRow(extended, list(zip(self._functions, writers, strict=True)), readers, self._note)
 
     @property
     def extended_places(self) -> list[tuple[int, ...]]:
@@ -150,6 +224,48 @@ class ComputedColumns:
         if isinstance(morsel, ComputedRows):
             return morsel
         began_s = perf_counter()
+        if morsel.rows_count < FEW_ROWS and self._functions is not None:
+            extended = self._row_by_row(morsel, self._functions)
+        else:
+            extended = self._at_once(morsel, now_us)
+        self._note(morsel.rows_count, perf_counter() - began_s)
+        return extended
+
+    def _note(self, rows_count: int, seconds: float) -> None:
+        with self._lock:
+            self.rows_count += rows_count
+            self.seconds += seconds
+
+    def _row_by_row(self, morsel: Morsel, functions: Sequence[Function]) -> ComputedRows:
+        """Compute the columns of a few rows."""
+        places = [index_of(place[0]) for place in self._places]
+        read = [
+            values_of(column, morsel.data[place], morsel.nulls[place], morsel.heap)
+            for column, place in zip(self._read_layout, places, strict=True)
+        ]
+        rows = list(zip(*read, strict=True))
+        data, nulls, heap = list(morsel.data), list(morsel.nulls), bytearray()
+        for column, function in zip(self._layout, functions, strict=True):
+            values: list[Any] = []
+            marks = np.zeros(len(rows), dtype=np.uint8)
+            for number, row in enumerate(rows):
+                try:
+                    value = function(row)
+                except SqlError as error:
+                    if error.sqlstate.startswith(ENDINGS):
+                        raise
+                    value = None
+                    marks[number] = FAILED
+                if value is None and not marks[number]:
+                    marks[number] = 1
+                values.append(value)
+            data.append(column_of(column, values, heap, len(morsel.heap)))
+            nulls.append(marks)
+        whole = np.concatenate([morsel.heap, np.frombuffer(heap, dtype=np.uint8)]) if heap else morsel.heap
+        return ComputedRows(morsel.rows_count, tuple(data), tuple(nulls), whole)
+
+    def _at_once(self, morsel: Morsel, now_us: int) -> ComputedRows:
+        """Compute the columns of all rows by the engine."""
         rows = self._rows_of(morsel)
         failed: list[npt.NDArray[np.uint8]] | None = None
         try:
@@ -162,11 +278,7 @@ class ComputedColumns:
         if failed is not None:
             marked = zip(failed, computed.nulls, strict=True)
             computed = replace(computed, nulls=tuple(np.where(marks, FAILED_BYTE, nulls) for marks, nulls in marked))
-        extended = _joined(morsel, computed, self._layout)
-        with self._lock:
-            self.rows_count += morsel.rows_count
-            self.seconds += perf_counter() - began_s
-        return extended
+        return _joined(morsel, computed, self._layout)
 
     def arrived(self, before: Morsel, morsel: Morsel, now_us: int) -> Morsel:
         """Return `extended` of rows whose arrival was a guess in `before`, which is known now."""

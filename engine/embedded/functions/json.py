@@ -9,14 +9,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any, cast
 
 from sql.errors import SqlError
-from sql.values.json_text import Reader
+from sql.values.json_text import Reader, json_check, refuse
 from sql.values.jsonb_text import string_text
 
 DECODER = json.JSONDecoder(strict=False)
+# Makes texts of numbers, as they are written.
+QUICK = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=refuse)
+MISREAD = object()
+# Of longer texts, a window at a time is better read.
+QUICK_CHARACTERS_MAX = 1 << 16
 INDEX = re.compile(r"\s*[+-]?\d{1,9}")
 
 
@@ -85,6 +91,24 @@ def item(text: str, index: int) -> str | None:
 
 def field_text(text: str, key: str) -> str | None:
     """Return value ->> key."""
+    return read_field_text(text, key, is_checked=True)
+
+
+def read_field_text(text: str, key: str, is_checked: bool = False) -> str | None:
+    """Return text::json ->> key: a valid text is read once. Raises as the input of json does."""
+    value: Any = MISREAD
+    if len(text) <= QUICK_CHARACTERS_MAX and "\\u" not in text:
+        with suppress(ValueError, RecursionError):
+            value = QUICK.decode(text)
+    if value is not MISREAD:
+        found = value.get(key) if isinstance(value, dict) else None
+        if found is None or isinstance(found, str):
+            return found
+        if isinstance(found, bool):
+            return "true" if found else "false"
+    elif not is_checked:
+        json_check(text)
+    # An object or an array is shown as it is written.
     return as_text(field(text, key))
 
 

@@ -167,6 +167,8 @@ def test_rows_that_fail_are_left_out_if_the_view_wants_that(client: SessionClien
     assert answer(client, "SELECT * FROM v") == [(None, "1000")]
     counts = answer(client, "SELECT tuples_in, tuples_skipped FROM pg_stat_continuous_views")
     assert counts == [("3000", "2000")]
+    took = "SELECT computed_ms > 0 FROM pg_stat_continuous_views"
+    assert answer(client, took) == [("t",)]
 
 
 def test_the_time_of_arrival_is_that_of_the_commit(client: SessionClient) -> None:
@@ -184,3 +186,43 @@ def test_the_time_of_arrival_is_that_of_the_commit(client: SessionClient) -> Non
 def test_what_another_value_has_at_each_call_is_refused(client: SessionClient) -> None:
     told = client.ask("CREATE VIEW v AS SELECT format('%s', random()) AS x, count(*) AS n FROM s GROUP BY 1")
     assert told[0].startswith("E ERROR 0A000"), told
+
+
+FEW = (
+    ("payload ->> 'x'", "payload json"),
+    ("payload ->> 'x'", "payload jsonb"),
+    ("coalesce(payload::json ->> 'x', payload::jsonb ->> 1)", "payload text"),
+    ("json_typeof(payload::json -> 'x')", "payload text"),
+)
+DOCUMENTS = (
+    '{"x": "y"}',
+    '{"x": "a text of more than twelve bytes, ä☃"}',
+    '{"x": 1, "x": 2.50}',
+    '{"x": -0.0e+5}',
+    '{"x": true, "y": [1, {"x": 3}]}',
+    '{"x": false}',
+    '{"x": null}',
+    '{"x": {"deep":  [1, 2]}, "y": "\\u00e4"}',
+    '{"x": "\\u2603 \\n"}',
+    ' [1, "x"] ',
+    '"x"',
+    "12",
+    "{}",
+    '{"y": "x"}',
+)
+
+
+@pytest.mark.parametrize(("expression", "column"), FEW)
+def test_few_rows_are_computed_as_many_are(client: SessionClient, expression: str, column: str) -> None:
+    query_text = f"SELECT {expression} AS x, count(*) AS n FROM w GROUP BY 1"
+    client.run(f"CREATE FOREIGN TABLE w (pad int, {column}) SERVER stream", f"CREATE VIEW v AS {query_text}")
+    client.ask(parse("INSERT INTO w VALUES (1, $1)", "ins"), SYNC)
+    for document in DOCUMENTS:
+        client.ask(bind([document.encode()], "ins", results=(0,)) + describe("P") + execute() + SYNC)
+        quoted = document.replace("'", "''")
+        client.run(f"INSERT INTO w VALUES (1, '{quoted}'), (2, NULL)")
+    few = answer(client, "SELECT * FROM v")
+    assert few == answer(client, query_text) and len(few) > 3
+    lines = "".join("1\t" + document.replace("\\", "\\\\") + "\n" for document in DOCUMENTS * 40).encode()
+    assert client.ask(query("COPY w FROM STDIN"), copy_data(lines), COPY_DONE)[-2] == f"C COPY {len(DOCUMENTS) * 40}"
+    assert answer(client, "SELECT * FROM v") == answer(client, query_text)
