@@ -24,7 +24,7 @@ from sql.errors import not_supported
 from sql.functions.comparisons import COMPARISONS
 from sql.functions.constants import civil_date, civil_text, decimal_text, unscaled_value
 from sql.functions.long_constants import LONG_ITEMS, constant_columns, each, long_array
-from sql.functions.printing import Rule, form_of
+from sql.functions.printing import form_of
 from sql.functions.records import field_text
 from sql.functions.table import DUCKDB_RULES
 from sql.times.civil import DATE_INFINITY, TIMESTAMP_INFINITY
@@ -45,15 +45,6 @@ SUMMED_DIGITS_MAX = 28
 HALF_OF_WHOLE = "CAST(10000000000000000000 AS HUGEINT)"
 INTERVAL_TYPE = FAMILIES["interval"].duckdb
 VARIABLE_NUMERIC = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
-
-
-# The value of an expression, NULL where it fails, and whether it fails: no row ends the query.
-# `views` asks in this way (views.model.protocols).
-TRIED: Mapping[tuple[str, str], Rule] = {
-    ("tried", "any"): "TRY({0})",
-    ("has_failed", "any"): "(TRY([{0}]) IS NULL)",
-}
-RULES = {**DUCKDB_RULES, **TRIED}
 
 
 def emit_duckdb(root: Relation, sources: Mapping[str, str]) -> str:
@@ -127,7 +118,7 @@ class DuckDbExpressions(ExpressionPrinter):
     """The printer of expressions for DuckDB."""
 
     division = "//"
-    rules = RULES
+    rules = DUCKDB_RULES
     casts = DUCKDB_CASTS
     aggregates = DUCKDB_AGGREGATES
     # Set where long texts are measured before longer ones are made of them.

@@ -161,4 +161,8 @@ FUNCTIONS = (
     Function("not", strict=False, can_fail=False, both="(NOT {0})"),
     Function("nullif", strict=False, can_fail=False, both=_nullif),
     Function("or", strict=False, can_fail=False, both=short_circuit, is_lazy=True, infix="OR"),
+    # The value of an expression, NULL where it fails, and whether it fails: no row ends the query.
+    # Streams ask in this way (`views.model.protocols`).
+    Function("tried", strict=False, can_fail=False, duckdb="TRY({0})"),
+    Function("has_failed", strict=False, can_fail=False, duckdb="(TRY([{0}]) IS NULL)"),
 )  # fmt: skip
