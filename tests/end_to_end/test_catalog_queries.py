@@ -23,13 +23,14 @@ def test_copy_and_explain(server: AntumbraServer) -> None:
         with connection.cursor().copy("COPY (SELECT count(*) FROM pg_am) TO STDOUT") as copy:
             assert b"".join(copy) == b"2\n"
         lines = [row[0] for row in connection.execute("EXPLAIN " + query)]
-        assert "  Scan pg_catalog.pg_attribute" in lines and "  DuckDB SQL:" in lines
+        assert "Scan catalog pg_attribute" in map(str.strip, lines) and "  DuckDB SQL:" in lines
         (measured,) = connection.execute("EXPLAIN (ANALYZE, FORMAT JSON) SELECT * FROM pg_am").fetchone() or ()
         assert isinstance(measured, list) and measured[0]["Plan"]["Actual Rows"] == 2
         assert measured[0]["Plan"]["Relation Name"] == "pg_am"
         assert 0 < measured[0]["Plan"]["Actual Total Time"] <= measured[0]["Execution Time"]
-        with pytest.raises(errors.FeatureNotSupported):
-            connection.execute("COPY (SELECT * FROM copied_shape, pg_am) TO STDOUT")
+        connection.execute("INSERT INTO copied_shape VALUES (1, 'x')")
+        with connection.cursor().copy("COPY (SELECT b, amname FROM copied_shape, pg_am ORDER BY 2) TO STDOUT") as copy:
+            assert b"".join(copy) == b"x\tbtree\nx\theap\n"
         connection.execute("DROP TABLE copied_shape")
 
 
@@ -41,8 +42,8 @@ def test_parameters_beside_the_catalog(server: AntumbraServer) -> None:
         for _ in range(7):
             assert connection.execute(query, ["that"]).fetchall() == [("this", "r")]
         assert connection.execute(query, ["this"], binary=True).fetchall() == [("that", "r")]
-        with pytest.raises(errors.FeatureNotSupported, match="format_type is not supported yet"):
-            connection.execute("SELECT format_type(length(note)::oid, NULL) FROM noted")
+        typed = connection.execute("SELECT format_type((length(note) + 19)::oid, NULL) FROM noted WHERE note = 'that'")
+        assert typed.fetchall() == [("integer",)]
         connection.execute("DROP TABLE noted")
 
 
