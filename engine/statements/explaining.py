@@ -232,7 +232,7 @@ def groups_line(view: ContinuousView, facts: Facts) -> str:
 
 def only_relation(root: Relation) -> dict[str, object]:
     """Return the relation that a query reads if it reads no other one, as programs look for it."""
-    names = {scan.name for scan in scans(root) if scan.kind in RELATIONS}
+    names = {scan.name for scan in scans(root) if scan.kind in (*RELATIONS, "catalog")}
     return {"Relation Name": name_of(names.pop())} if len(names) == 1 else {}
 
 
