@@ -16,6 +16,7 @@ from engine.embedded.functions.json import read_field_text
 from engine.embedded.functions.routines import implementation
 from engine.embedded.functions.type import reader
 from sql.functions.printing import form_of
+from sql.functions.rows import Kernel
 from sql.functions.table import ROWS
 from sql.tree.expressions import Call, Cast, Column, Expression, Literal
 from sql.types.datatypes import SqlType
@@ -60,6 +61,9 @@ def row_function(expression: Expression) -> RowFunction | None:
                 return None
             routine = found.routines.get(form_of(expression.arguments[0].type))
             if routine is None or not routine.is_strict or routine.is_volatile or routine.name in LENGTHS:
+                return None
+            if isinstance(routine.implementation, Kernel):
+                # A kernel takes vectors.
                 return None
             return applied(implementation(routine), expression.arguments)
     return None
