@@ -23,7 +23,7 @@ def test_copy_and_explain(server: AntumbraServer) -> None:
         with connection.cursor().copy("COPY (SELECT count(*) FROM pg_am) TO STDOUT") as copy:
             assert b"".join(copy) == b"2\n"
         lines = [row[0] for row in connection.execute("EXPLAIN " + query)]
-        assert "Scan catalog pg_attribute" in map(str.strip, lines) and "  DuckDB SQL:" in lines
+        assert "Scan catalog pg_attribute" in [str(line).strip() for line in lines] and "  DuckDB SQL:" in lines
         (measured,) = connection.execute("EXPLAIN (ANALYZE, FORMAT JSON) SELECT * FROM pg_am").fetchone() or ()
         assert isinstance(measured, list) and measured[0]["Plan"]["Actual Rows"] == 2
         assert measured[0]["Plan"]["Relation Name"] == "pg_am"
