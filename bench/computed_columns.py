@@ -1,0 +1,98 @@
+"""How much does it cost that the embedded engine computes a column before a kernel?
+
+Rows come by COPY, and one by one by a prepared INSERT, into a stream beside a view of one column,
+and into another one beside that view and a view of `payload::json ->> 'type'`, by turns. Prints the
+rows per second of the server's processor time, medians of the runs, and the ratio of the single
+INSERTs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import psycopg
+
+from bench.workload import NO_SPARK
+from engine.demo.child import child_server
+
+PLAIN, COMPUTED = "plain", "computed"
+
+
+def cpu_s(process_id: int) -> float:
+    """Return the processor time of a process, in seconds."""
+    fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+def prepare(connection: psycopg.Connection[tuple[object, ...]]) -> None:
+    """Make both streams and their views."""
+    for name in (PLAIN, COMPUTED):
+        connection.execute(f"CREATE FOREIGN TABLE {name} (k integer, payload text) SERVER stream")
+        connection.execute(f"CREATE VIEW {name}_keys AS SELECT k % 100 AS k, count(*) AS n FROM {name} GROUP BY 1")
+    connection.execute(
+        f"CREATE VIEW types AS SELECT payload::json ->> 'type' AS type, count(*) AS n FROM {COMPUTED} GROUP BY 1"
+    )
+
+
+def copy(connection: psycopg.Connection[tuple[object, ...]], name: str, lines: bytes) -> None:
+    """Send lines by COPY."""
+    with connection.cursor().copy(f"COPY {name} FROM STDIN") as pipe:
+        for start in range(0, len(lines), 1 << 16):
+            pipe.write(lines[start : start + (1 << 16)])
+
+
+def insert(connection: psycopg.Connection[tuple[object, ...]], name: str, rows_count: int) -> None:
+    """Insert rows one by one."""
+    cursor = connection.cursor()
+    for number in range(rows_count):
+        row = (number, f'{{"type": "buy", "x": {number}}}')
+        cursor.execute(f"INSERT INTO {name} VALUES (%s, %s)", row, prepare=True)
+
+
+def run(rows_count: int, singles_count: int, runs_count: int) -> dict[str, float]:
+    """Print the figures, and return them by their names."""
+    kinds = ("buy", "sell")
+    lines = "".join(f'{n}\t{{"type": "{kinds[n % 2]}", "x": {n}}}\n' for n in range(rows_count)).encode()
+    found: dict[str, list[float]] = {}
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        child_server(Path(folder) / "data", options=NO_SPARK) as server,
+        psycopg.connect(server.dsn, autocommit=True) as connection,
+    ):
+        connection.execute("SET synchronous_commit = off")
+        prepare(connection)
+        for _ in range(runs_count):
+            for name in (PLAIN, COMPUTED):
+                began_s = cpu_s(server.process_id)
+                copy(connection, name, lines)
+                took_s = max(cpu_s(server.process_id) - began_s, 0.01)
+                found.setdefault(f"{name}: COPY, rows per second of one core", []).append(rows_count / took_s)
+                began_s = time.perf_counter()
+                insert(connection, name, singles_count)
+                took_s = time.perf_counter() - began_s
+                found.setdefault(f"{name}: prepared INSERTs per second", []).append(singles_count / took_s)
+    figures = {name: statistics.median(values) for name, values in found.items()}
+    singles = [found[f"{name}: prepared INSERTs per second"] for name in (COMPUTED, PLAIN)]
+    figures["INSERTs beside the computed column, ratio"] = statistics.median(
+        one / other for one, other in zip(*singles, strict=True)
+    )
+    for name, value in figures.items():
+        print(f"{name}: {value:,.2f}")
+    return figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=500_000, help="of each COPY")
+    parser.add_argument("--singles", type=int, default=3_000, help="INSERTs of one row")
+    parser.add_argument("--runs", type=int, default=5, help="of each kind")
+    given = parser.parse_args()
+    run(given.rows, given.singles, given.runs)
+
+
+if __name__ == "__main__":
+    main()

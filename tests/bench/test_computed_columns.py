@@ -1,0 +1,13 @@
+"""The bench of computed columns runs to its end."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench import computed_columns
+
+
+def test_it_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    figures = computed_columns.run(rows_count=500, singles_count=5, runs_count=1)
+    assert len(figures) == 5 and min(figures.values()) > 0
+    assert "computed: COPY, rows per second of one core" in capsys.readouterr().out
