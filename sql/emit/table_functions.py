@@ -185,7 +185,8 @@ def spark_array(printer: ExpressionPrinter, name: str, arguments: tuple[Expressi
     if name == "unnest":
         return printer.text(arguments[0])
     if not is_integer_series(name, arguments):
-        raise not_supported(f"{name} of {arguments[0].type.sql_name} in the upper part of a continuous view")
+        of_type = f" of {arguments[0].type.sql_name}" if arguments else ""
+        raise not_supported(f"{name}{of_type} in the upper part of a continuous view")
     start, stop, *rest = (printer.text(argument) for argument in arguments)
     step = rest[0] if rest else printer.fit(Literal(1, arguments[0].type), arguments[0].type)
     empty = f"CAST(array() AS ARRAY<{printer.type_name(arguments[0].type)}>)"
