@@ -3,7 +3,7 @@ answers as PostgreSQL would.
 
 Enters: a relation tree and its inputs by scan name. Leaves: an Arrow table exactly in the forms of
 `views.model.arrow_schema`, in order. Every call has a cursor of its own, so calls may come from
-many threads; a cursor keeps its inputs registered and its statements parsed for the next call.
+many threads; a cursor keeps its inputs registered for the next call.
 `engine.tables.table_transaction` borrows cursors for longer. Must not know of sessions or of
 continuous views.
 """
@@ -11,7 +11,6 @@ continuous views.
 from __future__ import annotations
 
 import threading
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -56,8 +55,6 @@ BATCH_ROWS = 16_384
 MEASURED_ROWS = 2_048
 # Of the text of a query, in which the measuring comes first.
 MEASURED_CHARACTERS = 1 << 20
-# The engine's advice for large answers, which answers of the catalog are not.
-warnings.filterwarnings("ignore", message="Arrow output on a DB-API result")
 # Kinds of scans whose rows are made for one statement.
 PASSING = ("rows", "stream", "statistics")
 SETTINGS = (
@@ -122,7 +119,6 @@ class Cursor:
     connection: duckdb.DuckDBPyConnection
     inputs: OrderedDict[str, pa.Table] = field(default_factory=OrderedDict)
     passing: dict[str, PassingRows] = field(default_factory=dict)
-    statements: OrderedDict[str, duckdb.Statement] = field(default_factory=OrderedDict)
     run: Run = field(init=False)
 
     def __post_init__(self) -> None:
@@ -203,8 +199,7 @@ class QueryEngine:
             with ExitStack() as registered:
                 for name, row in values.items():
                     registered.enter_context(passing_rows(cursor.connection, name, row))
-                reads_catalog = any(scan.kind == "catalog" for scan in scans(root))
-                return self._execute(cursor, text, root.schema, binds_once=reads_catalog)
+                return self._execute(cursor, text, root.schema)
         except duckdb.Error as error:
             raise sql_error(error) from error
         except OSError as error:
@@ -265,32 +260,17 @@ class QueryEngine:
             self._idle.clear()
             self._database.close()
 
-    def _execute(self, cursor: Cursor, text: str, schema: Schema, binds_once: bool = False) -> pa.Table:
-        # Batch by batch: DuckDB computes no further than it is asked to.
+    def _execute(self, cursor: Cursor, text: str, schema: Schema) -> pa.Table:
         batch_rows = (
             MEASURED_ROWS
             if text.startswith("SELECT") and text.find("wide_rows_fit(", 0, MEASURED_CHARACTERS) > 0
             else BATCH_ROWS
         )
-        with self._reader(cursor, text, batch_rows, binds_once) as reader:
+        # Batch by batch: DuckDB computes no further than it is asked to. `execute` would compute
+        # all rows first. The call that `sql` comes to: `sql` has looked for parameters before, by a
+        # call that keeps the interpreter, and bound the text.
+        with _seam.submit(cursor.connection, text, None, "stream", batch_rows).arrow_reader() as reader:
             return collected(reader, reader.schema, self._results, lambda rows: in_forms(rows, schema))
-
-    def _reader(self, cursor: Cursor, text: str, batch_rows: int, binds_once: bool) -> pa.RecordBatchReader:
-        if len(text) > STATEMENT_CHARACTERS_CACHED_MAX:
-            # The call that `sql` comes to. `sql` has looked for parameters before, by a call that
-            # keeps the interpreter, and bound the text.
-            return _seam.submit(cursor.connection, text, None, "stream", batch_rows).arrow_reader()
-        statement = cursor.statements.get(text)
-        if statement is None:
-            (statement,) = cursor.connection.extract_statements(text)
-            cursor.statements[text] = statement
-            if len(cursor.statements) > STATEMENTS_CACHED_MAX:
-                cursor.statements.popitem(last=False)
-        if binds_once:
-            # A relation is bound twice, which takes longer than most queries on the catalog run;
-            # its rows are copied once less.
-            return cursor.connection.execute(statement).to_arrow_reader(batch_rows)
-        return cursor.connection.sql(statement).to_arrow_reader(batch_rows)
 
     def _text(self, root: Relation, sources: Mapping[str, str]) -> tuple[str, dict[str, pa.Table]]:
         """Return the SQL of `root`, and its long constants by the names that stand for them."""

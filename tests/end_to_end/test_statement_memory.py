@@ -73,7 +73,7 @@ GROWING = (
     ("SELECT length(relname || x) FROM pg_class, (SELECT repeat('a', 60000000) AS x) q", "53200"),
     ("SELECT relname, repeat('a', 1000000), repeat('b', 1000000) FROM pg_class", "53200"),
     ("SELECT ARRAY[x, x, x, x, x, x] FROM pg_class, (SELECT repeat('a', 1000000) AS x) q", "53200"),
-    ("SELECT relname, repeat('x', 500) FROM pg_class, generate_series(1, 10000)", "53200"),
+    ("SELECT relname, repeat('x', 5000) FROM pg_class, generate_series(1, 10000)", "53200"),
     # A constant that is computed once, in all rows of a table.
     ("SELECT d || repeat('a', 1000000) FROM rows", "53200"),
     ("SELECT length(d || repeat('z', 1000000)) FROM rows WHERE length(d || repeat('z', 1000000)) > 0", "53200"),
