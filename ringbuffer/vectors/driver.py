@@ -120,12 +120,13 @@ def run_loop(slot: int, block: int, rows_count: int) -> int:
     loop, room = load_word(slot + SLOT_LOOP), load_word(slot + SLOT_BYTES_MAX)
     row: int = call_at(loop, 0, rows_count, block)
     while row < rows_count and load_word(block + ERROR) == SCRATCH_FULL:
-        # What was made stays where it is until it is kept.
-        size = max(load_word(block + SCRATCH_NEEDED), HEAP_BYTES)
-        if size > room:
+        # What was made stays where it is until it is kept; room that nobody used does not count.
+        room -= load_word(block + SCRATCH_USED)
+        needed = load_word(block + SCRATCH_NEEDED)
+        if needed > room:
             store_word(block + ERROR, TEXT_TOO_LONG)
             return row
-        room -= size
+        size = max(needed, HEAP_BYTES)
         heap = allocate(size + W)
         store_word(heap, load_word(block + HEAP))
         store_word(block + HEAP, heap)

@@ -107,6 +107,9 @@ def test_texts_of_a_batch_are_bounded(engine: duckdb.DuckDBPyConnection) -> None
     assert (
         failure(engine, "SELECT max(text_repeat('a', 20000 + n::INTEGER)) FROM range(60) AS m(n)").sqlstate == "54000"
     )
+    # What is left over of a piece of room, because the next text did not fit, does not count.
+    fits = "SELECT max(length(text_repeat('a', 40000 + n::INTEGER))) FROM range(20) AS m(n)"
+    assert engine.execute(fits).fetchall() == [(40_019,)]
     engine.register("long", pa.table({"t": ["a" * 20_000]}))
     assert (
         failure(engine, "SELECT max(text_left(t, 19000 + n::INTEGER)) FROM long, range(60) AS m(n)").sqlstate == "53200"
