@@ -13,11 +13,20 @@ from dataclasses import replace
 
 from sql.bind.substitute import substitute_now
 from sql.errors import SqlError
-from sql.tree.expressions import Call, Case, Cast, Column, Expression, OuterColumn, Subquery
+from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, OuterColumn, Subquery
 from sql.tree.relations import Filter, Project, Relation
+from sql.tree.walks import (
+    Change,
+    inputs,
+    map_aggregate,
+    map_expression,
+    rewrite_bottom_up,
+    walk,
+    walk_relation,
+    with_inputs,
+)
 from sql.tree.walks import children as parts
 from sql.tree.walks import columns_of as column_references
-from sql.tree.walks import inputs, map_expression, rewrite_bottom_up, walk, walk_relation, with_inputs
 from sql.tree.walks import map_expression as rewrite
 from sql.tree.walks import operator_expressions as expressions
 
@@ -33,6 +42,7 @@ __all__ = [
     "rewrite",
     "rewrite_bottom_up",
     "substitute",
+    "substitute_call",
     "substitute_now",
     "taken_apart",
     "uses_now",
@@ -53,6 +63,19 @@ def substitute(expression: Expression, values: Sequence[Expression]) -> Expressi
 
     Raises 54001 when that makes it huge.
     """
+    return map_expression(expression, _values_of_columns(values))
+
+
+def substitute_call(call: AggregateCall, values: Sequence[Expression]) -> AggregateCall:
+    """Return the aggregate with column i replaced by `values[i]` in all its expressions.
+
+    Raises 54001 when that makes it huge.
+    """
+    return map_aggregate(call, _values_of_columns(values))
+
+
+def _values_of_columns(values: Sequence[Expression]) -> Change:
+    """Return the change of one tree that puts values in, and raises 54001 for too many of them."""
     nodes_count = 0
 
     def value(part: Expression) -> Expression | None:
@@ -65,7 +88,7 @@ def substitute(expression: Expression, values: Sequence[Expression]) -> Expressi
             raise SqlError("54001", "statement too complex", hint=hint)
         return values[part.index]
 
-    return map_expression(expression, value)
+    return value
 
 
 def meaning(expression: Expression) -> Expression:

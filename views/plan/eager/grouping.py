@@ -38,7 +38,7 @@ from views.model.nodes import FIRST, StreamPipeline
 from views.model.properties import scans
 from views.model.refusals import RULE_B, RULE_C, refused
 from views.model.text import aggregate_text, expression_text
-from views.model.trees import columns_of, conjuncts, inputs, substitute
+from views.model.trees import columns_of, conjuncts, inputs, substitute, substitute_call
 from views.plan.eager.blocks import COUNT, Block, Blocks, call_name
 from views.plan.eager.keys import is_of_kernels
 from views.plan.joins.join_graph import conjunction, equality
@@ -191,7 +191,7 @@ class _Rewrite:
                 raise self._refused(call, len(ungrouped_streams(grouping.input)))
         items = self.region.items
         keys = [substitute(key, items) for _, key in grouping.keys]
-        calls = [_over(call, items) for _, call in grouping.aggregates]
+        calls = [substitute_call(call, items) for _, call in grouping.aggregates]
         blocks = Blocks(self.region, self.eager.choice.stream_join, keys, calls)
         keys = [blocks.canonical(key) for key in keys]
         calls = [map_aggregate(call, blocks.canonical_column) for call in calls]
@@ -396,10 +396,6 @@ def _put_together(
     result = Project(whole, tuple(items))
     assert result.schema == grouping.schema, f"{result.schema} instead of {grouping.schema}"
     return result
-
-
-def _over(call: AggregateCall, items: Sequence[Expression]) -> AggregateCall:
-    return map_aggregate(call, lambda part: items[part.index] if isinstance(part, Column) else None)
 
 
 def _has_subquery(expression: Expression) -> bool:

@@ -6,11 +6,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sql.tree.expressions import Column, Expression
 from sql.tree.relations import Aggregate, Project, Relation
-from sql.tree.walks import map_aggregate
 from views.model.properties import is_first_grouping
-from views.model.trees import rewrite_bottom_up, substitute
+from views.model.trees import rewrite_bottom_up, substitute, substitute_call
 
 
 def inline_projections(root: Relation) -> Relation:
@@ -26,10 +24,6 @@ def _step(relation: Relation) -> Relation:
     ):
         return relation
     values = [item for _, item in relation.input.items]
-
-    def change(part: Expression) -> Expression | None:
-        return values[part.index] if isinstance(part, Column) else None
-
     keys = tuple((name, substitute(key, values)) for name, key in relation.keys)
-    aggregates = tuple((name, map_aggregate(call, change)) for name, call in relation.aggregates)
+    aggregates = tuple((name, substitute_call(call, values)) for name, call in relation.aggregates)
     return _step(replace(relation, input=relation.input.input, keys=keys, aggregates=aggregates))

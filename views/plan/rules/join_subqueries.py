@@ -17,10 +17,10 @@ from dataclasses import replace
 from sql.functions.comparisons import NEGATED
 from sql.tree.expressions import AggregateCall, Call, Case, Column, Expression, Literal, OuterColumn, Subquery
 from sql.tree.relations import Aggregate, Distinct, Filter, Join, OutputColumn, Project, Relation, Values
-from sql.tree.walks import map_aggregate, map_operator, open_columns, operator_expressions, subqueries_of
+from sql.tree.walks import map_operator, open_columns, operator_expressions, subqueries_of
 from sql.types.datatypes import BOOL, INT8
 from views.model.properties import is_ungrouped, scans
-from views.model.trees import TURNED, conjuncts, rewrite, substitute, walk
+from views.model.trees import TURNED, conjuncts, rewrite, substitute, substitute_call, walk
 from views.plan.joins.join_graph import conjunction
 from views.plan.rules.subquery_grouping import COUNTS, ORDERED, Flat, flat_relation
 
@@ -162,7 +162,7 @@ class Joins:
         flat = flat_relation(relation.input)
         if flat is None or not flat.keys:
             return None
-        given = [map_call(call, flat.items) for _, call in relation.aggregates]
+        given = [substitute_call(call, flat.items) for _, call in relation.aggregates]
         if any(isinstance(node, OuterColumn) for call in given for item in call.arguments for node in walk(item)):
             return None
         found = self._grouped(flat, part, given)
@@ -211,11 +211,6 @@ class Joins:
         self.relation = Join(self.relation, side, kind, condition)
         schema: tuple[OutputColumn, ...] = side.schema
         return [Column(start + index, column.name, column.type) for index, column in enumerate(schema)]
-
-
-def map_call(call: AggregateCall, items: Sequence[Expression]) -> AggregateCall:
-    """Return an aggregate with its columns replaced by what they are of a relation below."""
-    return map_aggregate(call, lambda part: items[part.index] if isinstance(part, Column) else None)
 
 
 def _flat(part: Subquery) -> Flat | None:

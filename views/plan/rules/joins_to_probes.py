@@ -19,7 +19,7 @@ from sql.types.datatypes import BOOL
 from views.model.properties import is_first_grouping, stream_path
 from views.model.refusals import refused_outer_condition
 from views.model.steps import unique_names
-from views.model.trees import columns_of, meaning, rewrite_bottom_up, substitute
+from views.model.trees import columns_of, meaning, rewrite_bottom_up, substitute, substitute_call
 from views.plan.joins.join_graph import (
     STREAM,
     JoinGraph,
@@ -61,12 +61,8 @@ def _step(relation: Relation, builds: Sequence[Relation]) -> Relation:
 
 def _over_leaves(grouping: Aggregate, items: Sequence[Expression]) -> Aggregate:
     """Return the grouping in terms of the columns of all leaves."""
-
-    def change(part: Expression) -> Expression | None:
-        return items[part.index] if isinstance(part, Column) else None
-
     keys = tuple((name, substitute(key, items)) for name, key in grouping.keys)
-    calls = tuple((name, map_aggregate(call, change)) for name, call in grouping.aggregates)
+    calls = tuple((name, substitute_call(call, items)) for name, call in grouping.aggregates)
     return replace(grouping, keys=keys, aggregates=calls)
 
 

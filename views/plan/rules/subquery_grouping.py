@@ -13,14 +13,12 @@ Must not know kernels.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal, OuterColumn, Subquery
 from sql.tree.relations import Aggregate, Distinct, Filter, Join, Limit, Project, Relation, Sort
 from sql.tree.walks import (
     aggregate_expressions,
-    map_aggregate,
     map_expression,
     map_operator,
     open_columns,
@@ -31,7 +29,7 @@ from sql.tree.walks import (
 from sql.types.datatypes import BOOL, INT8, SqlType
 from views.model.nodes import FIRST
 from views.model.properties import cannot_fail
-from views.model.trees import parts, substitute, taken_apart, walk
+from views.model.trees import parts, substitute, substitute_call, taken_apart, walk
 from views.plan.joins.casts import widens
 from views.plan.joins.join_graph import conjunction
 from views.plan.rules.first_rows import deciding_keys
@@ -128,7 +126,7 @@ def _with_grouped_scalars(relation: Relation) -> Relation:
     flat = flat_relation(relation.input)
     if flat is None or not flat.keys or _has_breaker(flat.bottom):
         return relation
-    calls = tuple((name, _over(call, flat.items)) for name, call in relation.aggregates)
+    calls = tuple((name, substitute_call(call, flat.items)) for name, call in relation.aggregates)
     if not calls or not all(_is_taken(call) for _, call in calls):
         return relation
     grouping = Aggregate(flat.source, flat.named_keys, calls)
@@ -181,10 +179,6 @@ def _is_one_row(limit: Limit) -> bool:
 
 def _or_zero(call: AggregateCall, value: Expression) -> Expression:
     return Call("coalesce", (value, Literal(0, INT8)), INT8) if call.function in COUNTS else value
-
-
-def _over(call: AggregateCall, items: Sequence[Expression]) -> AggregateCall:
-    return map_aggregate(call, lambda part: items[part.index] if isinstance(part, Column) else None)
 
 
 def _is_taken(call: AggregateCall) -> bool:
