@@ -317,6 +317,7 @@ class TransactionBlock:
         self._session.backend.locks.end_transaction()
         self.release_ddl_lock(transaction)
         self._session.names.end_transaction(committed)
+        self._session.sequences.end_transaction()
         if committed and (transaction.listening or transaction.notices):
             notifications = self._session.shared.notifications
             notifications.change(self._session.inbox, transaction.listening)

@@ -43,6 +43,8 @@ NAMED = frozenset({"nextval", "currval", "setval"})
 Result = TypeVar("Result")
 
 NUMBERS = itertools.count(1)
+# Between transactions.
+NO_CATALOG = CatalogImage()
 # All calls that the session answers.
 ANSWERED = OF_SESSION | OF_CATALOG
 
@@ -68,7 +70,7 @@ class SequenceSession:
         context: returns what the running statement sees of the system catalog.
     """
 
-    image: CatalogImage = field(default_factory=CatalogImage)
+    image: CatalogImage = NO_CATALOG
     backend: Backend | None = None
     current: dict[int, int] = field(default_factory=dict)
     latest: tuple[str, int] | None = None
@@ -141,6 +143,12 @@ class SequenceSession:
         """Forget the values that were taken (DISCARD SEQUENCES)."""
         self.current.clear()
         self.latest = None
+
+    def end_transaction(self) -> None:
+        """Let go of the catalog that the statements saw, with the relations that are dropped
+        later.
+        """
+        self.image, self.context = NO_CATALOG, no_context
 
     def _took(self, entry: SequenceEntry, value: int) -> None:
         self.current[entry.description.oid] = value
