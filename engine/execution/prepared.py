@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from engine.catalog.image import CatalogImage
 from engine.execution.outcome import Outcome, expand, row_description
+from sql.bind.expressions.object_names import known_oids, names_objects
 from sql.bind.queries.origins import returned, with_origins
 from sql.bind.queries.query import bind_query
 from sql.bind.writes.delete import BoundDelete, bind_delete
@@ -174,7 +175,7 @@ class Portal:
         found: list[Literal] = []
         for value, kind, code in zip(self.message.parameters(), types, formats, strict=True):
             try:
-                found.append(_literal(value, kind, code, settings, len(found) + 1))
+                found.append(self._literal(value, kind, code, settings, len(found) + 1))
             except SqlError as error:
                 name = f'portal "{self.message.portal}"' if self.message.portal else "unnamed portal"
                 error.context = f"{name} parameter ${len(found) + 1}"
@@ -184,6 +185,24 @@ class Portal:
                     error.context += " = '...'"
                 raise
         self.values = tuple(found)
+
+    def _literal(
+        self, value: bytes | None, kind: SqlType, format_code: int, settings: Settings, number: int
+    ) -> Literal:
+        if value is None:
+            return Literal(None, kind)
+        if format_code == 0:
+            text = text_value(value, settings.encoding)
+            if names_objects(kind):
+                catalog = None if self.prepared.bound_to is None else self.prepared.bound_to[0]
+                return known_oids(text, kind, catalog, settings.captured())
+            return Literal(input_value(text, kind, settings.time_zone, None, settings.input_styles), kind)
+        try:
+            return Literal(binary_value(value, kind, settings.encoding), kind)
+        except SqlError as error:
+            if error.message == WRONG_FORMAT:
+                error.message += f" in bind parameter {number}"
+            raise
 
     def check_result_formats(self) -> None:
         """Raise 08P01 when there are neither none, nor one, nor as many formats as the result has
@@ -250,17 +269,3 @@ def _declared(oid: int, image: CatalogImage) -> SqlType | None:
     if kind is None:
         raise SqlError("0A000", f"parameters of the type with OID {oid} are not supported yet")
     return None if kind == UNKNOWN else kind
-
-
-def _literal(value: bytes | None, kind: SqlType, format_code: int, settings: Settings, number: int) -> Literal:
-    if value is None:
-        return Literal(None, kind)
-    if format_code == 0:
-        text = text_value(value, settings.encoding)
-        return Literal(input_value(text, kind, settings.time_zone, None, settings.input_styles), kind)
-    try:
-        return Literal(binary_value(value, kind, settings.encoding), kind)
-    except SqlError as error:
-        if error.message == WRONG_FORMAT:
-            error.message += f" in bind parameter {number}"
-        raise

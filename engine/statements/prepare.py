@@ -14,8 +14,10 @@ from engine.execution.outcome import Outcome
 from engine.execution.prepared import Prepared
 from engine.execution.registry import handles
 from engine.execution.work import Work
+from engine.tables.sequence_functions import in_session, uses_sequences
 from ringbuffer.encode.output_forms import Forms
 from ringbuffer.encode.rows import HEAD_BYTES, encode_data_rows
+from sql.bind.expressions.object_names import scalar
 from sql.bind.substitute import bind_arguments, substitute_now
 from sql.catalog.schemas import find_type
 from sql.errors import not_supported
@@ -29,7 +31,7 @@ from sql.parse.statements.variables import Show
 from sql.parse.type_names import resolve_type
 from sql.tree.expressions import Expression, Literal
 from sql.tree.relations import OutputColumn, Values
-from sql.types.datatypes import SqlType
+from sql.types.datatypes import OF_CATALOG, SqlType
 from sql.values.literals import input_value
 from views.model.arrow_schema import encoded_family
 
@@ -63,11 +65,21 @@ def evaluated(given: tuple[Expression, ...], kinds: tuple[SqlType, ...], work: W
     """Return the values of arguments that are no literals."""
     zone, now_us = work.settings.time_zone, work.transaction.now_us
     schema = tuple(OutputColumn(f"p{number}", value.type) for number, value in enumerate(given))
-    row = work.server.engines.tables.run(substitute_now(Values((given,), schema), now_us), {}, work.client)
-    families = [encoded_family(value.type) for value in given]
-    message, _ = encode_data_rows(row.columns, families, [0] * len(families), Forms(zone), row.num_rows)
+    root = substitute_now(Values((given,), schema), now_us)
+    if not uses_sequences(root):
+        root = in_session(root, work.sequences)
+    row = work.server.engines.tables.run(root, {}, work.client)
+    plain = [place for place, kind in enumerate(kinds) if scalar(kind).family not in OF_CATALOG]
+    families = [encoded_family(given[place].type) for place in plain]
+    columns = [row.column(place) for place in plain]
+    message, _ = encode_data_rows(columns, families, [0] * len(families), Forms(zone), row.num_rows)
     found, start = [], HEAD_BYTES
-    for kind in kinds:
+    for place, kind in enumerate(kinds):
+        if place not in plain:
+            # Oids, texts and lists of them.
+            value = row.column(place)[0].as_py()
+            found.append(Literal(tuple(value) if isinstance(value, list) else value, kind))
+            continue
         (length,) = struct.unpack_from("!i", message, start)
         start += 4
         text = None if length < 0 else message[start : start + length].decode()

@@ -271,8 +271,8 @@ SCALARS: dict[str, TypeFamily] = {
         name: TypeFamily(name, oid, -1, category, False, "TEXT", "string", "STRING", "VARCHAR", array_oid)
         for name, oid, category, array_oid in CATALOG_TEXTS
     },
-    "int2vector": TypeFamily("int2vector", 22, -1, "A", False, "TEXT", "list<int16>", "ARRAY<SMALLINT>", "SMALLINT[]", 1006),
-    "oidvector": TypeFamily("oidvector", 30, -1, "A", False, "TEXT", "list<int64>", "ARRAY<BIGINT>", "BIGINT[]", 1013),
+    "int2vector": TypeFamily("int2vector", 22, -1, "A", False, "TEXT", "list<int16>", "ARRAY<SMALLINT>", "SMALLINT[]"),
+    "oidvector": TypeFamily("oidvector", 30, -1, "A", False, "TEXT", "list<int64>", "ARRAY<BIGINT>", "BIGINT[]"),
     "unknown": TypeFamily("unknown", 705, -2, "X", False, "TEXT", "string", "STRING", "VARCHAR"),
 }  # fmt: skip
 
@@ -420,7 +420,14 @@ def scaled_numeric(display_scale: int | None) -> SqlType:
 
 
 def array_of(element: SqlType) -> SqlType:
-    """Return the type of one-dimensional arrays of `element`, with its modifiers."""
+    """Return the type of one-dimensional arrays of `element`, with its modifiers.
+
+    Raises 0A000 for arrays, also vectors, and for other types of which there are no arrays.
+    """
+    if element.is_array:
+        raise not_supported("an array of arrays")
+    if element.family in OF_CATALOG and not element.row.array_oid:
+        raise not_supported(f"an array of {element.sql_name}")
     return replace(element, family=array_family(element.family), display_scale=None)
 
 

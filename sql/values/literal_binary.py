@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from decimal import Decimal
 
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from sql.times.civil import (
     DATE_DAYS_END,
     DATE_DAYS_MIN,
@@ -20,7 +20,7 @@ from sql.times.civil import (
     TIMESTAMP_US_MIN,
 )
 from sql.times.zoned_time import ZONE_S_END
-from sql.types.datatypes import LiteralValue, SqlType
+from sql.types.datatypes import OIDS_OF_NAMES, LiteralValue, SqlType
 from sql.values.array_binary import array_value
 from sql.values.bytes import uuid_text
 from sql.values.client_encodings import UTF8, ClientEncoding, invalid_bytes
@@ -36,7 +36,8 @@ FIXED = {
     "int4": ">i",
     "int8": ">q",
     "oid": ">I",
-    **dict.fromkeys(("regproc", "regclass", "regtype", "regnamespace", "regrole"), ">I"),
+    **dict.fromkeys(("xid", "cid", *OIDS_OF_NAMES), ">I"),
+    "xid8": ">Q",
     "float4": ">f",
     "float8": ">d",
     "date": ">i",
@@ -65,7 +66,7 @@ def binary_value(data: bytes, kind: SqlType, encoding: ClientEncoding = UTF8) ->
         return array_value(data, kind.element, lambda item, element: binary_value(item, element, encoding))
     if kind.enum is not None:
         return kind.enum.number(text_value(data, encoding))
-    if family in ("text", "varchar", "bpchar", "unknown"):
+    if family in ("text", "varchar", "bpchar", "unknown", "refcursor"):
         return text_value(data, encoding)
     if family == "name":
         return received_name(text_value(data, encoding))
@@ -92,6 +93,8 @@ def binary_value(data: bytes, kind: SqlType, encoding: ClientEncoding = UTF8) ->
     if family == "bool":
         require_size(data, 1)
         return data != b"\0"
+    if family not in FIXED:
+        raise not_supported(f"a value of type {kind.sql_name} in binary form")
     form = FIXED[family]
     if family == "time" and len(data) >= 8:
         check_time(data)

@@ -28,6 +28,7 @@ DIFFERENCES: dict[str, tuple[str, ...]] = {
         "[]",
     ),
     "What is joined with a vector counts from 1.": ("vector", "||"),
+    "So does a vector to which a value is appended.": ("vector", "array_append("),
     "An array's texts lose the blanks of char(n).": ("array_to_string", "'ab '::char(5)"),
     "A sum of floats begins with 0.": ("sum(", "'-0'::float8"),
     "Deviations of floats that overflow.": ("stddev", "'1e308'::float8"),
@@ -90,6 +91,43 @@ def test_parameters_keep_their_digits(schema_server: AntumbraServer, binary: boo
         values = (Decimal("0.123456789012"), Decimal("1.00000000001"), 1.0)
         row = connection.cursor(binary=binary).execute(statement, values, prepare=True).fetchone()
     assert row == (Decimal("0.370370367036"), Decimal("2.50000000001"), 1.0 / 3)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "known"),
+    [
+        ("regclass", "pg_catalog.pg_class", "pg_class"),
+        ("regclass", "1259", "pg_class"),
+        ("regtype", "int4", "integer"),
+        ("regprocedure", "now()", "now()"),
+        ("regclass[]", "{pg_class,NULL,1247}", "{pg_class,NULL,pg_type}"),
+        ("xid", "7", "7"),
+        ("int2vector", "1 2", "1 2"),
+    ],
+)
+def test_parameters_name_objects(schema_server: AntumbraServer, kind: str, text: str, known: str) -> None:
+    with psycopg.connect(dsn(schema_server.port), autocommit=True) as connection:
+        for statement in (f"SELECT %s::{kind}::text", f"SELECT %s::{kind}::text {FROM}"):
+            assert connection.execute(statement.encode(), (text,)).fetchone() == (known,)
+        connection.execute(f"PREPARE named({kind}) AS SELECT $1::text".encode())
+        for argument in (f"'{text}'", f"CASE WHEN pg_backend_pid() > 0 THEN '{text}'::{kind} END"):
+            assert connection.execute(f"EXECUTE named({argument})".encode()).fetchone() == (known,)
+        with pytest.raises(psycopg.errors.UndefinedTable, match='relation "nosuch" does not exist'):
+            connection.execute("SELECT %s::regclass", ("nosuch",))
+
+
+def test_arrays_of_what_has_no_arrays_here_are_refused(schema_server: AntumbraServer) -> None:
+    made = (
+        "ARRAY['1 2'::int2vector]",
+        "'{1}'::oidvector[]",
+        "ARRAY(SELECT indkey FROM pg_index)",
+        "array_append(NULL, '1 2'::int2vector)",
+        "array_append(NULL, ARRAY[1])",
+        "(SELECT array_agg(adbin) FROM pg_attrdef)",
+    )
+    with psycopg.connect(dsn(schema_server.port), autocommit=True) as connection:
+        for expression in made:
+            assert value(connection, expression) == "!0A000", expression
 
 
 @pytest.mark.parametrize(

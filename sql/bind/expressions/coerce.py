@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import TypeVar
 
 from sql.bind.expressions.context import BindContext
-from sql.bind.expressions.object_names import from_texts, known_oid, names_objects, scalar, to_texts
+from sql.bind.expressions.object_names import from_texts, known_oids, names_objects, scalar, to_texts
 from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError, not_supported
 from sql.functions.overloads import element_family
@@ -31,7 +31,6 @@ from sql.tree.relations import Relation
 from sql.tree.walks import map_relation
 from sql.types.casts import OIDS, can_cast, category, common_family, needs_zone, plain_name, preferred, same_modifier
 from sql.types.datatypes import DATE, INT4, TEXT, TIMESTAMPTZ, LiteralValue, SqlType, array_of, scaled_numeric
-from sql.values.array_text import array_elements
 from sql.values.literals import apply_modifier, check_digits, input_value, integer_value, unmodified_value
 
 TEXTS = ("text", "varchar", "bpchar", "name")
@@ -143,7 +142,7 @@ def coerce_literal(literal: Literal, target: SqlType, context: BindContext, expl
         return Literal(None, kind, position)
     text = str(literal.value)
     if names_objects(target):
-        return from_literal(text, target, context, position)
+        return known_oids(text, target, context.catalog, context.settings, position)
     clock = clock_value(text, target, context, position)
     if clock is not None:
         return clock
@@ -153,15 +152,6 @@ def coerce_literal(literal: Literal, target: SqlType, context: BindContext, expl
     if isinstance(value, Decimal) and target.precision is None:
         kind = scaled_numeric(scale_of(value))
     return Literal(value, kind, position)
-
-
-def from_literal(text: str, target: SqlType, context: BindContext, position: int | None) -> Literal:
-    """Return the names in an untyped constant as oids."""
-    if not target.is_array:
-        return known_oid(text, target, context, position)
-    names = array_elements(text, position)
-    oids = (None if name is None else known_oid(name, target.element, context, position).value for name in names)
-    return Literal(tuple(oids), target, position)
 
 
 def constant_value(text: str, target: SqlType, context: BindContext, position: int | None) -> LiteralValue:

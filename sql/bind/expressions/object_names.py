@@ -11,12 +11,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sql.bind.expressions.context import BindContext
-from sql.catalog.catalog import KnowsSystem
+from sql.catalog.catalog import Catalog, KnowsSystem, SessionSettings
 from sql.errors import not_supported
 from sql.functions.catalog import BY_CANONICAL, NAME_FORMS, is_text
 from sql.tree.expressions import Call, Case, Cast, Expression, Literal
 from sql.types.datatypes import INT4, OIDS_OF_NAMES, TEXT, VECTORS, SqlType, array_of, record_type
 from sql.types.records import RecordType
+from sql.values.array_text import array_elements
 
 TEXTS = frozenset({"text", "varchar", "bpchar", "name"})
 # Functions of an array that yield a place, or the bounds of places.
@@ -33,24 +34,32 @@ def scalar(kind: SqlType) -> SqlType:
     return kind.element if kind.is_array else kind
 
 
-def known_oid(text: str, kind: SqlType, context: BindContext, position: int | None) -> Literal:
-    """Return the constant of a name as a value of `kind`. Raises the error of a name of nothing."""
-    return Literal(
-        _system(context, kind, position).object_oid(kind.family, text, context.settings, position), kind, position
-    )
+def known_oids(
+    text: str, kind: SqlType, catalog: Catalog | None, settings: SessionSettings, position: int | None = None
+) -> Literal:
+    """Return the value of a name, or of an array of names, as the input of `kind` reads it.
+
+    Raises the error of a name of nothing.
+    """
+    system, element = _system(catalog, kind, position), scalar(kind).family
+    if not kind.is_array:
+        return Literal(system.object_oid(element, text, settings, position), kind, position)
+    names = array_elements(text, position)
+    oids = (None if name is None else system.object_oid(element, name, settings, position) for name in names)
+    return Literal(tuple(oids), kind, position)
 
 
-def _system(context: BindContext, kind: SqlType, position: int | None) -> KnowsSystem:
-    if not isinstance(context.catalog, KnowsSystem):
+def _system(catalog: Catalog | None, kind: SqlType, position: int | None) -> KnowsSystem:
+    if not isinstance(catalog, KnowsSystem):
         raise not_supported(f"a value of type {kind.sql_name} here", position)
-    return context.catalog
+    return catalog
 
 
 def to_texts(value: Expression, context: BindContext, position: int | None) -> Expression:
     """Return oids as the texts by which their type shows them: a text, or an array of texts."""
     kind = value.type
     if isinstance(value, Literal) and isinstance(value.value, int):
-        shown = _system(context, kind, position).object_name(kind.family, value.value, context.settings)
+        shown = _system(context.catalog, kind, position).object_name(kind.family, value.value, context.settings)
         return Literal(shown, TEXT, value.position)
     form = NAME_FORMS[f"{scalar(kind).family} out{'s' if kind.is_array else ''}"]
     context.stable = True
@@ -61,7 +70,7 @@ def from_texts(value: Expression, target: SqlType, context: BindContext, positio
     """Return names as oids; the value is a text or, for an array of oids, an array of texts."""
     if isinstance(value, Literal) and isinstance(value.value, str) and not target.is_array:
         if target.family != "regclass" or not value.value.isdecimal():
-            return known_oid(value.value, target, context, position)
+            return known_oids(value.value, target, context.catalog, context.settings, position)
     form = NAME_FORMS[f"{scalar(target).family} in{'s' if target.is_array else ''}"]
     context.stable = True
     return Call(form.canonical, (value,), target, position, "")
