@@ -127,9 +127,9 @@ class Database:
             config.stage_memory_bytes_max,
             lambda: SpillFile(storage, config.data_dir),
         )
-        caches = self.engines.answers.forget, self.engines.wholes.forget, self.store.forget_exports
-        self.definitions = Definitions(catalog, self.kernels, config.view_queue_max, caches)
         self.scheduled = ScheduledRefreshes(self.engines)
+        caches = self.engines.answers.forget, self.engines.wholes.forget, self.store.forget_exports
+        self.definitions = Definitions(catalog, self.kernels, config.view_queue_max, (*caches, self.scheduled.follow))
         self.shared = self._shared(result_limits)
 
     def _shared(self, result_limits: ResultLimits) -> Shared:

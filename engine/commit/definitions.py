@@ -26,7 +26,8 @@ class Definitions:
 
     Arguments:
         queue_max: the largest number of statements that may wait for a view's next refresh.
-        forgets: the caches that lose what a new catalog does not have.
+        followers: called with each new catalog: caches forget what it does not have, schedules take
+            up what it has.
     """
 
     def __init__(
@@ -34,14 +35,14 @@ class Definitions:
         catalog: PublishedCatalog,
         kernels: KernelFiles,
         queue_max: int,
-        forgets: Sequence[Callable[[CatalogImage], None]],
+        followers: Sequence[Callable[[CatalogImage], None]],
     ) -> None:
         self.lock = asyncio.Lock()
         self.attached: frozenset[ContinuousView] = frozenset()
         self._catalog = catalog
         self._kernels = kernels
         self._queue_max = queue_max
-        self._forgets = forgets
+        self._followers = followers
 
     def end(self, transaction: Transaction) -> None:
         """Let the next transaction define; what this one has built and not committed is given
@@ -66,6 +67,6 @@ class Definitions:
         for view in (self.attached | frozenset(built)) - views:
             view.lifecycle.move(ViewMove.DROP)
         self.attached = views
-        for forget in self._forgets:
-            forget(image)
+        for follower in self._followers:
+            follower(image)
         self._kernels.remove_unused(path for view in views for path in view.state.kernel_paths)

@@ -33,16 +33,16 @@ class ScheduledRefreshes:
         self.tell: Tell = lambda _: None
         self._engines = engines
         self._seen: dict[Hashable, tuple[pa.Table, ...]] = {}
-        self.periodic = Periodic(self._wanted, self._refresh)
+        self.periodic = Periodic(self._refresh)
 
-    def _wanted(self) -> dict[Hashable, float]:
-        """Return the intervals of the views, by their channels."""
-        found: dict[Hashable, float] = {}
-        for view in scheduled_views(self._engines.catalog.image):
-            found[channel_of(view)] = view.definition.refresh_us / SECOND_US
-        for key in self._seen.keys() - found.keys():
+    def follow(self, image: CatalogImage) -> None:
+        """Take up the views and intervals of a new catalog."""
+        wanted: dict[Hashable, float] = {
+            channel_of(view): view.definition.refresh_us / SECOND_US for view in scheduled_views(image)
+        }
+        for key in self._seen.keys() - wanted.keys():
             self._seen.pop(key, None)
-        return found
+        self.periodic.follow(wanted)
 
     def _refresh(self, key: Hashable, check_cancelled: Callable[[], None], deadline_s: float) -> None:
         """Make a version of a view, of all its states at one moment. Raises SqlError."""

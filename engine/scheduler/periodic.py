@@ -1,7 +1,7 @@
 """Work that is due again and again, each piece under a key, on threads of its own.
 
-Enters: the keys with their intervals, asked for anew each time; a function that does the work of a
-key. Leaves: calls of the function, one at a time for each key. What is due when is
+Enters: the keys with their intervals, whenever they change; a function that does the work of a key.
+Leaves: calls of the function, one at a time for each key. What is due when is
 `views.upkeep.schedule`'s to say. A failure is logged once, and again when it is another one. Must
 not know what the work is.
 """
@@ -19,8 +19,6 @@ from views.upkeep.schedule import Pace
 
 log = logging.getLogger(__name__)
 
-# How soon a new key, or another interval, is seen.
-POLL_S = 0.25
 THREADS = 2
 STOPPING = "57P01"
 END_S_MAX = 5.0
@@ -33,14 +31,11 @@ class Periodic:
     """The threads of one server's periodic work.
 
     Arguments:
-        wanted: returns the interval in seconds of each key.
         work: does the work of a key. Raises SqlError.
     """
 
-    def __init__(self, wanted: Callable[[], Mapping[Hashable, float]], work: Work, poll_s: float = POLL_S) -> None:
-        self._wanted = wanted
+    def __init__(self, work: Work) -> None:
         self._work = work
-        self._poll_s = poll_s
         self._changed = threading.Condition()
         self._paces: dict[Hashable, Pace] = {}
         self._running: set[Hashable] = set()
@@ -64,28 +59,29 @@ class Periodic:
 
     def _run(self) -> None:
         while True:
-            wanted = self._wanted()
             with self._changed:
                 now_s = monotonic()
-                self._follow(wanted, now_s)
                 for key, pace in self._paces.items():
                     if pace.due_s <= now_s and key not in self._running:
                         self._running.add(key)
                         self._workers.submit(self._once, key, pace)
                 waiting = [pace.due_s for key, pace in self._paces.items() if key not in self._running]
                 if not self._stopping:
-                    self._changed.wait(max(0.0, min([self._poll_s, *(due_s - now_s for due_s in waiting)])))
+                    self._changed.wait(max(0.0, min(waiting) - now_s) if waiting else None)
                 if self._stopping:
                     return
 
-    def _follow(self, wanted: Mapping[Hashable, float], now_s: float) -> None:
-        """Take up new keys and intervals, and forget what is not wanted any more."""
-        for key in self._paces.keys() - wanted.keys():
-            del self._paces[key]
-            self._told.pop(key, None)
-        for key, every_s in wanted.items():
-            known = self._paces.get(key)
-            self._paces[key] = Pace(every_s, now_s) if known is None else known.with_interval(every_s, now_s)
+    def follow(self, wanted: Mapping[Hashable, float]) -> None:
+        """Take up new keys and intervals in seconds, and forget other keys; from any thread."""
+        with self._changed:
+            now_s = monotonic()
+            for key in self._paces.keys() - wanted.keys():
+                del self._paces[key]
+                self._told.pop(key, None)
+            for key, every_s in wanted.items():
+                known = self._paces.get(key)
+                self._paces[key] = Pace(every_s, now_s) if known is None else known.with_interval(every_s, now_s)
+            self._changed.notify_all()
 
     def _once(self, key: Hashable, pace: Pace) -> None:
         began_s = monotonic()

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar
 
 from engine.scheduler.collecting import collecting_later
 from engine.scheduler.workers import Workers
-from sql.errors import SqlError
 from sql.interrupts import interrupted_by
 
 Result = TypeVar("Result")
@@ -69,16 +67,12 @@ class Threads:
 
     def on_loop(self, work: Callable[..., Result], *arguments: Any) -> Result:
         """Run something short on the event loop, and wait for it; from a thread."""
-        found: Future[Result] = Future()
 
-        def run() -> None:
-            try:
-                found.set_result(work(*arguments))
-            except SqlError as error:
-                found.set_exception(error)
+        async def run() -> Result:
+            return work(*arguments)
 
-        self._loop.call_soon_threadsafe(run)
-        return found.result()
+        # A bug, too, ends the wait.
+        return asyncio.run_coroutine_threadsafe(run(), self._loop).result()
 
     async def in_pieces(self, work: Callable[..., Result], *arguments: Any) -> Result:
         """Run what works through a long text on a thread.

@@ -31,6 +31,7 @@ def started(folder: Path) -> World:
     """Return a world whose schedules run."""
     world = World(folder)
     world.database.tell_listeners(lambda call, *given: world.runner.get_loop().call_soon_threadsafe(call, *given))
+    world.database.definitions.follow()
     world.database.scheduled.periodic.start()
     return world
 

@@ -19,11 +19,10 @@ class Tasks:
     """Keys with intervals, and what was done for them."""
 
     def __init__(self) -> None:
-        self.wanted: dict[Hashable, float] = {}
         self.done: list[Hashable] = []
         self.failures: dict[Hashable, str] = {}
         self.held = threading.Event()
-        self.periodic = Periodic(lambda: dict(self.wanted), self.work, poll_s=0.005)
+        self.periodic = Periodic(self.work)
 
     def work(self, key: Hashable, check: Callable[[], None], deadline_s: float) -> None:
         assert deadline_s > monotonic()
@@ -53,9 +52,9 @@ def until(holds: Callable[[], bool]) -> None:
 
 
 def test_keys_come_and_go(tasks: Tasks) -> None:
-    tasks.wanted = {"a": 0.01, "b": 0.01}
+    tasks.periodic.follow({"a": 0.01, "b": 0.01})
     until(lambda: tasks.done.count("a") > 3 and tasks.done.count("b") > 3)
-    tasks.wanted = {"b": 0.01}
+    tasks.periodic.follow({"b": 0.01})
     until(lambda: tasks.periodic._paces.keys() == {"b"} and "a" not in tasks.periodic._running)
     count = tasks.done.count("a")
     until(lambda: tasks.done[-3:] == ["b", "b", "b"])
@@ -63,7 +62,7 @@ def test_keys_come_and_go(tasks: Tasks) -> None:
 
 
 def test_one_that_takes_long_holds_up_no_other_and_is_never_done_twice(tasks: Tasks) -> None:
-    tasks.wanted = {"held": 0.01, "a": 0.01}
+    tasks.periodic.follow({"held": 0.01, "a": 0.01})
     until(lambda: tasks.done.count("a") > 5)
     assert tasks.done.count("held") == 1
 
@@ -71,7 +70,7 @@ def test_one_that_takes_long_holds_up_no_other_and_is_never_done_twice(tasks: Ta
 def test_a_failure_is_told_once_and_tried_again(tasks: Tasks, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
     tasks.failures = {"a": "division by zero"}
-    tasks.wanted = {"a": 0.01}
+    tasks.periodic.follow({"a": 0.01})
     until(lambda: tasks.done.count("a") > 3)
     tasks.failures = {"a": "another one"}
     until(lambda: any("another one" in record.getMessage() for record in caplog.records))
@@ -83,7 +82,7 @@ def test_a_failure_is_told_once_and_tried_again(tasks: Tasks, caplog: pytest.Log
 
 
 def test_the_end_waits_for_nothing(tasks: Tasks) -> None:
-    tasks.wanted = {"held": 0.01}
+    tasks.periodic.follow({"held": 0.01})
     until(lambda: "held" in tasks.done)
     tasks.periodic.stop()
     until(lambda: not tasks.periodic._running)
