@@ -1,4 +1,4 @@
-"""Work of a thread on the event loop: its value, and whatever it raises, come back to the thread."""
+"""Work of a thread on the event loop: its value, or whatever it raises, comes back."""
 
 from __future__ import annotations
 
