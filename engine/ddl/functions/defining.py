@@ -59,20 +59,20 @@ def described_function(statement: CreateFunction, work: TableWork) -> FunctionDe
     """Return the function that a statement defines. Raises 42P13 and 42704."""
     image, settings = work.image, work.settings
 
-    def known(kind: SqlType) -> SqlType:
+    def known(kind: SqlType, quotes: str = "") -> SqlType:
         try:
             return found_type(kind, lambda written: find_type(written, image, settings))
         except SqlError as error:
             if error.sqlstate != "42704" or error.position is None:
                 raise
-            raise SqlError("42704", error.message.replace('"', ""), hint=error.hint) from None
+            raise SqlError("42704", error.message.replace('"', quotes), hint=error.hint) from None
 
     arguments = tuple(
         FunctionArgument(one.name, one.mode, known(one.type), one.default_text) for one in statement.parameters
     )
     check_arguments(arguments)
     outputs = [one for one in arguments if one.mode != "i"]
-    result = None if statement.result is None else known(statement.result)
+    result = None if statement.result is None else known(statement.result, quotes='"')
     if result is None and not outputs:
         if statement.has_record:
             raise not_supported("a function that returns a record of any columns")

@@ -184,6 +184,8 @@ def chosen(binder: Binder, node: FunctionCall) -> tuple[Signature, list[Expressi
     if found is None:
         raise no_function(written, node.position)
     if isinstance(found, user_functions.OwnSignature):
+        if found.is_ambiguous:
+            raise SqlError("42725", f"function {written} is not unique", node.position, hint=MANY_HINT)
         return found, operands
     if any(isinstance(argument, NamedArgument) for argument in node.arguments):
         raise not_supported("a named argument", node.position)

@@ -4,8 +4,8 @@ A body is bound at the place of its call, with parameters for its arguments, whi
 arguments then (`sql.tree.inlining`). A body that is an expression stands where the call stood; a
 query becomes a scalar subquery of its first row; a function that returns rows stands in FROM. A
 body sees its arguments alone, by name and by number. Its relations are read with the rights of the
-role that runs the statement. Raises 54001 for functions that call themselves, and for statements
-that inlining makes huge.
+role that runs the statement. Raises 0A000 for functions that call themselves, and 54001 for
+statements that inlining makes huge.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sql.catalog.functions import FunctionArgument, FunctionDescription, visible
 from sql.errors import SqlError, not_supported
 from sql.functions.signatures import Signature
 from sql.functions.volatility import is_volatile
-from sql.names.relation_keys import as_written, name_of
+from sql.names.relation_keys import as_written, name_of, schema_of
 from sql.parse.parse import parse
 from sql.parse.statements.select import Select
 from sql.parse.syntax import Expression as Syntax
@@ -53,10 +53,12 @@ class OwnSignature(Signature):
 
     Attributes:
         slots: for each argument of the call the place of the function's argument.
+        is_ambiguous: true where defaults make several functions of one schema alike.
     """
 
     function: FunctionDescription | None = None
     slots: tuple[int, ...] = ()
+    is_ambiguous: bool = False
 
 
 class BodyParameters(ParameterTypes):
@@ -87,10 +89,14 @@ def candidates(catalog: Catalog, settings: SessionSettings, node: FunctionCall) 
         families = tuple(inputs[slot].type.family for slot in slots)
         result = "record" if function.result is None else function.result.family
         one = OwnSignature(name_of(function.name), families, result, function=function, slots=slots)
-        known = found.get(families)
-        # Where defaults make two alike, the one that needs fewer of them counts.
-        if known is None or known.function is None or len(known.function.inputs) > len(inputs):
-            found[families] = one
+        known = found.setdefault(families, one)
+        # Defaults make two alike: the schema that comes first in the search_path counts.
+        if (
+            known is not one
+            and known.function is not None
+            and schema_of(known.function.name) == schema_of(function.name)
+        ):
+            found[families] = replace(known, is_ambiguous=True)
     return list(found.values())
 
 
@@ -240,8 +246,12 @@ class Body:
         """
         context, function = self.binder.context, self.function
         calls = context.calls
-        if function.oid in calls.running or len(calls.running) >= NESTED_MAX:
-            hint = "A function is written out where it is called, so that it can't call itself."
+        if function.oid in calls.running:
+            what = f"the function {name_of(function.name)}, which calls itself,"
+            hint = "A function is written out where it is called; WITH RECURSIVE repeats a query."
+            raise not_supported(what, self.node.position, hint=hint)
+        if len(calls.running) >= NESTED_MAX:
+            hint = f"Functions call each other at most {NESTED_MAX} deep."
             raise SqlError("54001", "stack depth limit exceeded", self.node.position, hint=hint)
         calls.running.append(function.oid)
         calls.used.add((function.name, function.oid))

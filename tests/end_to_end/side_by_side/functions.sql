@@ -215,3 +215,22 @@ SELECT pg_get_functiondef('net'::regproc), pg_get_function_arguments('net'::regp
 drop view v, w, x;
 drop table t, d;
 drop function net, tab, lbl;
+-- Defaults that make two functions of one schema alike; of two schemas the first counts.
+create function twice(a int) returns int language sql as 'select a + 1';
+create function twice(a int, b int default 10) returns int language sql as 'select a + b';
+SELECT twice(1);
+SELECT twice('x');
+SELECT twice(a => 1);
+SELECT twice(1, 2), twice(b => 2, a => 1);
+create schema other_functions;
+create function other_functions.once(a int, b int default 10) returns int language sql as 'select a + b';
+create function once(a int) returns int language sql as 'select a + 1';
+set search_path = other_functions, public;
+SELECT once(1);
+set search_path = public, other_functions;
+SELECT once(1), once(1, 2);
+reset search_path;
+create function f_missing(int) returns nosuch language sql as 'select 1';
+create function f_missing(nosuch) returns int language sql as 'select 1';
+drop function twice(int), twice(int, int), once(int);
+drop schema other_functions cascade;
