@@ -23,6 +23,8 @@ INTEGER = re.compile(r"\s*[+-]?[0-9]+")
 INT4_MAX = (1 << 31) - 1
 INDENT = "    "
 SPACES = " \t\n\r"
+# What has no place to change is returned before its path is looked at.
+EMPTY = ("[]", "{}")
 
 Path = Sequence[str | None]
 
@@ -94,11 +96,15 @@ def without_item(text: str, index: int) -> str:
 
 def without_path(text: str, path: Path) -> str:
     """Return jsonb #- path. Raises 22023, 22P02."""
-    return _changed(text, path, "delete path in", lambda holder, key, _: _delete(holder, key))
+    return (
+        text if text in EMPTY else _changed(text, path, "delete path in", lambda holder, key, _: _delete(holder, key))
+    )
 
 
 def with_value(text: str, path: Path, new: str, creates: bool) -> str:
     """Return jsonb_set. Raises 22023, 22P02, 22004."""
+    if text in EMPTY and not creates:
+        return text
     value = value_of(new)
 
     def put(holder: Any, key: Any, is_there: bool) -> None:

@@ -63,3 +63,7 @@ SELECT x FROM generate_series(1, 2) WITH ORDINALITY AS x(n, o);
 SELECT array_agg(e ORDER BY e) FROM docs, LATERAL jsonb_array_elements_text(b) AS e WHERE n = 2;
 SELECT n, (SELECT json_agg(upper(e)) FROM jsonb_array_elements_text(b) e) FROM docs WHERE n IN (2, 5) ORDER BY n;
 DROP TABLE docs;
+SELECT '[]'::jsonb #- '{y,0}', '{}'::jsonb #- '{NULL}', jsonb_set('[]', '{y}', '1', false), jsonb_set('{}', '{y}', '1', false);
+SELECT jsonb_set('[]', '{y}', '1');
+SELECT jsonb_insert('[]', '{y}', '1');
+SELECT '[1]'::jsonb #- '{y}';
