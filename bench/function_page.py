@@ -18,10 +18,10 @@ from sql.emit.duckdb import emit_duckdb
 from sql.emit.spark import emit_spark
 from sql.errors import SqlError
 from sql.functions.aggregates import AGGREGATES, MERGEABLE, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
-from sql.functions.session import OF_SESSION, VIEW_CHANGES
+from sql.functions.session import VIEW_CHANGES
 from sql.functions.sets import TABLE_FUNCTIONS
 from sql.functions.signatures import Signature
-from sql.functions.table import BINARY_OPERATORS, FUNCTIONS, PREFIX_OPERATORS, ROWS
+from sql.functions.table import BINARY_OPERATORS, FUNCTIONS, OF_SESSION, PREFIX_OPERATORS, ROWS
 from sql.parse.parse import parse
 from sql.parse.statements.select import Select
 from sql.tree.relations import Project, Relation

@@ -15,6 +15,8 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+import engine.dialect
+import engine.statements
 from engine.catalog.image import SequenceEntry, StreamEntry
 from engine.catalog.published import PublishedCatalog
 from engine.commit.committer import Committer
@@ -27,6 +29,7 @@ from engine.ddl.schemas import drop_schemas
 from engine.ddl.table_work import TableWork
 from engine.dialect.notifications import Notifications
 from engine.embedded.result_rows import ResultLimits
+from engine.execution.registry import load
 from engine.execution.server_parts import ServerParts
 from engine.log.checkpoints import Checkpoints
 from engine.log.commit_log import CommitLog
@@ -62,6 +65,9 @@ from views.upkeep.twins import Sharing
 SPARK_WAIT_S_MAX = 1.0
 # A definition that takes long leaves one for those of others.
 COMPILE_PROCESSES_MAX = 2
+
+# Statements, and what PostgreSQL's dialect adds to functions and encodings, register themselves.
+load(engine.statements, engine.dialect)
 
 
 class Database:

@@ -67,7 +67,7 @@ DOORS = {
         "engine/system_catalog/registration.py",
         "engine/tables/table_store.py",
         "engine/tables/table_transaction.py",
-        "engine/tables/sequence_functions.py",
+        "engine/tables/session_functions.py",
         "engine/tables/unique_errors.py",
     ),
     "psycopg": ("engine/demo/demo.py",),

@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
+import pyarrow as pa
+
 from engine.execution.outcome import Outcome
 from engine.execution.registry import handles
 from engine.execution.work import Work
+from engine.tables.session_functions import AnsweringSession, answers
 from sql.errors import SqlError
 from sql.parse.statements.notifications import Listen, Notify
 
@@ -82,3 +85,11 @@ def notify(statement: Notify, work: Work) -> Outcome:
     """Tell all sessions that listen to a channel. Raises 22023."""
     work.transaction.notices[checked_notice(statement.channel, statement.payload)] = None
     return Outcome(statement.tag)
+
+
+@answers("pg_notify", "VARCHAR VARCHAR", "VARCHAR")
+def pg_notify(session: AnsweringSession, channels: pa.ChunkedArray, payloads: pa.ChunkedArray) -> pa.Array:
+    """Let COMMIT send a notification per row; void is an empty text."""
+    for channel, payload in zip(channels.to_pylist(), payloads.to_pylist(), strict=True):
+        session.backend.notify(*checked_notice(channel, payload))
+    return pa.array([""] * len(channels), pa.string())

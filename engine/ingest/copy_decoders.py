@@ -18,7 +18,7 @@ from sql.errors import SqlError, not_supported
 from sql.parse.statements.parts import CopyOptions
 from sql.times.input_styles import InputStyles
 from sql.types.datatypes import LiteralValue
-from sql.values.client_encodings import ClientEncoding, ReceivedText
+from sql.values.encodings import Encoding, ReceivedText
 from sql.values.literals import input_value
 
 CODE_OF_SQLSTATE = {"22007": INVALID_DATETIME, "22008": DATETIME_OVERFLOW}
@@ -40,7 +40,7 @@ def make_decoder(
     return TextDecoder(layout, TextFormat(options.delimiter, options.null, options.header), fallback, time_zone)
 
 
-def received_text(options: CopyOptions, encoding: ClientEncoding) -> ReceivedText | None:
+def received_text(options: CopyOptions, encoding: Encoding) -> ReceivedText | None:
     """Return a function that converts the data of a COPY to UTF-8, None if they are UTF-8.
 
     encoding: the client's. Raises 0A000 for binary data.

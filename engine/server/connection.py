@@ -18,7 +18,7 @@ from engine.sessions.session_registry import SessionProtocol
 from engine.sessions.timeouts import terminated
 from sql.errors import SqlError
 from sql.settings.settings import Settings
-from sql.values.client_encodings import UTF8
+from sql.values.encodings import UTF8
 from sql.wire import writer
 from sql.wire.conversation import Conversation
 from sql.wire.recoding import sent

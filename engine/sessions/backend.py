@@ -2,7 +2,7 @@
 end others, set, notify.
 
 Enters: pg_sleep, pg_cancel_backend, set_config and the like by way of
-`engine.tables.backend_functions`. Leaves: the end of a wait, a signal. Must not know SQL.
+`engine.tables.session_functions`. Leaves: the end of a wait, a signal. Must not know SQL.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from engine.dialect.notifications import checked_notice
 from engine.sessions.timeouts import CANCELED
-from engine.tables.locks import Key, SessionLocks
+from engine.tables.locks import SessionLocks
 from sql.errors import SqlError
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class SessionBackend:
-    """The backend of one session: see `engine.tables.backend_functions.Backend`.
+    """The backend of one session: see `engine.tables.session_functions.Backend`.
 
     Attributes:
         cancelled: set while the session's statement is to end.
@@ -51,31 +50,20 @@ class SessionBackend:
             self._check_right(role, terminates)
             self._loop.call_soon_threadsafe(neighbours.signal, process_id, terminates)
             return True
-        self._loop.call_soon_threadsafe(self._warn, f"PID {process_id} is not an Antumbra server process")
+        self.warn(f"PID {process_id} is not an Antumbra server process")
         return False
 
     def set_config(self, name: str | None, value: str | None, local: bool) -> str:
         """See Backend. Raises 22004 without a name, and the errors of SET."""
         return self._session.settings.set_config(name, value, local)
 
-    def notify(self, channel: str | None, payload: str | None) -> None:
-        """See Backend. Raises 22023 for an invalid channel or payload."""
-        self._session.block.current().notices[checked_notice(channel, payload)] = None
-
-    def lock(self, key: Key, shared: bool, waits: bool, lasting: bool) -> bool:
+    def notify(self, channel: str, payload: str) -> None:
         """See Backend."""
-        return self.locks.take(key, f"{'SHARE' if shared else 'EXCLUSIVE'} ADVISORY", waits, lasting)
+        self._session.block.current().notices[channel, payload] = None
 
-    def unlock(self, key: Key | None, shared: bool) -> bool:
+    def warn(self, text: str) -> None:
         """See Backend."""
-        if key is None:
-            self.locks.give_all_back()
-            return True
-        found = self.locks.give_back(key, f"{'SHARE' if shared else 'EXCLUSIVE'} ADVISORY")
-        if not found:
-            kind = "ShareLock" if shared else "ExclusiveLock"
-            self._loop.call_soon_threadsafe(self._warn, f"you don't own a lock of type {kind}")
-        return found
+        self._loop.call_soon_threadsafe(self._session.notice, "01000", text, "WARNING")
 
     def _check_right(self, target: int, terminates: bool) -> None:
         """Raise 42501 unless the session may end the statement of another role."""
@@ -89,6 +77,3 @@ class SessionBackend:
         if not roles.has_privileges_of(own, target):
             what = "process is being terminated" if terminates else "query is being canceled"
             raise SqlError("42501", f"must be a member of the role whose {what} or member of pg_signal_backend")
-
-    def _warn(self, text: str) -> None:
-        self._session.notice("01000", text, "WARNING")

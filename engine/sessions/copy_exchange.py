@@ -17,7 +17,7 @@ from engine.ingest.copy_in import ROOM_WAIT_S, CopyIn
 from engine.statements.copy_into_table import CopyIntoTable
 from sql.errors import SqlError
 from sql.parse.statements.copy import CopyFrom
-from sql.values.client_encodings import ReceivedText
+from sql.values.encodings import ReceivedText
 from sql.wire import writer
 from sql.wire.messages import CopyData, CopyDone, CopyFail
 

@@ -12,14 +12,12 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import engine.dialect
-import engine.statements
 from engine.catalog.image import CatalogImage
 from engine.commit.transaction import Transaction
 from engine.execution.defining import allowed, define, own_image
 from engine.execution.outcome import Outcome
 from engine.execution.prepared import Prepared
-from engine.execution.registry import do, load
+from engine.execution.registry import do
 from engine.execution.resolving import resolved
 from engine.execution.temporary import TemporaryRelations
 from engine.execution.work import Work
@@ -47,8 +45,6 @@ if TYPE_CHECKING:
 # half a second together.
 CONFLICT_ATTEMPTS = 10
 CONFLICT_WAIT_S = 0.01
-
-load(engine.statements, engine.dialect)
 
 
 class StatementRunner:

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from sql.errors import SqlError
 from sql.settings.settings import Settings
-from sql.values.client_encodings import ClientEncoding
+from sql.values.encodings import Encoding
 from sql.wire.conversation import Conversation
 from sql.wire.messages import FrontendMessage
 
@@ -101,7 +101,7 @@ class ClientConnection(Protocol):
         """The client's port."""
 
     @property
-    def encoding(self) -> ClientEncoding:
+    def encoding(self) -> Encoding:
         """The encoding that the client speaks."""
 
     @property

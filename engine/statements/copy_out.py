@@ -28,7 +28,7 @@ from sql.names.suggestions import did_you_mean
 from sql.parse.statements.copy import CopyTo
 from sql.tree.expressions import Column
 from sql.tree.relations import BoundQuery, OutputColumn, Project, Scan, Schema
-from sql.values.client_encodings import ClientEncoding
+from sql.values.encodings import Encoding
 from sql.wire import writer
 from sql.wire.recoding import sent_copy
 from views.model.arrow_schema import arrow_schema, encoded_family
@@ -62,7 +62,7 @@ def copy_outcome(
     schema: Schema,
     table: pa.Table,
     forms: Forms,
-    encoding: ClientEncoding,
+    encoding: Encoding,
     copy_directory: Path | None,
     run: Callable[..., Awaitable[bytes | None]],
 ) -> Outcome:
@@ -101,7 +101,7 @@ def passing_outcome(
     schema: Schema,
     more: Callable[[], Awaitable[pa.Table | None]],
     forms: Forms,
-    encoding: ClientEncoding,
+    encoding: Encoding,
 ) -> Outcome:
     """Return rows for the client that are made while they are sent.
 
@@ -148,7 +148,7 @@ def encoded(
     schema: Schema,
     table: pa.Table,
     forms: Forms,
-    encoding: ClientEncoding,
+    encoding: Encoding,
     begins: bool = True,
     ends: bool = True,
 ) -> Iterator[bytes]:

@@ -19,12 +19,12 @@ from engine.scans.rows import PassingRows, passes_rows
 from engine.scans.scans import streams_among
 from engine.statements.alter_view import call_view_change, called_alone
 from engine.streams.stream import Stream
-from engine.tables.backend_functions import WAITING
 from engine.tables.sequence_functions import ANSWERED, uses_sequences
 from sql.bind.queries.origins import with_origins
 from sql.bind.queries.query import bind_query
 from sql.catalog.schemas import SYSTEM_SCHEMAS
 from sql.functions.session import VIEW_CHANGES
+from sql.functions.table import WAITING
 from sql.names.relation_keys import schema_of
 from sql.parse.statements.select import Select
 from sql.tree.relations import BoundQuery, Relation, Schema

@@ -13,7 +13,7 @@ from sql.catalog.catalog import ColumnDescription
 from sql.errors import SqlError
 from sql.times.input_styles import USUAL, InputStyles
 from sql.types.datatypes import SqlType
-from sql.values.client_encodings import UTF8
+from sql.values.encodings import UTF8
 from sql.values.literals import apply_modifier, binary_value, input_value
 from views.upkeep.computed import ComputedError
 from views.upkeep.view import ContinuousView

@@ -19,7 +19,7 @@ from engine.embedded.functions.registration import type_of
 from engine.system_catalog import system_relations
 from engine.system_catalog.catalog_functions import RUNS, Run
 from engine.system_catalog.functions import objects, privileges, routines, sessions
-from engine.tables.sequence_functions import SESSIONS
+from engine.tables.session_functions import SESSIONS
 from sql.emit.duckdb import DuckDbExpressions
 from sql.errors import SqlError
 from sql.functions.catalog import BY_CANONICAL, CatalogFunction, is_text, registered_name

@@ -1,4 +1,5 @@
-"""Locks on tables (LOCK TABLE, writers), on rows (FOR UPDATE, writers), and advisory locks.
+"""Locks on tables (LOCK TABLE, writers), on rows (FOR UPDATE, writers), and on whatever else has a
+key.
 
 The modes are PostgreSQL's. Enters: the lock that a session asks for, and how long it waits. Leaves:
 the lock, or PostgreSQL's error: 55P03, 40P01, 57014. Locks only make sessions wait for each other;
@@ -23,8 +24,7 @@ TABLE_MODES = (
 )  # fmt: skip
 _ALL = frozenset(TABLE_MODES)
 _FROM_SHARE = frozenset(TABLE_MODES[4:])
-# Mode -> those that others may not have meanwhile. Advisory locks are of EXCLUSIVE and SHARE
-# ADVISORY mode.
+# Mode -> those that others may not have meanwhile.
 CONFLICTS: dict[str, frozenset[str]] = {
     "ACCESS SHARE": frozenset({"ACCESS EXCLUSIVE"}),
     "ROW SHARE": frozenset({"EXCLUSIVE", "ACCESS EXCLUSIVE"}),
@@ -38,20 +38,16 @@ CONFLICTS: dict[str, frozenset[str]] = {
     "FOR SHARE": frozenset({"FOR NO KEY UPDATE", "FOR UPDATE"}),
     "FOR NO KEY UPDATE": frozenset({"FOR SHARE", "FOR NO KEY UPDATE", "FOR UPDATE"}),
     "FOR UPDATE": frozenset({"FOR KEY SHARE", "FOR SHARE", "FOR NO KEY UPDATE", "FOR UPDATE"}),
-    "SHARE ADVISORY": frozenset({"EXCLUSIVE ADVISORY"}),
-    "EXCLUSIVE ADVISORY": frozenset({"SHARE ADVISORY", "EXCLUSIVE ADVISORY"}),
 }
 # More rows than this are locked as all rows of their table.
 ROWS_MAX = 1024
 # DuckDB gives rows that are not committed numbers from here; nobody else sees them.
 UNCOMMITTED_ROWS = 36_028_797_018_960_000
-# Advisory locks of one session; PostgreSQL has room for some thousands of all sessions.
-ADVISORY_MAX = 20_000
 # How often a waiting session looks whether its statement was cancelled.
 LOOK_S = 0.05
 
-# ("table", oid), ("row", oid, rowid or -1 for all rows of the table), ("advisory", number) or
-# ("advisory", high, low).
+# ("table", oid), ("row", oid, rowid or -1 for all rows of the table), or a kind of its own with
+# numbers.
 Key = tuple[str | int, ...]
 
 
@@ -64,7 +60,7 @@ class SessionLocks:
         wait_ms_max: lock_timeout now, 0 for none.
         check_cancelled: raises when the statement is to end.
         passing: locks of its transaction, which are released at its end.
-        lasting: advisory locks of the session, and how often it has each.
+        lasting: locks that the session keeps beyond it, and how often it has each.
     """
 
     locks: Locks
@@ -78,16 +74,12 @@ class SessionLocks:
         """Tell whether the session has exactly this lock."""
         return bool(self.passing[key, mode] or self.lasting[key, mode])
 
-    def require_room(self) -> None:
-        """Raise 53200 when the session has as many advisory locks as a session may have."""
-        if len(self.passing) + len(self.lasting) < ADVISORY_MAX:
-            return
-        if sum(key[0] == "advisory" for key, _ in chain(self.passing, self.lasting)) >= ADVISORY_MAX:
-            hint = f"A session has at most {ADVISORY_MAX:,} advisory locks."
-            raise SqlError("53200", "out of shared memory", hint=hint)
+    def count(self, kind: str) -> int:
+        """Return how many locks of a kind the session has."""
+        return sum(key[0] == kind for key, _ in chain(self.passing, self.lasting))
 
     def take(self, key: Key, mode: str, waits: bool = True, lasting: bool = False) -> bool:
-        """Take a lock, or wait for it. Raises 40P01, 53200, 55P03, 57014.
+        """Take a lock, or wait for it. Raises 40P01, 55P03, 57014.
 
         False: another session has it, and `waits` is false.
         """
@@ -121,7 +113,7 @@ class SessionLocks:
             self.locks.release(self, gone)
 
     def give_all_back(self) -> None:
-        """Release the advisory locks of the session."""
+        """Release the locks that do not end with a transaction."""
         gone, self.lasting = self.lasting, Counter()
         self.locks.release(self, gone)
 
@@ -147,8 +139,6 @@ class Locks:
         """Take locks for a session; see SessionLocks.take and take_rows."""
         limit_ms = owner.wait_ms_max()
         end_s = time.monotonic() + limit_ms / 1000 if limit_ms else None
-        if keys and keys[0][0] == "advisory" and not owner.has(keys[0], mode):
-            owner.require_room()
         with self._changed:
             try:
                 while self._blockers(owner, keys, mode):

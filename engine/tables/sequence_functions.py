@@ -1,4 +1,4 @@
-"""nextval, currval, lastval and setval, and other functions of a session that DuckDB's SQL calls.
+"""nextval, currval, lastval and setval, and which calls of a relation the session answers.
 
 Enters: calls for a whole column of rows at once, with the number of the session that runs the
 statement. Leaves: values in the order of the rows. A value that a session has taken stays taken,
@@ -8,26 +8,21 @@ whatever its transaction does. Must not store anything: counters do.
 from __future__ import annotations
 
 import itertools
-import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
-from duckdb.func import FunctionNullHandling, PythonUDFType
 
 from engine.catalog.image import CatalogImage, SequenceEntry
 from engine.embedded.arrow_numerics import one_array
-from engine.embedded.error_mark import marked
-from engine.embedded.functions.registration import type_of
-from engine.tables.backend_functions import Backend, advisory_rows, notify_rows, set_rows, signal_rows, sleep_rows
+from engine.tables.session_functions import SESSIONS, Backend, answers
 from sql.catalog.catalog import SessionSettings
 from sql.catalog.schemas import found_key, meant_schema
 from sql.errors import SqlError, not_supported
 from sql.functions.catalog import OF_CATALOG
-from sql.functions.session import ADVISORY_CALLS, OF_SESSION
+from sql.functions.table import OF_SESSION
 from sql.names.relation_keys import MARK, PUBLIC, in_temporary_schema, schema_of, written_schema
 from sql.parse.grammar.cursor import read_name
 from sql.tree.expressions import Call, Expression, Literal
@@ -40,7 +35,6 @@ from sql.types.datatypes import INT8
 IMPLICIT = MARK
 # Calls whose first argument is the name of a sequence.
 NAMED = frozenset({"nextval", "currval", "setval"})
-Result = TypeVar("Result")
 
 NUMBERS = itertools.count(1)
 # Between transactions.
@@ -184,9 +178,6 @@ class SequenceSession:
         return entry
 
 
-SESSIONS: weakref.WeakValueDictionary[int, SequenceSession] = weakref.WeakValueDictionary()
-
-
 def uses_sequences(root: Relation, functions: frozenset[str] = OF_SESSION) -> bool:
     """Tell whether a relation calls one of the functions."""
     return any(
@@ -230,136 +221,35 @@ def in_session(root: Relation, session: SequenceSession) -> Relation:
     return rewrite_everywhere(map_relation(root, numbered), with_sets)
 
 
-def register_sequence_functions(connection: duckdb.DuckDBPyConnection) -> None:
-    """Register the functions in DuckDB, which may not fold, share or leave out any call."""
-    functions: list[tuple[str, Callable[..., Any], list[str], str]] = [
-        ("session_nextval", nextval, ["BIGINT", "VARCHAR"], "BIGINT"),
-        ("session_currval", currval, ["BIGINT", "VARCHAR"], "BIGINT"),
-        ("session_lastval", lastval, ["BIGINT"], "BIGINT"),
-        ("session_setval", setval, ["BIGINT", "VARCHAR", "BIGINT", "BOOLEAN"], "BIGINT"),
-        ("session_pg_sleep", pg_sleep, ["BIGINT", "DOUBLE"], "VARCHAR"),
-        ("session_pg_cancel_backend", pg_cancel_backend, ["BIGINT", "INTEGER"], "BOOLEAN"),
-        ("session_pg_terminate_backend", pg_terminate_backend, ["BIGINT", "INTEGER"], "BOOLEAN"),
-        ("session_set_config", set_config, ["BIGINT", "VARCHAR", "VARCHAR", "BOOLEAN"], "VARCHAR"),
-        ("session_pg_notify", pg_notify, ["BIGINT", "VARCHAR", "VARCHAR"], "VARCHAR"),
-        *advisory_functions(),
-    ]
-    for name, function, arguments, result in functions:
-        connection.create_function(
-            name,
-            function,
-            [type_of(connection, argument) for argument in arguments],
-            type_of(connection, result),
-            type=PythonUDFType.ARROW,
-            null_handling=FunctionNullHandling.SPECIAL,
-            side_effects=True,
-        )
-
-
-def nextval(sessions: pa.ChunkedArray, names: pa.ChunkedArray) -> pa.Array:
+@answers("nextval", "VARCHAR", "BIGINT")
+def nextval(session: SequenceSession, names: pa.ChunkedArray) -> pa.Array:
     """Return a new value per row; rows of one sequence take their values at once."""
-    session, known = _session(sessions), one_array(names).dictionary_encode()
+    known = one_array(names).dictionary_encode()
     indexes = known.indices.to_numpy(zero_copy_only=False)
     out = np.zeros(len(indexes), dtype=np.int64)
     missing = np.asarray(known.indices.is_null())
     for place, name in enumerate(known.dictionary.to_pylist()):
         rows = (indexes == place) & ~missing
-        out[rows] = _checked(session.next_values, name, int(rows.sum())).to_numpy()
+        out[rows] = session.next_values(name, int(rows.sum())).to_numpy()
     return pa.array(out, mask=missing)
 
 
-def currval(sessions: pa.ChunkedArray, names: pa.ChunkedArray) -> pa.Array:
+@answers("currval", "VARCHAR", "BIGINT")
+def currval(session: SequenceSession, names: pa.ChunkedArray) -> pa.Array:
     """Return the session's last value per row."""
-    session = _session(sessions)
-    return pa.array(
-        [None if name is None else _checked(session.current_value, name) for name in names.to_pylist()], pa.int64()
-    )
+    return pa.array([None if name is None else session.current_value(name) for name in names.to_pylist()], pa.int64())
 
 
-def lastval(sessions: pa.ChunkedArray) -> pa.Array:
-    """Return, per row, the last value of any sequence in the session."""
-    return pa.array([_checked(_session(sessions).last_value)] * len(sessions), pa.int64())
+@answers("lastval", "", "BIGINT")
+def lastval(session: SequenceSession) -> pa.Array:
+    """Return the last value of any sequence in the session."""
+    return pa.array([session.last_value()], pa.int64())
 
 
+@answers("setval", "VARCHAR BIGINT BOOLEAN", "BIGINT")
 def setval(
-    sessions: pa.ChunkedArray, names: pa.ChunkedArray, values: pa.ChunkedArray, called: pa.ChunkedArray
+    session: SequenceSession, names: pa.ChunkedArray, values: pa.ChunkedArray, called: pa.ChunkedArray
 ) -> pa.Array:
     """Set a sequence per row."""
-    session = _session(sessions)
     rows = zip(names.to_pylist(), values.to_pylist(), called.to_pylist(), strict=True)
-    return pa.array([None if None in row else _checked(session.set_value, *row) for row in rows], pa.int64())
-
-
-def pg_sleep(sessions: pa.ChunkedArray, seconds: pa.ChunkedArray) -> pa.Array:
-    """Wait per row."""
-    return _checked(sleep_rows, _backend(sessions), seconds)
-
-
-def pg_cancel_backend(sessions: pa.ChunkedArray, process_ids: pa.ChunkedArray) -> pa.Array:
-    """Cancel what the sessions run."""
-    return _checked(signal_rows, _backend(sessions), process_ids, False)
-
-
-def pg_terminate_backend(sessions: pa.ChunkedArray, process_ids: pa.ChunkedArray) -> pa.Array:
-    """End the sessions."""
-    return _checked(signal_rows, _backend(sessions), process_ids, True)
-
-
-def set_config(
-    sessions: pa.ChunkedArray, names: pa.ChunkedArray, values: pa.ChunkedArray, local: pa.ChunkedArray
-) -> pa.Array:
-    """Set a setting per row; return its new values."""
-    return _checked(set_rows, _backend(sessions), names, values, local)
-
-
-def pg_notify(sessions: pa.ChunkedArray, channels: pa.ChunkedArray, payloads: pa.ChunkedArray) -> pa.Array:
-    """Send a notification per row."""
-    return _checked(notify_rows, _backend(sessions), channels, payloads)
-
-
-def advisory_functions() -> Iterator[tuple[str, Callable[..., Any], list[str], str]]:
-    """Yield the functions of advisory locks: name, function, types of arguments and result.
-
-    DuckDB counts the parameters of a function.
-    """
-    for name in sorted(ADVISORY_CALLS):
-        result = "BOOLEAN" if "try" in name or ("unlock" in name and not name.endswith("_all")) else "VARCHAR"
-        yield f"session_{name}", *advisory_function(name), result
-
-
-def advisory_function(name: str) -> tuple[Callable[..., pa.Array], list[str]]:
-    """Return a function that takes or releases locks per row, as its name says, and its argument
-    types.
-    """
-
-    def of_all(sessions: pa.ChunkedArray) -> pa.Array:
-        return _checked(advisory_rows, name, _backend(sessions), len(sessions), ())
-
-    def of_one(sessions: pa.ChunkedArray, numbers: pa.ChunkedArray) -> pa.Array:
-        return _checked(advisory_rows, name, _backend(sessions), len(sessions), (numbers,))
-
-    def of_pair(sessions: pa.ChunkedArray, high: pa.ChunkedArray, low: pa.ChunkedArray) -> pa.Array:
-        return _checked(advisory_rows, name, _backend(sessions), len(sessions), (high, low))
-
-    if name.endswith("_all"):
-        return of_all, ["BIGINT"]
-    if name.endswith("_pair"):
-        return of_pair, ["BIGINT", "INTEGER", "INTEGER"]
-    return of_one, ["BIGINT", "BIGINT"]
-
-
-def _backend(numbers: pa.ChunkedArray) -> Backend:
-    backend = _session(numbers).backend
-    assert backend is not None, "a statement of no session"
-    return backend
-
-
-def _session(numbers: pa.ChunkedArray) -> SequenceSession:
-    return SESSIONS[numbers[0].as_py()]
-
-
-def _checked(function: Callable[..., Result], *arguments: object) -> Result:
-    try:
-        return function(*arguments)
-    except SqlError as error:
-        raise ValueError(marked(error)) from error
+    return pa.array([None if None in row else session.set_value(*row) for row in rows], pa.int64())

@@ -27,7 +27,8 @@ from engine.embedded.result_rows import ResultLimits
 from engine.storage.errors import disk_error
 from engine.storage.room import room_bytes
 from engine.storage.storage import Storage
-from engine.tables.sequence_functions import SequenceSession, register_sequence_functions
+from engine.tables.sequence_functions import SequenceSession
+from engine.tables.session_functions import register_session_functions
 from engine.tables.snapshot_pool import SnapshotPool
 from engine.tables.table_transaction import TableTransaction
 from engine.tables.write_journal import WriteJournal
@@ -93,7 +94,7 @@ class TableStore:
             self.engine = QueryEngine(memory_bytes_max, 2, self.path, disk_bytes_max, results)
         except duckdb.Error as error:
             raise SqlError(DAMAGED, f"{self.path} can't be opened: {str(error).splitlines()[0]}") from None
-        self.engine.add_functions(register_sequence_functions)
+        self.engine.add_functions(register_session_functions)
         self._snapshots = SnapshotPool(self.engine)
         self._log = self.engine.take_cursor().connection
         try:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from sql.errors import SqlError, not_supported
 from sql.functions.rows import Function
-from sql.values.client_encodings import ClientEncoding, encoding_named, is_known
+from sql.values.encodings import Encoding, encoding_named, is_known
 
 
 def part(data: bytes, start: int, length: int) -> bytes:
@@ -82,7 +82,7 @@ def text_in(data: bytes, name: str) -> str:
     return _encoding(name, "source").decoded(data)
 
 
-def _encoding(name: str, role: str) -> ClientEncoding:
+def _encoding(name: str, role: str) -> Encoding:
     found = encoding_named(name)
     if found is not None:
         return found

@@ -206,7 +206,7 @@ NAME_FORMS = {
 }
 TRANSACTION_AGE = CatalogFunction("age", ("xid",), 1, "int4")
 BY_CANONICAL = {one.canonical: one for one in (*CATALOG.values(), *NAME_FORMS.values(), TRANSACTION_AGE)}
-# The session answers these calls, as those of `sql.functions.session.OF_SESSION`.
+# The session answers these calls, as those of `sql.functions.table.OF_SESSION`.
 OF_CATALOG = frozenset(BY_CANONICAL)
 
 

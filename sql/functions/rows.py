@@ -81,6 +81,7 @@ class Function:
             the canonical name.
         defaults: the values of last arguments that are not given, by their places.
         of_session: the engine puts the number of the session before the arguments.
+        waits: a call may take as long as it likes, or is to end another one that does.
         scale: the display scale of a numeric result, where it is one for all values
             (`sql.tree.numeric_scale`).
         operands: the form that the printers give numeric operands.
@@ -113,6 +114,7 @@ class Function:
     called: str = ""
     defaults: Mapping[int, LiteralValue] = field(default_factory=dict)
     of_session: bool = False
+    waits: bool = False
     scale: ScaleRule | None = None
     operands: str = ALIGNED
     is_lazy: bool = False

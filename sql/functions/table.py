@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from sql.functions import (
     addresses,
+    advisory_locks,
     arrays,
     bytes,
     catalog,
@@ -35,9 +36,12 @@ from sql.tree.expressions import Expression
 FAMILIES = (
     *(comparisons.FUNCTIONS, numbers.FUNCTIONS, mathematics.FUNCTIONS, texts.FUNCTIONS, patterns.FUNCTIONS),
     *(bytes.FUNCTIONS, times.FUNCTIONS, intervals.FUNCTIONS, json.FUNCTIONS, arrays.FUNCTIONS, addresses.FUNCTIONS),
-    *(enums.FUNCTIONS, records.FUNCTIONS, session.FUNCTIONS, catalog.FUNCTIONS),
+    *(enums.FUNCTIONS, records.FUNCTIONS, session.FUNCTIONS, advisory_locks.FUNCTIONS, catalog.FUNCTIONS),
 )
 ROWS: Mapping[str, Function] = {row.canonical: row for family in FAMILIES for row in family}
+# Calls that the session answers, as they are in a tree.
+OF_SESSION = frozenset(row.canonical for row in ROWS.values() if row.of_session)
+WAITING = frozenset(row.canonical for row in ROWS.values() if row.waits)
 ROUTINES: tuple[Routine, ...] = (
     *(routine for row in ROWS.values() for routine in row.routines.values()),
     *addresses.ROUTINES,

@@ -32,7 +32,7 @@ from sql.settings.table import (
 )
 from sql.settings.values import checked_value, shown_value
 from sql.times.input_styles import InputStyles
-from sql.values.client_encodings import UTF8, ClientEncoding, encoding_named
+from sql.values.encodings import UTF8, Encoding, encoding_named
 
 # The settings that say who the session is, in the order in which they are set.
 IDENTITY = ("session_authorization", "role")
@@ -222,7 +222,7 @@ class Settings:
         return self.value("standard_conforming_strings") == "on"
 
     @property
-    def encoding(self) -> ClientEncoding:
+    def encoding(self) -> Encoding:
         """The setting client_encoding; UTF8 for SQL_ASCII, as nothing is converted then."""
         name = self.value("client_encoding")
         if self._encoding_at != name:

@@ -12,8 +12,8 @@ from sql.parse.lexer import truncate
 from sql.settings.table import BY_NAME, LEVELS, Setting
 from sql.times.zone_names import POSIX_RULES, POSIX_ZONE, fixed_seconds, fixed_zone, zone_names
 from sql.values.booleans import parse_bool
-from sql.values.client_encodings import encoding_named, is_known
 from sql.values.durations import KILOBYTES, MILLISECONDS, quantity
+from sql.values.encodings import encoding_named, is_known
 
 UNITS = {"ms": MILLISECONDS, "kB": KILOBYTES}
 UNIT_HINTS = {

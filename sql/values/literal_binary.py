@@ -23,7 +23,7 @@ from sql.times.zoned_time import ZONE_S_END
 from sql.types.datatypes import OIDS_OF_NAMES, LiteralValue, SqlType
 from sql.values.array_binary import array_value
 from sql.values.bytes import uuid_text
-from sql.values.client_encodings import UTF8, ClientEncoding, invalid_bytes
+from sql.values.encodings import UTF8, Encoding, invalid_bytes
 from sql.values.identifiers import received_char, received_name
 from sql.values.json_text import json_check
 from sql.values.jsonb_text import jsonb_value
@@ -56,7 +56,7 @@ INFINITE_DATES = (-(1 << 31), (1 << 31) - 1)
 INFINITE_TIMESTAMPS = (-(1 << 63), (1 << 63) - 1)
 
 
-def binary_value(data: bytes, kind: SqlType, encoding: ClientEncoding = UTF8) -> LiteralValue:
+def binary_value(data: bytes, kind: SqlType, encoding: Encoding = UTF8) -> LiteralValue:
     """Return the value of `data`, whose texts are in `encoding`.
 
     Modifiers of `kind` are not applied.
@@ -141,7 +141,7 @@ def check_time(data: bytes) -> None:
         raise SqlError("22008", "time out of range")
 
 
-def json_value(data: bytes, family: str, encoding: ClientEncoding) -> str:
+def json_value(data: bytes, family: str, encoding: Encoding) -> str:
     """Return a JSON text, checked.
 
     Jsonb has a version before the text, and is brought to its normal form.
@@ -157,7 +157,7 @@ def json_value(data: bytes, family: str, encoding: ClientEncoding) -> str:
     return jsonb_value(text_value(data[1:], encoding))
 
 
-def text_value(data: bytes, encoding: ClientEncoding = UTF8) -> str:
+def text_value(data: bytes, encoding: Encoding = UTF8) -> str:
     """Return a text in the client's encoding. Raises 22021 and 22P05."""
     text = encoding.decoded(data)
     if "\0" in text:

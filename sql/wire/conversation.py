@@ -21,7 +21,7 @@ from dataclasses import replace
 from enum import Enum, auto
 
 from sql.errors import SqlError
-from sql.values.client_encodings import UTF8, ClientEncoding
+from sql.values.encodings import UTF8, Encoding
 from sql.wire.messages import (
     GSS_REQUEST,
     SSL_REQUEST,
@@ -222,7 +222,7 @@ class Conversation:
         self.state = State.READY
         return self._received_meanwhile()
 
-    def read_again(self, messages: Iterable[FrontendMessage], encoding: ClientEncoding) -> list[FrontendMessage]:
+    def read_again(self, messages: Iterable[FrontendMessage], encoding: Encoding) -> list[FrontendMessage]:
         """Take `encoding` from now on.
 
         Return messages that were received, and not yet handled, as they read in this encoding.
@@ -417,7 +417,7 @@ class Conversation:
         self._partial_bytes_needed = bytes_needed
 
 
-def read_message(kind: int, body: bytes, encoding: ClientEncoding) -> FrontendMessage:
+def read_message(kind: int, body: bytes, encoding: Encoding) -> FrontendMessage:
     """Return the message of a body whose strings are in `encoding`."""
     try:
         in_utf8 = received(kind, body, encoding)
@@ -426,7 +426,7 @@ def read_message(kind: int, body: bytes, encoding: ClientEncoding) -> FrontendMe
         return Malformed(error, kind in _EXTENDED_KINDS, kind, body)
 
 
-def read_in_other(message: FrontendMessage, before: ClientEncoding, encoding: ClientEncoding) -> FrontendMessage:
+def read_in_other(message: FrontendMessage, before: Encoding, encoding: Encoding) -> FrontendMessage:
     """Return a message that was taken to be in the encoding `before`."""
 
     def turned(text: str) -> str:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import cast
 
 from sql.errors import SqlError
-from sql.values.client_encodings import UTF8
+from sql.values.encodings import UTF8
 from sql.wire.messages import (
     COPY_DONE,
     FLUSH,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from sql.errors import SqlError
 from sql.types.datatypes import SqlType
 from sql.values.array_binary import ArrayBytes
-from sql.values.client_encodings import ClientEncoding
+from sql.values.encodings import Encoding
 from sql.wire import writer
 
 HEAD_BYTES = 5
@@ -41,7 +41,7 @@ COPY_HEADER_BYTES = len(COPY_SIGNATURE) + 8
 Recode = Callable[[bytes], bytes]
 
 
-def received(kind: int, body: bytes, encoding: ClientEncoding) -> bytes:
+def received(kind: int, body: bytes, encoding: Encoding) -> bytes:
     """Return the body of a frontend message with its strings in UTF-8.
 
     Values of Bind stay as they are: the caller that knows their types reads them.
@@ -59,7 +59,7 @@ def received(kind: int, body: bytes, encoding: ClientEncoding) -> bytes:
     return b"".join((*parts, body[at:]))
 
 
-def sent(messages: bytes, encoding: ClientEncoding) -> bytes:
+def sent(messages: bytes, encoding: Encoding) -> bytes:
     """Return backend messages in the client's encoding, where the texts tell their own place.
 
     Rows and COPY data stay as they are.
@@ -81,7 +81,7 @@ def sent(messages: bytes, encoding: ClientEncoding) -> bytes:
     return b"".join(parts)
 
 
-def sent_rows(messages: bytes, types: Sequence[SqlType], formats: Sequence[int], encoding: ClientEncoding) -> bytes:
+def sent_rows(messages: bytes, types: Sequence[SqlType], formats: Sequence[int], encoding: Encoding) -> bytes:
     """Return DataRows with their texts in the client's encoding.
 
     formats: one for each column.
@@ -92,7 +92,7 @@ def sent_rows(messages: bytes, types: Sequence[SqlType], formats: Sequence[int],
     return b"".join(writer.message(b"D", _row(body, types, formats, recode)) for _, body in split(messages))
 
 
-def sent_copy(messages: bytes, types: Sequence[SqlType] | None, encoding: ClientEncoding) -> bytes:
+def sent_copy(messages: bytes, types: Sequence[SqlType] | None, encoding: Encoding) -> bytes:
     """Return CopyData of COPY TO in the client's encoding.
 
     types: of the columns in the binary format, None in the other formats.
@@ -119,7 +119,7 @@ def split(messages: bytes) -> Iterator[tuple[int, bytes]]:
         at += 1 + length
 
 
-def to_client(encoding: ClientEncoding) -> Recode:
+def to_client(encoding: Encoding) -> Recode:
     """Return the function that converts UTF-8 to the encoding."""
 
     def recode(data: bytes) -> bytes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 
 from sql.errors import SqlError
-from sql.values.client_encodings import UTF8
+from sql.values.encodings import UTF8
 from sql.wire.messages import GSS_REQUEST, SSL_REQUEST, CancelRequest, GssRequest, SslRequest, Startup
 
 # PostgreSQL's MAX_STARTUP_PACKET_LENGTH.

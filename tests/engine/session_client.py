@@ -28,7 +28,7 @@ from ringbuffer.memory.arrow import morsel_to_arrow
 from sql.errors import SqlError
 from sql.settings.settings import Settings
 from sql.tree.relations import OutputColumn
-from sql.values.client_encodings import UTF8
+from sql.values.encodings import UTF8
 from sql.wire import writer
 from sql.wire.conversation import Conversation
 from tests.end_to_end.raw_client import Answer, in_full, query, render

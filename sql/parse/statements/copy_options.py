@@ -11,8 +11,8 @@ from sql.names.suggestions import did_you_mean
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.statements.options import boolean_or_string
 from sql.parse.statements.parts import CopyOptions
-from sql.values.client_encodings import encoding_named, is_known
 from sql.values.durations import milliseconds
+from sql.values.encodings import encoding_named, is_known
 
 OptionValue = str | tuple[str, ...] | None
 RawOption = tuple[str, OptionValue, int]

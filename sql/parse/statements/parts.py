@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from sql.parse import syntax
 from sql.types.datatypes import SqlType
-from sql.values.client_encodings import ClientEncoding
+from sql.values.encodings import Encoding
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ class CopyOptions:
     force_not_null: tuple[str, ...] = ()
     force_null: tuple[str, ...] = ()
     publish_ms: int | None = None
-    encoding: ClientEncoding | None = None
+    encoding: Encoding | None = None
 
 
 @dataclass(frozen=True)

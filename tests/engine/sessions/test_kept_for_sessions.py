@@ -14,10 +14,11 @@ from typing import Any, cast
 import pyarrow as pa
 import pytest
 
+from engine.dialect.advisory_locks import ADVISORY_MAX
 from engine.dialect.notifications import Notifications
 from engine.sessions.inbox import UNREAD_BYTES_MAX, Inbox
 from engine.sessions.session import Session
-from engine.tables.locks import ADVISORY_MAX, Locks, SessionLocks
+from engine.tables.locks import Locks, SessionLocks
 from tests.end_to_end.raw_client import SYNC, RawClient, bind, close, execute, parse, query
 from tests.engine.session_client import World
 from tests.oracle.antumbra import AntumbraServer
@@ -92,9 +93,9 @@ def test_locks_of_one_session_are_bounded_and_those_of_others_go_on(world: World
 def test_what_was_given_back_is_forgotten() -> None:
     locks = SessionLocks(Locks(), 1, lambda: 0, lambda: None)
     for number in range(100):
-        assert locks.take(("advisory", number), "EXCLUSIVE ADVISORY", lasting=True)
-        assert locks.give_back(("advisory", number), "EXCLUSIVE ADVISORY")
-    assert not locks.lasting and not locks.give_back(("advisory", 1), "EXCLUSIVE ADVISORY")
+        assert locks.take(("advisory", number), "EXCLUSIVE", lasting=True)
+        assert locks.give_back(("advisory", number), "EXCLUSIVE")
+    assert not locks.lasting and not locks.give_back(("advisory", 1), "EXCLUSIVE")
 
 
 @pytest.fixture

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+import re
 import struct
 
 import pytest
 
 from sql.errors import SqlError
-from sql.values.client_encodings import ENCODINGS, UTF8
+from sql.values.encodings import UTF8, Encoding
 from sql.wire.conversation import Conversation, State
 from sql.wire.messages import (
     COPY_DONE,
@@ -277,7 +278,7 @@ def test_nothing_is_read_behind_a_cancel_request() -> None:
 
 def test_strings_in_the_encoding_of_the_client() -> None:
     conversation = ready_conversation()
-    latin1 = ENCODINGS["latin1"]
+    latin1 = Encoding("LATIN1", "iso8859-1")
     received = conversation.receive(frame(b"P", b"\xe9\0SELECT '\xfc'\0\0\0") + query("SELECT 'é'") + SYNC_FRAME)
     assert [type(message) for message in received] == [Malformed, Query, Sync]
     again = conversation.read_again(received, latin1)
@@ -287,16 +288,16 @@ def test_strings_in_the_encoding_of_the_client() -> None:
     (bound,) = conversation.receive(frame(b"B", b"\xe9\0\xfc\0\0\0\0\1\0\0\0\1\xe9\0\0"))
     assert isinstance(bound, Bind)
     assert (bound.portal, bound.statement, bound.parameters()) == ("é", "ü", [b"\xe9"])
-    turned = conversation.read_again([*described, bound], ENCODINGS["latin2"])
+    turned = conversation.read_again([*described, bound], Encoding("LATIN2", "iso8859-2"))
     assert [type(message) for message in turned] == [Describe, Execute, CopyFail, Bind]
 
 
 def test_a_change_of_encoding_that_what_waits_does_not_fit() -> None:
     conversation = ready_conversation()
     (waiting,) = conversation.receive(query("SELECT 'é'"))
-    (refused,) = conversation.read_again([waiting], ENCODINGS["euccn"])
+    (refused,) = conversation.read_again([waiting], Encoding("EUC_CN", "gb2312", re.compile(rb"[\xa1-\xfe]{2}")))
     assert refused == Query("SELECT '茅'")
-    (refused,) = conversation.read_again([Describe("S", "茅a")], ENCODINGS["win1252"])
+    (refused,) = conversation.read_again([Describe("S", "茅a")], Encoding("WIN1252", "cp1252"))
     assert isinstance(refused, Describe)
     (refused,) = conversation.read_again([Query("ı")], UTF8)
     assert isinstance(refused, Malformed) and refused.error.sqlstate == "22P05"

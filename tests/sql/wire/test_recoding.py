@@ -8,11 +8,11 @@ import pytest
 
 from sql.errors import SqlError
 from sql.types.datatypes import BYTEA, INT4, JSONB, TEXT, array_of
-from sql.values.client_encodings import ENCODINGS
+from sql.values.encodings import Encoding
 from sql.wire import writer
 from sql.wire.recoding import sent, sent_copy, sent_rows
 
-LATIN1 = ENCODINGS["latin1"]
+LATIN1 = Encoding("LATIN1", "iso8859-1")
 
 
 def test_messages_that_tell_where_their_text_is() -> None:

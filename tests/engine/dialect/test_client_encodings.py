@@ -8,12 +8,13 @@ import random
 
 import pytest
 
+from engine.dialect.client_encodings import SQL_ASCII
 from sql.errors import SqlError
-from sql.values.client_encodings import (
+from sql.values.encodings import (
     ENCODINGS,
-    OTHER_ENCODINGS,
+    REFUSED,
     UTF8,
-    ClientEncoding,
+    Encoding,
     ReceivedText,
     encoding_named,
     is_known,
@@ -69,14 +70,14 @@ def has(codec: str, text: str) -> bool:
     return True
 
 
-def text_bytes(encoding: ClientEncoding, text: str) -> bytes | None:
+def text_bytes(encoding: Encoding, text: str) -> bytes | None:
     try:
         return encoding.encoded(text)
     except SqlError:
         return None
 
 
-def bytes_text(encoding: ClientEncoding, data: object) -> str | None:
+def bytes_text(encoding: Encoding, data: object) -> str | None:
     assert isinstance(data, bytes)
     try:
         return encoding.decoded(data)
@@ -86,7 +87,7 @@ def bytes_text(encoding: ClientEncoding, data: object) -> str | None:
 
 def test_names(postgres: PostgresCluster) -> None:
     with postgres.connect() as connection:
-        for name in (*ENCODINGS, *OTHER_ENCODINGS):
+        for name in (*ENCODINGS, *REFUSED):
             row = connection.execute("SELECT pg_encoding_to_char(pg_char_to_encoding(%s))", (name,)).fetchone()
             known = encoding_named(name)
             assert row is not None and row[0], name
@@ -96,6 +97,7 @@ def test_names(postgres: PostgresCluster) -> None:
         names = [str(row[0]) for row in connection.execute(query)]
         assert all(is_known(name.replace("_", "-").lower()) for name in names)
         assert not is_known("latin11") and not is_known("")
+    assert encoding_named("SQL_ASCII") is SQL_ASCII and not SQL_ASCII.converts
 
 
 ERRORS = [

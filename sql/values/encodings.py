@@ -1,23 +1,22 @@
-"""The encodings of client_encoding and of COPY's ENCODING: PostgreSQL's names, and texts from and
-to their bytes.
+"""Encodings of texts, and the registry of those that a client may ask for.
 
-Enters: bytes of a client, texts for a client. Leaves: texts, bytes, and PostgreSQL's errors where a
-character has no equivalent. An encoding is here if its Python codec says of every character what
-PostgreSQL says; the others are known by name, and refused. Must not know messages.
+Enters: bytes of a client, texts for a client, encodings with their names. Leaves: texts, bytes, and
+PostgreSQL's errors where a character has no equivalent. UTF8 is always there; the engine's dialect
+registers others. Must not know messages.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sql.errors import SqlError
-from sql.values import euc_jp
 
 
 @dataclass(frozen=True)
-class ClientEncoding:
+class Encoding:
     """One encoding.
 
     Attributes:
@@ -74,7 +73,7 @@ class ReceivedText:
     characters are whole.
     """
 
-    def __init__(self, encoding: ClientEncoding) -> None:
+    def __init__(self, encoding: Encoding) -> None:
         self._encoding = encoding
         self._decoder = codecs.getincrementaldecoder(encoding.codec)()
 
@@ -94,17 +93,26 @@ def invalid_bytes(data: bytes, encoding: str) -> SqlError:
     return SqlError("22021", f'invalid byte sequence for encoding "{encoding}": {_hexadecimal(data)}')
 
 
-def encoding_named(text: str) -> ClientEncoding | None:
+def register_encodings(encodings: Mapping[str, Encoding], refused: Iterable[str]) -> None:
+    """Make encodings known by their names in small letters, without punctuation.
+
+    refused: names of encodings that PostgreSQL has and Antumbra has not.
+    """
+    ENCODINGS.update(encodings)
+    REFUSED.update(refused)
+
+
+def encoding_named(text: str) -> Encoding | None:
     """Return the encoding that `text` names, by any of PostgreSQL's names.
 
-    None for an encoding that is not here.
+    None for an encoding that nobody has registered.
     """
     return ENCODINGS.get(_plain(text))
 
 
 def is_known(text: str) -> bool:
     """Tell whether PostgreSQL has an encoding of this name."""
-    return _plain(text) in ENCODINGS or _plain(text) in OTHER_ENCODINGS
+    return _plain(text) in ENCODINGS or _plain(text) in REFUSED
 
 
 def _plain(text: str) -> str:
@@ -126,46 +134,6 @@ def _hexadecimal(data: bytes) -> str:
     return " ".join(f"0x{byte:02x}" for byte in data)
 
 
-UTF8 = ClientEncoding("UTF8", "utf-8")
-# No encoding: bytes are not converted, so they are those of UTF8.
-SQL_ASCII = ClientEncoding("SQL_ASCII", "utf-8")
-_GB18030 = ClientEncoding(
-    "GB18030",
-    "gb18030",
-    re.compile(rb"[\x81-\xfe](?:[0-9][\x81-\xfe][0-9]|[\x40-\x7e\x80-\xfe])"),
-    re.compile(rb".[0-9].{0,2}|.{1,2}", re.DOTALL),
-)
-_EUC_JP = ClientEncoding(
-    "EUC_JP",
-    euc_jp.NAME,
-    re.compile(rb"\x8e[\xa1-\xdf]|\x8f[\xa1-\xfe]{2}|[\xa1-\xfe]{2}"),
-    re.compile(rb"\x8f.{0,2}|.{1,2}", re.DOTALL),
-)
-_LATIN = {1: 1, 2: 2, 3: 3, 4: 4, 5: 9, 6: 10, 7: 13, 8: 14, 9: 15, 10: 16}
-_ALIASES = {"win": "win1251", "alt": "win866", "koi8": "koi8r"} | dict.fromkeys(
-    ("abc", "tcvn", "tcvn5712", "vscii"), "win1258"
-)
-
-
-def _table() -> dict[str, ClientEncoding]:
-    """Return the encodings by their names without punctuation."""
-    found = {"utf8": UTF8, "unicode": UTF8, "sqlascii": SQL_ASCII, "gb18030": _GB18030, "eucjp": _EUC_JP}
-    found["euccn"] = ClientEncoding("EUC_CN", "gb2312", re.compile(rb"[\xa1-\xfe]{2}"))
-    found["koi8r"] = ClientEncoding("KOI8R", "koi8-r")
-    found["koi8u"] = ClientEncoding("KOI8U", "koi8-u")
-    for number, part in _LATIN.items():
-        found[f"latin{number}"] = found[f"iso8859{part}"] = ClientEncoding(f"LATIN{number}", f"iso8859-{part}")
-    for part in (5, 6, 7, 8):
-        found[f"iso8859{part}"] = ClientEncoding(f"ISO_8859_{part}", f"iso8859-{part}")
-    for page in (866, 874, *range(1250, 1259)):
-        found[f"win{page}"] = found[f"windows{page}"] = ClientEncoding(f"WIN{page}", f"cp{page}")
-    return found | {alias: found[name] for alias, name in _ALIASES.items()}
-
-
-ENCODINGS = _table()
-OTHER_ENCODINGS = frozenset(
-    """
-    big5 eucjis2004 euckr euctw gbk johab mskanji muleinternal shiftjis shiftjis2004 sjis uhc win932 win936 win949 win950
-    windows932 windows936 windows949 windows950
-    """.split()
-)
+UTF8 = Encoding("UTF8", "utf-8")
+ENCODINGS = {"utf8": UTF8, "unicode": UTF8}
+REFUSED: set[str] = set()
