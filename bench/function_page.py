@@ -22,14 +22,16 @@ from sql.functions.session import VIEW_CHANGES
 from sql.functions.sets import TABLE_FUNCTIONS
 from sql.functions.signatures import Signature
 from sql.functions.table import BINARY_OPERATORS, FUNCTIONS, OF_SESSION, PREFIX_OPERATORS, ROWS
+from sql.functions.volatility import is_volatile
 from sql.parse.parse import parse
 from sql.parse.statements.select import Select
-from sql.tree.relations import Project, Relation
+from sql.tree.expressions import Expression
+from sql.tree.relations import Project, Relation, Schema
 from sql.tree.walks import scans
 from sql.types.casts import cast_context
 from sql.types.datatypes import FAMILIES, SCALARS, SqlType, enum_type, numeric
 from sql.types.enums import new_enum
-from views.codegen.support import kernel_supports
+from views.codegen.support import Cuts, kernel_supports
 
 PAGE = Path(__file__).parents[1] / "sql" / "FUNCTIONS.md"
 TABLE = "t"
@@ -51,9 +53,11 @@ DATE_FIELDS = frozenset({"extract", "date_part"})
 HEAD = """# Functions, operators, aggregates and casts
 
 Made by `python -m bench.function_page` from the tables of signatures and rules; do not edit. The meaning is PostgreSQL 15's everywhere.
-*Kernel*: in the stream part of a continuous view. *DuckDB*: in SELECT and DML over tables, views and their stored versions. *Spark*: in the
-upper and static parts of a continuous view. What a column does not have is refused there with 0A000. Some arguments must be constants:
-units, zones, separators, numbers of digits; in Spark and in kernels also patterns, and intervals that are added to times.
+*Kernel*: in the stream part of a continuous view; what is *computed* there is computed by DuckDB before the kernel runs, as one more
+column, and what is *volatile* is refused there, since recovery computes the rows of a stream again. *DuckDB*: in SELECT and DML over
+tables, views and their stored versions. *Spark*: in the upper and static parts of a continuous view. What a column does not have is refused
+there with 0A000. Some arguments must be constants: units, zones, separators, numbers of digits; in Spark and in kernels also patterns, and
+intervals that are added to times.
 """
 
 
@@ -189,7 +193,7 @@ def aggregate_rows() -> Iterator[Row]:
                 text = f"{name}({', '.join(arguments[:-1] if within else arguments)})"
                 text += f" within group (order by {arguments[-1]})" if within else ""
                 kernel, duckdb, spark = query_support(f"select {text} from {TABLE}")
-                in_kernel = signature.canonical in MERGEABLE and bool(support(arguments[0])[0])
+                in_kernel = signature.canonical in MERGEABLE and support(arguments[0])[0] in ("yes", "computed")
                 yield f"`{name}`", shown(signature), ("yes" if in_kernel else kernel, duckdb, spark)
 
     return grouped(rows())
@@ -225,8 +229,19 @@ def support(expression: str) -> Support:
     if root is None:
         return "", "", ""
     assert isinstance(root, Project), query
-    kernel = all(kernel_supports(item, root.input.schema) for _, item in root.items)
-    return "yes" if kernel else "", printed(emit_duckdb, root), printed(emit_spark, root)
+    in_duckdb = printed(emit_duckdb, root)
+    return in_stream(root.items[0][1], root.input.schema, bool(in_duckdb)), in_duckdb, printed(emit_spark, root)
+
+
+def in_stream(expression: Expression, schema: Schema, in_duckdb: bool) -> str:
+    """Return how a stream pipeline has an expression over the columns of its input."""
+    if kernel_supports(expression, schema):
+        return "yes"
+    if not in_duckdb:
+        return ""
+    if is_volatile(expression):
+        return "volatile"
+    return "computed" if Cuts(schema, len(schema)).cut(expression) else ""
 
 
 def query_support(query: str) -> Support:

@@ -132,7 +132,10 @@ def _one_array(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _stored(array: pa.Array, column: ColumnLayout) -> pa.Array:
-    return array if column.value_form is None else bytes_of(array)
+    if column.value_form is None:
+        return array
+    assert array.type == column.value_form, (column.name, array.type)
+    return bytes_of(array)
 
 
 def _nulls(array: pa.Array) -> npt.NDArray[np.uint8]:

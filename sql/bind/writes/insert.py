@@ -205,7 +205,7 @@ def bind_query_source(
     width = len(relation.schema)
     check_width(statement, width, len(columns), places[len(columns)] if width > len(columns) else None)
     items = tuple(
-        (column.name, assign(value, column, context, place))
+        (column.name, stored(assign(value, column, context, place), column))
         for column, value, place in zip(columns, operand.columns, places, strict=False)
     )
     return Project(relation, items), targets[:width]

@@ -17,6 +17,8 @@ from views.codegen.values import ALWAYS, NEVER, Value
 from views.codegen.writer import KernelWriter
 from views.model.refusals import not_in_kernels
 
+MOMENTS = frozenset({"date", "timestamp", "timestamptz"})
+
 
 def zone_arrays(writer: KernelWriter, zone: str) -> str:
     """Return source text of a zone's two arrays, as arguments."""
@@ -57,7 +59,7 @@ def write_date_trunc(writer: ExpressionWriter, node: Call | Cast | Case) -> Valu
     """date_trunc(unit, timestamp)."""
     assert isinstance(node, Call)
     unit = UNIT_CODES[str(literal_argument(node, 0))]
-    value = writer.evaluate(node.arguments[1])
+    value = evaluate_moment(writer, node, 1)
     out = writer.writer
     if node.type.family == "timestamptz":
         arrays = zone_arrays(out, str(literal_argument(node, 2)))
@@ -81,7 +83,7 @@ def write_extract(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     assert isinstance(node, Call)
     name, family = str(literal_argument(node, 0)), node.arguments[1].type.family
     field, out = FIELD_CODES[name], writer.writer
-    value = writer.evaluate(node.arguments[1])
+    value = evaluate_moment(writer, node, 1)
     if name in GROWING_FIELDS:
         call = f"{out.use('scalar.calendars.calendar', 'finite_date' if family == 'date' else 'finite_timestamp')}({value.word})"
         kind = node.arguments[1].type
@@ -109,13 +111,22 @@ def null_if_infinite(writer: ExpressionWriter, value: Value, family: str) -> Val
     return Value(value.words, writer.writer.assign("field_null", null))
 
 
+def evaluate_moment(writer: ExpressionWriter, node: Call, place: int) -> Value:
+    """Return an operand that is a date or a timestamp.
+
+    Raises 0A000 for an interval and a time of day.
+    """
+    kind = node.arguments[place].type
+    if kind.family not in MOMENTS:
+        raise not_in_kernels(f"{node.function} of {kind.sql_name}", node.position)
+    return writer.evaluate(node.arguments[place])
+
+
 def write_isfinite(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     """isfinite(date or timestamp)."""
     assert isinstance(node, Call)
     family = node.arguments[0].type.family
-    if family == "interval":
-        raise not_in_kernels("isfinite(interval)", node.position)
-    value = writer.evaluate(node.arguments[0])
+    value = evaluate_moment(writer, node, 0)
     function = writer.writer.use(
         "scalar.calendars.calendar", "is_infinite_date" if family == "date" else "is_infinite_timestamp"
     )
@@ -127,7 +138,7 @@ def write_date_part(writer: ExpressionWriter, node: Call | Cast | Case) -> Value
     assert isinstance(node, Call)
     name, family = str(literal_argument(node, 0)), node.arguments[1].type.family
     field, out = FIELD_CODES[name], writer.writer
-    value = writer.evaluate(node.arguments[1])
+    value = evaluate_moment(writer, node, 1)
     if name not in GROWING_FIELDS:
         value = null_if_infinite(writer, value, family)
     if node.arguments[1].type.family == "timestamptz":
