@@ -26,6 +26,7 @@ from ringbuffer.scalar.numbers.any_numeric import any_compare
 from ringbuffer.scalar.numbers.arithmetic import compare_float64, real
 from ringbuffer.scalar.numbers.int128 import int128_add, int128_multiply_words
 from ringbuffer.scalar.numbers.numeric import NAN_RANK, SPECIAL_SCALE, numeric_rescale
+from ringbuffer.scalar.texts.compared_bytes import stored_compare
 from ringbuffer.scalar.texts.text_values import text_compare
 
 signed_word: Any = np.int64
@@ -67,6 +68,15 @@ class State(IntEnum):
     BIT_OR = 18
     BIT_XOR = 19
     SUM_SQUARES = 20
+    MIN_STORED = 21
+    MAX_STORED = 22
+
+
+# The bits of a state in a step of the merge program; the form of what it compares is above them.
+STATE_BITS = 8
+STORED = frozenset({State.MIN_STORED, State.MAX_STORED})
+# Of two words, which are a string.
+TEXT_STATES = STORED | {State.MIN_TEXT, State.MAX_TEXT}
 
 
 WORDS: dict[State, int] = {
@@ -92,6 +102,8 @@ WORDS: dict[State, int] = {
     State.BIT_OR: 1,
     State.BIT_XOR: 1,
     State.SUM_SQUARES: 3,
+    State.MIN_STORED: 2,
+    State.MAX_STORED: 2,
 }
 
 
@@ -329,6 +341,24 @@ def min_text(control: Words, rows: Words, at: int, seen: int, w0: int, w1: int, 
 def max_text(control: Words, rows: Words, at: int, seen: int, w0: int, w1: int, heap: int) -> None:
     """Keep the larger text by its bytes."""
     if seen == 0 or text_compare(rows[at], rows[at + 1], control[HEAP_ADDRESS], w0, w1, heap) < 0:
+        keep_text(control, rows, at, w0, w1, heap)
+
+
+@kernel
+def min_stored(control: Words, rows: Words, at: int, seen: int, form: int, w0: int, w1: int, heap: int) -> None:
+    """Keep the smaller of values that are kept as bytes; of equal ones the later stays, as in
+    PostgreSQL.
+
+    form: as in compared_bytes.py. The heap of the table has room for the value.
+    """
+    if seen == 0 or stored_compare(form, rows[at], rows[at + 1], control[HEAP_ADDRESS], w0, w1, heap) >= 0:
+        keep_text(control, rows, at, w0, w1, heap)
+
+
+@kernel
+def max_stored(control: Words, rows: Words, at: int, seen: int, form: int, w0: int, w1: int, heap: int) -> None:
+    """Keep the larger of values that are kept as bytes; of equal ones the later stays."""
+    if seen == 0 or stored_compare(form, rows[at], rows[at + 1], control[HEAP_ADDRESS], w0, w1, heap) <= 0:
         keep_text(control, rows, at, w0, w1, heap)
 
 

@@ -2,8 +2,9 @@
 
 The values that decide the order come first. Each value has a form: bits 0-2 are its kind, then come
 whether it decides the order, descending or not, and NULLs first or last; from bit 8 on stands its
-bit in the null mask. Of rows that are equal in the order the row that came first stays, so that
-tables must be merged in the order of their commits. Texts are as in `ringbuffer.groups.aggregates`.
+bit in the null mask, from bit 16 on the form in which strings are compared (compared_bytes.py). Of
+rows that are equal in the order the row that came first stays, so that tables must be merged in the
+order of their commits. Texts are as in `ringbuffer.groups.aggregates`.
 Must not know SQL.
 """
 
@@ -17,7 +18,7 @@ from ringbuffer.groups.hash_table import HEAP_ADDRESS, Words
 from ringbuffer.scalar.numbers.any_numeric import any_compare
 from ringbuffer.scalar.numbers.arithmetic import compare_float64
 from ringbuffer.scalar.numbers.numeric import numeric_compare
-from ringbuffer.scalar.texts.text_values import text_compare
+from ringbuffer.scalar.texts.compared_bytes import stored_compare
 
 
 class Kind(IntEnum):
@@ -36,6 +37,8 @@ ORDERS = 8
 DESCENDING = 16
 NULLS_FIRST = 32
 BIT_SHIFT = 8
+BIT_MASK = 63
+FORM_SHIFT = 16
 VALUES_MAX = 63
 
 FLOAT = int(Kind.FLOAT)
@@ -61,8 +64,9 @@ def compare_kept(
 
     The order is that of `form`.
     """
-    kept_null = (rows[mask_at] >> (form >> BIT_SHIFT)) & 1
-    new_null = (source[source_mask] >> (form >> BIT_SHIFT)) & 1
+    bit = (form >> BIT_SHIFT) & BIT_MASK
+    kept_null = (rows[mask_at] >> bit) & 1
+    new_null = (source[source_mask] >> bit) & 1
     if kept_null != 0 or new_null != 0:
         if kept_null == new_null:
             return 0
@@ -75,7 +79,8 @@ def compare_kept(
     elif kind == NUMERIC:
         order = any_compare(rows[at], rows[at + 1], rows[at + 2], source[start], source[start + 1], source[start + 2])
     elif kind == TEXT:
-        order = text_compare(rows[at], rows[at + 1], control[HEAP_ADDRESS], source[start], source[start + 1], heap)
+        words = (rows[at], rows[at + 1], control[HEAP_ADDRESS], source[start], source[start + 1], heap)
+        order = stored_compare(form >> FORM_SHIFT, *words)
     else:
         order = (1 if rows[at] > source[start] else 0) - (1 if rows[at] < source[start] else 0)
     if order == 0:

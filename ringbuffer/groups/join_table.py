@@ -16,7 +16,7 @@ heap. Must not know SQL or views.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -27,8 +27,12 @@ from ringbuffer.compile.jit import inlined_kernel, kernel, sized_kernel
 from ringbuffer.groups.aggregates import NAN_KEY
 from ringbuffer.groups.hash_table import HASH_SEED, HEAP_ADDRESS, Words, equal_entries, hash_entry, mix
 from ringbuffer.memory.addresses import float_from_bits, prefetch
+from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
+from ringbuffer.memory.error_codes import OK
 from ringbuffer.scalar.numbers.int128 import signed_word, unsigned_word
 from ringbuffer.scalar.numbers.numeric import numeric_normalise
+from ringbuffer.scalar.texts.compared_bytes import stored_key
+from ringbuffer.scalar.texts.text_functions import ADDRESS, USED, ScratchHeap
 
 Array = npt.NDArray[Any]
 from_bits: Any = float_from_bits
@@ -53,6 +57,7 @@ ROWS_MAX = 2**31 - 2
 # on.
 ROWS_AHEAD = 16
 COLUMNS_MAX = 63  # bits of the mask of NULLs
+KEY_ROOM = 64  # bytes of scratch for a key, at first
 SLOTS_MIN = 16
 # A dense table may have so many slots per row, or so many at all where rows are few.
 DENSE_SLOTS_PER_ROW_MAX = 4
@@ -151,6 +156,36 @@ def build_join_table(
     places_count = int(index[SIZE]) if index[KIND] == UNIQUE else len(kept)
     index[NULL_ROW] = places_count
     return JoinTable(index, _payload(columns, kept, positions, places_count), heap, len(kept), keys_count)
+
+
+def keyed_column(column: BuildColumn, form: int, heap: npt.NDArray[np.uint8]) -> tuple[BuildColumn, Array]:
+    """Return the keys of a column of strings in a form of compared_bytes.py, and the heap with
+    their bytes at its end.
+    """
+    scratch = ScratchHeap(len(heap) + KEY_ROOM * len(column.data))
+    keys = np.zeros((len(column.data), 2), dtype=np.int64)
+    nulls = np.ascontiguousarray(column.nulls)
+    while not write_keys(form, np.ascontiguousarray(column.data), nulls, heap.ctypes.data, scratch.words, keys):
+        scratch.grow()
+    long = (keys[:, 0] & LENGTH_MASK) > INLINE_BYTES_MAX
+    # Their addresses become offsets in the common heap.
+    keys[long, 1] += len(heap) - int(scratch.words[ADDRESS])
+    return replace(column, data=keys), np.concatenate([heap, scratch.heap[: int(scratch.words[USED])]])
+
+
+@kernel
+def write_keys(form: int, data: Array, nulls: Array, heap: int, scratch: Array, keys: Array) -> bool:
+    """Write the keys of strings int64[n, 2] to keys int64[n, 2], by absolute addresses; False where
+    the scratch heap is too small.
+    """
+    for row in range(len(data)):
+        if nulls[row] == 0:
+            w0, w1, _, error = stored_key(form, data[row, 0], data[row, 1], heap, scratch)
+            if error != OK:
+                return False
+            keys[row, 0] = w0
+            keys[row, 1] = w1
+    return True
 
 
 def key_words(column: BuildColumn, form: KeyForm) -> list[Array]:

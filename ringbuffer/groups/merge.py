@@ -1,9 +1,9 @@
 """Merging of one group table into another: one compiled kernel for all views, driven by a program.
 
-program: int64[k, 3], for each state of a row (its kind, its first word, the word of the count that
-the state shares), counts after the states that they belong to. A first row has a head (FIRST, its
-first word, how many values) and for each value (its form, its word, the word of the count). A merge
-never fails on data. Must not know SQL.
+program: int64[k, 3], for each state of a row (its kind, from bit 8 on the form in which it compares
+values; its first word; the word of the count that the state shares), counts after the states that
+they belong to. A first row has a head (FIRST, its first word, how many values) and for each value
+(its form, its word, the word of the count). A merge never fails on data. Must not know SQL.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from ringbuffer.compile.jit import kernel
 from ringbuffer.groups.aggregates import (
     OUT_OF_RANGE,
     SPECIAL_SUM,
+    STATE_BITS,
     State,
     add_integer,
     add_numeric,
@@ -28,11 +29,13 @@ from ringbuffer.groups.aggregates import (
     max_float,
     max_integer,
     max_numeric,
+    max_stored,
     max_text,
     merge_average,
     min_float,
     min_integer,
     min_numeric,
+    min_stored,
     min_text,
     sum_float32,
     sum_float64,
@@ -72,6 +75,9 @@ BIT_AND = int(State.BIT_AND)
 BIT_OR = int(State.BIT_OR)
 BIT_XOR = int(State.BIT_XOR)
 SUM_SQUARES = int(State.SUM_SQUARES)
+MIN_STORED = int(State.MIN_STORED)
+MAX_STORED = int(State.MAX_STORED)
+STATE_MASK = (1 << STATE_BITS) - 1
 
 
 def merge_tables(target: GroupTable, source: GroupTable, program: Program) -> None:
@@ -150,7 +156,8 @@ def merge_rows(
             added = source[row + program[step, 2]]
             if added != 0:
                 merge_state(
-                    program[step, 0],
+                    program[step, 0] & STATE_MASK,
+                    program[step, 0] >> STATE_BITS,
                     control,
                     rows,
                     group + program[step, 1],
@@ -166,10 +173,21 @@ def merge_rows(
 
 @kernel
 def merge_state(
-    kind: int, control: Words, rows: Words, at: int, seen: int, source: Words, start: int, added: int, heap: int
+    kind: int,
+    form: int,
+    control: Words,
+    rows: Words,
+    at: int,
+    seen: int,
+    source: Words,
+    start: int,
+    added: int,
+    heap: int,
 ) -> None:
     """Add the state at source[start], of `added` > 0 values, to the state at rows[at], of `seen`
     values.
+
+    form: in which the state compares values.
     """
     if kind == COUNT:
         rows[at] += added
@@ -202,6 +220,10 @@ def merge_state(
         min_text(control, rows, at, seen, source[start], source[start + 1], heap)
     elif kind == MAX_TEXT:
         max_text(control, rows, at, seen, source[start], source[start + 1], heap)
+    elif kind == MIN_STORED:
+        min_stored(control, rows, at, seen, form, source[start], source[start + 1], heap)
+    elif kind == MAX_STORED:
+        max_stored(control, rows, at, seen, form, source[start], source[start + 1], heap)
     elif kind == BIT_AND:
         bit_and(rows, at, seen, source[start])
     elif kind == BIT_OR:

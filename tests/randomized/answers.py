@@ -22,8 +22,10 @@ OUT_OF_RANGE = "22003"
 REFUSED = "0A000"
 WIDE_NUMBER = re.compile(rb"(\d\.?){39}")
 INTEGER_TYPES = (20, 21, 23)
-ARRAY_TYPES = (1000, 1005, 1007, 1009, 1014, 1015, 1016, 1182, 1231)
+ARRAY_TYPES = (1000, 1005, 1007, 1009, 1014, 1015, 1016, 1182, 1231, 1022, 1187, 2951, 3807)
 JSONB = 3802
+# From here on oids are of a user's own types; each server counts for itself.
+OWN_OIDS = 16384
 NUMERIC = 1700
 DIGITS_MAX = 38
 # Groups of four digits, the weight of the first, sign, scale; then the groups.
@@ -214,7 +216,7 @@ def prepared(
     assert answers[0].same_as(answers[1], ordered=False), "two executions of one statement"
     return Answer(
         answers[0].sqlstate,
-        f"{kinds} {answers[0].tag}",
+        f"{[min(kind, OWN_OIDS) for kind in kinds]} {answers[0].tag}",
         answers[0].types,
         answers[0].rows,
         answers[0].message,
@@ -227,7 +229,7 @@ def answer_of(result: pq.abc.PGresult) -> Answer:
         state = result.error_field(pq.DiagnosticField.SQLSTATE) or b""
         return Answer(sqlstate=state.decode(), message=(result.error_message or b"").decode())
     columns = range(result.nfields)
-    types = tuple(((result.fname(index) or b"").decode(), result.ftype(index)) for index in columns)
+    types = tuple(((result.fname(index) or b"").decode(), min(result.ftype(index), OWN_OIDS)) for index in columns)
     rows = tuple(tuple(_value(result, row, index) for index in columns) for row in range(result.ntuples))
     return Answer(tag=(result.command_status or b"").decode(), types=types, rows=rows)
 

@@ -12,8 +12,9 @@ from random import Random
 from tests.randomized.expressions import term_of
 from tests.randomized.queries import QueryMaker
 from tests.randomized.selects import Select, SelectMaker
+from tests.randomized.table_columns import BAD_TABLE_TEXTS, random_table_column, table_parameter
 from tests.randomized.tables import Source
-from tests.randomized.values import BAD_TEXTS, Column, copy_csv, copy_text, literal, parameter, random_column
+from tests.randomized.values import Column, copy_csv, copy_text, literal
 from tests.randomized.views import View, ViewMaker
 
 # Of the cases: each of their groupings is compiled.
@@ -73,7 +74,7 @@ def make_case(seed: int) -> Case:
     random = Random(seed)
     counts: Counter[str] = Counter()
     stream = f"s{seed}"
-    columns = [random_column(random, index) for index in range(random.randint(2, 6))]
+    columns = [random_table_column(random, f"c{index}") for index in range(random.randint(2, 6))]
     for column in columns:
         counts[f"column {column.family}"] += 1
     maker = ViewMaker(random, columns, counts)
@@ -208,7 +209,7 @@ class WriteMaker:
         self._count("insert parameters")
         columns = self._some_columns()
         values = tuple(
-            parameter(value, column.family) for value, column in zip(self._row(columns), columns, strict=True)
+            table_parameter(value, column.family) for value, column in zip(self._row(columns), columns, strict=True)
         )
         marks = ", ".join(["%s"] * len(columns))
         return Write(f"{self._head(columns)}({marks})", parameters=values, binary=self._random.random() < 0.5)
@@ -219,7 +220,7 @@ class WriteMaker:
         rows = []
         for _ in range(self._random.choice([1, 2, 15])):
             pairs = zip(self._row(columns), columns, strict=True)
-            rows.append(tuple(parameter(value, column.family) for value, column in pairs))
+            rows.append(tuple(table_parameter(value, column.family) for value, column in pairs))
         text = f"{self._head(columns)}({', '.join(['%s'] * len(columns))})"
         return Write(text, rows=tuple(rows), binary=self._random.random() < 0.5, several=True)
 
@@ -235,7 +236,9 @@ class WriteMaker:
 
     def _wrong_literal(self) -> Write:
         column = self._random.choice(self._columns)
-        return Write(f"INSERT INTO {self._stream} ({column.name}) VALUES ('{BAD_TEXTS.get(column.family, ('x',))[0]}')")
+        return Write(
+            f"INSERT INTO {self._stream} ({column.name}) VALUES ('{BAD_TABLE_TEXTS.get(column.family, ('x',))[0]}')"
+        )
 
     def _copy_with_options(self) -> Write:
         random = self._random
@@ -286,8 +289,10 @@ class WriteMaker:
     def _wrong(self) -> Write:
         """Return a write that fails, or that would if the value was not accepted."""
         random = self._random
-        column = random.choice([column for column in self._columns if column.family in BAD_TEXTS] or self._columns)
-        bad = random.choice(BAD_TEXTS.get(column.family, ("x",)))
+        column = random.choice(
+            [column for column in self._columns if column.family in BAD_TABLE_TEXTS] or self._columns
+        )
+        bad = random.choice(BAD_TABLE_TEXTS.get(column.family, ("x",)))
         kind = random.choice(["literal", "copy", "name", "count", "division", "null", "many"])
         self._count(f"wrong {kind}")
         row = {other.name: value for other, value in zip(self._columns, self._row(self._columns), strict=True)}

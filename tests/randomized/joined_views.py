@@ -9,8 +9,9 @@ from collections import Counter
 from collections.abc import Sequence
 from random import Random
 
-from tests.randomized.expressions import FLOATS, ExpressionMaker, Term, term_of
+from tests.randomized.expressions import FLOATS, Term, term_of
 from tests.randomized.scopes import comparable, qualified
+from tests.randomized.table_expressions import TableExpressionMaker
 from tests.randomized.tables import Table
 from tests.randomized.values import Column, literal
 from tests.randomized.views import SOURCE, Source, ViewMaker
@@ -51,7 +52,7 @@ class JoinedViewMaker(ViewMaker):
             kind = random.choice(["JOIN", "JOIN", "JOIN", "LEFT JOIN", "derived", "theta", "where", "subquery"])
             self.counts[f"stream join {kind.lower()}"] += 1
             if kind == "derived":
-                condition = ExpressionMaker(random, table.source.columns, self.counts, risky=False).condition(1)
+                condition = TableExpressionMaker(random, table.source.columns, self.counts, risky=False).condition(1)
                 item = f"(SELECT * FROM {table.name} WHERE {condition}) AS {alias}"
                 kind = "JOIN"
             first, second = self._pair(terms, own)
@@ -67,13 +68,13 @@ class JoinedViewMaker(ViewMaker):
                 text = f"{text} {kind} {item} ON {first} = {second}{self._more(terms, own, kind)}"
             terms += own
         risky = random.random() < 0.2
-        maker = ExpressionMaker(random, terms, self.counts, risky, in_stream=True)
+        maker = TableExpressionMaker(random, terms, self.counts, risky, in_stream=True)
         if not conditions:
             return Source(text, maker)
         # What is in a WHERE clause joins too; the view's own condition is put after it.
         names = ", ".join(f"{term.text} AS d{index}" for index, term in enumerate(terms))
         derived = [Term(f"d{index}", term.family, term.fixed, term.calm) for index, term in enumerate(terms)]
-        above = ExpressionMaker(random, derived, self.counts, risky=False, in_stream=True)
+        above = TableExpressionMaker(random, derived, self.counts, risky=False, in_stream=True)
         return Source(f"(SELECT {names} FROM {text} WHERE {' AND '.join(conditions)}) AS d", above)
 
     def above(self, grouped: str, columns: list[Term]) -> tuple[str, list[Term]]:
@@ -109,7 +110,7 @@ class JoinedViewMaker(ViewMaker):
 
     def _subquery(self, table: str, alias: str, first: str, second: str, own: Sequence[Term]) -> str:
         """Return a condition that asks a table."""
-        more = ExpressionMaker(self.random, own, self.counts, risky=False, in_stream=True).condition(1)
+        more = TableExpressionMaker(self.random, own, self.counts, risky=False, in_stream=True).condition(1)
         chosen = self.random.choice(["exists", "in", "compared", "aggregated"])
         if first.startswith(f"{alias}."):
             chosen = "exists"
@@ -138,7 +139,7 @@ class JoinedViewMaker(ViewMaker):
         if self.random.random() < 0.75:
             return ""
         if kind == "LEFT JOIN" or self.random.random() < 0.5:
-            maker = ExpressionMaker(self.random, own, self.counts, risky=False, in_stream=True)
+            maker = TableExpressionMaker(self.random, own, self.counts, risky=False, in_stream=True)
             return f" AND {maker.condition(1)}"
         first, second = self._pair(terms, own)
         return f" AND {first} = {second}"

@@ -14,9 +14,10 @@ from tests.randomized.expressions import FLOATS
 from tests.randomized.joined_views import JoinedViewMaker, filled, joined_table
 from tests.randomized.queries import QueryMaker
 from tests.randomized.selects import Select, SelectMaker
+from tests.randomized.table_columns import random_table_column
 from tests.randomized.table_writes import TableWriter
 from tests.randomized.tables import Source
-from tests.randomized.values import Column, random_column
+from tests.randomized.values import Column
 from tests.randomized.views import View
 
 
@@ -25,7 +26,7 @@ def make_mixed_case(seed: int) -> Case:
     random = Random(seed)
     counts: Counter[str] = Counter()
     stream = f"s{seed}"
-    columns = [random_column(random, index) for index in range(random.randint(2, 5))]
+    columns = [random_table_column(random, f"c{index}") for index in range(random.randint(2, 5))]
     fixed, changing = (joined_table(random, f"t{seed}{letter}", letter, columns) for letter in "ef")
     setup = [text for table, create in (fixed, changing) for text in (create, filled(random, table))]
     maker = JoinedViewMaker(random, columns, counts, [fixed[0]], [changing[0]])

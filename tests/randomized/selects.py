@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from tests.randomized.expressions import FLOATS, INTEGERS, ExpressionMaker, Term
+from tests.randomized.expressions import FLOATS, INTEGERS, Term
+from tests.randomized.table_expressions import TableExpressionMaker
 from tests.randomized.values import random_value
 from tests.randomized.views import View
 from tests.randomized.windows import window_call
@@ -74,7 +75,7 @@ class SelectMaker:
 
     def _draw(self, kind: str) -> Select:
         view = self._random.choice(self._views)
-        maker = ExpressionMaker(self._random, view.columns, self._counts, risky=self._random.random() < 0.15)
+        maker = TableExpressionMaker(self._random, view.columns, self._counts, risky=self._random.random() < 0.15)
         where = f" WHERE {maker.condition()}" if self._random.random() < 0.5 else ""
         match kind:
             case "join":
@@ -103,10 +104,10 @@ class SelectMaker:
             return Select(f"COPY ({text}) TO STDOUT{self._random.choice(COPY_OPTIONS)}", ordered=False)
         return self._ordered(text, view, maker, kind)
 
-    def _items(self, maker: ExpressionMaker) -> list[str]:
+    def _items(self, maker: TableExpressionMaker) -> list[str]:
         return [maker.any_term().text for _ in range(self._random.randint(1, 3))]
 
-    def _ordered(self, text: str, view: View, maker: ExpressionMaker, kind: str) -> Select:
+    def _ordered(self, text: str, view: View, maker: TableExpressionMaker, kind: str) -> Select:
         order = [column.text + self._random.choice(["", " DESC", " ASC NULLS FIRST"]) for column in view.columns]
         if kind == "order expression":
             term = maker.any_term(1)
@@ -130,12 +131,12 @@ class SelectMaker:
         text = f"SELECT count(DISTINCT {self._random.choice(kept)}), count(*) FROM {view.name}{where}"
         return Select(text, ordered=False)
 
-    def _derived(self, view: View, maker: ExpressionMaker, where: str, kind: str) -> Select:
+    def _derived(self, view: View, maker: TableExpressionMaker, where: str, kind: str) -> Select:
         terms = [maker.any_term() for _ in range(self._random.randint(1, 3))]
         items = ", ".join(f"{term.text} AS x{index}" for index, term in enumerate(terms))
         inner = f"SELECT {items} FROM {view.name}{where}"
         columns = [Term(f"x{index}", term.family, term.fixed) for index, term in enumerate(terms)]
-        above = ExpressionMaker(self._random, columns, self._counts, risky=False)
+        above = TableExpressionMaker(self._random, columns, self._counts, risky=False)
         condition = f" WHERE {above.condition(1)}" if self._random.random() < 0.5 else ""
         outer = f"SELECT {above.any_term(1).text} AS y, x0"
         if kind == "derived":
@@ -164,7 +165,7 @@ class SelectMaker:
             aggregates += [f"{self._random.choice(['min', 'max'])}({column.text})"]
         return aggregates
 
-    def _group_expression(self, view: View, maker: ExpressionMaker, where: str) -> Select:
+    def _group_expression(self, view: View, maker: TableExpressionMaker, where: str) -> Select:
         key = maker.any_term(1)
         if key.family in FLOATS or not key.fixed or not re.search(r"\b[kagnwtm]", key.text):
             return self._group(view, where)
@@ -175,7 +176,7 @@ class SelectMaker:
     def _aggregate_expression(self, view: View, where: str) -> Select:
         keys = [Term(column.text, column.family) for column in keys_of(view)][:1]
         aggregates = [Term(text, "int8" if text.startswith("count") else "numeric") for text in self._aggregates(view)]
-        above = ExpressionMaker(self._random, [*keys, aggregates[0]], self._counts, risky=False)
+        above = TableExpressionMaker(self._random, [*keys, aggregates[0]], self._counts, risky=False)
         items = [above.any_term().text, f"CASE WHEN count(*) > 1 THEN {aggregates[-1].text} END"]
         group = f" GROUP BY {keys[0].text}" if keys else ""
         return Select(f"SELECT {', '.join(items)} FROM {view.name}{where}{group}", ordered=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import psycopg
@@ -15,6 +16,7 @@ from tests.randomized.life_runner import LifeRun
 from tests.randomized.mixed_cases import make_mixed_case
 from tests.randomized.runner import run_case
 from tests.randomized.table_cases import TableCase, make_table_case
+from tests.randomized.table_columns import CREATE_ENUM
 from tests.randomized.table_runner import run_table_case
 
 # A dropped view's compiled kernels stay with the process, 1.5 MB each.
@@ -86,6 +88,10 @@ class Share:
         for connection in self._oracle.values():
             # See LOST in the runner; our own server is to be sent prepared statements.
             connection.prepare_threshold = None
+        for sessions in (self._antumbra, self._oracle):
+            # A server that is connected to again has it.
+            with contextlib.suppress(psycopg.errors.DuplicateObject):
+                sessions["a"].execute(CREATE_ENUM)
 
 
 def resident_bytes(process_id: int) -> int:

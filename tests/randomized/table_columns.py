@@ -1,4 +1,4 @@
-"""Random columns of durable tables: those of streams, and the types that only tables have.
+"""Random columns of streams and of durable tables, of all types.
 
 A family of an array is its element's with []. Domains are small, so that keys collide, joins meet
 and groups have several rows.
@@ -30,11 +30,23 @@ TABLE_FAMILIES = (
     "text[]",
     "bool[]",
     "date[]",
+    "timetz",
+    "cidr",
+    "oid",
+    "name",
+    "mood",
+    "numeric[]",
+    "float8[]",
+    "interval[]",
+    "jsonb[]",
+    "uuid[]",
 )
+# The enum type that every server of the cases has.
+CREATE_ENUM = "CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy', 'it''s')"
 UUIDS = tuple(str(uuid.UUID(int=number * 0x1234_5678_9ABC_DEF0_1234_5678_9ABC)) for number in (0, 1, 2, 7, 11))
 DOMAINS: dict[str, tuple[str, ...]] = {
     "bpchar": ("a", "bb", "b ", "", "Z", "é"),
-    "plain numeric": ("0", "1", "1.0", "1.50", "-12.345", "100", "0.0001", "7"),
+    "plain numeric": ("0", "1", "1.0", "1.50", "-12.345", "100", "0.0001", "7", "NaN", "Infinity", "-Infinity"),
     "interval": (
         "1 day",
         "3 hours",
@@ -75,6 +87,16 @@ DOMAINS: dict[str, tuple[str, ...]] = {
     "text[]": ("{a,b}", "{}", '{"a b",NULL,"q\\"u\\\\o"}', '{""}', "{NULL}", "{b,a,é}"),
     "bool[]": ("{t,f}", "{}", "{NULL,t}"),
     "date[]": ("{2024-02-29}", "{}", "{2020-01-01,NULL}"),
+    "timetz": ("12:34:56+00", "12:34:56+02", "00:00:00-11", "23:59:59.999999+05:30", "10:34:56-02", "24:00:00+00"),
+    "cidr": ("10.1.2.3/32", "10.0.0.0/8", "10.0.0.0/16", "0.0.0.0/0", "2001:db8::/64", "::1/128"),
+    "oid": ("0", "1", "26", "4294967295", "2147483648"),
+    "name": ("a", "b", "", "Zebra", "a name", "é"),
+    "mood": ("sad", "ok", "happy", "it's"),
+    "numeric[]": ("{1.50,2.25}", "{}", "{NULL,-0.01}", "{100.00}"),
+    "float8[]": ("{1.5,NaN}", "{}", "{-Infinity,NULL}", "{0.1,0.2}"),
+    "interval[]": ("{1 day,NULL}", "{}", '{"1 mon -01:00:00"}'),
+    "jsonb[]": ('{"{\\"a\\": 1}",null}', "{}", '{1,"[2, 3]"}', "{NULL}"),
+    "uuid[]": ("{" + UUIDS[1] + "}", "{}", "{NULL," + UUIDS[2] + "}"),
 }
 BAD_TABLE_TEXTS: dict[str, tuple[str, ...]] = {
     "bpchar": ("far too long for it",),
@@ -89,6 +111,15 @@ BAD_TABLE_TEXTS: dict[str, tuple[str, ...]] = {
     "text[]": ("a", "{a}b"),
     "bool[]": ("{maybe}",),
     "date[]": ("{2023-02-29}",),
+    "timetz": ("25:00:00+00", "noonish"),
+    "cidr": ("10.1.2.3/8", "x"),
+    "oid": ("4294967296", "x"),
+    "mood": ("glad", ""),
+    "numeric[]": ("{x}", "1"),
+    "float8[]": ("{1e400}",),
+    "interval[]": ("{1 fortnite}",),
+    "jsonb[]": ("{a}",),
+    "uuid[]": ("{x}",),
     **values.BAD_TEXTS,
 }
 SQL_TYPES = {
@@ -98,7 +129,7 @@ SQL_TYPES = {
 }
 # Equal values with two texts: intervals (30 days and 1 mon), numbers of several scales. json has no
 # equality at all.
-UNFIXED = frozenset({"plain numeric", "interval", "json"})
+UNFIXED = frozenset({"plain numeric", "interval", "json", "interval[]"})
 
 
 def random_table_column(random: Random, name: str) -> Column:

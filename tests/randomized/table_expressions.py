@@ -23,12 +23,43 @@ TABLE_ONLY = (
     "text[]",
     "bool[]",
     "date[]",
+    "timetz",
+    "cidr",
+    "oid",
+    "name",
+    "mood",
+    "numeric[]",
+    "float8[]",
+    "interval[]",
+    "jsonb[]",
+    "uuid[]",
 )
+# Equal values of them may have two texts, or they have no equality.
+UNFIXED = ("interval", "json", "bpchar", "interval[]")
+SQL_NAMES = {
+    "int4[]": "integer[]",
+    "bool[]": "boolean[]",
+    "bpchar": "char(5)",
+    "float8[]": "double precision[]",
+}
 PATTERNS = ("a", "^a.*c$", "[a-c]+", "(b|x)", "\\d", "^$", "é", "l{2}o?", "\\mhello")
 SPANS = ("1 day", "-2 hours", "1 mon", "1 year 1 day", "00:00:00.5")
 FORMATS = ("YYYY-MM-DD", "HH24:MI:SS", "Day DD Mon", "IYYY-IW", "Q", "FMMonth, FMDDth YYYY", "HH12 AM")
 # Families whose values compare with < and the like everywhere.
-COMPARED = (*FAMILIES[1:], "interval", "time", "uuid", "bytea", "inet", "bpchar")
+COMPARED = (
+    *FAMILIES[1:],
+    "interval",
+    "time",
+    "uuid",
+    "bytea",
+    "inet",
+    "bpchar",
+    "timetz",
+    "cidr",
+    "oid",
+    "name",
+    "mood",
+)
 ASSIGNED = {"int2": "int4", "varchar": "text"}
 KEYABLE = frozenset(
     (
@@ -45,6 +76,15 @@ KEYABLE = frozenset(
         "text[]",
         "bool[]",
         "date[]",
+        "timetz",
+        "cidr",
+        "oid",
+        "name",
+        "mood",
+        "numeric[]",
+        "float8[]",
+        "jsonb[]",
+        "uuid[]",
     )
 ) - {"float4", "float8"}
 
@@ -84,8 +124,7 @@ class TableExpressionMaker(ExpressionMaker):
             return Term(f"ARRAY[{self.random.randint(1, 3)}, {self.random.randint(-2, 9)}]", family)
         if family == "interval" and self.random.random() < 0.5:
             return Term(f"interval '{self.random.choice(SPANS)}'", family, fixed=False)
-        name = {"int4[]": "integer[]", "bool[]": "boolean[]", "bpchar": "char(5)"}.get(family, family)
-        return Term(f"{text}::{name}", family, fixed=family not in ("interval", "json", "bpchar"))
+        return Term(f"{text}::{SQL_NAMES.get(family, family)}", family, fixed=family not in UNFIXED)
 
     def _table_term(self, family: str, depth: int) -> Term:
         if depth <= 0 or self.random.random() < 0.4:
@@ -94,11 +133,11 @@ class TableExpressionMaker(ExpressionMaker):
             first, second = self.leaf(family), self.leaf(family)
             self.count("case of table types")
             text = f"CASE WHEN {self.condition(depth - 1)} THEN {first.text} ELSE {second.text} END"
-            return Term(text, family, fixed=family not in ("interval", "json", "bpchar"))
+            return Term(text, family, fixed=family not in UNFIXED)
         if self.random.random() < 0.1:
             self.count("coalesce of table types")
             text = f"COALESCE({self.leaf(family).text}, {self.leaf(family).text})"
-            return Term(text, family, fixed=family not in ("interval", "json", "bpchar"))
+            return Term(text, family, fixed=family not in UNFIXED)
         made = {
             "interval": self._interval,
             "time": self._time,

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 from random import Random
 
-from tests.randomized.expressions import FLOATS, INTEGERS, ExpressionMaker, Term
+from tests.randomized.expressions import FLOATS, INTEGERS, Term
+from tests.randomized.table_expressions import TableExpressionMaker
 
 KINDS = ("set operation", "first rows", "grouping sets", "distinct aggregate", "union all", "twice", "subquery")
 SET_OPERATORS = ("UNION", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL")
@@ -20,7 +21,7 @@ class ShapeMaker:
     fail.
     """
 
-    def __init__(self, random: Random, counts: Counter[str], source: str, maker: ExpressionMaker) -> None:
+    def __init__(self, random: Random, counts: Counter[str], source: str, maker: TableExpressionMaker) -> None:
         self._random = random
         self._counts = counts
         self._source = source

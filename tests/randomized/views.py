@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from tests.randomized.expressions import FLOATS, INTEGERS, ExpressionMaker, Term
+from tests.randomized.expressions import FLOATS, INTEGERS, Term
+from tests.randomized.table_expressions import TableExpressionMaker
 from tests.randomized.values import Column
 from tests.randomized.view_shapes import ShapeMaker
 from tests.randomized.windows import window_call
@@ -51,7 +52,7 @@ class Source:
     """Source that a view selects from: the stream, or a query over it. prefix: a WITH clause."""
 
     text: str
-    maker: ExpressionMaker
+    maker: TableExpressionMaker
     prefix: str = ""
 
 
@@ -66,7 +67,7 @@ class ViewMaker:
         self.random = random
         self.columns = columns
         self.counts = counts
-        self._maker = ExpressionMaker(random, columns, counts, risky=False, in_stream=True)
+        self._maker = TableExpressionMaker(random, columns, counts, risky=False, in_stream=True)
 
     def view(self, name: str) -> View:
         """Return a view called `name`."""
@@ -100,7 +101,7 @@ class ViewMaker:
         """Return the stream, a derived table over it or a common table."""
         random = self.random
         risky = random.random() < 0.3
-        maker = ExpressionMaker(random, self.columns, self.counts, risky, in_stream=True)
+        maker = TableExpressionMaker(random, self.columns, self.counts, risky, in_stream=True)
         kind = random.choice(["stream"] * 6 + ["derived", "with"])
         if kind == "stream":
             return Source(SOURCE, maker)
@@ -112,7 +113,7 @@ class ViewMaker:
         names = [column.name for column in self.columns]
         inner = f"SELECT {', '.join([*names, *items])} FROM {SOURCE}{where}"
         derived = [Term(f"d{index}", term.family, term.fixed) for index, term in enumerate(terms)]
-        above = ExpressionMaker(random, [*self.columns, *derived], self.counts, risky=False, in_stream=True)
+        above = TableExpressionMaker(random, [*self.columns, *derived], self.counts, risky=False, in_stream=True)
         if kind == "derived":
             return Source(f"({inner}) AS d", above)
         return Source("d", above, f"WITH d AS ({inner}) ")
@@ -148,7 +149,7 @@ class ViewMaker:
     def _expressions_above(self, keys: Sequence[Term], aggregates: Sequence[Term]) -> list[Term]:
         """Return expressions over keys and aggregates."""
         self.counts["expression above"] += 1
-        above = ExpressionMaker(self.random, [*keys, *aggregates], self.counts, risky=False)
+        above = TableExpressionMaker(self.random, [*keys, *aggregates], self.counts, risky=False)
         return [above.any_term() for _ in range(self.random.randint(1, 2))]
 
     def _key(self) -> Term:
@@ -215,7 +216,7 @@ class ViewMaker:
         self.counts["having"] += 1
         chosen = self.random.choice(aggregates)
         if self.random.random() < 0.3:
-            above = ExpressionMaker(self.random, [*keys, *aggregates], self.counts, risky=False)
+            above = TableExpressionMaker(self.random, [*keys, *aggregates], self.counts, risky=False)
             return f" HAVING {above.condition(1)}"
         if chosen.family in ("int8", "numeric"):
             return f" HAVING {chosen.text} > {self.random.randint(-3, 6)}"
@@ -240,7 +241,7 @@ class ViewMaker:
             added = [Term(f"w{index}", call.family, call.fixed) for index, call in enumerate(calls)]
             items = [f"{call.text} AS w{index}" for index, call in enumerate(calls)]
             return f"SELECT {names}, {', '.join(items)} FROM ({grouped}) AS q", [*columns, *added]
-        above = ExpressionMaker(self.random, columns, self.counts, risky=False)
+        above = TableExpressionMaker(self.random, columns, self.counts, risky=False)
         if kind == "filter":
             return f"SELECT {names} FROM ({grouped}) AS q WHERE {above.condition()}", columns
         fixed = [column for column in columns if column.fixed and column.family not in FLOATS]
@@ -254,7 +255,7 @@ class ViewMaker:
         items = [str(index + 1) + random.choice(["", " DESC", " NULLS FIRST"]) for index in range(len(columns))]
         limit = f"LIMIT {random.randint(1, 5)}" + random.choice(["", "", " OFFSET 1"])
         if random.random() < 0.3:
-            above = ExpressionMaker(random, columns, self.counts, risky=False)
+            above = TableExpressionMaker(random, columns, self.counts, risky=False)
             term = above.any_term(1)
             self.counts["order by expression"] += 1
             names = ", ".join(column.text for column in columns)
@@ -266,7 +267,7 @@ class ViewMaker:
 
     def _second_grouping(self, grouped: str, columns: list[Term]) -> tuple[str, list[Term]]:
         random = self.random
-        above = ExpressionMaker(random, columns, self.counts, risky=False)
+        above = TableExpressionMaker(random, columns, self.counts, risky=False)
         key = random.choice(columns)
         if random.random() < 0.4:
             self.counts["second grouping over an expression"] += 1

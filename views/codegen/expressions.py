@@ -32,6 +32,8 @@ OF_ANY_TYPE = frozenset(
     coalesce eq ge greatest gt in_list is_distinct is_not_distinct is_not_null is_null le least lt ne nullif
     """.split()
 )
+# Functions that read a constant interval themselves.
+OF_CONSTANT_INTERVALS = frozenset({"add_interval", "date_bin"})
 
 
 class ColumnSource(Protocol):
@@ -138,10 +140,11 @@ class ExpressionWriter:
     def _require_known(self, call: Call) -> None:
         """Raise 0A000 for a function of values that kernels only pass on.
 
-        What has no words at all, as a constant interval, is the function's to read.
+        A constant interval has no words at all.
         """
+        reads = call.function in OF_CONSTANT_INTERVALS
         for part in (call, *call.arguments):
-            is_read = isinstance(part, Literal) and isinstance(part.value, tuple)
+            is_read = reads and isinstance(part, Literal) and isinstance(part.value, tuple)
             if not is_known(part.type) and not is_read:
                 what = f"{call.text or call.function} of a value of type {part.type.sql_name}"
                 raise not_in_kernels(what, call.position)

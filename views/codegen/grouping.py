@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ringbuffer.groups.aggregates import WORDS, State
+from ringbuffer.groups.aggregates import STATE_BITS, STORED, WORDS, State
 from ringbuffer.groups.first_rows import (
     BIT_SHIFT,
     DESCENDING,
+    FORM_SHIFT,
     KIND_MASK,
     KIND_WORDS,
     NULLS_FIRST,
@@ -27,7 +28,18 @@ from sql.functions.aggregates import ORDERED_SET_AGGREGATES
 from sql.tree.expressions import AggregateCall, Case, Expression, Literal, SortKey
 from sql.types.datatypes import BOOL, SqlType
 from views.codegen.expressions import position_of
-from views.codegen.values import COMPARED_WORDS, FLOATS, INTEGERS, TEXTS, has_equality, is_known, is_string, shown_words
+from views.codegen.values import (
+    COMPARED_WORDS,
+    FLOATS,
+    INTEGERS,
+    TEXTS,
+    compared_form,
+    has_equality,
+    has_order,
+    is_known,
+    is_string,
+    shown_words,
+)
 from views.model.nodes import FIRST, StreamPipeline
 from views.model.refusals import RULE_A, not_in_kernels
 from views.model.text import aggregate_text
@@ -157,11 +169,21 @@ def make_grouping(pipeline: StreamPipeline) -> Grouping:
             word += first.words
         for state in slot.states:
             slot.states[state] = word
-            steps.append((int(state), word, slot.count_word))
+            steps.append((int(state) | stored_form(state, slot) << STATE_BITS, word, slot.count_word))
             word += WORDS[state]
         steps.append((int(State.COUNT), slot.count_word, slot.count_word))
     table = TableLayout(key_words, entry_words, word, text_mask)
     return Grouping(table, keys, inputs, aggregates, tuple(steps), first)
+
+
+def stored_form(state: State, slot: InputSlot) -> int:
+    """Return the form in which a state compares its values, 0 where the state says it."""
+    if state not in STORED:
+        return 0
+    assert slot.argument is not None
+    form = compared_form(slot.argument.type)
+    assert form is not None
+    return form
 
 
 def place_first(first: FirstRow, word: int, count_word: int) -> list[tuple[int, int, int]]:
@@ -185,6 +207,9 @@ def first_value(number: int, expression: Expression, order: SortKey | None) -> F
     """Return a value of a first row. order: the sort key that it is, None: it decides nothing."""
     form = int(kind_of(expression.type)) | number << BIT_SHIFT
     if order is not None:
+        if not has_order(expression.type):
+            raise not_in_kernels(f"the order of values of type {expression.type.sql_name}", position_of(expression))
+        form |= (compared_form(expression.type) or 0) << FORM_SHIFT
         form |= ORDERS | (DESCENDING if order.descending else 0) | (NULLS_FIRST if order.nulls_first else 0)
     return FirstValue(expression, form)
 
@@ -336,6 +361,8 @@ def state_of(call: AggregateCall) -> State:
             return State.MIN_NUMERIC if smaller else State.MAX_NUMERIC
         if family in TEXTS:
             return State.MIN_TEXT if smaller else State.MAX_TEXT
+        if is_string(kind) and has_order(kind):
+            return State.MIN_STORED if smaller else State.MAX_STORED
     raise not_mergeable(call, f"{call.function}({kind.sql_name})")
 
 

@@ -19,8 +19,9 @@ from sql.tree.expressions import Cast, Column, Expression
 from sql.tree.relations import Schema
 from sql.types.datatypes import SqlType
 from views.codegen.columns import InputColumns
-from views.codegen.expressions import ExpressionWriter
-from views.codegen.values import FLOATS, INTEGERS, TIMES, Value, any_null, is_string, negation
+from views.codegen.expressions import ExpressionWriter, text_of
+from views.codegen.functions.text import use_scratch
+from views.codegen.values import FLOATS, INTEGERS, TIMES, Value, any_null, compared_form, is_keyed, is_string, negation
 from views.codegen.writer import KernelWriter
 from views.model.nodes import Probe
 
@@ -250,6 +251,14 @@ class ProbeWriter:
         use = self.writer.use
         if form is KeyForm.FLOAT:
             return [f"{use('groups.aggregates', 'float_key')}(np.float64({value.word}))"]
+        if is_keyed(key.type):
+            names = [self.writer.name("key" + suffix) for suffix in ("_w0", "_w1", "_heap")]
+            arguments = f"{compared_form(key.type)}, {', '.join(value.words)}, {use_scratch(self.writer)}"
+            self.writer.line(
+                f"{', '.join(names)}, error = {use('scalar.texts.compared_bytes', 'stored_key')}({arguments})"
+            )
+            self.writer.fail_if_error(text_of(key))
+            return [names[0], f"{use('groups.aggregates', 'text_key')}({', '.join(names)})"]
         if form is KeyForm.TEXT:
             return [value.words[0], f"{use('groups.aggregates', 'text_key')}({', '.join(value.words)})"]
         if form is KeyForm.DECIMAL:

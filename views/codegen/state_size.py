@@ -5,7 +5,7 @@ Enters: a stream pipeline. Leaves: lines of text. Must not change how groups are
 
 from __future__ import annotations
 
-from ringbuffer.groups.aggregates import WORDS, State
+from ringbuffer.groups.aggregates import TEXT_STATES, WORDS, State
 from sql.tree.expressions import Expression
 from views.codegen.grouping import InputSlot, key_words, make_grouping
 from views.codegen.stream_kernel import generate_stream_kernel
@@ -23,7 +23,7 @@ def kept_lines(stream: StreamPipeline) -> list[str]:
     """
     grouping = make_grouping(stream)
     states = {state for slot in grouping.inputs for state in slot.states}
-    has_texts = grouping.table.text_mask != 0 or not states.isdisjoint({State.MIN_TEXT, State.MAX_TEXT})
+    has_texts = grouping.table.text_mask != 0 or not states.isdisjoint(TEXT_STATES)
     first = () if grouping.first is None else grouping.first.values
     has_texts = has_texts or any(is_string(value.expression.type) for value in first)
     texts = " and what long texts take" if has_texts else ""

@@ -14,7 +14,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import replace
 
-from ringbuffer.groups.aggregates import State
+from ringbuffer.groups.aggregates import STORED, TEXT_STATES, State
 from sql.errors import SqlError
 from sql.tree.expressions import Expression
 from views.codegen.columns import InputColumns
@@ -22,12 +22,12 @@ from views.codegen.expressions import ExpressionWriter, text_of
 from views.codegen.first_row import write_first
 from views.codegen.functions.table import FUNCTIONS
 from views.codegen.functions.text import use_scratch
-from views.codegen.grouping import Grouping, InputSlot, KeySlot, guarded_argument
+from views.codegen.grouping import Grouping, InputSlot, KeySlot, guarded_argument, stored_form
 from views.codegen.modules import GeneratedModule, smallest
 from views.codegen.probes import ProbeWriter
 from views.codegen.row_kernels import row_kernel
 from views.codegen.support import computed_columns, with_computed
-from views.codegen.values import ALWAYS, FLOATS, KEYED, NEVER, Value, is_string, negation
+from views.codegen.values import ALWAYS, FLOATS, NEVER, Value, compared_form, is_keyed, is_string, negation
 from views.codegen.writer import INDENT, KernelWriter
 from views.model.equalities import all_of
 from views.model.nodes import StreamPipeline
@@ -167,7 +167,7 @@ class StreamKernelWriter:
             # A key that is compared in another form than it is shown in needs room for both.
             texts += [value] * (is_string(key.type) + (key.shown_word is not None and is_string(key.type)))
         for slot, value in zip(self.grouping.inputs, inputs, strict=True):
-            texts += [value] * len({State.MIN_TEXT, State.MAX_TEXT} & slot.states.keys())
+            texts += [value] * len(TEXT_STATES & slot.states.keys())
         if self.grouping.first is not None:
             kept = zip(self.grouping.first.values, firsts, strict=True)
             texts += [value for one, value in kept if is_string(one.expression.type)]
@@ -234,7 +234,7 @@ class StreamKernelWriter:
                 key.word: f"{use('groups.aggregates', 'float_key')}({float_word})",
                 key.shown_word: f"{use('groups.aggregates', 'float_word')}({float_word})",
             }
-        if family in KEYED:
+        if is_keyed(key.type):
             return self._keyed_words(key, value)
         if is_string(key.type):
             return {
@@ -269,8 +269,9 @@ class StreamKernelWriter:
                 trimmed = use("scalar.texts.compared_bytes", "blank_trimmed")
                 self.writer.line(f"{', '.join(names)} = {trimmed}({words})")
             else:
-                made = use("scalar.texts.compared_bytes", "jsonb_key")
-                self.writer.line(f"{', '.join(names)}, error = {made}({words}, {use_scratch(self.writer)})")
+                made = use("scalar.texts.compared_bytes", "stored_key")
+                arguments = f"{compared_form(key.type)}, {words}, {use_scratch(self.writer)}"
+                self.writer.line(f"{', '.join(names)}, error = {made}({arguments})")
                 self.writer.fail_if_error(text_of(key.expression))
             compared = [names[0], f"{use('groups.aggregates', 'text_key')}({', '.join(names)})"]
         return {key.word + place: text for place, text in enumerate(compared)} | {
@@ -294,10 +295,10 @@ class StreamKernelWriter:
             return
         self.writer.line(f"seen = {count}")
         for state, word in slot.states.items():
-            self.writer.line(self._update(state, word, value))
+            self.writer.line(self._update(slot, state, word, value))
         self.writer.line(f"{count} = seen + 1")
 
-    def _update(self, state: State, word: int, value: Value) -> str:
+    def _update(self, slot: InputSlot, state: State, word: int, value: Value) -> str:
         """Return the source text that adds a value to one state."""
         use = self.writer.use
         at = f"rows, group + {word}"
@@ -315,8 +316,9 @@ class StreamKernelWriter:
         if state is State.AVERAGE_FLOAT:
             return f"{use('groups.aggregates', 'add_average')}({at}, seen, np.float64({words}))"
         function = use("groups.aggregates", state.name.lower())
-        if state in (State.MIN_TEXT, State.MAX_TEXT):
-            return f"{function}(control, {at}, seen, {words})"
+        if state in TEXT_STATES:
+            form = f"{stored_form(state, slot)}, " if state in STORED else ""
+            return f"{function}(control, {at}, seen, {form}{words})"
         if state in (State.MIN_FLOAT, State.MAX_FLOAT):
             words = f"np.float64({words})"
         return f"{function}({at}, seen, {words})"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ringbuffer.scalar.texts.compared_bytes import LIST, Form
 from sql.types.datatypes import SqlType
 
 NEVER = "False"
@@ -23,10 +24,27 @@ WORDS = INTEGERS | TIMES  # families whose values are one int64
 # Families that are compared as their words or bytes are.
 COMPARED_WORDS = WORDS | {"bool", "time", "oid"}
 COMPARED_BYTES = TEXTS | {"uuid", "name", "bytea"}
-# Families whose values are equal where their bytes are, which say nothing of their order.
-EQUAL_BYTES = COMPARED_BYTES | {"inet", "cidr", "char", "timetz"}
-# Families with functions of their own for a key and for equality.
-KEYED = frozenset({"bpchar", "interval", "jsonb"})
+# The forms in which values that are kept as bytes are compared (compared_bytes.py).
+FORMS: dict[str, Form] = {
+    **dict.fromkeys(COMPARED_BYTES | {"char"}, Form.BYTES),
+    **dict.fromkeys(("inet", "cidr"), Form.ADDRESS),
+    "bpchar": Form.BLANK_PADDED,
+    "interval": Form.INTERVAL,
+    "jsonb": Form.JSONB,
+    "timetz": Form.ZONED_TIME,
+}
+ELEMENT_FORMS: dict[str, Form] = {
+    **FORMS,
+    **dict.fromkeys(("int8", "time", "timestamp", "timestamptz", "oid"), Form.INT64),
+    **dict.fromkeys(("int4", "date"), Form.INT32),
+    "bool": Form.BOOL,
+    "int2": Form.INT16,
+    "float4": Form.FLOAT32,
+    "float8": Form.FLOAT64,
+    "numeric": Form.NUMERIC,
+}
+# Forms of equal values whose bytes may differ.
+KEYED = frozenset({Form.BLANK_PADDED, Form.INTERVAL, Form.JSONB, Form.FLOAT32, Form.FLOAT64, Form.NUMERIC})
 # Families of which functions know the words; kernels only pass on values of all others.
 KNOWN = WORDS | FLOATS | TEXTS | {"bool", "numeric"}
 
@@ -41,28 +59,53 @@ def is_known(kind: SqlType) -> bool:
     return kind.family in KNOWN or kind.is_enum
 
 
-def is_compared(kind: SqlType) -> bool:
-    """Tell whether kernels compare values of a type."""
+def element_form(kind: SqlType) -> Form | None:
+    """Return the form of a value or of the elements of an array, None where nothing compares
+    them.
+    """
+    if not kind.is_array:
+        return FORMS.get(kind.family)
+    if kind.enum is not None:
+        return Form.INT64
+    return Form.NUMERIC if kind.element.family == "numeric" else ELEMENT_FORMS.get(kind.element.family)
+
+
+def compared_form(kind: SqlType) -> int | None:
+    """Return the form of values that are strings, None where nothing compares them."""
+    form = element_form(kind)
+    return None if form is None else int(form) + LIST * kind.is_array
+
+
+def is_plainly_compared(kind: SqlType) -> bool:
+    """Tell whether values of a type are compared as their words or bytes are."""
     return kind.family in COMPARED_WORDS | COMPARED_BYTES | FLOATS | {"numeric"} or kind.is_enum
 
 
-def has_equal_bytes(kind: SqlType) -> bool:
-    """Tell whether values that are strings are equal where their bytes are."""
-    if kind.is_array:
-        return kind.element.is_enum or kind.element.family in COMPARED_WORDS | COMPARED_BYTES
-    return kind.family in EQUAL_BYTES
+def has_order(kind: SqlType) -> bool:
+    """Tell whether kernels know the order of the values of a type."""
+    return has_equality(kind) and element_form(kind) is not Form.JSONB
 
 
 def has_equality(kind: SqlType) -> bool:
     """Tell whether kernels find equal values of a type, so that they can be keys."""
-    return is_compared(kind) or has_equal_bytes(kind) or kind.family in KEYED
+    return is_plainly_compared(kind) or compared_form(kind) is not None
+
+
+def has_equal_bytes(kind: SqlType) -> bool:
+    """Tell whether values that are strings are equal where their bytes are."""
+    return element_form(kind) not in (None, *KEYED)
+
+
+def is_keyed(kind: SqlType) -> bool:
+    """Tell whether values that are strings have a key other than their bytes."""
+    return is_string(kind) and element_form(kind) in KEYED
 
 
 def shown_words(kind: SqlType) -> int:
     """Return how many words of a key show its first value, 0 where equal values look alike."""
     if kind.family in FLOATS or kind.is_variable_numeric:
         return 1
-    return 2 if kind.family in KEYED else 0
+    return 2 if is_keyed(kind) else 0
 
 
 @dataclass(frozen=True, slots=True)

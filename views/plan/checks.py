@@ -31,7 +31,7 @@ from sql.tree.relations import (
 from sql.tree.walks import all_relations, height, operator_expressions, subqueries_of
 from sql.tree.walks import scans as leaves
 from sql.types.datatypes import BOOL
-from views.codegen.values import is_compared
+from views.codegen.values import has_equality
 from views.model.nodes import Probe, StreamPipeline
 from views.model.properties import properties, scans, stream_path
 from views.model.refusals import RULE_A, RULE_B, RULE_C, RULE_D, refused
@@ -305,7 +305,7 @@ def _check_build(probe: Probe) -> None:
         raise refused("now() in a part that is read once", f"the tables {probe.name}", RULE_B, hint)
     for place in sorted({place for _, place in probe.keys}):
         column = probe.build.schema[place]
-        if not is_compared(column.type):
+        if not has_equality(column.type):
             hint = f"Cast it to a type that kernels compare, or leave column {identifier(column.name)} to the SELECT that reads the view."
             raise refused(f"a column of type {column.type.sql_name} in a join with a stream", column.name, None, hint)
     _check_spark(probe.build, "The part of the query reads tables only; Spark runs it once.")

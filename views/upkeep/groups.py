@@ -21,7 +21,7 @@ from ringbuffer.groups.aggregate_results import (
     float_sums,
     rescaled_keys,
 )
-from ringbuffer.groups.aggregates import State
+from ringbuffer.groups.aggregates import TEXT_STATES, State
 from ringbuffer.groups.hash_table import GroupTable, Words
 from ringbuffer.memory.columns import DTYPES, Morsel, PhysicalType
 from ringbuffer.memory.error_codes import MESSAGES, OK
@@ -157,7 +157,7 @@ class GroupReader:
         if slot.state in (State.MIN_FLOAT, State.MAX_FLOAT):
             floats = np.ascontiguousarray(self.rows[:, at]).view(np.float64)
             return [(floats.astype(dtype_of(slot.call.type)), nulls)]
-        if slot.state in (State.MIN_NUMERIC, State.MAX_NUMERIC, State.MIN_TEXT, State.MAX_TEXT):
+        if slot.state in {State.MIN_NUMERIC, State.MAX_NUMERIC, *TEXT_STATES}:
             values = self.rows[:, at : at + 2].copy()
             scales = self.rows[:, at + 2].astype(np.int16) if slot.call.type.is_variable_numeric else None
             return [(values, nulls)] if scales is None else [(values, nulls), (scales, np.zeros_like(nulls))]

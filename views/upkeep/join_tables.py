@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ringbuffer.groups.join_table import COLUMNS_MAX, ROWS_MAX, BuildColumn, JoinTable, build_join_table
+from ringbuffer.groups.join_table import COLUMNS_MAX, ROWS_MAX, BuildColumn, JoinTable, build_join_table, keyed_column
 from ringbuffer.pages.pages import Page
 from sql.errors import SqlError, not_supported
 from views.codegen.probes import key_forms
+from views.codegen.values import compared_form, is_keyed
 from views.model.nodes import Probe, StreamPipeline
 from views.model.protocols import TableExport, UpperExecutor
 from views.upkeep.to_arrow import from_arrow, morsel_places
@@ -88,8 +89,13 @@ def join_table(probe: Probe, rows: pa.Table) -> JoinTable:
         at = places[number]
         scales = morsel.data[at + 1] if schema[place].type.is_variable_numeric else None
         columns[place] = BuildColumn(morsel.data[at], morsel.nulls[at], schema[place].type.display_scale or 0, scales)
-    keys = [(columns[place], form) for (_, place), form in zip(probe.keys, key_forms(probe), strict=True)]
-    return build_join_table(rows.num_rows, [columns[place] for place in range(probe.kept)], keys, morsel.heap)
+    keys, heap = [], morsel.heap
+    for (_, place), form in zip(probe.keys, key_forms(probe), strict=True):
+        column = columns[place]
+        if is_keyed(schema[place].type):
+            column, heap = keyed_column(column, compared_form(schema[place].type) or 0, heap)
+        keys.append((column, form))
+    return build_join_table(rows.num_rows, [columns[place] for place in range(probe.kept)], keys, heap)
 
 
 def run_static_pipelines(

@@ -19,7 +19,7 @@ from sql.tree.relations import (
     Values,
     Window,
 )
-from sql.types.datatypes import BOOL, INT8, JSONB, TEXT, TIMESTAMPTZ, SqlType
+from sql.types.datatypes import BOOL, INT8, JSON, TEXT, TIMESTAMPTZ, SqlType
 from tests.views.building import (
     SALES,
     bound,
@@ -127,12 +127,12 @@ def test_set_operations_recursion_and_lateral_are_named() -> None:
 
 
 def test_build_sides_are_computed_once_and_have_keys_that_kernels_compare() -> None:
-    stamped = Scan("stamps", "table", (OutputColumn("at", TIMESTAMPTZ), OutputColumn("id", JSONB)))
+    stamped = Scan("stamps", "table", (OutputColumn("at", TIMESTAMPTZ), OutputColumn("id", JSON)))
     recent = where(stamped, compare("lt", col(stamped, "at"), Call("now", (), TIMESTAMPTZ)))
     limited = Limit(recent, lit(3, INT8), None)
     assert "now() in a part that is read once" in refusal(joined(SALES, limited)).message
-    by_name = Join(SALES, stamped, "inner", compare("eq", Column(0, "shop", JSONB), Column(6, "id", JSONB)))
-    assert "a column of type jsonb in a join" in refusal(Aggregate(by_name, (), COUNT)).message
+    by_name = Join(SALES, stamped, "inner", compare("eq", Column(0, "shop", JSON), Column(6, "id", JSON)))
+    assert "a column of type json in a join" in refusal(Aggregate(by_name, (), COUNT)).message
 
 
 def test_a_distinct_aggregate_shows_the_two_groupings_to_write() -> None:

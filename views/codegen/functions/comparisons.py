@@ -13,12 +13,14 @@ from views.codegen.values import (
     ALWAYS,
     COMPARED_BYTES,
     FLOATS,
-    KEYED,
     NEVER,
     Value,
     any_null,
+    compared_form,
     has_equal_bytes,
-    is_compared,
+    has_equality,
+    has_order,
+    is_plainly_compared,
     negation,
     numeric_function,
 )
@@ -48,7 +50,7 @@ def comparison_text(writer: ExpressionWriter, function: str, kind: SqlType, left
         if operator in ("==", "!="):
             return _equal(operator, use("scalar.texts.text_values", "text_equal"), a, b)
         return f"{use('scalar.texts.text_values', 'text_compare')}({a}, {b}) {operator} 0"
-    if not is_compared(kind):
+    if not is_plainly_compared(kind):
         return _of_bytes(writer, function, kind, a, b)
     if kind.family != "numeric":
         return f"{a} {operator} {b}"
@@ -65,16 +67,12 @@ def _equal(operator: str, function: str, a: str, b: str) -> str:
 def _of_bytes(writer: ExpressionWriter, function: str, kind: SqlType, a: str, b: str) -> str:
     """Return source text of a comparison of values whose bytes alone do not tell their order."""
     operator, use = OPERATORS[function], writer.writer.use
-    module = "scalar.texts.compared_bytes"
-    if kind.family == "interval":
-        return f"{use(module, 'interval_compare')}({a}, {b}) {operator} 0"
-    if operator in ("==", "!="):
-        if kind.family in KEYED:
-            return _equal(operator, use(module, f"{kind.family}_equal"), a, b)
-        if has_equal_bytes(kind):
-            return _equal(operator, use("scalar.texts.text_values", "text_equal"), a, b)
-    if kind.family == "bpchar":
-        return f"{use(module, 'bpchar_compare')}({a}, {b}) {operator} 0"
+    tests_equality = operator in ("==", "!=")
+    if tests_equality and has_equal_bytes(kind):
+        return _equal(operator, use("scalar.texts.text_values", "text_equal"), a, b)
+    if has_order(kind) or (tests_equality and has_equality(kind)):
+        compare = use("scalar.texts.compared_bytes", "stored_compare")
+        return f"{compare}({compared_form(kind)}, {a}, {b}) {operator} 0"
     raise not_in_kernels(f"a comparison of values of type {kind.sql_name}", None)
 
 

@@ -18,7 +18,7 @@ from sql.tree.relations import Aggregate, Filter, Join, Relation, Schema
 from sql.tree.walks import aggregate_expressions, children, map_aggregate, map_expression, relation_names
 from sql.types.datatypes import INT8
 from views.codegen.support import kernel_supports
-from views.codegen.values import is_compared
+from views.codegen.values import is_plainly_compared
 from views.model.refusals import RULE_B, refused
 from views.model.steps import unique_names
 from views.model.text import identifier
@@ -223,7 +223,7 @@ class Blocks:
             not block.nullable
             and is_closed(expression)
             and is_made_of(expression, SAFE)
-            and is_compared(expression.type)
+            and is_plainly_compared(expression.type)
             and not expression.type.has_own_order
             and block.supports(expression)
         )

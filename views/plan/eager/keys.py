@@ -12,7 +12,7 @@ from sql.catalog.catalog import ARRIVAL
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
 from sql.tree.relations import Filter, Project, Relation, Scan
 from sql.tree.walks import children
-from views.codegen.values import is_compared
+from views.codegen.values import is_plainly_compared
 from views.model.properties import CANNOT_FAIL
 from views.plan.joins.casts import widens
 
@@ -27,7 +27,7 @@ ARGUMENTS = SAFE | STRICT
 def is_of_kernels(expression: Expression) -> bool:
     """Return whether kernels compare values of all columns of an expression."""
     if isinstance(expression, Column):
-        return is_compared(expression.type)
+        return is_plainly_compared(expression.type)
     return all(is_of_kernels(part) for part in children(expression))
 
 
