@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from engine.catalog.image import CatalogImage
+from engine.catalog.per_image import PerImage
+from engine.catalog.privileges import Privileges
 from engine.catalog.roles import Roles
 from engine.execution.rights import Bound, Checks
 from sql.catalog.catalog import SessionSettings
@@ -41,11 +43,10 @@ class Identity:
         # The meaning of the names when role and session_authorization were set to them: names may
         # be given to others meanwhile.
         self._became: dict[tuple[str, str], int] = {}
-        self._looked_at: tuple[CatalogImage, int] | None = None
-        self._allowed: set[str] = set()
-        self._allowed_at: CatalogImage | None = None
-        self._allowed_under: CatalogImage | None = None
-        self._allowed_for: SessionSettings | None = None
+        # The role of the last look.
+        self._looked: PerImage[int] = PerImage()
+        # The streams that the session may insert into, under privileges and settings.
+        self._allowed: PerImage[tuple[Privileges, Roles, SessionSettings, set[str]]] = PerImage()
         settings.check_identity = self._check_change
         settings.let_in(current_image().roles.is_superuser(login))
 
@@ -57,9 +58,9 @@ class Identity:
         """
         image = self._current_image()
         role = self.current(image.roles)
-        if self._looked_at is not None and self._looked_at[0] is image and self._looked_at[1] == role:
+        if self._looked.find(image) == role:
             return
-        self._looked_at = image, role
+        self._looked.keep(image, role)
         may = image.privileges.may
         unusable = (
             name
@@ -113,13 +114,16 @@ class Identity:
         """Tell whether a row may go into a stream. Cheap: asked for each row."""
         captured = self._settings.captured()
         under = self._current_image()
-        if self._allowed_at is not image or self._allowed_under is not under or self._allowed_for is not captured:
-            self._allowed, self._allowed_at, self._allowed_under, self._allowed_for = set(), image, under, captured
-        if name in self._allowed:
+        found = self._allowed.find(image)
+        rights = under.privileges, under.roles
+        if found is None or found[0] is not rights[0] or found[1] is not rights[1] or found[2] is not captured:
+            found = self._allowed.keep(image, (*rights, captured, set()))
+        allowed = found[3]
+        if name in allowed:
             return True
         if name in image.held_up or (not self.bypasses() and not self._may_insert(name, image)):
             return False
-        self._allowed.add(name)
+        allowed.add(name)
         return True
 
     def may(self, oid: int, letters: str) -> bool:

@@ -77,10 +77,10 @@ def parameter_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) 
 
     Kept while the catalog stays the same.
     """
-    if prepared.insert_image is not image:
-        prepared.insert_image = image
-        prepared.insert_row = _make_row(prepared, image, engine)
-    return prepared.insert_row
+    row = prepared.insert_row.find(image)
+    if row is None and prepared.insert_row.image is not image:
+        row = prepared.insert_row.keep(image, _make_row(prepared, image, engine))
+    return row
 
 
 def _make_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> ParameterRow | None:

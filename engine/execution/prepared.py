@@ -8,10 +8,11 @@ it; if its result type changed, that is 0A000, as in PostgreSQL.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engine.catalog.image import CatalogImage
+from engine.catalog.per_image import PerImage
 from engine.execution.outcome import Outcome, expand, row_description
 from sql.bind.expressions.object_names import known_oids, names_objects
 from sql.bind.queries.origins import returned, with_origins
@@ -56,6 +57,7 @@ class Prepared:
         declared: parameter types as the client gave them (None: to be inferred).
         from_sql: made by PREPARE.
         shown_text, made_us: the text and the time that pg_prepared_statements and pg_cursors show.
+        bound_to: the settings that `bound` is right for, by its catalog.
         kept_bytes: about how many bytes the statement takes under a name.
     """
 
@@ -64,9 +66,9 @@ class Prepared:
     parameter_types: tuple[SqlType, ...] = ()
     schema: Schema | None = None
     bound: BoundQuery | BoundInsert | BoundUpdate | BoundDelete | None = None
-    bound_to: tuple[Catalog, object] | None = None
-    insert_image: object = None
-    insert_row: ParameterRow | None = None
+    bound_to: PerImage[object] = field(default_factory=PerImage)
+    was_bound: bool = False
+    insert_row: PerImage[ParameterRow | None] = field(default_factory=PerImage)
     from_sql: bool = False
     shown_text: str = ""
     made_us: int = 0
@@ -79,20 +81,18 @@ class Prepared:
 
     def is_bound_to(self, catalog: Catalog, settings: Settings) -> bool:
         """Tell whether the bound tree is still right for this catalog and these settings."""
-        if self.bound_to is None or self.bound_to[0] is not catalog:
-            return False
         # The same object as long as no setting changes; to compare two takes a microsecond.
-        captured = settings.captured()
-        return self.bound_to[1] is captured or self.bound_to[1] == captured
+        bound_under, captured = self.bound_to.find(catalog), settings.captured()
+        return bound_under is captured or bound_under == captured
 
     def refresh(self, catalog: Catalog, settings: Settings) -> None:
         """Bind again if the catalog or a captured setting is another one than last time."""
         if self.is_bound_to(catalog, settings):
             return
         captured = settings.captured()
-        self.insert_image = None
+        self.insert_row.forget()
         before = self.schema, self.bound, self.parameter_types
-        first = self.bound_to is None
+        first = not self.was_bound
         statement = self.statement
         if isinstance(statement, Select | Declare):
             select = statement if isinstance(statement, Select) else statement.select
@@ -118,7 +118,8 @@ class Prepared:
         if not first and before[0] != self.schema:
             self.schema, self.bound, self.parameter_types = before
             raise SqlError("0A000", "cached plan must not change result type", routine="RevalidateCachedQuery")
-        self.bound_to = (catalog, captured)
+        self.bound_to.keep(catalog, captured)
+        self.was_bound = True
 
     def _refresh_select(self, select: Select, catalog: Catalog, settings: Settings) -> None:
         self.bound = bind_query(select.query, catalog, settings.captured(), self.declared, locks=True)
@@ -194,8 +195,7 @@ class Portal:
         if format_code == 0:
             text = text_value(value, settings.encoding)
             if names_objects(kind):
-                catalog = None if self.prepared.bound_to is None else self.prepared.bound_to[0]
-                return known_oids(text, kind, catalog, settings.captured())
+                return known_oids(text, kind, self.prepared.bound_to.image, settings.captured())
             return Literal(input_value(text, kind, settings.time_zone, None, settings.input_styles), kind)
         try:
             return Literal(binary_value(value, kind, settings.encoding), kind)

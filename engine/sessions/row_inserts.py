@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.catalog.image import CatalogImage
+from engine.catalog.per_image import PerImage
 from engine.commit.row_commit import RowCommit, Views
 from engine.commit.transaction import Step
 from engine.execution.outcome import expand
@@ -118,7 +119,6 @@ class KnownPacket:
     head: bytes
     name: str
     prepared: Prepared
-    image: CatalogImage
     captured: SessionSettings
     packet: InsertPacket
     views: Views
@@ -141,28 +141,27 @@ class RowInserts:
         self._reply = self._told = b""
         self._server = session.server
         self._prepared = prepared
-        self._heads: dict[bytes, Head | None] = {}
-        self._heads_image: CatalogImage | None = None
-        self._known: KnownPacket | None = None
+        self._heads: PerImage[dict[bytes, Head | None]] = PerImage()
+        self._known: PerImage[KnownPacket] = PerImage()
         session.settings.watchers.append(self._forget)
 
     def _forget(self) -> None:
         """Forget the packets: a setting has changed, the search_path perhaps."""
-        self._heads_image = None
+        self._heads.forget()
 
     def _head(self, head: bytes, image: CatalogImage) -> Head | None:
         """Return what is known of an INSERT's text up to its values.
 
         None: the text has to go the general way.
         """
-        if image is not self._heads_image or len(self._heads) >= HEADS_KEPT_MAX:
-            self._heads.clear()
-            self._heads_image = image
-        if head not in self._heads:
+        heads = self._heads.find(image)
+        if heads is None or len(heads) >= HEADS_KEPT_MAX:
+            heads = self._heads.keep(image, {})
+        if head not in heads:
             settings = self._session.settings.captured()
             target = head_target(head.decode(), image, settings, self._server.engines.tables)
-            self._heads[head] = None if target is None else Head(target)
-        return self._heads[head]
+            heads[head] = None if target is None else Head(target)
+        return heads[head]
 
     # Staged rows.
 
@@ -247,12 +246,8 @@ class RowInserts:
         session = self._session
         return session.block.open is None and not session.idle.is_running
 
-    def _is_still(self, known: KnownPacket, image: CatalogImage) -> bool:
-        return (
-            known.image is image
-            and known.captured is self._session.settings.captured()
-            and known.prepared is self._prepared.get(known.name)
-        )
+    def _is_still(self, known: KnownPacket) -> bool:
+        return known.captured is self._session.settings.captured() and known.prepared is self._prepared.get(known.name)
 
     def _answer_query(self, data: bytes) -> bytes | bool:
         if self._session.settings.read_only:
@@ -282,11 +277,13 @@ class RowInserts:
         return self._committed(placed, image.views_of(placed.stream_name), image, waits, INSERTED, data, simple=True)
 
     def _answer_bind(self, data: bytes) -> bytes | bool:
-        known, image = self._known, self._server.catalog.image
-        if known is None or not self._is_still(known, image) or not data.startswith(known.head, HEAD_OFFSET):
-            known = self._known = self._look_up(data, image)
+        image = self._server.catalog.image
+        known = self._known.find(image)
+        if known is None or not self._is_still(known) or not data.startswith(known.head, HEAD_OFFSET):
+            known = self._look_up(data, image)
             if known is None:
                 return False
+            self._known.keep(image, known)
         packet = known.packet
         if (
             not data.endswith(packet.tail)
@@ -323,7 +320,7 @@ class RowInserts:
             return None
         views = image.views_of(packet.placed.stream_name)
         settings = session.settings
-        return KnownPacket(head, name, prepared, image, settings.captured(), packet, views, settings.waits_for_log)
+        return KnownPacket(head, name, prepared, settings.captured(), packet, views, settings.waits_for_log)
 
     def _committed(
         self, placed: PlacedRow, views: Views, image: CatalogImage, waits: bool, reply: bytes, data: bytes, simple: bool

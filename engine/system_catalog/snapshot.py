@@ -8,6 +8,7 @@ made when they are asked for and kept as long as the image is. Must not know ses
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -54,9 +55,20 @@ NAMES = {
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """One image of the catalog as rows."""
+    """One image of the catalog as rows.
 
-    image: CatalogImage
+    Attributes:
+        held: the image, weakly: the statement that reads the rows holds it.
+    """
+
+    held: weakref.ref[CatalogImage]
+
+    @property
+    def image(self) -> CatalogImage:
+        """The image."""
+        image = self.held()
+        assert image is not None, "a statement holds its image"
+        return image
 
     @cached_property
     def _rows(self) -> dict[str, list[Row]]:
@@ -200,7 +212,7 @@ def whole_table(relation: CatalogRelation, rows: list[dict[str, Any]]) -> pa.Tab
 
 
 SNAPSHOTS_KEPT = 4
-# The rows of the last few images, by the ids of these. A snapshot holds its image, so that no other
+# The rows of the last few images, by the ids of these. They go with their image, so that no other
 # one can have its id.
 _snapshots: dict[int, Snapshot] = {}
 _lock = threading.Lock()
@@ -209,9 +221,10 @@ _lock = threading.Lock()
 def snapshot_of(image: CatalogImage) -> Snapshot:
     """Return the rows of an image; the rows of the last few images are kept."""
     with _lock:
-        found = _snapshots.get(id(image))
+        key = id(image)
+        found = _snapshots.get(key)
         if found is None:
-            found = _snapshots[id(image)] = Snapshot(image)
+            found = _snapshots[key] = Snapshot(weakref.ref(image, lambda _: _snapshots.pop(key, None)))
             if len(_snapshots) > SNAPSHOTS_KEPT:
                 del _snapshots[next(iter(_snapshots))]
         return found

@@ -27,7 +27,7 @@ from sql.catalog.catalog import Catalog, ColumnDescription, RelationDescription,
 from sql.types.datatypes import BOOL
 
 View = ViewEntry | QueryViewEntry | DisabledViewEntry
-Show = Callable[[Style, str], str]
+Show = Callable[[CatalogImage, Style, str], str]
 # How expressions stand in the catalog's rows: the same for every session.
 STORED = Style(False, 0, qualified, lambda kind: kind.sql_name, qualified)
 
@@ -67,16 +67,16 @@ def check_text(source: SourceText, relation: RelationDescription, image: Catalog
 
 def stored_expressions(entry: TableEntry | StreamEntry, image: CatalogImage) -> dict[str, Show]:
     """Return the defaults and checks of a relation by what stands for them in the catalog's rows,
-    each with the function that shows it in a style and a zone.
+    each with the function that shows it by an image, in a style and a zone.
     """
     found: dict[str, Show] = {}
     for column in entry.description.columns:
         if column.number in entry.defaults:
-            show: Show = partial(default_text, entry.defaults[column.number], column, image)
-            found[show(STORED, "UTC")] = show
+            show: Show = partial(default_text, entry.defaults[column.number], column)
+            found[show(image, STORED, "UTC")] = show
     for source in entry.checks.values() if isinstance(entry, TableEntry) else ():
-        show = partial(check_text, source, entry.description, image)
-        found[show(STORED, "UTC")] = show
+        show = partial(check_text, source, entry.description)
+        found[show(image, STORED, "UTC")] = show
     return found
 
 

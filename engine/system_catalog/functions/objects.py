@@ -92,8 +92,8 @@ def pg_get_expr(context: SessionContext, text: str | None, relation: int | None,
     entry = context.snapshot.image.by_oid(relation)
     if not isinstance(entry, TableEntry | StreamEntry):
         return text
-    show = context.snapshot.expressions(entry).get(text)
-    return text if show is None else show(style_of(context, bool(pretty)), context.settings.time_zone)
+    show, style = context.snapshot.expressions(entry).get(text), style_of(context, bool(pretty))
+    return text if show is None else show(context.snapshot.image, style, context.settings.time_zone)
 
 
 @catalog_function

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from engine.catalog.image import ViewEntry
+from engine.catalog.image import StreamEntry, ViewEntry
 from engine.execution.reading import answer_key
 from engine.scans.answer_cache import KEPT_ANSWER_BYTES_MAX, KEPT_ANSWERS_MAX, KeptAnswer, KeptAnswers
 from tests.end_to_end.raw_client import SYNC, bind, execute, parse
@@ -74,6 +74,29 @@ def test_a_dropped_view_is_let_go_with_its_answers(client: SessionClient, world:
     client.run("DROP VIEW counted", "INSERT INTO s VALUES (2, NULL)")
     gc.collect()
     assert view() is None
+
+
+def test_an_idle_session_does_not_hold_what_others_drop(client: SessionClient, world: World) -> None:
+    reader, writer = world.client(), world.client()
+    reader.run("CREATE TABLE d (a int DEFAULT 1)", "SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef")
+    reader.run("BEGIN", "CREATE SEQUENCE q", "SELECT nextval('q'), pg_get_viewdef('counted'::regclass)", READ, "COMMIT")
+    reader.ask("BEGIN", "SELECT n / 0, 'counted'::regclass FROM counted", "ROLLBACK")
+    reader.run("PREPARE p AS " + READ, "EXECUTE p")
+    reader.ask(parse(READ, "q"), bind(statement="q"), execute(), SYNC)
+    writer.run("INSERT INTO s VALUES (1)", "INSERT INTO s VALUES (2)")
+    for number in (b"1", b"2"):
+        insert = parse("INSERT INTO s VALUES ($1)", "i") if number == b"1" else b""
+        writer.ask(insert, bind([number], statement="i"), execute(), SYNC)
+    image = client.session.server.catalog.image
+    view, stream = image.entries["counted"], image.entries["s"]
+    assert isinstance(view, ViewEntry) and isinstance(stream, StreamEntry)
+    kept = weakref.ref(view.view), weakref.ref(stream.stream), weakref.ref(image)
+    del image, view, stream
+    client.run("DROP VIEW counted", "DROP FOREIGN TABLE s")
+    gc.collect()
+    assert [one() for one in kept] == [None, None, None]
+    assert reader.rows("SELECT lastval(), 'd'::regclass") == ["D [b'1', b'd']"]
+    writer.run("INSERT INTO d VALUES (1)", "DELETE FROM d")
 
 
 def test_settings_shape_it(client: SessionClient) -> None:
