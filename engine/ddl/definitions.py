@@ -260,7 +260,7 @@ def build_continuous(
     states: list[ViewEntry] = []
     for draft in drafts:
         states.append(draft.build(engines, others=states))
-    found = prepared_parts(bound.root, drafts[0].definition.joins)
+    found = prepared_parts(bound.root, drafts[0].definition.joins, has_parts=True)
     states[0].view.notices += (*found.eager, *order_notices(found.root))
     return define_query_view(statement, bound, image, settings, image.next_oid + len(states), tuple(states))
 
@@ -292,7 +292,7 @@ def part_of(draft: ViewDraft) -> ViewDraft:
     number = draft.definition.part
     if number is None:
         return draft
-    parts = prepared_parts(draft.bound.root, draft.definition.joins).parts
+    parts = prepared_parts(draft.bound.root, draft.definition.joins, has_parts=True).parts
     if number >= len(parts):
         raise SqlError("XX001", f"the query has {len(parts)} groupings of streams")
     return replace(draft, bound=_part(draft.bound, parts[number]))

@@ -276,7 +276,7 @@ def _over_states(root: Relation, states: tuple[ViewEntry, ...], mark: str) -> Re
     if not states:
         return root
     names = [mark + state.description.name for state in states]
-    found = prepared_parts(root, states[0].view.definition.joins)
+    found = prepared_parts(root, states[0].view.definition.joins, has_parts=True)
     if len(found.parts) != len(names):
         raise SqlError("XX001", f"the query has {len(found.parts)} groupings of streams, and {len(names)} states")
     return without_parts(drop_order_by(found.root), found.parts, names)

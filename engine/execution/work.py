@@ -65,7 +65,7 @@ class Work:
     kernels: KernelFiles
     """Where the kernels of a view that it makes are written."""
     pipelines: UpperExecutor
-    """What runs the pipelines of such a view in Spark."""
+    """What runs the pipelines of such a view."""
     threads: Threads
     """Where it computes, and what ends it when that is asked for."""
     client: Hashable

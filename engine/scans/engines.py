@@ -27,7 +27,7 @@ class QueryEngines:
 
     Attributes:
         tables: the embedded engine.
-        upper: runs static and upper pipelines in Spark.
+        upper: runs static and upper pipelines.
         kernels: of continuous views.
         stream_kernels: of queries that fold streams.
     """

@@ -19,7 +19,8 @@ from sql.bind.sharing import is_shared
 from sql.errors import SqlError
 from sql.tree.relations import Filter, Project, Relation, Scan
 from sql.tree.walks import all_relations, scans
-from views.plan.checks import check_upper
+from views.plan.checks import check_heights
+from views.plan.hand_over import hand_over
 
 LEAVES = ("rows", "table")
 
@@ -62,10 +63,10 @@ def is_for_spark(root: Relation) -> bool:
     ):
         return False
     try:
-        check_upper(root)
+        check_heights(root)
     except SqlError:
         return False
-    return True
+    return hand_over(root) is not None
 
 
 def is_work(root: Relation) -> bool:

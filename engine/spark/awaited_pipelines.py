@@ -73,8 +73,8 @@ class AwaitedPipelines:
                 raise
             self._known[key] = error
 
-    def explain(self, relation: Relation) -> str:
-        """Return the SQL text that `run` executes."""
+    def explain(self, relation: Relation) -> Mapping[str, str]:
+        """Return the SQL texts that `run` executes by their titles."""
         return self._executor.explain(relation)
 
 

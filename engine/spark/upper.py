@@ -1,7 +1,9 @@
-"""Upper and static pipelines of continuous views in Spark: Arrow in, Arrow out.
+"""Upper and static pipelines of continuous views: Arrow in, Arrow out.
 
 Enters: a relation over 'groups' and 'table' scans, and their rows. Leaves: a table exactly in the
-forms of `views.model.arrow_schema`. The plan is made anew for each refresh. Many views may refresh
+forms of `views.model.arrow_schema`. Spark runs what `views.plan.hand_over` says, over rows that the
+embedded engine computes; all other pipelines run in the embedded engine. Spark's plan is made anew
+for each refresh. Many views may refresh
 at once; one view does one refresh at a time. Inputs are values, so that a pipeline that runs while
 the JVM dies is run again on the next one.
 """
@@ -15,12 +17,14 @@ import time
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
+from engine.embedded.query_engine import QueryEngine
 from engine.embedded.result_forms import in_forms
 from engine.spark.errors import sql_error
 from engine.spark.pipelines import SparkPipelines
@@ -33,9 +37,10 @@ from sql.bind.substitute import substitute_now
 from sql.emit.layout import laid_out
 from sql.emit.spark import emit_spark
 from sql.errors import SqlError
-from sql.tree.relations import Relation
-from sql.tree.walks import scans
+from sql.tree.relations import Relation, Scan
+from sql.tree.walks import relation_names, rewrite_everywhere, scans
 from views.model.protocols import TableExport
+from views.plan.hand_over import HandOver, hand_over, reads_tables_alone
 
 # Of one pipeline, the first time and after the death of a JVM that nobody has killed.
 RUNS_MAX = 2
@@ -83,10 +88,11 @@ class Job:
 
 
 class SparkUpperExecutor:
-    """The `views.model.protocols.UpperExecutor` that runs pipelines in Spark."""
+    """The `views.model.protocols.UpperExecutor` of Spark and the embedded engine."""
 
-    def __init__(self, runtime: SparkRuntime) -> None:
+    def __init__(self, runtime: SparkRuntime, engine: QueryEngine) -> None:
         self._runtime = runtime
+        self._engine = engine
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._running: dict[Hashable, list[Job]] = {}
@@ -115,13 +121,18 @@ class SparkUpperExecutor:
         deaths = 0
         until_s: float | None = None
         number = next(self._numbers)
+        handed = hand_over(relation)
         with self._job(token, number) as job:
+            if handed is None:
+                try:
+                    return job.rows_of(self._threads.submit(self._computed, job, relation, inputs, tables))
+                finally:
+                    # A cancel may have come before the engine knew of it.
+                    self._engine.interrupt(job)
             while True:
                 pipelines = self._runtime.pipelines(job.check_cancelled, until_s)
                 try:
-                    return job.rows_of(
-                        self._threads.submit(self._rows, pipelines, job, number, relation, inputs, tables)
-                    )
+                    return job.rows_of(self._threads.submit(self._rows, pipelines, job, number, handed, inputs, tables))
                 except (PySparkException, Py4JError, OSError, EOFError) as error:
                     if isinstance(error, OSError) and error.errno in FULL:
                         raise disk_error(error, "hand rows to Spark") from error
@@ -143,28 +154,43 @@ class SparkUpperExecutor:
         pipelines: SparkPipelines,
         job: Job,
         number: int,
-        relation: Relation,
+        handed: HandOver,
         inputs: Mapping[str, pa.Table],
         tables: Mapping[str, TableExport],
     ) -> pa.Table:
-        leaves = scans(relation)
-        groups = {f"groups_{number}_{index}": scan for index, scan in enumerate(leaves) if scan.name not in tables}
-        names = {scan.name: name for name, scan in groups.items()}
+        """Return the rows of a pipeline in Spark."""
         with self._lock:
             # A cancel before this is seen here, a later one knows whom to tell.
             job.pipelines = pipelines
         job.check_cancelled()
+        names: dict[str, str] = {}
+        rows: dict[str, pa.Table] = {}
         with self._turns.turn(job.check_cancelled), ExitStack() as used:
             try:
-                for scan in leaves:
-                    if scan.name in tables:
-                        names[scan.name] = used.enter_context(self._tables.view_of(pipelines, scan, tables[scan.name]))
-                rows = {name: named_rows(scan, inputs[scan.name]) for name, scan in groups.items()}
-                result = pipelines.run(job.name, rows, emit_spark(relation, names))
+                for index, scan in enumerate(scans(handed.relation)):
+                    source = handed.computed.get(scan.name, scan)
+                    make = partial(self._computed, job, source, inputs, tables)
+                    if reads_tables_alone(source):
+                        versions = tuple(tables[name].version for name in sorted(relation_names(source)))
+                        view = self._tables.view_of(pipelines, source, versions, make)
+                        names[scan.name] = used.enter_context(view)
+                    else:
+                        names[scan.name] = f"groups_{number}_{index}"
+                        rows[names[scan.name]] = named_rows(scan.schema, make())
+                result = pipelines.run(job.name, rows, emit_spark(handed.relation, names))
             except (PySparkException, Py4JJavaError) as error:
                 job.check_cancelled()
                 raise sql_error(error) from error
-        return in_forms(result, relation.schema)
+        return in_forms(result, handed.relation.schema)
+
+    def _computed(
+        self, job: Job, relation: Relation, inputs: Mapping[str, pa.Table], tables: Mapping[str, TableExport]
+    ) -> pa.Table:
+        """Return the rows of a relation in the embedded engine."""
+        rows = {**inputs, **{name: export.table for name, export in tables.items()}}
+        if isinstance(relation, Scan):
+            return rows[relation.name]
+        return self._engine.run(rewrite_everywhere(relation, passing), rows, job)
 
     def runs_for(self, token: Hashable) -> bool:
         """Tell whether `cancel` would stop anything."""
@@ -176,20 +202,28 @@ class SparkUpperExecutor:
         Returns at once: a thread of its own tells the JVM.
         """
         with self._lock:
-            jobs = [job for job in self._running.get(token, ()) if not job.cancelled.done()]
+            running = list(self._running.get(token, ()))
+            jobs = [job for job in running if not job.cancelled.done()]
             for job in jobs:
                 job.cancelled.set_result(None)
             told = [(job.pipelines, job.name) for job in jobs if job.pipelines is not None]
+        for job in running:
+            self._engine.interrupt(job)
         if told:
             # Never in a pool: what is to be cancelled may have all threads of it.
             threading.Thread(target=tell_to_cancel, args=(told,), name="antumbra-cancel", daemon=True).start()
 
-    def explain(self, relation: Relation) -> str:
-        """Return the SQL text that `run` executes, its inputs under their own names, now() being
-        that of the call.
+    def explain(self, relation: Relation) -> Mapping[str, str]:
+        """Return the SQL texts that `run` executes, the last one being that of the answer; inputs
+        have their own names, and now() is that of the call.
         """
         relation = substitute_now(relation, SystemClock().now_us())
-        return laid_out(emit_spark(relation, {scan.name: scan.name for scan in scans(relation)}))
+        handed = hand_over(relation)
+        if handed is None:
+            return {"DuckDB SQL": self._engine.explain(relation)}
+        before = {f"DuckDB SQL of {name}": self._engine.explain(one) for name, one in handed.computed.items()}
+        leaves = scans(handed.relation)
+        return {**before, "Spark SQL": laid_out(emit_spark(handed.relation, {scan.name: scan.name for scan in leaves}))}
 
     @contextmanager
     def _job(self, token: Hashable, number: int) -> Iterator[Job]:
@@ -204,6 +238,11 @@ class SparkUpperExecutor:
                 self._running[token].remove(job)
                 if not self._running[token]:
                     del self._running[token]
+
+
+def passing(node: Relation) -> Relation:
+    """Return a scan as one of rows that the embedded engine reads in one statement."""
+    return replace(node, kind="rows") if isinstance(node, Scan) and node.kind != "recursive" else node
 
 
 def tell_to_cancel(jobs: Sequence[tuple[SparkPipelines, str]]) -> None:

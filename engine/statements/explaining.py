@@ -39,7 +39,15 @@ from sql.tree.walks import rewrite_everywhere, scans
 from sql.values.booleans import parse_bool
 from views.codegen.state_size import bytes_per_group, kernel_file_name
 from views.explain.drawing import STREAM, Running, Shown, dot_lines, fact_lines, json_form, shown_plan, shown_query
-from views.explain.pipelines import EMBEDDED, explain_plan, explain_select, relation_lines, stream_lines
+from views.explain.pipelines import (
+    EMBEDDED,
+    engine_of,
+    explain_plan,
+    explain_select,
+    relation_lines,
+    sql_lines,
+    stream_lines,
+)
 from views.model.definition import define_view
 from views.model.plan import over
 from views.model.text import identifier
@@ -165,21 +173,18 @@ def labelled(root: Relation, image: CatalogImage) -> Relation:
     return rewrite_everywhere(root, named)
 
 
-def upper_sql(root: Relation, scanning: ScanSettings, engines: QueryEngines) -> tuple[str, str]:
-    """Return the engine for the work above the parts of a view, and its text."""
+def upper_sql(root: Relation, scanning: ScanSettings, engines: QueryEngines) -> Mapping[str, str]:
+    """Return the texts for the work above the parts of a view, by their titles."""
     root = substitute_now(root, scanning.now_us)
     seen = over_groups(root)
     if scanning.spark_groups_min >= 0 and is_for_spark(seen):
-        return "Spark", engines.upper.explain(seen)
-    return "DuckDB", engines.tables.explain(root)
+        return engines.upper.explain(seen)
+    return {"DuckDB SQL": engines.tables.explain(root)}
 
 
 def upper_lines(root: Relation, scanning: ScanSettings, engines: QueryEngines) -> list[str]:
     """Return the lines on the work above the parts of a view, and its engine."""
-    engine, sql = upper_sql(root, scanning, engines)
-    return [
-        "  " + line for line in [*relation_lines(root), f"{engine} SQL:", *("  " + line for line in sql.splitlines())]
-    ]
+    return ["  " + line for line in [*relation_lines(root), *sql_lines(upper_sql(root, scanning, engines))]]
 
 
 def whole_lines(whole: QueryViewEntry, image: CatalogImage, scanning: ScanSettings, engines: QueryEngines) -> list[str]:
@@ -215,8 +220,8 @@ def shown_whole(
     known = {} if made is None else {"Rows": made[0], "Upper Time": ms(made[1])}
 
     def above(root: Relation) -> tuple[str, dict[str, object]]:
-        engine, sql = upper_sql(root, scanning, engines)
-        return engine, {"View": whole.description.name, f"{engine} SQL": sql, **known}
+        texts = upper_sql(root, scanning, engines)
+        return engine_of(texts), {"View": whole.description.name, **texts, **known}
 
     streams = [running(view, engines, left.pop(view)) for view in views]
     return shown_plan(plan_of(whole, [view.definition.label for view in views]), streams, engines.upper, above)
@@ -291,8 +296,8 @@ def shown_definition(
     rest, _ = rest_of(bound, drafts)
 
     def above(root: Relation) -> tuple[str, dict[str, object]]:
-        engine, sql = upper_sql(root, scanning, engines)
-        return engine, {f"{engine} SQL": sql}
+        texts = upper_sql(root, scanning, engines)
+        return engine_of(texts), {**texts}
 
     return shown_plan(over(plans, {}, rest), streams, engines.upper, above)
 
@@ -311,7 +316,7 @@ def rest_of(bound: BoundQuery, parts: list[ViewDraft]) -> tuple[Relation, Sequen
     grouping.
     """
     names = [part.definition.label for part in parts]
-    found = prepared_parts(bound.root, parts[0].definition.joins)
+    found = prepared_parts(bound.root, parts[0].definition.joins, has_parts=True)
     rest = without_parts(found.root, found.parts, names)
     # As this session would read it.
     return with_zone(rest, parts[0].definition.settings.time_zone), found.eager

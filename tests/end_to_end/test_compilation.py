@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 SLOW = "SELECT count(*) FROM co WHERE " + " OR ".join(
     f"(k + {n} = 7 AND t || 'b' = 'a{n}' AND f * 2 < {n})" for n in range(500)
 )
-# What is joined is computed in Spark, from 27 billion rows.
+# What is joined is computed from 27 billion rows.
 STATIC = (
     "SELECT k, count(*) FROM co JOIN (SELECT a.n % 7 AS n, max(a.n * b.n % (c.n + 1)) FROM co_numbers a, co_numbers b, co_numbers c "
     "GROUP BY 1) q ON n = k GROUP BY k"

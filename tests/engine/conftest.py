@@ -59,9 +59,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkRuntime]:
 
 
 @pytest.fixture(scope="session")
-def upper(spark: SparkRuntime) -> SparkUpperExecutor:
+def upper(spark: SparkRuntime, engine: QueryEngine) -> SparkUpperExecutor:
     """An executor of upper pipelines."""
-    return SparkUpperExecutor(spark)
+    return SparkUpperExecutor(spark, engine)
 
 
 @pytest.fixture

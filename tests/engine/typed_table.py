@@ -25,6 +25,7 @@ from sql.tree.relations import Relation
 from sql.types.datatypes import INT4, LiteralValue, SqlType, array_of
 from sql.values.literal_output import output_text
 from tests.engine.answers import Answer, output_rows
+from tests.engine.in_spark import in_spark
 from tests.types import random_value
 
 SEED = 20_261_121
@@ -115,7 +116,7 @@ def engine_answer(engine: QueryEngine, query: str) -> Answer:
 
 def executor_answer(upper: SparkUpperExecutor, query: str) -> Answer:
     """Return Spark's answer."""
-    return _answer(lambda root: upper.run("view", root, {"v": arrow_table()}, {}), query)
+    return _answer(lambda root: upper.run("view", in_spark(root), {"v": arrow_table()}, {}), query)
 
 
 def _answer(run: Callable[[Relation], pa.Table], query: str) -> Answer:

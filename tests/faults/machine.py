@@ -261,7 +261,7 @@ class EmbeddedUpper:
 
     is_ready = False
 
-    def __init__(self, runtime: SparkRuntime) -> None:
+    def __init__(self, runtime: SparkRuntime, engine: QueryEngine) -> None:
         self._engine: QueryEngine | None = None
 
     def run(

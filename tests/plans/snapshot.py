@@ -24,6 +24,7 @@ from views.codegen.state_size import kernel_file_name
 from views.explain.pipelines import explain_plan
 from views.model.definition import define_view
 from views.model.protocols import TableExport
+from views.plan.hand_over import hand_over
 from views.plan.planner import plan_view
 
 FOLDER = Path(__file__).parent
@@ -71,8 +72,11 @@ class NoSpark:
     ) -> pa.Table:
         raise AssertionError("EXPLAIN runs nothing")
 
-    def explain(self, relation: Relation) -> str:
-        return "..."
+    def explain(self, relation: Relation) -> Mapping[str, str]:
+        handed = hand_over(relation)
+        if handed is None:
+            return {"DuckDB SQL": "..."}
+        return {**{f"DuckDB SQL of {name}": "..." for name in handed.computed}, "Spark SQL": "..."}
 
 
 def answer(text: str) -> list[str]:

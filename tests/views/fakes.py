@@ -106,8 +106,8 @@ class FakeExecutor:
         self.before()
         return inputs["groups"]
 
-    def explain(self, relation: Relation) -> str:
-        return "SELECT *\nFROM groups"
+    def explain(self, relation: Relation) -> Mapping[str, str]:
+        return {"Spark SQL": "SELECT *\nFROM groups"}
 
 
 def make_view(

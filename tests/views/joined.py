@@ -137,8 +137,8 @@ class EmbeddedExecutor:
     ) -> pa.Table:
         return self.engine.run(relation, {**inputs, **{name: export.table for name, export in tables.items()}})
 
-    def explain(self, relation: Relation) -> str:
-        return self.engine.explain(relation)
+    def explain(self, relation: Relation) -> Mapping[str, str]:
+        return {"DuckDB SQL": self.engine.explain(relation)}
 
 
 class World:

@@ -14,7 +14,7 @@ from typing import Any
 
 from sql.tree.relations import Relation
 from views.codegen.state_size import bytes_per_group, kept_columns
-from views.explain.pipelines import computed_texts, relation_lines, step_lines, stream_lines
+from views.explain.pipelines import computed_texts, engine_of, relation_lines, step_lines, stream_lines
 from views.model.nodes import FinishStep, Probe, QueryAbove, StreamPipeline, UpperPipeline
 from views.model.plan import Plan
 from views.model.protocols import UpperExecutor
@@ -111,20 +111,19 @@ def shown_work(
         case FinishStep():
             lines = step_lines(work)
         case UpperPipeline():
-            facts["Spark SQL"] = executor.explain(work.relation)
-            engine, lines = "Spark", relation_lines(work.relation)
+            texts = executor.explain(work.relation)
+            facts |= texts
+            engine, lines = engine_of(texts), relation_lines(work.relation)
     return Shown(shown_kind, title, runs, engine, lines, {**facts, **running.actual.get(title, {})}, inputs)
 
 
 def shown_static(probe: Probe, executor: UpperExecutor, stream_join: str) -> Shown:
     """Return the pipeline of a build side."""
     facts = {"Breaker": "join table", "Stream Join": stream_join}
-    engine = "DuckDB"
     if probe.stored is None:
-        engine = "Spark"
-        facts["Spark SQL"] = executor.explain(probe.build)
+        facts |= executor.explain(probe.build)
     title = f"Static pipeline {identifier(probe.name)}"
-    return Shown("static", title, "once, at CREATE VIEW", engine, relation_lines(probe.build), facts)
+    return Shown("static", title, "once, at CREATE VIEW", "DuckDB", relation_lines(probe.build), facts)
 
 
 def shown_query(root: Relation, sql: str, views: Sequence[Shown], facts: Mapping[str, object]) -> Shown:
@@ -184,7 +183,7 @@ def fact_lines(shown: Shown) -> list[str]:
         "Bytes per Group",
         "Kernel",
     }
-    hidden |= {"Spark SQL", "DuckDB SQL"}
-    facts = [f"{name.lower()} {value}" for name, value in shown.facts.items() if name not in hidden]
+    told = {name: value for name, value in shown.facts.items() if name not in hidden and " SQL" not in name}
+    facts = [f"{name.lower()} {value}" for name, value in told.items()]
     lines = [f"  {shown.title}: {', '.join(facts)}"] if facts else []
     return lines + [line for part in shown.inputs for line in fact_lines(part)]

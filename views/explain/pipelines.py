@@ -7,7 +7,7 @@ Runs nothing and changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -93,9 +93,9 @@ def pipeline_lines(pipeline: Pipeline, definition: ViewDefinition, kernel: Path,
         case FinishStep():
             return [TITLES[pipeline.kind], *_indented(step_lines(work))]
         case UpperPipeline():
-            sql = _indented(executor.explain(work.relation).splitlines())
-            lines = [*relation_lines(work.relation), "Spark SQL:", *sql]
-            return ["Upper pipeline: on each refresh, in Spark", *_indented(lines)]
+            texts = executor.explain(work.relation)
+            lines = [*relation_lines(work.relation), *sql_lines(texts)]
+            return [f"Upper pipeline: on each refresh, in {engine_of(texts)}", *_indented(lines)]
         case StreamPipeline():
             computed = (f"Computed before the kernel: {text}" for text in computed_texts(work))
             file = f"Kernel: {kernel.parent.name}/{kernel.name}"
@@ -105,6 +105,17 @@ def pipeline_lines(pipeline: Pipeline, definition: ViewDefinition, kernel: Path,
             return static_lines(work, executor, definition.joins.stream_join)
         case QueryAbove():
             return ["Upper pipeline: for each version of its parts", *_indented(relation_lines(work.relation))]
+
+
+def engine_of(texts: Mapping[str, str]) -> str:
+    """Return the engine of a pipeline from the titles of its SQL texts, the last one first."""
+    *_, title = texts
+    return title.split()[0]
+
+
+def sql_lines(texts: Mapping[str, str]) -> list[str]:
+    """Return the SQL texts of a pipeline, each below its title."""
+    return [line for title, text in texts.items() for line in (f"{title}:", *_indented(text.splitlines()))]
 
 
 def explain_select(
@@ -176,13 +187,13 @@ def static_lines(probe: Probe, executor: UpperExecutor, stream_join: str) -> lis
     """
     schema = probe.build.schema
     again = ", and again when its tables change" if stream_join == "arrival" else ""
-    how = "in Spark" if probe.stored is None else "as stored"
+    how = "in DuckDB" if probe.stored is None else "as stored"
     lines = [f"Static pipeline {identifier(probe.name)}: once, at CREATE VIEW, {how}{again}"]
     if any(True for _ in relation_names(probe.build)):
         lines.append(f"{INDENT}Rows meet its tables as they are {MET[stream_join]} (stream_join = {stream_join})")
     lines += _indented(relation_lines(probe.build))
     if probe.stored is None:
-        lines += [INDENT + "Spark SQL:", *_indented(_indented(executor.explain(probe.build).splitlines()))]
+        lines += _indented(sql_lines(executor.explain(probe.build)))
     keys = ", ".join(identifier(schema[place].name) for _, place in probe.keys) or "none, every row matches"
     kept = ", ".join(identifier(column.name) for column in schema[: probe.kept]) or "only how many rows match"
     return [*lines, f"{INDENT}Join table: keys {keys}; yields {kept}"]

@@ -48,7 +48,7 @@ class TableSource(Protocol):
 
 
 class UpperExecutor(Protocol):
-    """An engine that runs upper and static pipelines."""
+    """The engines that run upper and static pipelines."""
 
     def run(
         self,
@@ -65,8 +65,8 @@ class UpperExecutor(Protocol):
         cancelled.
         """
 
-    def explain(self, relation: Relation) -> str:
-        """Return the SQL text that `run` executes."""
+    def explain(self, relation: Relation) -> Mapping[str, str]:
+        """Return the SQL texts that `run` executes by their titles, that of the answer last."""
 
 
 class RowEvaluator(Protocol):

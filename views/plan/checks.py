@@ -11,9 +11,9 @@ from dataclasses import replace
 from itertools import pairwise
 
 from ringbuffer.groups.hash_table import JOINS_MAX
-from sql.emit.spark import emit_spark
-from sql.errors import SqlError
-from sql.tree.expressions import AggregateCall, Call, Column, Expression, SortKey
+from sql.emit.duckdb import emit_duckdb
+from sql.errors import SqlError, not_supported
+from sql.tree.expressions import AggregateCall, Call, Case, Column, Expression, SortKey
 from sql.tree.relations import (
     Aggregate,
     Filter,
@@ -26,6 +26,7 @@ from sql.tree.relations import (
     Scan,
     SetOperation,
     Sort,
+    TableFunction,
     Window,
 )
 from sql.tree.walks import all_relations, height, operator_expressions, subqueries_of
@@ -48,6 +49,7 @@ from views.model.trees import (
     walk,
     walk_relation,
 )
+from views.plan.hand_over import hand_over, of_readers
 from views.plan.rules.combine_groupings import is_combined
 
 # Of an expression in generated Python, whose parser takes 200 parentheses in each other, and in
@@ -120,7 +122,7 @@ def check_shape(root: Relation) -> None:
 
 
 def check_stream(stream: StreamPipeline) -> None:
-    """Refuse a stream pipeline that kernels can't run, and build sides that Spark can't compute
+    """Refuse a stream pipeline that kernels can't run, and build sides that can't be computed
     once.
     """
     for expression in pipeline_expressions(stream):
@@ -202,12 +204,13 @@ def check_heights(root: Relation) -> None:
 
 
 def check_upper(upper: Relation) -> None:
-    """Refuse what Spark can't evaluate as PostgreSQL does.
+    """Refuse what neither Spark nor the embedded engine evaluates once for all readers.
 
     The message names the function or operator.
     """
     check_heights(upper)
-    _check_spark(upper, "The part of the query lies above a second pipeline breaker, where Spark runs it.")
+    if hand_over(substitute_now(upper, 0)) is None:
+        _check_embedded(upper, "The part of the query lies above a second pipeline breaker.")
 
 
 def refused_retroactive(tables: Sequence[str]) -> SqlError:
@@ -296,7 +299,7 @@ def _keys_below(sort: Sort) -> list[SortKey]:
 
 
 def _check_build(probe: Probe) -> None:
-    """Refuse a build side that Spark can't compute once, or with keys that no kernel compares."""
+    """Refuse a build side that can't be computed once, or with keys that no kernel compares."""
     if relation_uses_now(probe.build):
         hint = (
             "Group the stream first, by the columns that this part is compared with, and compare above them, where now() is the time of "
@@ -308,12 +311,18 @@ def _check_build(probe: Probe) -> None:
         if not has_equality(column.type):
             hint = f"Cast it to a type that kernels compare, or leave column {identifier(column.name)} to the SELECT that reads the view."
             raise refused(f"a column of type {column.type.sql_name} in a join with a stream", column.name, None, hint)
-    _check_spark(probe.build, "The part of the query reads tables only; Spark runs it once.")
+    _check_embedded(probe.build, "The part of the query reads tables only, and is computed once.")
 
 
-def _check_spark(relation: Relation, detail: str) -> None:
+def _check_embedded(relation: Relation, detail: str) -> None:
+    """Refuse what the embedded engine can't evaluate, and what is another value for each reader."""
+    relation = substitute_now(relation, 0)
     try:
-        emit_spark(substitute_now(relation, 0), {scan.name: scan.name for scan in leaves(relation)})
+        for part in of_readers(relation):
+            what = "a function of the catalog" if isinstance(part, TableFunction) else expression_text(part)
+            position = None if isinstance(part, Case | TableFunction) else part.position
+            raise not_supported(f"{what} in a part that is computed for all readers", position)
+        emit_duckdb(relation, {scan.name: scan.name for scan in leaves(relation)})
     except SqlError as error:
         if error.sqlstate == "0A000" and error.detail is None:
             error.detail = detail

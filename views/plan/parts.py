@@ -14,10 +14,13 @@ from sql.bind.expressions.readers import has_open_zone
 from sql.errors import SqlError
 from sql.tree.relations import Aggregate, Distinct, Join, OutputColumn, Relation, Scan, Schema
 from sql.tree.walks import map_operator, once_each, open_columns, operator_expressions, subqueries_of, walk_relation
+from sql.tree.walks import scans as leaves
 from views.model.properties import properties, scans
 from views.model.steps import unique_names
-from views.model.trees import inputs, with_inputs
-from views.plan.checks import check_upper
+from views.model.trees import inputs, substitute_now, with_inputs
+from views.plan.checks import check_heights
+from views.plan.hand_over import hand_over
+from views.plan.split import above_grouping, path_to_grouping
 
 KINDS = ("stream", "view")
 
@@ -88,17 +91,18 @@ def _is_asked_laterally(root: Relation) -> bool:
 def _is_beyond_spark(root: Relation) -> bool:
     """Return whether the part above the grouping of one stream is one that Spark can't run.
 
-    So is a part that each reader computes.
+    So is a part that each reader computes, in a TimeZone of its own.
     """
     first = next(_groupings(root), None)
     if first is None:
         return False
+    rest = without_parts(root, (first,), ("groups",))
     try:
-        rest = without_parts(root, (first,), ("groups",))
-        # Each of its readers has a TimeZone.
-        if has_open_zone(rest):
-            return True
-        check_upper(rest)
+        check_heights(rest)
     except SqlError:
         return True
-    return False
+    if has_open_zone(rest):
+        return True
+    path, grouping = path_to_grouping(substitute_now(root, 0))
+    _, upper, _ = above_grouping(part_schema(grouping), path, [scan.name for scan in leaves(root)])
+    return upper is not None and hand_over(upper.relation) is None

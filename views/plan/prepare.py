@@ -57,11 +57,14 @@ def prepared(root: Relation) -> Relation:
     return _prepared(root, EagerGrouping(ALONE))
 
 
-def prepared_parts(root: Relation, joins: JoinChoice) -> Prepared:
-    """Return a prepared query, with eager grouping. Raises 0A000 where that is refused."""
+def prepared_parts(root: Relation, joins: JoinChoice, has_parts: bool = False) -> Prepared:
+    """Return a prepared query, with eager grouping. Raises 0A000 where that is refused.
+
+    has_parts: the view is stored with parts, also where one plan would be enough now.
+    """
     eager = EagerGrouping(joins)
     form = _prepared(root, eager)
-    return Prepared(form, cut_parts(form, eager.is_made), tuple(dict.fromkeys(eager.groups)))
+    return Prepared(form, cut_parts(form, eager.is_made or has_parts), tuple(dict.fromkeys(eager.groups)))
 
 
 def _prepared(root: Relation, eager: EagerGrouping) -> Relation:

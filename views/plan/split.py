@@ -9,10 +9,11 @@ Spark SQL is written.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sql.tree.expressions import Call, Column, Expression, Literal
-from sql.tree.relations import Aggregate, Filter, Join, Relation, Scan
+from sql.tree.relations import Aggregate, Filter, Join, Relation, Scan, Schema
 from sql.tree.walks import relation_names, scans
 from views.codegen.support import kernel_supports
 from views.model.nodes import FinishStep, Probe, StreamPipeline, UpperPipeline
@@ -28,25 +29,35 @@ GROUPS = "groups"  # the name of the relation that an upper pipeline reads, unle
 
 def split(root: Relation, on_error: str) -> Plan:
     """Return the pipelines of a view's tree."""
-    path, grouping = _path_to_grouping(root)
+    path, grouping = path_to_grouping(root)
     stream = _stream_pipeline(grouping, on_error)
-    free = breaker_free_count(path)
-    finish = compose(stream.groups, path[:free])
-    while free and not _in_kernels(finish):
-        free -= 1
-        finish = compose(stream.groups, path[:free])
-    rest = path[free:]
-    if not rest:
-        return chain(stream, finish, None, None)
-    finish, rest = push_above_spark(finish, rest)
-    rest, tail = cut_tail(finish.output, rest)
-    taken = [scan.name for scan in scans(root)]
-    upper = stack(Scan(unique_names([*taken, GROUPS])[-1], "groups", finish.output), rest)
-    yielded = upper.schema if tail is None else tail.output
+    finish, upper, tail = above_grouping(stream.groups, path, [scan.name for scan in scans(root)])
+    yielded = tail.output if tail is not None else finish.output if upper is None else upper.relation.schema
     assert [column.type for column in yielded] == [column.type for column in root.schema], (
         f"{yielded} instead of {root.schema}"
     )
-    return chain(stream, finish, UpperPipeline(upper), tail)
+    return chain(stream, finish, upper, tail)
+
+
+def above_grouping(
+    groups: Schema, path: Sequence[Relation], taken: Sequence[str]
+) -> tuple[FinishStep, UpperPipeline | None, FinishStep | None]:
+    """Return the finish step, the upper pipeline and the tail above a first grouping.
+
+    path: the operators above it, bottom first. taken: the names of relations of the view.
+    """
+    free = breaker_free_count(path)
+    finish = compose(groups, path[:free])
+    while free and not _in_kernels(finish):
+        free -= 1
+        finish = compose(groups, path[:free])
+    rest: Sequence[Relation] = path[free:]
+    if not rest:
+        return finish, None, None
+    finish, rest = push_above_spark(finish, rest)
+    rest, tail = cut_tail(finish.output, rest)
+    upper = stack(Scan(unique_names([*taken, GROUPS])[-1], "groups", finish.output), rest)
+    return finish, UpperPipeline(upper), tail
 
 
 def _in_kernels(finish: FinishStep) -> bool:
@@ -55,7 +66,7 @@ def _in_kernels(finish: FinishStep) -> bool:
     return all(kernel_supports(part, finish.input) for part in parts)
 
 
-def _path_to_grouping(root: Relation) -> tuple[list[Relation], Aggregate]:
+def path_to_grouping(root: Relation) -> tuple[list[Relation], Aggregate]:
     """Return the operators above the first grouping, bottom first, and the grouping."""
     chain = stream_path(root)
     lowest = max(index for index, operator in enumerate(chain) if isinstance(operator, Aggregate))

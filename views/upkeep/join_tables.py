@@ -2,8 +2,8 @@
 
 Enters: the probes of a stream pipeline, and the tables of one consistent read. Leaves: a
 `JoinTable` per probe, in the form that the generated kernel expects, in `Joins`, which change where
-the tables may. A static pipeline runs in Spark, unless it is columns of one table. Must not know
-kernels, nor how tables are read.
+the tables may. A static pipeline runs in the embedded engine, unless it is columns of one
+table. Must not know kernels, nor how tables are read.
 """
 
 from __future__ import annotations

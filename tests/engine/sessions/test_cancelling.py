@@ -112,7 +112,7 @@ def jvm(world: World) -> BlockedJvm:
         assert client.rows(f"SELECT * FROM v{number}")
     client.run("INSERT INTO s VALUES (-3)")
     made = BlockedJvm()
-    let_run(world, SparkUpperExecutor(cast(SparkRuntime, made)))
+    let_run(world, SparkUpperExecutor(cast(SparkRuntime, made), world.database.store.engine))
     return made
 
 

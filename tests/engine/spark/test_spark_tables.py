@@ -19,7 +19,6 @@ from sql.types.datatypes import INT4
 from tests.oracle.postgres import PostgresCluster
 from tests.views.joined import World, table_of
 from tests.views.test_joined_views import STREAM_JOINS, UPPER_JOINS, check
-from views.model.protocols import TableExport
 
 pytestmark = pytest.mark.slow
 
@@ -49,17 +48,17 @@ def test_a_table_is_made_once_per_version_and_dropped_when_nobody_uses_it(spark:
     session = spark.session()
     tables = SparkTables(BYTES_MAX)
     before = views_of(session)
-    first, second = TableExport(1, table_of("groups", [(1, "one")])), TableExport(2, table_of("groups", []))
-    with tables.view_of(spark.pipelines(), SCAN, first) as old:
-        with tables.view_of(spark.pipelines(), SCAN, first) as again:
+    first, second = table_of("groups", [(1, "one")]), table_of("groups", [])
+    with tables.view_of(spark.pipelines(), SCAN, (1,), lambda: first) as old:
+        with tables.view_of(spark.pipelines(), SCAN, (1,), lambda: first) as again:
             assert again == old
-        with tables.view_of(spark.pipelines(), SCAN, second) as new:
+        with tables.view_of(spark.pipelines(), SCAN, (2,), lambda: second) as new:
             assert new != old
             assert session.sql(f"SELECT count(*) FROM {old}").collect()[0][0] == 1, "somebody still reads it"
         assert old in views_of(session)
     assert views_of(session) - before == {new}
     for number in range(TABLES_KEPT_MAX):
-        with tables.view_of(spark.pipelines(), Scan(f"t{number}", "table", SCAN.schema), first):
+        with tables.view_of(spark.pipelines(), Scan(f"t{number}", "table", SCAN.schema), (1,), lambda: first):
             pass
     assert new not in views_of(session) and len(views_of(session) - before) == TABLES_KEPT_MAX
 
@@ -71,11 +70,11 @@ def test_tables_that_nobody_reads_take_a_bounded_room(spark: SparkRuntime) -> No
     before = views_of(session)
     made = []
     for number in range(4):
-        with tables.view_of(spark.pipelines(), Scan(f"t{number}", "table", SCAN.schema), TableExport(1, rows)) as name:
+        with tables.view_of(spark.pipelines(), Scan(f"t{number}", "table", SCAN.schema), (1,), lambda: rows) as name:
             made.append(name)
     assert views_of(session) - before == set(made[2:])
     tables = SparkTables(rows.nbytes - 1)
-    with tables.view_of(spark.pipelines(), SCAN, TableExport(1, rows)) as name:
+    with tables.view_of(spark.pipelines(), SCAN, (1,), lambda: rows) as name:
         assert name in views_of(session), "its reader needs it"
     assert name not in views_of(session)
 

@@ -21,6 +21,7 @@ from sql.errors import SqlError
 from sql.tree.relations import Relation
 from tests.engine.answers import Answer, difference, engine_answer, oracle_answer, table_rows
 from tests.engine.expressions import TOPICS, expressions, queries
+from tests.engine.in_spark import in_spark
 from tests.engine.random_expressions import random_expressions
 from tests.engine.tables.test_tables import bound
 
@@ -48,7 +49,11 @@ class Sut:
         return engine_answer(self._run, query, self._inputs)
 
     def _run(self, relation: Relation, inputs: Mapping[str, pa.Table]) -> pa.Table:
-        return self._upper.run("view", relation, inputs, {})
+        return self._upper.run("view", in_spark(relation), inputs, {})
+
+
+def in_spark_bound(query: str) -> Relation:
+    return in_spark(bound(query))
 
 
 @pytest.fixture
@@ -129,8 +134,10 @@ def test_errors(oracle: psycopg.Connection[Any], sut: Sut) -> None:
 def test_cancel_stops_what_runs_for_one_and_nothing_else(
     upper: SparkUpperExecutor, inputs: dict[str, pa.Table]
 ) -> None:
-    slow = bound("select count(*) from t a, t b, t c, t d, t e, t f where a.id + b.id + c.id > d.id + e.id + f.id")
-    rather_slow = bound("select count(*) from t a, t b, t c, t d where a.id + b.id > c.id + d.id")
+    slow = in_spark_bound(
+        "select count(*) from t a, t b, t c, t d, t e, t f where a.id + b.id + c.id > d.id + e.id + f.id"
+    )
+    rather_slow = in_spark_bound("select count(*) from t a, t b, t c, t d where a.id + b.id > c.id + d.id")
     me, other = object(), object()
     with ThreadPoolExecutor(2) as threads:
         stopped = threads.submit(upper.run, me, slow, inputs, {})
@@ -148,12 +155,14 @@ def test_cancel_stops_what_runs_for_one_and_nothing_else(
 def test_a_short_pipeline_goes_on_beside_more_long_ones_than_spark_has_threads(
     spark: SparkRuntime, upper: SparkUpperExecutor, inputs: dict[str, pa.Table]
 ) -> None:
-    slow = bound("select count(*) from t a, t b, t c, t d, t e, t f where a.id + b.id + c.id > d.id + e.id + f.id")
+    slow = in_spark_bound(
+        "select count(*) from t a, t b, t c, t d, t e, t f where a.id + b.id + c.id > d.id + e.id + f.id"
+    )
     count = spark.threads_count + 1
     with ThreadPoolExecutor(count + 1) as threads:
         long_ones = [threads.submit(upper.run, number, slow, inputs, {}) for number in range(count)]
         try:
-            short = threads.submit(upper.run, "short", bound("select count(*) from t"), inputs, {})
+            short = threads.submit(upper.run, "short", in_spark_bound("select count(*) from t"), inputs, {})
             assert short.result(SHORT_S_MAX).num_rows == 1
             assert not any(one.done() for one in long_ones)
         finally:
@@ -168,7 +177,9 @@ def test_a_short_pipeline_goes_on_beside_more_long_ones_than_spark_has_threads(
 def test_a_cancel_is_not_lost_whenever_it_comes(
     wait_s: float, upper: SparkUpperExecutor, inputs: dict[str, pa.Table]
 ) -> None:
-    slow = bound("select count(*) from t a, t b, t c, t d, t e, t f where a.id + b.id + c.id > d.id + e.id + f.id")
+    slow = in_spark_bound(
+        "select count(*) from t a, t b, t c, t d, t e, t f where a.id + b.id + c.id > d.id + e.id + f.id"
+    )
     with ThreadPoolExecutor(1) as threads:
         stopped = threads.submit(upper.run, "me", slow, inputs, {})
         time.sleep(wait_s)
@@ -179,7 +190,9 @@ def test_a_cancel_is_not_lost_whenever_it_comes(
 
 def test_warm_refresh_of_1000_groups(upper: SparkUpperExecutor, inputs: dict[str, pa.Table]) -> None:
     table = inputs["t"].take(pa.array([index % inputs["t"].num_rows for index in range(1000)]))
-    relation = bound("select c, count(*), sum(n) from t group by c having count(*) > 1 order by 2 desc limit 10")
+    relation = in_spark_bound(
+        "select c, count(*), sum(n) from t group by c having count(*) > 1 order by 2 desc limit 10"
+    )
     upper.run("warm", relation, {"t": table}, {})
     start = time.monotonic()
     upper.run("warm", relation, {"t": table}, {})
@@ -189,5 +202,5 @@ def test_warm_refresh_of_1000_groups(upper: SparkUpperExecutor, inputs: dict[str
 def test_nothing_is_written_elsewhere(
     spark: SparkRuntime, upper: SparkUpperExecutor, inputs: dict[str, pa.Table]
 ) -> None:
-    upper.run("view", bound("select count(*) from t"), inputs, {})
+    upper.run("view", in_spark_bound("select count(*) from t"), inputs, {})
     assert not any(Path(name).exists() for name in ("spark-warehouse", "metastore_db", "derby.log", "artifacts"))

@@ -64,8 +64,8 @@ def test_a_view_that_is_not_made_with_its_static_and_upper_pipelines(client: Ses
     (text,) = lines(client, f"EXPLAIN (FORMAT JSON) {create}")
     shown = pipelines(json.loads(text)[0]["Plan"])
     assert [part["Class"] for part in shown] == ["upper", "upper", "stream", "static"]
-    assert [part["Engine"] for part in shown] == ["Spark", "kernel", "kernel", "Spark"]
-    assert "ORDER BY" in shown[0]["Spark SQL"] and "`named`" in shown[3]["Spark SQL"]
+    assert [part["Engine"] for part in shown] == ["Spark", "kernel", "kernel", "DuckDB"]
+    assert "ORDER BY" in shown[0]["Spark SQL"] and "named" in shown[3]["DuckDB SQL"]
     drawing = lines(client, f"EXPLAIN (FORMAT DOT) {create}")
     assert drawing[0] == "digraph plan {" and drawing[-1] == "}"
     colours = [re.search(r'fillcolor="(#\w+)"', line) for line in drawing]
