@@ -29,6 +29,7 @@ from engine.ddl.schemas import drop_schemas
 from engine.ddl.table_work import TableWork
 from engine.dialect.notifications import Notifications
 from engine.embedded.result_rows import ResultLimits
+from engine.embedded.warm_up import warm_up_functions
 from engine.execution.registry import load
 from engine.execution.server_parts import ServerParts
 from engine.log.checkpoints import Checkpoints
@@ -168,7 +169,7 @@ class Database:
         """
         if self.config.spark_preload:
             self._spark.start()
-        warm_up()
+        warm_up(warm_up_functions)
         self.engines.stream_kernels.clear()
         last_position = self.recover()
         self._drop_left_behind()

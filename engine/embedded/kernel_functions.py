@@ -25,7 +25,7 @@ from engine.embedded.c_interface import CFunctions, address_of, kernel_symbols, 
 from engine.embedded.error_mark import marked
 from engine.embedded.value_limits import too_long
 from ringbuffer.compile.code_cache import safe_place
-from ringbuffer.compile.loader import define_symbol, load_c_function
+from ringbuffer.compile.loader import c_code, define_symbol, load_c_function
 from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
 from ringbuffer.memory.error_codes import MESSAGES, NUMERIC_DIGITS, NUMERIC_OVERFLOW, TEXT_TOO_LONG
 from ringbuffer.vectors import driver
@@ -160,6 +160,10 @@ class KernelFunctions:
             if loop not in self._loops:
                 self._loops[loop] = load_c_function(self.folder, loop.name, loop.text, FUNCTION, 3)
             return self._loops[loop]
+
+    def compile(self, loop: Loop) -> None:
+        """Compile a loop if it has not been before."""
+        c_code(self.folder, loop.name, loop.text, FUNCTION, 3)
 
     def _load(self, slot: int) -> int:
         """Put the address of its loop into a slot."""

@@ -8,6 +8,7 @@ its own at CREATE VIEW.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from threading import Timer
 
 from ringbuffer.groups.merge import warm_up_merging
@@ -17,11 +18,13 @@ from ringbuffer.warm_up.decoders import warm_up_decoders
 from ringbuffer.warm_up.encoders import warm_up_encoders
 
 SILENCE_S_MAX = 3.0
-NOTICE = "antumbra: compiling kernels, about half a minute; they are kept for the next start"
+STEPS = (warm_up_decoders, warm_up_encoders, warm_up_merging, warm_up_automata, warm_up_symbols)
+NOTICE = "antumbra: compiling kernels, about a minute; they are kept for the next start"
 
 
-def warm_up() -> None:
-    """Compile or load decoders, encoders, the ring, the merge of groups, and automata.
+def warm_up(*others: Callable[[], None]) -> None:
+    """Compile or load decoders, encoders, the ring, the merge of groups, and automata, then
+    `others`.
 
     Says so on stderr when it takes long.
     """
@@ -29,11 +32,8 @@ def warm_up() -> None:
     notice.daemon = True
     notice.start()
     try:
-        warm_up_decoders()
-        warm_up_encoders()
-        warm_up_merging()
-        warm_up_automata()
-        warm_up_symbols()
+        for step in (*STEPS, *others):
+            step()
     finally:
         notice.cancel()
 

@@ -117,14 +117,14 @@ def safe_place(folder: Path) -> Path | None:
     own = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "antumbra"
     place = own / hashlib.sha256(str(folder).encode()).hexdigest()[:32]
     if is_ours(own) and is_ours(place):
-        log.info("machine code is kept in %s: another user may write in %s", place, folder)
+        log.info("machine code is kept in %s: we may not write in %s, or another user may", place, folder)
         return place
-    log.warning("machine code is not kept: another user may write in %s and in %s", folder, place)
+    log.warning("machine code is not kept: neither %s nor %s is a folder in which we alone may write", folder, place)
     return None
 
 
 def is_ours(folder: Path) -> bool:
-    """Tell whether only this user may write in a folder, which is made if it is missing.
+    """Tell whether this user and nobody else may write in a folder, which is made if it is missing.
 
     Rights of others to write in a folder of ours are removed.
     """
@@ -136,4 +136,4 @@ def is_ours(folder: Path) -> bool:
             status = folder.stat()
     except OSError:
         return False
-    return is_owned(status)
+    return is_owned(status) and os.access(folder, os.W_OK)

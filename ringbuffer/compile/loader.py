@@ -138,17 +138,35 @@ def load_kernel(
 def load_c_function(folder: Path, name: str, text: str, function: str, words_count: int) -> int:
     """Return the address of a function of so many words (int64) that C calls; the result is a word.
 
-    Its code stays loaded. name: how the names of its files begin. Errors are those of
-    `load_kernel`.
+    Its code stays loaded. name: how the names of its files begin. Raises KernelTextError.
     """
-    types = ["int64"] * words_count
-    stamp = stamp_of(text, "C", types)
-    beside = folder / f"{name}_{stamp.hex()[:STAMP_CHARACTERS]}"
-    code = _code_of(beside, stamp, lambda: compile_kernel(name, text, function, types, is_for_c=True))
+    code = c_code(folder, name, text, function, words_count)
     engine, environment = _load_object(code)
     C_ENGINES.append((engine, environment))
     address: int = engine.get_function_address(code.wrapper)
     return address
+
+
+def c_code(folder: Path, name: str, text: str, function: str, words_count: int) -> KernelCode:
+    """Return the code of `load_c_function`, compiled if the folder has none.
+
+    A disk that refuses to keep the code is a warning: nobody who calls the function from C can be
+    told.
+    """
+    types = ["int64"] * words_count
+    stamp = stamp_of(text, "C", types)
+    beside = folder / f"{name}_{stamp.hex()[:STAMP_CHARACTERS]}"
+    made: list[KernelCode] = []
+
+    def compile_now() -> KernelCode:
+        made.append(compile_kernel(name, text, function, types, is_for_c=True))
+        return made[0]
+
+    try:
+        return _code_of(beside, stamp, compile_now)
+    except KernelFileError as error:
+        log.warning("machine code is not kept: %s", error)
+        return made[0] if made else compile_now()
 
 
 def define_symbol(name: str, address: int) -> None:

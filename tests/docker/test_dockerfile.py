@@ -29,6 +29,14 @@ def test_it_runs_without_root_and_its_files_are_not_its_own() -> None:
     assert "VOLUME" in instructions
 
 
+def test_a_new_volume_has_the_machine_code_of_kernels() -> None:
+    instructions = [step[0] for step in STEPS]
+    warm = next(place for place, step in enumerate(STEPS) if "engine.embedded.warm_up" in step)
+    assert "engine.streams.warm_up" in STEPS[warm]
+    # What root made would not be found, and what comes after VOLUME is not kept.
+    assert instructions.index("USER") < warm < instructions.index("VOLUME")
+
+
 def test_a_dead_server_is_not_healthy() -> None:
     probe = subprocess.run(
         [sys.executable, str(TREE / "docker" / "healthcheck.py"), "1"], capture_output=True, text=True, check=False

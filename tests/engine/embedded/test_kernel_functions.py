@@ -15,6 +15,9 @@ from engine.embedded.c_interface import KERNEL_SYMBOLS, library
 from engine.embedded.duckdb_errors import sql_error
 from engine.embedded.functions.kernels import KERNELS
 from engine.embedded.functions.registration import open_database
+from engine.embedded.kernel_functions import kernel_functions
+from engine.embedded.warm_up import warm_up_functions
+from ringbuffer.compile.loader import CODE_SUFFIX
 from ringbuffer.vectors import driver
 from sql.errors import SqlError
 
@@ -124,3 +127,9 @@ def test_the_layout_of_strings(engine: duckdb.DuckDBPyConnection) -> None:
     both = "text_left('abcdefghijkl', k) = left('abcdefghijkl', k)"
     text = f"SELECT count(*) FROM (SELECT n::INTEGER % 13 AS k FROM range(3000) AS m(n)) WHERE {both}"
     assert engine.execute(text).fetchall() == [(3_000,)]
+
+
+def test_every_loop_is_compiled_before_its_first_call() -> None:
+    warm_up_functions()
+    kept = [path.name for path in kernel_functions().folder.glob(f"*{CODE_SUFFIX}")]
+    assert all(any(name.startswith(row.loop.name) for name in kept) for row in KERNELS)

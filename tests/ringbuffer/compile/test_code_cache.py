@@ -173,3 +173,16 @@ def test_a_folder_of_somebody_else(
     assert len(list(own.rglob("*.nbc"))) == 1 and before == [path.read_bytes() for path in kept(folder, "nbc")]
     os.chown(own / "antumbra", 12345, 12345)
     assert load(folder) == 7 and load(folder) == 7 and len(compiled) == 1, "nowhere"
+
+
+def test_a_folder_in_which_we_may_not_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """A container's code is root's, and its server is not."""
+    request.addfinalizer(code_cache.safe_place.cache_clear)
+    code, own = tmp_path / "code", tmp_path / "home"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(own))
+    monkeypatch.setattr(os, "access", lambda path, mode: path != code)
+    code_cache.safe_place.cache_clear()
+    place = code_cache.safe_place(code)
+    assert place is not None and place.is_relative_to(own)

@@ -4,6 +4,7 @@ gone when nobody holds them.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import resource
 import stat
@@ -16,7 +17,7 @@ import pytest
 
 from ringbuffer.compile.kernel_code import KernelCode
 from ringbuffer.compile.kernel_text import KernelTextError
-from ringbuffer.compile.loader import CODE_SUFFIX, load_kernel
+from ringbuffer.compile.loader import CODE_SUFFIX, load_c_function, load_kernel
 
 pytestmark = pytest.mark.compiles
 
@@ -167,3 +168,13 @@ def test_what_no_kernel_has_is_not_run(line: str, tmp_path: Path) -> None:
     with pytest.raises(KernelTextError):
         load_kernel(tmp_path, "hostile", f"{line}\n{TEXT.format(start=0)}", "total", TYPES)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_function_for_c_whose_code_nobody_keeps(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A caller from C can't be told that a disk is full."""
+    folder = tmp_path / "file"
+    folder.write_bytes(b"")
+    text = TEXT.format(start=0).replace("data[row]", "row + data")
+    address = load_c_function(folder, "words", text, "total", 3)
+    assert ctypes.CFUNCTYPE(*[ctypes.c_int64] * 4)(address)(1, 3, 10) == 23
+    assert "machine code is not kept" in caplog.text
