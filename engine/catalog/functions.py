@@ -1,8 +1,8 @@
-"""Users' functions in the catalog: the plain form that is stored, and the functions that a
-definition calls.
+"""Users' functions in the catalog: the plain form that is stored, and the functions and types that
+a definition names.
 
-A definition keeps the keys of the functions in its text, as they were when it was bound, with their
-oids: a function that gets another name or schema stays known to it, and a new function of the same
+A definition keeps the keys of the functions and types in its text, as they were when it was bound,
+with their oids: one that gets another name or schema stays known to it, and a new one of the same
 name is none of its own.
 """
 
@@ -20,27 +20,19 @@ from sql.catalog.catalog import RelationDescription
 from sql.catalog.functions import FunctionArgument, FunctionDescription
 from sql.types.enums import EnumType
 
-Called = tuple[tuple[str, int], ...]
-
-
-def called_as_then(image: CatalogImage, called: Called | None, key: str) -> tuple[FunctionDescription, ...]:
-    """Return the functions that had a key when a definition was bound.
-
-    called: the functions that it calls; None: those of today are meant.
-    """
-    if called is None:
-        return image.functions_called(key)
-    return tuple(
-        replace(image.functions[oid], name=key) for then, oid in called if then == key and oid in image.functions
-    )
+Objects = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
-class FunctionsAsThen(OverImage):
-    """A catalog of today with the functions that a definition calls."""
+class ObjectsAsThen(OverImage):
+    """A catalog of today with the functions and types that a definition names.
+
+    Attributes:
+        objects: these; None: those of today are meant.
+    """
 
     image: CatalogImage
-    called: Called
+    objects: Objects | None
 
     def relation(self, name: str) -> RelationDescription | None:
         """See Catalog."""
@@ -52,11 +44,19 @@ class FunctionsAsThen(OverImage):
 
     def type(self, key: str) -> EnumType | None:
         """See KnowsTypes."""
-        return self.image.type(key)
+        if self.objects is None:
+            return self.image.type(key)
+        types = self.image.types_by_oid
+        return next((types[oid].enum for then, oid in self.objects if then == key and oid in types), None)
 
     def functions_called(self, key: str) -> tuple[FunctionDescription, ...]:
         """See KnowsFunctions."""
-        return called_as_then(self.image, self.called, key)
+        if self.objects is None:
+            return self.image.functions_called(key)
+        functions = self.image.functions
+        return tuple(
+            replace(functions[oid], name=key) for then, oid in self.objects if then == key and oid in functions
+        )
 
 
 def with_functions(image: CatalogImage, functions: Iterable[FunctionDescription]) -> CatalogImage:

@@ -27,7 +27,7 @@ from engine.streams.stream import Stream
 from sql.catalog.catalog import RelationDescription, SessionSettings
 from sql.catalog.functions import FunctionDescription
 from sql.names.relation_keys import PUBLIC, schema_of
-from sql.tree.relations import BoundQuery
+from sql.tree.relations import BoundQuery, Relation
 from sql.types.datatypes import SqlType, array_of, enum_type
 from sql.types.enums import EnumType
 from views.model.plan import Plan, over
@@ -69,18 +69,22 @@ class ViewEntry:
         zone: the TimeZone on which its groups depend, '' if they depend on none.
         followers: oids of views that would read it, had it not exchanged its contents with another
             view; they are dropped with it.
-        functions: as of a SourceText.
+        objects: as of a SourceText.
+        root: the query of the text as the view understands it; all states of a view have one.
+        columns: the (oid, attnum) that the text names, of the relations in the text.
     """
 
     description: RelationDescription
     stream_name: str
     view: ContinuousView
     used: tuple[UsedRelation, ...]
+    root: Relation = field(compare=False)
+    columns: frozenset[tuple[int, int]]
     named: frozenset[str] = frozenset()
     active: bool = True
     zone: str = ""
     followers: frozenset[int] = frozenset()
-    functions: tuple[tuple[str, int], ...] = ()
+    objects: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,8 @@ class SourceText:
     Attributes:
         names: of a check, the table's columns as its text calls them, with their numbers.
         sequences: of a default, the sequences by their names in its text, with their oids.
-        functions: of users, that it calls: their keys when it was bound, with their oids.
+        objects: the users' functions and types in it: their keys when it was bound, with their
+            oids.
     """
 
     text: str
@@ -98,7 +103,7 @@ class SourceText:
     names: tuple[tuple[str, int], ...] = ()
     search_path: str = PUBLIC
     sequences: tuple[tuple[str, int], ...] = ()
-    functions: tuple[tuple[str, int], ...] = ()
+    objects: tuple[tuple[str, int], ...] = ()
 
     @property
     def settings(self) -> SessionSettings:
@@ -191,6 +196,7 @@ class QueryViewEntry:
     Attributes:
         source: the whole CREATE VIEW statement.
         used: the relations that it reads directly.
+        columns: as of a ViewEntry.
         states: what it keeps of each grouping of a stream in its text, in the order of
             `views.plan.parts`. Its query scans each by the name in the description of the state,
             which no client can write. An ordinary view has none.
@@ -200,6 +206,7 @@ class QueryViewEntry:
     description: RelationDescription
     source: SourceText
     used: tuple[UsedRelation, ...]
+    columns: frozenset[tuple[int, int]]
     states: tuple[ViewEntry, ...] = ()
     followers: frozenset[int] = frozenset()
 
@@ -459,6 +466,11 @@ def states_of(entry: Entry) -> tuple[ViewEntry, ...]:
     if isinstance(entry, ViewEntry):
         return (entry,)
     return entry.states if isinstance(entry, QueryViewEntry) else ()
+
+
+def columns_named(entry: Entry) -> frozenset[tuple[int, int]]:
+    """Return the (oid, attnum) that the text of a view names."""
+    return entry.columns if isinstance(entry, ViewEntry | QueryViewEntry) else frozenset()
 
 
 def plan_of(entry: ViewEntry | QueryViewEntry, names: Sequence[str]) -> Plan:

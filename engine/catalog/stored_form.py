@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from engine.catalog.functions import plain_function
+from engine.catalog.functions import Objects, plain_function
 from engine.catalog.image import (
     CatalogImage,
     DisabledViewEntry,
@@ -123,7 +123,7 @@ def plain_entry(entry: Entry) -> dict[str, object]:
                 "text": entry.source.text,
                 "time_zone": entry.source.time_zone,
                 "search_path": entry.source.search_path,
-                "functions": entry.source.functions,
+                "objects": entry.source.objects,
                 "columns": [{"name": column.name, "type": plain_type(column.type)} for column in description.columns],
                 "used": [plain_used(used) for used in entry.used],
                 "states": [_state(state) for state in entry.states],
@@ -136,7 +136,7 @@ def _known(entry: ViewEntry) -> dict[str, object]:
         "used": used,
         "named": sorted(entry.named),
         "active": entry.active,
-        "functions": entry.functions,
+        "objects": entry.objects,
     }
 
 
@@ -210,19 +210,25 @@ def read_plain(text: str) -> dict[str, Any]:
     return plain  # type: ignore[no-any-return]  # JSON has no types; what is used of it was just checked
 
 
-def source_of(plain: Mapping[str, Any] | None) -> SourceText | None:
+def source_of(plain: Mapping[str, Any] | None, image: CatalogImage) -> SourceText | None:
     """Return a stored expression."""
     if plain is None:
         return None
     names = tuple((name, number) for name, number in plain["names"])
     sequences = tuple((name, oid) for name, oid in plain.get("sequences", ()))
-    called = called_of(plain)
-    return SourceText(plain["text"], plain["time_zone"], names, plain.get("search_path", PUBLIC), sequences, called)
+    objects = objects_of(plain, image)
+    return SourceText(plain["text"], plain["time_zone"], names, plain.get("search_path", PUBLIC), sequences, objects)
 
 
-def called_of(plain: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
-    """Return the functions that a stored definition calls."""
-    return tuple((key, oid) for key, oid in plain.get("functions", ()))
+def objects_of(plain: Mapping[str, Any], image: CatalogImage) -> Objects:
+    """Return the functions and types that a stored definition names.
+
+    An older server has stored functions alone: it renamed no type that a definition names.
+    """
+    if "objects" in plain:
+        return tuple((key, oid) for key, oid in plain["objects"])
+    types = tuple((one.name, one.oid) for one in image.types.values())
+    return (*((key, oid) for key, oid in plain.get("functions", ())), *types)
 
 
 def reference_of(plain: Mapping[str, Any] | None) -> KeyReference | None:

@@ -13,8 +13,7 @@ from typing import Generic, TypeVar
 from engine.catalog.image import SourceText, StreamEntry, TableEntry
 from engine.ddl.dependents import Dependent, cascade_notice, refusal
 from engine.ddl.table_work import TableWork
-from engine.tables.table_expressions import default_source
-from sql.bind.writes.insert import bind_default
+from engine.tables.table_expressions import new_default
 from sql.catalog.catalog import ColumnDescription
 from sql.errors import SqlError
 from sql.names.suggestions import did_you_mean
@@ -104,8 +103,7 @@ class Alteration(Generic[AlteredEntry]):
         """Return the default that an action gives to a column, bound and as it is stored."""
         assert change.default is not None
         definition = TableColumn(column.name, column.type, default=change.default, default_text=change.default_text)
-        default = bind_default(definition, self.work.image, self.work.settings)
-        return default, default_source(default, change.default_text, self.work.settings, self.work.image)
+        return new_default(definition, self.work.image, self.work.settings)
 
     def defaults_without(self, column: ColumnDescription) -> dict[int, SourceText]:
         """Return the stored defaults of all other columns."""

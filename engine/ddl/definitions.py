@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from engine.catalog.functions import Called
+from engine.catalog.functions import Objects
 from engine.catalog.image import (
     CatalogImage,
     QueryViewEntry,
@@ -26,11 +26,10 @@ from engine.storage.errors import disk_error
 from engine.storage.kernel_files import KernelFiles
 from engine.streams.options import StreamOptions, read_options
 from engine.streams.stream import Stream, make_stream
-from engine.tables.table_expressions import default_source, of_today
+from engine.tables.table_expressions import new_default
 from ringbuffer.compile.loader import KernelFileError
 from sql.bind.expressions.readers import as_read, expression_with_zone, open_expressions
 from sql.bind.queries.query import bind_query
-from sql.bind.writes.insert import bind_default
 from sql.catalog.catalog import ARRIVAL, ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
@@ -84,9 +83,7 @@ def build_stream(
         require_column(definition.name, definition.type)
         default = None
         if definition.default is not None:
-            default = bind_default(definition, image, settings)
-            defaults[number] = default_source(default, definition.default_text, settings, image)
-            default = of_today(default, defaults[number], image)
+            default, defaults[number] = new_default(definition, image, settings)
         columns.append(ColumnDescription(definition.name, definition.type, definition.not_null, default, number))
     options = read_options(statement.options, defaults_of_options)
     stream = make_stream(statement.name, oid, columns, options.capacity, options.timeout_ms, options.string_capacity)
@@ -129,12 +126,14 @@ class ViewDraft:
         bound: its query.
         image: the catalog that it is built for.
         used: the streams in its text as the view knows them; None: as they are.
+        whole: the query of the text, of which `bound` is a part; None: `bound` is all of it.
     """
 
     definition: ViewDefinition
     bound: BoundQuery
     image: CatalogImage
     used: tuple[UsedRelation, ...] | None = None
+    whole: BoundQuery | None = None
 
     @property
     def created(self) -> BoundQuery:
@@ -200,7 +199,7 @@ class ViewDraft:
         used: the streams in the text, with the columns of that state.
         """
         try:
-            bound = bind_query(statement.query, StreamsAsThen(self.image, used), self.definition.settings)
+            bound = bind_query(statement.query, StreamsAsThen(self.image, None, used), self.definition.settings)
         except SqlError as error:
             # The view was bound to the stream as it is.
             raise NotCoveredError(f"The view does not know all columns of its stream: {error.message}.") from None
@@ -236,10 +235,18 @@ class ViewDraft:
         view.notices += zoned
         stream = None if own is None else image.by_oid(own.oid)
         assert stream is not None, definition.name
-        named = bound.named - {one.name for one in used}
-        zone = definition.settings.time_zone if zoned else ""
-        called = tuple(sorted(bound.functions))
-        return ViewEntry(view.description, stream.description.name, view, used, named, zone=zone, functions=called)
+        whole = self.whole or self.bound
+        return ViewEntry(
+            view.description,
+            stream.description.name,
+            view,
+            used,
+            whole.root,
+            whole.columns,
+            bound.named - {one.name for one in used},
+            zone=definition.settings.time_zone if zoned else "",
+            objects=tuple(sorted(whole.objects)),
+        )
 
     def _not_written(self, error: OSError) -> SqlError:
         return disk_error(error, f'write the kernels of view "{self.definition.shown}"')
@@ -280,7 +287,7 @@ def part_drafts(
         definition = replace(
             plain, oid=oid, name=state_name(oid), whole=statement.name, column_names=columns, part=number
         )
-        found.append(ViewDraft(definition, _part(whole, part), image))
+        found.append(ViewDraft(definition, _part(whole, part), image, whole=whole))
     return found
 
 
@@ -295,7 +302,7 @@ def part_of(draft: ViewDraft) -> ViewDraft:
     parts = prepared_parts(draft.bound.root, draft.definition.joins, has_parts=True).parts
     if number >= len(parts):
         raise SqlError("XX001", f"the query has {len(parts)} groupings of streams")
-    return replace(draft, bound=_part(draft.bound, parts[number]))
+    return replace(draft, bound=_part(draft.bound, parts[number]), whole=draft.bound)
 
 
 def _part(whole: BoundQuery, root: Relation) -> BoundQuery:
@@ -313,15 +320,15 @@ def stored_draft(
     image: CatalogImage,
     used: tuple[UsedRelation, ...] | None,
     named: frozenset[str] | None,
-    called: Called = (),
+    objects: Objects = (),
 ) -> ViewDraft:
     """Return a view from its stored definition and the statement in its text.
 
     used: the streams in its text as it knew them when it was made; None: as they are. named: the
-    other relations that it means. called: the functions in its text. Raises SqlError when it can't
-    be bound any more.
+    other relations that it means. objects: the functions and types in its text. Raises SqlError
+    when it can't be bound any more.
     """
-    catalog = image if used is None else StreamsAsThen(image, used, named, called)
+    catalog = image if used is None else StreamsAsThen(image, objects, used, named)
     bound = bind_query(statement.query, catalog, definition.settings)
     return part_of(ViewDraft(definition, bound, image, used))
 

@@ -7,7 +7,7 @@ the object that it depends on, in PostgreSQL's words. Must not change anything.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.catalog.image import (
@@ -21,11 +21,12 @@ from engine.catalog.image import (
     TableEntry,
     ViewEntry,
 )
-from engine.ddl.query_views import columns_used, uses
+from engine.ddl.query_views import uses
+from sql.catalog.catalog import ColumnDescription, ConstraintDescription
 from sql.errors import SqlError
 from sql.names.relation_keys import described, quoted_key
 from sql.tree.expressions import Call, Literal
-from sql.tree.walks import walk
+from sql.tree.walks import columns_of, walk
 
 SEVERAL = "desired object(s)"
 CASCADE_HINT = "Use DROP ... CASCADE to drop the dependent objects too."
@@ -69,41 +70,53 @@ def shown(entry: Entry) -> str:
 
 
 def dependents_of(image: CatalogImage, gone: Iterable[Entry]) -> list[Dependent]:
-    """Return all dependents of the objects in `gone`, and their dependents, in order of
-    discovery.
+    """Return all dependents of the objects in `gone`, and their dependents, in PostgreSQL's order:
+    what depends on a dependent follows it.
     """
     roots = list(gone)
     leaving = {entry.description.oid for entry in roots}
+    return _reached(image, [one for root in reversed(roots) for one in _direct(image, root)], leaving)
+
+
+def with_dependents(image: CatalogImage, direct: Sequence[Dependent]) -> list[Dependent]:
+    """Return the dependents of an object that is no relation, and their dependents."""
+    return _reached(image, direct, set())
+
+
+def _reached(image: CatalogImage, direct: Sequence[Dependent], leaving: set[int]) -> list[Dependent]:
+    """Return dependents with their dependents. leaving: the oids of what is dropped."""
     found: list[Dependent] = []
-    pending = list(roots)
-    while pending:
-        needed = pending.pop(0)
-        for entry in image.entries.values():
-            if entry.description.oid in leaving:
-                continue
-            if reads(entry, needed) or entry.description.oid in followers_of(needed):
-                leaving.add(entry.description.oid)
-                found.append(Dependent(entry, shown(needed)))
-                pending.append(entry)
-            elif isinstance(needed, SequenceEntry) and isinstance(entry, TableEntry):
-                found += [Dependent(entry, shown(needed), number) for number in defaults_using(entry, needed)]
-        if isinstance(needed, TableEntry):
-            found += referring(image, needed, leaving)
-            pending += [one for one in owned_by(image, needed.description.oid) if one not in roots]
+
+    def visit(one: Dependent) -> None:
+        if one.is_whole:
+            if one.entry.description.oid in leaving:
+                return
+            leaving.add(one.entry.description.oid)
+            for below in reversed(_direct(image, one.entry)):
+                visit(below)
+        found.append(one)
+
+    # PostgreSQL goes from the last to the first, and tells them from the first to the last.
+    for one in reversed(direct):
+        visit(one)
+    return [one for one in reversed(found) if one.is_whole or one.entry.description.oid not in leaving]
+
+
+def _direct(image: CatalogImage, needed: Entry) -> list[Dependent]:
+    """Return the dependents of a relation, of its sequences last."""
+    on, oid = shown(needed), needed.description.oid
+    found: list[Dependent] = []
+    for entry in sorted(image.entries.values(), key=lambda one: one.description.oid):
+        if reads(entry, needed) or entry.description.oid in followers_of(needed):
+            found.append(Dependent(entry, on))
+        elif isinstance(needed, SequenceEntry) and isinstance(entry, TableEntry):
+            found += [Dependent(entry, on, number) for number in defaults_using(entry, needed)]
+        elif isinstance(needed, TableEntry) and isinstance(entry, TableEntry):
+            references = ((one.name, one.reference) for one in entry.description.constraints)
+            found += [Dependent(entry, on, constraint=name) for name, one in references if one and one.oid == oid]
+    if isinstance(needed, TableEntry):
+        found += [one for sequence in owned_by(image, oid) for one in _direct(image, sequence)]
     return found
-
-
-def referring(image: CatalogImage, table: TableEntry, leaving: Collection[int]) -> list[Dependent]:
-    """Return the foreign keys that refer to a table, but for those of relations that are dropped
-    anyway.
-    """
-    return [
-        Dependent(entry, shown(table), constraint=one.name)
-        for entry in image.entries.values()
-        if isinstance(entry, TableEntry) and entry.description.oid not in leaving
-        for one in entry.description.constraints
-        if one.reference is not None and one.reference.oid == table.description.oid
-    ]
 
 
 def without_constraint(entry: TableEntry, name: str | None) -> TableEntry:
@@ -162,12 +175,19 @@ def views_using(image: CatalogImage, table: TableEntry, number: int) -> list[Ent
     """Return the views that directly use a column."""
     found: list[Entry] = []
     for entry in image.entries.values():
-        if isinstance(entry, QueryViewEntry) and uses(entry, table.description.oid):
-            if number in columns_used(entry, image, table.description.oid):
+        if isinstance(entry, QueryViewEntry):
+            if (table.description.oid, number) in entry.columns:
                 found.append(entry)
         elif isinstance(entry, ViewEntry | DisabledViewEntry) and reads(entry, table):
             found.append(entry)
     return found
+
+
+def used_by(constraint: ConstraintDescription, columns: Sequence[ColumnDescription]) -> set[int]:
+    """Return the numbers of the columns of a constraint."""
+    if constraint.condition is None:
+        return set(constraint.columns)
+    return {columns[column.index].number for column in columns_of(constraint.condition)}
 
 
 def refusal(what: str, found: Iterable[Dependent]) -> SqlError:

@@ -15,7 +15,6 @@ from engine.ddl.dependents import SEVERAL, Dependent, cascade_notice, dependents
 from engine.ddl.table_names import index_names
 from engine.ddl.table_references import drop_constraint
 from engine.ddl.table_work import TableWork
-from engine.tables.table_expressions import bound_description
 from sql.errors import SqlError
 from sql.names.relation_keys import NOWHERE, name_of, schema_of
 from sql.names.suggestions import did_you_mean
@@ -147,5 +146,10 @@ def _drop_default(one: Dependent, work: TableWork) -> None:
     table = work.image.by_oid(one.entry.description.oid)
     if isinstance(table, TableEntry):
         defaults = {number: source for number, source in table.defaults.items() if number != one.column}
-        changed = bound_description(replace(table, defaults=defaults), work.image)
+        columns = (
+            replace(column, default=None) if column.number == one.column else column
+            for column in table.description.columns
+        )
+        description = replace(table.description, columns=tuple(columns))
+        changed = replace(table, defaults=defaults, description=description)
         work.image = work.image.with_replaced(table.description.name, changed)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from engine.catalog.functions import Called, called_as_then
+from engine.catalog.functions import ObjectsAsThen
 from engine.catalog.image import (
     CatalogImage,
     Entry,
@@ -22,22 +22,20 @@ from engine.catalog.image import (
     TableEntry,
     UsedRelation,
     ViewEntry,
+    columns_named,
     source_text,
 )
-from engine.catalog.system import OverImage
 from sql.bind.queries.query import bind_query
 from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
-from sql.catalog.functions import FunctionDescription
 from sql.errors import SqlError
 from sql.parse.parse import parse
 from sql.parse.statements.create_view import CreateView
-from sql.tree.expressions import Call, Cast, Column, Expression, Literal
-from sql.tree.needed_columns import needed_columns
-from sql.tree.relations import BoundQuery, OutputColumn, Project, Relation, Scan, Schema
-from sql.tree.walks import map_relation, relation_names, rewrite_everywhere
+from sql.tree.expressions import Cast, Column, Expression, Literal
+from sql.tree.relations import BoundQuery, OutputColumn, Project, Relation, Scan, Schema, project
+from sql.tree.walks import relation_names, rewrite_everywhere
 from sql.types.datatypes import TEXT
-from sql.types.enums import EnumType
 from sql.types.records import require_stored
+from views.model.trees import substitute
 from views.plan.parts import without_parts
 from views.plan.prepare import prepared_parts
 from views.plan.rules.drop_order_by import drop_order_by
@@ -48,12 +46,10 @@ TODAY = "\0\0\0"
 
 
 @dataclass(frozen=True)
-class AsThen(OverImage):
+class AsThen(ObjectsAsThen):
     """A catalog of the relations that a view uses, as they were when the view was made."""
 
-    image: CatalogImage
     used: dict[str, UsedRelation]
-    called: Called | None
 
     def relation(self, name: str) -> RelationDescription | None:
         """Return the relation that was called `name`, without the columns that were dropped."""
@@ -81,17 +77,9 @@ class AsThen(OverImage):
         """Return the names that the view knows."""
         return self.used.keys()
 
-    def type(self, key: str) -> EnumType | None:
-        """Return the type with this key, or None."""
-        return self.image.type(key)
-
-    def functions_called(self, key: str) -> tuple[FunctionDescription, ...]:
-        """Return the functions with this key."""
-        return called_as_then(self.image, self.called, key)
-
 
 @dataclass(frozen=True)
-class StreamsAsThen(OverImage):
+class StreamsAsThen(ObjectsAsThen):
     """A catalog in which streams are as a view knew them when it was made, dropped columns
     included.
 
@@ -101,13 +89,10 @@ class StreamsAsThen(OverImage):
     Attributes:
         named: the other relations that the view's text means; None: as its names are understood
             now.
-        called: the functions that it means, in the same way.
     """
 
-    image: CatalogImage
     used: tuple[UsedRelation, ...]
     named: frozenset[str] | None = None
-    called: Called | None = None
 
     def relation(self, name: str) -> RelationDescription | None:
         """Return the relation called `name`."""
@@ -116,18 +101,6 @@ class StreamsAsThen(OverImage):
             if used.name == name and isinstance(entry, StreamEntry):
                 return stream_as_then(entry, used)
         return self.image.relation(name) if self.named is None or name in self.named else None
-
-    def relation_names(self) -> Iterable[str]:
-        """Return all names."""
-        return self.image.relation_names()
-
-    def type(self, key: str) -> EnumType | None:
-        """Return the type with this key, or None."""
-        return self.image.type(key)
-
-    def functions_called(self, key: str) -> tuple[FunctionDescription, ...]:
-        """Return the functions with this key."""
-        return called_as_then(self.image, self.called, key)
 
 
 def stream_as_then(entry: StreamEntry, used: UsedRelation) -> RelationDescription:
@@ -162,8 +135,7 @@ def define_query_view(
     described = ((name, image.relation(name)) for name in sorted(bound.named))
     used = tuple(used_relation(name, description) for name, description in described if description is not None)
     root = _named(_over_states(bound.root, states, ""), statement.column_names)
-    source = replace(source_text(statement.text, settings), functions=tuple(sorted(bound.functions)))
-    return _entry(statement.name, root, bound, source, used, oid, states)
+    return _entry(statement.name, root, bound, source_text(statement.text, settings), used, oid, states)
 
 
 def bound_anew(entry: QueryViewEntry, image: CatalogImage) -> QueryViewEntry:
@@ -192,7 +164,7 @@ def restored_view(
 
     Raises SqlError when it can't be bound any more.
     """
-    then = AsThen(image, {relation.name: relation for relation in used}, source.functions)
+    then = AsThen(image, source.objects, {relation.name: relation for relation in used})
     bound = bind_query(statement.query, then, source.settings)
     named = _named(_over_states(bound.root, states, TODAY), column_names)
     root = rewrite_everywhere(named, lambda node: _of_today(node, then))
@@ -216,7 +188,59 @@ def _entry(
     columns = tuple(
         ColumnDescription(column.name, column.type, number=number) for number, column in enumerate(root.schema, 1)
     )
-    return QueryViewEntry(RelationDescription(name, "query", oid, columns, query=query), source, used, states)
+    description = RelationDescription(name, "query", oid, columns, query=query)
+    source = replace(source, objects=tuple(sorted(bound.objects)))
+    return QueryViewEntry(description, source, used, bound.columns, states)
+
+
+def carried_over(before: CatalogImage, image: CatalogImage, changed: Iterable[int]) -> CatalogImage:
+    """Return the image with the ordinary views over relations of `before` that have other names or
+    columns now, given by oid, over the relations' present form.
+
+    No text is bound, but of views that have a whole row as a value: its type is another one.
+    """
+    relations = [(then, image.by_oid(oid)) for oid in changed if (then := before.by_oid(oid)) is not None]
+    today = {then.description.name: (then.description, now.description) for then, now in relations if now is not None}
+
+    def scanned(node: Relation) -> Relation:
+        if isinstance(node, Scan) and node.name in today and node.kind != "recursive":
+            return rescanned(node, *today[node.name])
+        below = node.input if isinstance(node, Project) else None
+        if not isinstance(node, Project) or not isinstance(below, Project) or not isinstance(below.input, Scan):
+            return node
+        values = [item for _, item in below.items]
+        return Project(below.input, tuple((name, substitute(item, values)) for name, item in node.items))
+
+    for name, entry in image.entries.items():
+        query = entry.description.query
+        if isinstance(entry, QueryViewEntry) and query is not None and not query.relations.isdisjoint(today):
+            root = rewrite_everywhere(query.root, scanned)
+            query = replace(query, root=root, relations=relation_names(root))
+            image = image.with_replaced(name, replace(entry, description=replace(entry.description, query=query)))
+    rows = {oid for entry in image.entries.values() for oid, number in columns_named(entry) if number == 0}
+    return bound_again(image, rows.intersection(changed))
+
+
+def rescanned(scan: Scan, then: RelationDescription, now: RelationDescription) -> Relation:
+    """Return the rows of a relation in the columns of an earlier scan of it; a dropped column is
+    NULL.
+
+    then: the relation as the scan has it.
+    """
+    places = {key: place for place, key in enumerate(keys_of(now))}
+    schema = tuple(OutputColumn(column.name, column.type) for column in now.row)
+    items: list[tuple[str, Expression]] = []
+    for key, column in zip(keys_of(then), scan.schema, strict=True):
+        place = places.get(key)
+        value = Literal(None, column.type) if place is None else Column(place, column.name, schema[place].type)
+        items.append((column.name, value))
+    return project(Scan(now.name, scan.kind, schema), tuple(items))
+
+
+def keys_of(relation: RelationDescription) -> list[int | str]:
+    """Return what each column of a relation keeps for ever."""
+    own = [column.number or -place for place, column in enumerate(relation.columns, 1)]
+    return [*own, *(column.name for column in relation.hidden)]
 
 
 def bound_again(image: CatalogImage, changed: Iterable[int]) -> CatalogImage:
@@ -233,29 +257,6 @@ def bound_again(image: CatalogImage, changed: Iterable[int]) -> CatalogImage:
             again = replace(bound_anew(entry, image), followers=entry.followers)
             image = image.with_replaced(entry.description.name, again)
     return image
-
-
-def columns_used(entry: QueryViewEntry, image: CatalogImage, oid: int) -> frozenset[int]:
-    """Return the numbers of the columns of a table that a view's rows depend on, also by a star or
-    a natural join.
-
-    A star in a derived table uses only the columns that are read of it. A whole row as a value uses
-    no column: it is the row that there is.
-    """
-    then = AsThen(image, {relation.name: relation for relation in entry.used}, entry.source.functions)
-    root = bind_query(statement_of(entry.source.text).query, then, entry.source.settings).root
-    needed = needed_columns(map_relation(root, _without_whole_rows))
-    found: set[int] = set()
-    for used in entry.used:
-        description = then.relation(used.name) if used.oid == oid else None
-        if description is not None:
-            found.update(description.columns[index].number for index in needed.get(used.name, ()))
-    return frozenset(found)
-
-
-def _without_whole_rows(node: Expression) -> Expression | None:
-    record = node.type.record
-    return Literal(None, node.type) if record is not None and record.relation and isinstance(node, Call) else None
 
 
 def uses(entry: Entry, oid: int) -> bool:

@@ -29,9 +29,9 @@ from engine.catalog.privileges import PUBLIC_SCHEMA_OID, Privileges, privileges_
 from engine.catalog.roles import Roles, roles_of
 from engine.catalog.sequences import SequenceCounter
 from engine.catalog.stored_form import (
-    called_of,
     definition_of,
     enum_of,
+    objects_of,
     read_plain,
     reference_of,
     source_of,
@@ -44,7 +44,7 @@ from engine.spark.upper import SparkUpperExecutor
 from engine.storage.kernel_files import KernelFiles
 from engine.streams.options import StreamOptions, read_options
 from engine.streams.stream import make_stream
-from engine.tables.table_expressions import bound_default, bound_description, sequence_description
+from engine.tables.table_expressions import bound_defaults, bound_description, sequence_description
 from engine.tables.table_source import CommittedTables
 from engine.tables.table_store import TableStore
 from ringbuffer.pages.log_rows import decode_rows
@@ -124,8 +124,8 @@ def _restored(
         case "table":
             return _restored_table(image, relation)
     used = tuple(used_of(one) for one in relation["used"])
-    path, called = relation.get("search_path", PUBLIC), called_of(relation)
-    source = SourceText(relation["text"], relation["time_zone"], search_path=path, functions=called)
+    path, objects = relation.get("search_path", PUBLIC), objects_of(relation, image)
+    source = SourceText(relation["text"], relation["time_zone"], search_path=path, objects=objects)
     names = tuple(column["name"] for column in relation["columns"])
     statement = _only_statement(source.text, CreateView)
 
@@ -145,17 +145,17 @@ def _restored_stream(engines: Engines, image: CatalogImage, relation: dict[str, 
         statement = _only_statement(relation["text"], CreateStream)
         settings = SessionSettings(time_zone=relation["time_zone"], search_path=PUBLIC)
         return build_stream(statement, image, settings, relation["oid"], engines.stream_options)
-    sources = {number: source_of(column["default"]) for number, column in enumerate(relation["columns"], 1)}
+    sources = {number: source_of(column["default"], image) for number, column in enumerate(relation["columns"], 1)}
     defaults = {number: source for number, source in sources.items() if source is not None}
     columns = [
         ColumnDescription(column["name"], type_of(column["type"], image), column["not_null"], number=number)
         for number, column in enumerate(relation["columns"], 1)
     ]
-    columns = [replace(column, default=bound_default(column, sources[column.number], image)) for column in columns]
+    described, defaults = bound_defaults(columns, defaults, image)
     dropped = frozenset(number for number, column in enumerate(relation["columns"], 1) if column["dropped"])
     options = read_options(relation["options"], engines.stream_options)
     made = make_stream(
-        relation["name"], relation["oid"], columns, options.capacity, options.timeout_ms, options.string_capacity
+        relation["name"], relation["oid"], described, options.capacity, options.timeout_ms, options.string_capacity
     )
     missing = made.missing
     if relation["missing"] is not None:
@@ -179,7 +179,7 @@ def _state(
     tables = CommittedTables(engines.store, lambda: image)
     used = tuple(used_of(one) for one in plain["used"]) if "used" in plain else None
     named = frozenset(plain["named"]) if "named" in plain else None
-    draft = stored_draft(ViewDefinition.from_dict(plain), statement, image, used, named, called_of(plain))
+    draft = stored_draft(ViewDefinition.from_dict(plain), statement, image, used, named, objects_of(plain, image))
     entry = draft.restore(ViewEngines(engines.kernels, engines.upper, tables, engines.store.engine), others)
     return replace(entry, active=plain.get("active", True))
 
@@ -222,8 +222,8 @@ def _restored_table(image: CatalogImage, relation: dict[str, Any]) -> TableEntry
         )
         for constraint in relation["constraints"]
     )
-    defaults = {column["number"]: source_of(column["default"]) for column in relation["columns"]}
-    checks = {constraint["name"]: source_of(constraint["source"]) for constraint in relation["constraints"]}
+    defaults = {column["number"]: source_of(column["default"], image) for column in relation["columns"]}
+    checks = {constraint["name"]: source_of(constraint["source"], image) for constraint in relation["constraints"]}
     entry = TableEntry(
         RelationDescription(relation["name"], "table", relation["oid"], columns, constraints=constraints),
         relation["physical"],

@@ -28,15 +28,16 @@ from engine.catalog.image import (
 from engine.ddl.dependents import SEVERAL, Dependent, cascade_notice, dependents_of, owned_by, refusal_of, shown
 from engine.ddl.dropping import drop_with
 from engine.ddl.functions.dropping import drop_functions, functions_of, rename_functions
-from engine.ddl.query_views import bound_again
+from engine.ddl.query_views import carried_over
 from engine.ddl.table_alterations import refuse_in_use
 from engine.ddl.table_names import relation_names
 from engine.ddl.table_work import TableWork
 from engine.ddl.types import remove_types, rename_types, types_of
 from engine.ddl.view_alterations import rename_view
-from engine.tables.table_expressions import bound_description
+from engine.tables.table_expressions import called_anew, with_each_column
+from sql.catalog.catalog import ColumnDescription
 from sql.errors import SqlError
-from sql.names.relation_keys import name_of, relation_key, schema_of
+from sql.names.relation_keys import name_of, quoted_key, relation_key, schema_of
 from sql.parse.statements.parts import TableChange
 
 
@@ -120,9 +121,10 @@ def move(entry: Entry, schema: str, work: TableWork) -> None:
     for name in sorted(names, key=lambda one: one != name_of(before)):
         if relation_key(schema, name) in taken:
             raise SqlError("42P07", f'relation "{name}" already exists in schema "{schema}"')
+    then = work.image
     for one in moved:
         rekey(one, relation_key(schema, name_of(one.description.name)), work)
-    settle(work)
+    settle(then, work)
 
 
 def rekey(entry: Entry, key: str, work: TableWork) -> None:
@@ -148,6 +150,7 @@ def rename_schema(name: str, new_name: str, work: TableWork) -> None:
 
     Raises 0A000 where a continuous view has a relation in it built in.
     """
+    before = work.image
     schemas = {new_name if one == name else one: oid for one, oid in work.image.schemas.items()}
     work.image = replace(work.image, schemas=MappingProxyType(schemas))
     rename_types(name, new_name, work)
@@ -156,13 +159,25 @@ def rename_schema(name: str, new_name: str, work: TableWork) -> None:
         today = work.image.by_oid(entry.description.oid)
         if today is not None and schema_of(today.description.name) == name:
             rekey(today, relation_key(new_name, name_of(today.description.name)), work)
-    settle(work)
+    settle(before, work)
 
 
-def settle(work: TableWork) -> None:
-    """Bind again the objects that name relations: ordinary views and defaults."""
-    for entry in tuple(work.image.entries.values()):
-        if isinstance(entry, TableEntry):
-            work.image = work.image.with_replaced(entry.description.name, bound_description(entry, work.image))
-    work.image = bound_again(work.image, work.image.oids)
+def settle(before: CatalogImage, work: TableWork) -> None:
+    """Let defaults and ordinary views know relations by their present keys.
+
+    before: the image in which they know them.
+    """
+    names = {}
+    for entry in before.entries.values():
+        today = work.image.by_oid(entry.description.oid)
+        if isinstance(entry, SequenceEntry) and today is not None:
+            names[quoted_key(entry.description.name)] = quoted_key(today.description.name)
+
+    def called(column: ColumnDescription) -> ColumnDescription:
+        return column if column.default is None else replace(column, default=called_anew(column.default, names))
+
+    for entry in tuple(work.image.entries.values()) if names else ():
+        if isinstance(entry, TableEntry | StreamEntry):
+            work.image = work.image.with_replaced(entry.description.name, with_each_column(entry, called))
+    work.image = carried_over(before, work.image, work.image.oids)
     work.tables.image = work.image

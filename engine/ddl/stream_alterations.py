@@ -10,35 +10,30 @@ PostgreSQL's errors, and 0A000 for actions that tables can do and streams can't.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from engine.catalog.image import CatalogImage, Entry, SourceText, StreamEntry, ViewEntry, states_of
+from engine.catalog.image import Entry, SourceText, StreamEntry, columns_named
 from engine.commit.staging import StatementStage
 from engine.ddl.alterations import Alteration
 from engine.ddl.definitions import refuse_hidden_name, require_free, stream_description
-from engine.ddl.dependents import Dependent, dependents_of
+from engine.ddl.dependents import Dependent, with_dependents
 from engine.ddl.dropping import remove
-from engine.ddl.query_views import StreamsAsThen, statement_of
 from engine.ddl.table_work import TableWork
 from engine.streams.options import StreamOptions, changed_options, read_options
 from engine.streams.ring_rebuild import Reshaping
 from engine.streams.stream import Stream, with_defaults
-from engine.tables.table_expressions import default_source, of_today
+from engine.tables.table_expressions import new_default
 from ringbuffer.memory.columns import Morsel
 from ringbuffer.ring.ring import Ring
-from sql.bind.queries.query import bind_query
-from sql.bind.writes.insert import bind_default
 from sql.catalog.catalog import ColumnDescription
 from sql.errors import SqlError, not_supported
 from sql.functions.volatility import is_volatile
 from sql.parse.statements.alter_table import AlterTable
 from sql.parse.statements.create_table import COLUMNS_MAX
 from sql.parse.statements.parts import TableChange, TableColumn
-from sql.tree.expressions import Column, Expression
-from sql.tree.walks import walk
+from sql.tree.expressions import Expression
 from sql.types.datatypes import require_column
-from views.model.steps import pipeline_expressions
 
 
 @dataclass(frozen=True)
@@ -125,11 +120,11 @@ class StreamAlteration(Alteration[StreamEntry]):
         default = None
         defaults = dict(self.entry.defaults)
         if column.default is not None:
-            default = bind_default(column, self.work.image, self.work.settings)
+            default, source = new_default(column, self.work.image, self.work.settings)
             if is_volatile(default):
                 hint = "ADD COLUMN without it first; ALTER COLUMN ... SET DEFAULT then is for the rows to come."
                 raise not_supported("a volatile default of a column added to a stream", column.position, hint)
-            defaults[number] = default_source(default, column.default_text, self.work.settings, self.work.image)
+            defaults[number] = source
         made = ColumnDescription(column.name, column.type, column.not_null, default, number)
         wider = replace(before, stored=(*before.stored, made))
         added = self._tools.evaluate(wider, [*(None for _ in before.stored), default])
@@ -146,13 +141,9 @@ class StreamAlteration(Alteration[StreamEntry]):
             raise not_supported("a stream without columns", change.position)
         what = f"column {column.name} of foreign table {self.name}"
         users = [
-            entry
-            for entry in self.work.image.entries.values()
-            for state in states_of(entry)
-            if state.stream_name == self.name and uses_column(state, stream, column.number, self.work.image)
+            entry for entry in self.work.image.entries.values() if (stream.oid, column.number) in columns_named(entry)
         ]
-        users = list(dict.fromkeys(users))
-        found = [Dependent(user, what) for user in users] + dependents_of(self.work.image, users)
+        found = with_dependents(self.work.image, [Dependent(user, what) for user in users])
         if found:
             self.tell_dropped(what, found, change.cascade)
             remove([one.entry for one in found], self.work)
@@ -170,7 +161,6 @@ class StreamAlteration(Alteration[StreamEntry]):
     def _set_default(self, change: TableChange) -> None:
         column = self.present_column(change)
         default, source = self.new_default(column, change)
-        default = of_today(default, source, self.work.image)
         self._put_column(replace(column, default=default), defaults={**self.entry.defaults, column.number: source})
 
     def _drop_default(self, change: TableChange) -> None:
@@ -258,28 +248,3 @@ def refuse_in_stream(column: TableColumn) -> None:
         refused.append("GENERATED")
     for what in refused:
         raise not_supported(f"{what} in a stream", column.position)
-
-
-def uses_column(view: ViewEntry, stream: Stream, number: int, image: CatalogImage) -> bool:
-    """Tell whether a view needs a column of its stream: its pipeline looks at it, or its text names
-    it.
-    """
-    own = next(used for used in view.used if used.oid == stream.oid)
-    numbers = [known for _, known in own.columns]
-    if number not in numbers:
-        return False
-    if numbers.index(number) in columns_in(pipeline_expressions(view.view.plan.stream)):
-        return True
-    definition = view.view.definition
-    without = replace(own, columns=tuple(column for column in own.columns if column[1] != number))
-    used = tuple(without if one is own else one for one in view.used)
-    try:
-        bind_query(statement_of(definition.text).query, StreamsAsThen(image, used), definition.settings)
-    except SqlError:
-        return True
-    return False
-
-
-def columns_in(expressions: Iterable[Expression]) -> set[int]:
-    """Return the indexes of the columns in expressions over a pipeline's input."""
-    return {node.index for item in expressions for node in walk(item) if isinstance(node, Column)}

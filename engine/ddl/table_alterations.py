@@ -19,18 +19,20 @@ from engine.ddl.dependents import (
     dependents_of,
     owned_by,
     reads,
+    used_by,
     views_using,
+    with_dependents,
     without_constraint,
 )
 from engine.ddl.dropping import remove
-from engine.ddl.query_views import bound_again
+from engine.ddl.query_views import carried_over
 from engine.ddl.table_building import next_value, own_sequence, with_column
 from engine.ddl.table_constraints import require_key_type, with_check, with_key
 from engine.ddl.table_names import relation_names
 from engine.ddl.table_references import drop_constraint, links_needing, with_reference
 from engine.ddl.table_work import TableWork, table_scan
 from engine.tables.foreign_keys import links_from, links_to
-from engine.tables.table_expressions import bound_description
+from engine.tables.table_expressions import bound_default, bound_description, with_columns
 from engine.tables.table_transaction import physical_type
 from sql.bind.expressions.readers import value_as_written, with_zone
 from sql.bind.substitute import substitute_now
@@ -43,7 +45,6 @@ from sql.parse.statements.alter_table import AlterTable
 from sql.parse.statements.parts import TableChange
 from sql.tree.expressions import Call, Column, Expression, Literal
 from sql.tree.relations import Filter, Limit, Project
-from sql.tree.walks import columns_of as tree_columns
 from sql.types.casts import can_cast, plain_name
 from sql.types.datatypes import BOOL, INT8, SqlType
 
@@ -52,8 +53,9 @@ def alter_table(statement: AlterTable, entry: TableEntry, work: TableWork, now_u
     """Do all actions of the statement."""
     refuse_in_use(work.image, entry)
     work.tables.references.refuse_waiting(entry, "ALTER TABLE")
+    before = work.image
     TableAlteration(entry, work, now_us).do(statement.changes)
-    work.image = bound_again(work.image, [entry.description.oid])
+    work.image = carried_over(before, work.image, [entry.description.oid])
 
 
 def refuse_in_use(image: CatalogImage, entry: TableEntry) -> None:
@@ -123,12 +125,12 @@ class TableAlteration(Alteration[TableEntry]):
             return
         what = f"column {column.name} of table {self.name}"
         views = views_using(self.work.image, self.entry, column.number)
-        found = [Dependent(view, what) for view in views]
-        sequences = owned_by(self.work.image, self.entry.description.oid, column.number)
-        found += [one for one in dependents_of(self.work.image, [*views, *sequences]) if one.entry is not self.entry]
         covering = [one for one in self.entry.description.constraints if one.is_key and column.number in one.columns]
         needing = links_needing(self.entry, covering, self.work.image)
-        found += [Dependent(one.child, what, constraint=one.constraint.name) for one in needing]
+        found = [Dependent(one.child, what, constraint=one.constraint.name) for one in needing]
+        found += with_dependents(self.work.image, [Dependent(view, what) for view in views])
+        sequences = owned_by(self.work.image, self.entry.description.oid, column.number)
+        found += [one for one in dependents_of(self.work.image, sequences) if one.entry is not self.entry]
         self._drop_dependents(what, found, change.cascade)
         self.work.image = self.work.image.without([one.description.name for one in sequences])
         description = self.entry.description
@@ -136,24 +138,15 @@ class TableAlteration(Alteration[TableEntry]):
         lost = [one for one in description.constraints if one not in kept]
         self._drop_indexes(lost)
         names = {one.name for one in kept}
-        description = replace(
-            description,
-            columns=tuple(one for one in description.columns if one is not column),
-            constraints=tuple(kept),
-        )
         # The physical column stays, unseen, until the table is built anew.
-        self._put(
-            bound_description(
-                replace(
-                    self.entry,
-                    description=description,
-                    defaults=self.defaults_without(column),
-                    checks={name: one for name, one in self.entry.checks.items() if name in names},
-                    indexes={name: one for name, one in self.entry.indexes.items() if name in names},
-                ),
-                self.work.image,
-            )
+        entry = replace(
+            self.entry,
+            description=replace(description, constraints=tuple(kept)),
+            defaults=self.defaults_without(column),
+            checks={name: one for name, one in self.entry.checks.items() if name in names},
+            indexes={name: one for name, one in self.entry.indexes.items() if name in names},
         )
+        self._put(with_columns(entry, tuple(one for one in description.columns if one is not column)))
 
     def _rename_column(self, change: TableChange) -> None:
         self._put_column(replace(self.renamed_column(change), name=change.new_name))
@@ -213,13 +206,14 @@ class TableAlteration(Alteration[TableEntry]):
 
     def _set_default(self, change: TableChange) -> None:
         column = self._plain_column(change)
-        _, source = self.new_default(column, change)
-        entry = replace(self.entry, defaults={**self.entry.defaults, column.number: source})
-        self._put(bound_description(entry, self.work.image))
+        default, source = self.new_default(column, change)
+        self.entry = replace(self.entry, defaults={**self.entry.defaults, column.number: source})
+        self._put_column(replace(column, default=default))
 
     def _drop_default(self, change: TableChange) -> None:
-        kept = self.defaults_without(self._plain_column(change))
-        self._put(bound_description(replace(self.entry, defaults=kept), self.work.image))
+        column = self._plain_column(change)
+        self.entry = replace(self.entry, defaults=self.defaults_without(column))
+        self._put_column(replace(column, default=None))
 
     def _add_identity(self, change: TableChange) -> None:
         """Make a column an identity column, as pg_dump does it after CREATE TABLE."""
@@ -237,13 +231,9 @@ class TableAlteration(Alteration[TableEntry]):
         sequence = own_sequence(self.entry.description, replace(definition, type=column.type), column.number, self.work)
         source = next_value(sequence, self.work.settings.time_zone)
         described = replace(column, identity=definition.identity)
-        columns = tuple(described if one is column else one for one in self.entry.description.columns)
-        entry = replace(
-            self.entry,
-            description=replace(self.entry.description, columns=columns),
-            defaults={**self.entry.defaults, column.number: source},
-        )
-        self._put(bound_description(entry, self.work.image))
+        default, source = bound_default(described, source, self.work.image)
+        self.entry = replace(self.entry, defaults={**self.entry.defaults, column.number: source})
+        self._put_column(replace(described, default=default))
 
     def _set_not_null(self, change: TableChange) -> None:
         column = self.column(change)
@@ -424,13 +414,6 @@ class TableAlteration(Alteration[TableEntry]):
 def columns_of(entry: TableEntry) -> list[Expression]:
     """Return the columns of a table as expressions over its rows."""
     return [Column(index, column.name, column.type) for index, column in enumerate(entry.description.columns)]
-
-
-def used_by(constraint: ConstraintDescription, columns: Sequence[ColumnDescription]) -> set[int]:
-    """Return the numbers of the columns of a constraint."""
-    if constraint.condition is None:
-        return set(constraint.columns)
-    return {columns[column.index].number for column in tree_columns(constraint.condition)}
 
 
 def maximum_for(sequence: SequenceEntry, kind: SqlType) -> int:

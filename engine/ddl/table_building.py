@@ -16,8 +16,7 @@ from engine.ddl.table_constraints import with_check, with_key, without_repeated
 from engine.ddl.table_names import relation_names, sequence_name
 from engine.ddl.table_references import with_reference
 from engine.ddl.table_work import TableWork
-from engine.tables.table_expressions import bound_description, default_source, sequence_description
-from sql.bind.writes.insert import bind_default
+from engine.tables.table_expressions import bound_default, new_default, sequence_description
 from sql.catalog.catalog import ColumnDescription, RelationDescription
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of, quoted_key, relation_key, schema_of, written_schema
@@ -87,27 +86,27 @@ def with_column(entry: TableEntry, column: TableColumn, work: TableWork) -> Tabl
         raise SqlError("54011", f"tables can have at most {COLUMNS_MAX} columns")
     require_column(column.name, column.type)
     source: SourceText | None = None
-    if column.serial or column.identity is not None:
-        sequence = own_sequence(description, column, number, work)
-        source = next_value(sequence, work.settings.time_zone)
-    elif column.default is not None:
-        # Bound from the statement first, whose positions errors are to have.
-        bound = bind_default(column, work.image, work.settings)
-        source = default_source(bound, column.default_text, work.settings, work.image)
+    default = None
+    if column.default is not None:
+        default, source = new_default(column, work.image, work.settings)
     made = ColumnDescription(
         column.name,
         column.type,
         column.not_null or column.serial or column.identity is not None,
-        number=number,
-        identity=column.identity,
+        default,
+        number,
+        column.identity,
     )
-    entry = replace(
+    if column.serial or column.identity is not None:
+        source = next_value(own_sequence(description, column, number, work), work.settings.time_zone)
+        default, source = bound_default(made, source, work.image)
+        made = replace(made, default=default)
+    return replace(
         entry,
         description=replace(description, columns=(*description.columns, made)),
         next_number=number + 1,
         defaults=entry.defaults if source is None else {**entry.defaults, number: source},
     )
-    return bound_description(entry, work.image)
 
 
 def own_sequence(table: RelationDescription, column: TableColumn, number: int, work: TableWork) -> SequenceEntry:

@@ -12,8 +12,8 @@ from dataclasses import replace
 from engine.catalog.image import TableEntry, source_text
 from engine.ddl.table_names import check_name, constraint_names, key_name, relation_names
 from engine.ddl.table_work import NO_KEY_FAMILIES, TableWork
-from engine.tables.table_expressions import bound_check
-from sql.bind.expressions.context import FunctionCalls
+from engine.tables.table_expressions import with_objects
+from sql.bind.expressions.context import References
 from sql.bind.writes.constraints import bind_check
 from sql.catalog.catalog import ColumnDescription, ConstraintDescription
 from sql.errors import SqlError, not_supported
@@ -30,9 +30,8 @@ def with_check(entry: TableEntry, constraint: Constraint, work: TableWork) -> Ta
     """
     description = entry.description
     assert constraint.condition is not None
-    # Bound from the statement first, whose positions errors are to have.
-    called = FunctionCalls()
-    condition = bind_check(constraint.condition, description, work.image, work.settings, called)
+    references = References()
+    condition = bind_check(constraint.condition, description, work.image, work.settings, references)
     known = {one.name for one in description.constraints}
     if constraint.name is None:
         indexes = sorted({column.index for column in columns_of(condition)})
@@ -46,8 +45,8 @@ def with_check(entry: TableEntry, constraint: Constraint, work: TableWork) -> Ta
     else:
         name = constraint.name
     names_now = tuple((column.name, column.number) for column in description.columns)
-    source = replace(source_text(constraint.text, work.settings, names_now), functions=tuple(sorted(called.used)))
-    made = ConstraintDescription(name, "check", (), bound_check(source, description, work.image), constraint.text)
+    source = with_objects(source_text(constraint.text, work.settings, names_now), references)
+    made = ConstraintDescription(name, "check", (), condition, constraint.text)
     return replace(
         entry,
         description=replace(description, constraints=(*description.constraints, made)),

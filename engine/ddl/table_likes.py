@@ -15,7 +15,7 @@ from engine.ddl.table_building import build_table, owned_sequences, stored_type
 from engine.ddl.table_constraints import with_key
 from engine.ddl.table_names import free_name, joined_names, relation_names
 from engine.ddl.table_work import TableWork
-from engine.tables.table_expressions import bound_check, bound_description
+from engine.tables.table_expressions import bound_check, bound_defaults, with_columns
 from sql.catalog.catalog import ColumnDescription, ConstraintDescription
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
@@ -41,7 +41,11 @@ def build_table_like(statement: CreateTable, work: TableWork) -> TableEntry:
         if own is not None:
             columns.append(own)
     entry = build_table(replace(statement, columns=tuple(columns)), work)
-    entry = bound_description(replace(entry, defaults={**entry.defaults, **defaults}), work.image)
+    copied, defaults = bound_defaults(
+        [one for one in entry.description.columns if one.number in defaults], defaults, work.image
+    )
+    by_number = {one.number: one for one in (*entry.description.columns, *copied)}
+    entry = with_columns(replace(entry, defaults={**entry.defaults, **defaults}), tuple(by_number.values()))
     work.image = work.image.with_replaced(statement.name, entry)
     for like in statement.likes:
         entry = with_constraints_like(entry, like, work)
@@ -125,7 +129,8 @@ def with_check_like(
     names = tuple((name, new_numbers[number]) for name, number in text.names if number in new_numbers)
     text = replace(text, names=names)
     comment = check.comment if "comments" in like.including else ""
-    made = replace(check, condition=bound_check(text, description, work.image), comment=comment)
+    condition, text = bound_check(text, description, work.image)
+    made = replace(check, condition=condition, comment=comment)
     constraints = (*description.constraints, made)
     return replace(
         entry,

@@ -1,38 +1,49 @@
 """The database's own types, which are enums: CREATE, ALTER and DROP TYPE on a catalog image.
 
 Enters: statements whose names are keys, a `TableWork`. Leaves: the work's image, in which every
-object with a column of the type knows its present form; rows stay as they are. Raises PostgreSQL's
-errors, and 0A000 for a change that would alter what a definition means: texts of definitions are
-bound again, and continuous views have their labels built in.
+object with a column of the type knows its present form; rows stay as they are. No text is bound:
+the type in a bound tree gives way to the changed one. Raises PostgreSQL's errors, and 0A000 for a
+change that would alter what a definition means: texts have labels in them, and continuous views
+have the labels of all values built in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
 from engine.catalog.functions import with_functions
-from engine.catalog.image import WORDS, CatalogImage, QueryViewEntry, StreamEntry, TableEntry, ViewEntry, states_of
-from engine.ddl.dependents import SEVERAL, refusal_of
-from engine.ddl.query_views import StreamsAsThen, bound_anew, statement_of
+from engine.catalog.image import (
+    WORDS,
+    CatalogImage,
+    Entry,
+    QueryViewEntry,
+    StreamEntry,
+    TableEntry,
+    ViewEntry,
+    columns_named,
+    states_of,
+)
+from engine.ddl.dependents import SEVERAL, Dependent, refusal_of, shown, used_by, with_dependents
+from engine.ddl.functions.callers import users_of
 from engine.ddl.table_work import TableWork
 from engine.ddl.view_alterations import with_view
-from engine.tables.table_expressions import bound_default, bound_description
-from sql.bind.queries.query import bind_query
-from sql.catalog.catalog import ColumnDescription
-from sql.catalog.functions import FunctionDescription
+from engine.tables.table_expressions import with_each_column
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import NOWHERE, described, name_of, relation_key, schema_of
 from sql.names.suggestions import did_you_mean
 from sql.parse.statements.types import AlterType, CreateType, DropType, TypeStatement
-from sql.tree.expressions import Call, Cast, Expression
+from sql.tree.expressions import Call, Cast, Expression, Literal
 from sql.tree.relations import Relation
+from sql.tree.retyping import retyped
 from sql.tree.walks import all_relations, operator_expressions, walk
 from sql.types.datatypes import SqlType, array_of, enum_type
 from sql.types.enums import EnumType, new_enum
+from sql.types.records import record_family
 from views.upkeep.lifecycle import renamed_view
 
+ACTIONS = {"add value": "ADD VALUE", "rename value": "RENAME VALUE"}
 LABEL_FUNCTIONS = frozenset({"enum_first", "enum_last", "enum_range"})
 
 
@@ -129,86 +140,84 @@ def give_way(before: EnumType, after: EnumType, statement: AlterType, work: Tabl
 
     Raises 0A000 for a definition that would not mean the same.
     """
+    for entry in work.image.entries.values():
+        if _holds(entry, before, statement):
+            what = f"{WORDS[entry.description.kind]} {described(entry.description.name)}"
+            raise not_supported(f"ALTER TYPE ... {ACTIONS[statement.action]} of a type that {what} has in its text")
     image = with_types(work.image, [after if one.oid == after.oid else one for one in work.image.types.values()])
-    image = with_functions(image, [_function(one, after) for one in image.functions.values()])
-    for entry in tuple(image.entries.values()):
-        name = entry.description.name
-        try:
-            match entry:
-                case TableEntry():
-                    image = image.with_replaced(name, bound_description(_table(entry, after), image))
-                case StreamEntry():
-                    image = image.with_replaced(name, _stream(entry, after, image))
-                case ViewEntry():
-                    image = image.with_replaced(name, _view(entry, work.image, image, before, after))
-                case QueryViewEntry():
-                    states = tuple(_view(state, work.image, image, before, after) for state in entry.states)
-                    image = image.with_replaced(name, bound_anew(replace(entry, states=states), image))
-        except SqlError as error:
-            what = f"{WORDS[entry.description.kind]} {described(name)}"
-            done = {"add value": "ADD VALUE", "rename value": "RENAME VALUE", "rename": "RENAME TO"}
-            action = done.get(statement.action, "SET SCHEMA")
-            raise not_supported(f"ALTER TYPE ... {action} of a type that {what} has in its text") from error
+
+    def present(kind: SqlType) -> SqlType:
+        return retyped_type(kind, after)
+
+    image = with_functions(image, [retyped(one, present) for one in image.functions.values()])
+    for name, entry in work.image.entries.items():
+        image = image.with_replaced(name, _retyped(entry, present))
     work.image = work.tables.image = image
 
 
-def _function(function: FunctionDescription, enum: EnumType) -> FunctionDescription:
-    arguments = tuple(replace(one, type=retyped_type(one.type, enum)) for one in function.arguments)
-    result = None if function.result is None else retyped_type(function.result, enum)
-    return replace(function, arguments=arguments, result=result)
+def _retyped(entry: Entry, present: Callable[[SqlType], SqlType]) -> Entry:
+    match entry:
+        case StreamEntry():
+            return with_each_column(entry, lambda column: retyped(column, present))
+        case ViewEntry():
+            return _view(entry, present)
+        case QueryViewEntry():
+            states = tuple(_view(state, present) for state in entry.states)
+            return replace(entry, description=retyped(entry.description, present), states=states)
+        case TableEntry():
+            return replace(entry, description=retyped(entry.description, present))
+    return entry
 
 
-def _table(entry: TableEntry, enum: EnumType) -> TableEntry:
-    description = entry.description
-    return replace(entry, description=replace(description, columns=retyped(description.columns, enum)))
-
-
-def _stream(entry: StreamEntry, enum: EnumType, image: CatalogImage) -> StreamEntry:
-    if not any(column.type.enum is not None for column in entry.stream.stored):
-        return entry
-    stored = tuple(
-        replace(column, default=bound_default(column, entry.defaults.get(column.number), image))
-        for column in retyped(entry.stream.stored, enum)
-    )
-    stream = replace(entry.stream, stored=stored)
-    return replace(entry, stream=stream, description=replace(entry.description, columns=stream.columns))
-
-
-def _view(entry: ViewEntry, image: CatalogImage, changed: CatalogImage, before: EnumType, after: EnumType) -> ViewEntry:
-    _require_same(entry, image, changed, before)
+def _view(entry: ViewEntry, present: Callable[[SqlType], SqlType]) -> ViewEntry:
     view = entry.view
-    schema = tuple(replace(column, type=retyped_type(column.type, after)) for column in view.schema)
-    return with_view(entry, renamed_view(view, view.definition, schema))
-
-
-def retyped(columns: tuple[ColumnDescription, ...], enum: EnumType) -> tuple[ColumnDescription, ...]:
-    """Return columns that know the present form of the type."""
-    return tuple(replace(column, type=retyped_type(column.type, enum)) for column in columns)
+    renamed = renamed_view(view, view.definition, retyped(view.schema, present))
+    return replace(with_view(entry, renamed), root=retyped(entry.root, present))
 
 
 def retyped_type(kind: SqlType, enum: EnumType) -> SqlType:
-    """Return a column's type with the present form of the enum."""
+    """Return a type with the present form of the enum."""
+    if kind.record is not None:
+        items = tuple((name, retyped_type(one, enum)) for name, one in kind.record.fields)
+        return replace(kind, family=record_family(replace(kind.record, fields=items), kind.is_array))
     if kind.enum is None or kind.enum.oid != enum.oid:
         return kind
     return array_of(enum_type(enum)) if kind.is_array else enum_type(enum)
 
 
-def _require_same(entry: ViewEntry, before: CatalogImage, after: CatalogImage, enum: EnumType) -> None:
-    """Raise an error unless a continuous view's text means the same in both images, labels
-    included.
+def _holds(entry: Entry, enum: EnumType, statement: AlterType) -> bool:
+    """Tell whether a definition would not mean the same after a change of a type.
+
+    A label that is renamed stands in its text; a continuous view has all labels built in where it
+    reads or shows texts of them.
     """
-    roots = [_root(entry, image) for image in (before, after)]
-    if roots[0] != roots[1] or any(_has_labels(node, enum) for node in expressions_of(roots[0])):
-        raise not_supported("another meaning of a continuous view")
+    if statement.action not in ("add value", "rename value"):
+        return False
+    renamed = enum.numbers.get(statement.label) if statement.action == "rename value" else None
+    for node in _trees(entry):
+        if isinstance(node, Literal) and _is_of(enum, node.type) and _has_number(node.value, renamed):
+            return True
+        if isinstance(entry, ViewEntry) and _has_labels(node, enum):
+            return True
+    return any(_holds(state, enum, statement) for state in states_of(entry) if state is not entry)
 
 
-def _root(entry: ViewEntry, image: CatalogImage) -> Relation:
-    definition = entry.view.definition
-    return bind_query(
-        statement_of(definition.text).query,
-        StreamsAsThen(image, entry.used, entry.named, entry.functions),
-        definition.settings,
-    ).root
+def _has_number(value: object, number: int | None) -> bool:
+    """Tell whether a constant is a value of an enum, or an array with it."""
+    return number is not None and (value == number or (isinstance(value, tuple) and number in value))
+
+
+def _trees(entry: Entry) -> Iterator[Expression]:
+    """Yield every expression of the bound trees of a relation."""
+    description = entry.description
+    defaults = (column.default for column in description.columns)
+    for item in (*defaults, *(one.condition for one in description.constraints)):
+        if item is not None:
+            yield from walk(item)
+    if isinstance(entry, ViewEntry):
+        yield from expressions_of(entry.root)
+    elif description.query is not None:
+        yield from expressions_of(description.query.root)
 
 
 def _has_labels(node: Expression, enum: EnumType) -> bool:
@@ -272,50 +281,38 @@ def remove_types(gone: Sequence[EnumType], work: TableWork) -> None:
 
 
 def type_dependents(enum: EnumType, image: CatalogImage) -> list[tuple[str, str]]:
-    """Return the objects that need a type, as messages call them, and whether they need the type
-    itself or its arrays.
+    """Return the objects that need a type, as messages call them, and what they need: the type
+    itself, its arrays, or a column of them.
 
-    Objects that need the arrays come first.
+    Columns of arrays come first.
     """
-    of_arrays = [
-        (
-            f"column {column.name} of {WORDS[entry.description.kind]} {described(entry.description.name)}",
-            f"type {enum.shown}[]",
-        )
-        for entry in image.entries.values()
-        if isinstance(entry, TableEntry | StreamEntry)
-        for column in entry.description.columns
-        if column.type.is_array and _is_of(enum, column.type)
-    ]
-    return [*of_arrays, *((text, f"type {enum.shown}") for text in _of_type_itself(enum, image))]
-
-
-def _of_type_itself(enum: EnumType, image: CatalogImage) -> Iterator[str]:
+    found: dict[str, str] = {}
+    named = users_of(enum.oid, f"type {enum.shown}", image)
+    known = {one.text for one in named}
+    tables = [entry for entry in image.entries.values() if isinstance(entry, TableEntry | StreamEntry)]
+    typed = [(one, column) for one in tables for column in one.description.columns if _is_of(enum, column.type)]
+    for entry, column in sorted(typed, key=lambda one: not one[1].type.is_array):
+        what = f"column {column.name} of {shown(entry)}"
+        found[what] = f"type {enum.shown}{'[]' if column.type.is_array else ''}"
+        place = entry.description.oid, column.number
+        users = [Dependent(view, what) for view in image.entries.values() if place in columns_named(view)]
+        for one in with_dependents(image, users):
+            if one.text not in known:
+                found.setdefault(one.text, one.on)
     for function in image.functions.values():
         kinds = [one.type for one in function.arguments]
         if _is_of(enum, *kinds, *([] if function.result is None else [function.result])):
-            yield f"function {function.signature}"
-    for entry in image.entries.values():
-        what = f"{WORDS[entry.description.kind]} {described(entry.description.name)}"
-        match entry:
-            case TableEntry() | StreamEntry():
-                columns = entry.description.columns
-                own = (one for one in columns if _is_of(enum, one.type) and not one.type.is_array)
-                yield from (f"column {one.name} of {what}" for one in own)
-                named = [one for one in columns if one.default is not None and _names(enum, [one.default])]
-                yield from (
-                    f"default value for column {one.name} of {what}" for one in named if not _is_of(enum, one.type)
-                )
-                for constraint in entry.description.constraints:
-                    if constraint.condition is not None and _names(enum, [constraint.condition]):
-                        yield f"constraint {constraint.name} on {what}"
-            case ViewEntry() | QueryViewEntry():
-                roots = [_root(state, image) for state in states_of(entry)]
-                if entry.description.query is not None:
-                    roots.append(entry.description.query.root)
-                if any(_names(enum, expressions_of(root)) for root in roots):
-                    yield what
+            found[f"function {function.signature}"] = f"type {enum.shown}"
+    own = {(entry.description.oid, column.number) for entry, column in typed}
+    for one in named:
+        if own.isdisjoint((one.entry.description.oid, number) for number in columns_of(one)):
+            found.setdefault(one.text, one.on)
+    return list(found.items())
 
 
-def _names(enum: EnumType, expressions: Iterator[Expression] | list[Expression]) -> bool:
-    return any(_is_of(enum, node.type) for item in expressions for node in walk(item))
+def columns_of(one: Dependent) -> set[int]:
+    """Return the columns of its relation without which a default or a constraint is not there."""
+    if one.constraint is None:
+        return set() if one.column is None else {one.column}
+    constraints = {known.name: known for known in one.entry.description.constraints}
+    return used_by(constraints[one.constraint], one.entry.description.columns)

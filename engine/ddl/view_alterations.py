@@ -26,12 +26,12 @@ from engine.catalog.image import (
 )
 from engine.ddl.definitions import require_free
 from engine.ddl.dependents import dependents_of
-from engine.ddl.query_views import bound_again, bound_anew
+from engine.ddl.query_views import carried_over
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
 from sql.names.suggestions import did_you_mean
 from sql.parse.statements.parts import TableChange
-from sql.tree.relations import Schema
+from sql.tree.relations import Project, Schema
 from views.upkeep.lifecycle import emptied_view, renamed_view
 from views.upkeep.view import ContinuousView
 
@@ -65,12 +65,8 @@ def rename_view(entry: View, change: TableChange, image: CatalogImage) -> Catalo
     if isinstance(entry, ViewEntry):
         changed: Entry = renamed_continuous(entry, name, columns)
     else:
-        described = zip(entry.description.columns, columns, strict=True)
-        shown = tuple(replace(column, name=called) for column, called in described)
-        changed = replace(entry, description=replace(entry.description, name=name, columns=shown))
-        changed = replace(changed, states=tuple(_told(state, name) for state in entry.states))
-        changed = replace(bound_anew(changed, image), followers=entry.followers)
-    return bound_again(image.with_replaced(before, changed), [entry.description.oid])
+        changed = renamed_query(entry, name, columns)
+    return carried_over(image, image.with_replaced(before, changed), [entry.description.oid])
 
 
 def renamed(
@@ -163,6 +159,20 @@ def renamed_continuous(entry: ViewEntry, name: str, columns: list[str]) -> ViewE
     definition = replace(view.definition, name=name, column_names=tuple(columns))
     schema: Schema = tuple(replace(column, name=called) for column, called in zip(view.schema, columns, strict=True))
     return with_view(entry, renamed_view(view, definition, schema))
+
+
+def renamed_query(entry: QueryViewEntry, name: str, columns: list[str]) -> QueryViewEntry:
+    """Return the entry of an ordinary view under another name, or with other names of its
+    columns.
+    """
+    description, query = entry.description, entry.description.query
+    assert query is not None and isinstance(query.root, Project), description
+    items = tuple((called, item) for called, (_, item) in zip(columns, query.root.items, strict=True))
+    described = zip(description.columns, columns, strict=True)
+    shown = tuple(replace(column, name=called) for column, called in described)
+    query = replace(query, root=replace(query.root, items=items))
+    description = replace(description, name=name, columns=shown, query=query)
+    return replace(entry, description=description, states=tuple(_told(state, name) for state in entry.states))
 
 
 def _told(state: ViewEntry, name: str) -> ViewEntry:

@@ -1,17 +1,19 @@
 """Defaults of tables and streams, and checks, bound from the texts in the catalog.
 
 Enters: table entries with their texts. Leaves: the same with bound expressions. A default has no
-columns; the text of a check uses the columns' names of the time when it was written. Must not
-evaluate anything.
+columns; the text of a check uses the columns' names of the time when it was written. A text is
+bound when its definition is made, and when the catalog is restored; changes of the table and of
+sequences change the bound expression. Must not evaluate anything.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from engine.catalog.functions import FunctionsAsThen
-from engine.catalog.image import CatalogImage, Entry, SourceText, TableEntry, source_text
-from sql.bind.expressions.context import FunctionCalls
+from engine.catalog.functions import ObjectsAsThen
+from engine.catalog.image import CatalogImage, Entry, SourceText, StreamEntry, TableEntry, source_text
+from sql.bind.expressions.context import References
 from sql.bind.writes.constraints import bind_check
 from sql.bind.writes.insert import bind_default
 from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
@@ -20,7 +22,7 @@ from sql.names.relation_keys import quoted_key
 from sql.parse import syntax
 from sql.parse.grammar.cursor import read_name
 from sql.parse.parse import parse
-from sql.parse.statements.parts import TableColumn
+from sql.parse.statements.parts import ColumnDefinition, TableColumn
 from sql.parse.statements.select import Select
 from sql.tree.expressions import Call, Column, Expression, Literal
 from sql.tree.walks import map_expression, walk
@@ -38,39 +40,89 @@ def bound_description(entry: TableEntry, image: CatalogImage) -> TableEntry:
 
     Raises SqlError when a text can't be bound any more.
     """
-    description = entry.description
-    columns = tuple(
-        replace(column, default=bound_default(column, entry.defaults.get(column.number), image))
-        for column in description.columns
-    )
-    description = replace(description, columns=columns)
+    columns, defaults = bound_defaults(entry.description.columns, entry.defaults, image)
+    description = replace(entry.description, columns=columns)
+    constraints, checks = [], {}
+    for constraint in description.constraints:
+        if constraint.kind == "check":
+            condition, source = bound_check(entry.checks[constraint.name], description, image)
+            constraint = replace(constraint, condition=condition, text=source.text)
+            checks[constraint.name] = source
+        constraints.append(constraint)
+    description = replace(description, constraints=tuple(constraints))
+    return replace(entry, description=description, defaults=defaults, checks=checks)
+
+
+def bound_defaults(
+    columns: Iterable[ColumnDescription], sources: Mapping[int, SourceText], image: CatalogImage
+) -> tuple[tuple[ColumnDescription, ...], dict[int, SourceText]]:
+    """Return columns with their defaults bound, and the texts with the objects that they name.
+
+    Raises SqlError when a text can't be bound any more.
+    """
+    found, named = [], {}
+    for column in columns:
+        default = None
+        if column.number in sources:
+            default, named[column.number] = bound_default(column, sources[column.number], image)
+        found.append(replace(column, default=default))
+    return tuple(found), named
+
+
+def with_columns(entry: TableEntry, columns: tuple[ColumnDescription, ...]) -> TableEntry:
+    """Return the entry with other columns, which its checks find by their numbers."""
+    before = entry.description
+    indexes = {column.number: index for index, column in enumerate(columns)}
+
+    def now(node: Expression) -> Expression | None:
+        if not isinstance(node, Column):
+            return None
+        index = indexes[before.columns[node.index].number]
+        return replace(node, index=index, name=columns[index].name)
+
     constraints = tuple(
-        constraint
-        if constraint.kind != "check"
-        else replace(
-            constraint,
-            condition=bound_check(entry.checks[constraint.name], description, image),
-            text=entry.checks[constraint.name].text,
-        )
-        for constraint in description.constraints
+        one if one.condition is None else replace(one, condition=map_expression(one.condition, now))
+        for one in before.constraints
     )
-    return replace(entry, description=replace(description, constraints=constraints))
+    return replace(entry, description=replace(before, columns=columns, constraints=constraints))
 
 
-def bound_check(source: SourceText, description: RelationDescription, image: CatalogImage) -> Expression:
-    """Return a check over a row of the table in its present form."""
+def with_each_column(
+    entry: TableEntry | StreamEntry, change: Callable[[ColumnDescription], ColumnDescription]
+) -> TableEntry | StreamEntry:
+    """Return the entry with a change of each of its columns, dropped columns of a stream too."""
+    if isinstance(entry, TableEntry):
+        return replace(
+            entry, description=replace(entry.description, columns=tuple(map(change, entry.description.columns)))
+        )
+    stream = replace(entry.stream, stored=tuple(map(change, entry.stream.stored)))
+    return replace(entry, stream=stream, description=replace(entry.description, columns=stream.columns))
+
+
+def bound_check(
+    source: SourceText, description: RelationDescription, image: CatalogImage
+) -> tuple[Expression, SourceText]:
+    """Return a check over a row of the table in its present form, and its text with the objects in
+    it.
+    """
     indexes = {column.number: index for index, column in enumerate(description.columns)}
     numbers = [number for _, number in source.names if number in indexes]
     then = tuple(
         replace(description.columns[indexes[number]], name=name) for name, number in source.names if number in indexes
     )
-    catalog = FunctionsAsThen(image, source.functions)
-    condition = bind_check(parsed_expression(source.text), replace(description, columns=then), catalog, source.settings)
+    catalog, references = ObjectsAsThen(image, source.objects), References()
+    row = replace(description, columns=then)
+    condition = bind_check(parsed_expression(source.text), row, catalog, source.settings, references)
 
     def now(node: Expression) -> Expression | None:
         return replace(node, index=indexes[numbers[node.index]]) if isinstance(node, Column) else None
 
-    return map_expression(condition, now)
+    return map_expression(condition, now), with_objects(source, references)
+
+
+def with_objects(source: SourceText, references: References) -> SourceText:
+    """Return a text with the functions and types that were found in it."""
+    return replace(source, objects=tuple(sorted(references.objects)))
 
 
 def parsed_expression(text: str) -> syntax.Expression:
@@ -89,53 +141,75 @@ def sequence_description(name: str, oid: int) -> RelationDescription:
     return RelationDescription(name, "sequence", oid, SEQUENCE_COLUMNS)
 
 
-def bound_default(column: ColumnDescription, source: SourceText | None, image: CatalogImage) -> Expression | None:
-    """Return a column's default. Raises SqlError when its text can't be bound any more."""
-    if source is None:
-        return None
+def bound_default(column: ColumnDescription, source: SourceText, image: CatalogImage) -> tuple[Expression, SourceText]:
+    """Return a column's default, and its text with the objects that it names.
+
+    Raises SqlError when the text can't be bound any more.
+    """
     definition = TableColumn(column.name, column.type, default=parsed_expression(source.text), default_text=source.text)
-    catalog = FunctionsAsThen(image, source.functions)
-    bound = of_today(bind_default(definition, catalog, source.settings), source, image)
+    catalog, references = ObjectsAsThen(image, source.objects), References()
+    bound = with_sequences(bind_default(definition, catalog, source.settings, references), source, image)
 
     def nowhere(node: Expression) -> Expression | None:
         return replace(node, position=None) if isinstance(node, Call) and node.function == "nextval" else None
 
     # It stands in no text: a role that inserts a row needs no privilege on the sequence.
-    return map_expression(bound, nowhere) if column.identity else bound
+    return map_expression(bound, nowhere) if column.identity else bound, with_objects(source, references)
 
 
-def of_today(bound: Expression, source: SourceText, image: CatalogImage) -> Expression:
-    """Return a bound default in which sequences have their present names and schemas."""
+def new_default(
+    definition: ColumnDefinition | TableColumn, image: CatalogImage, settings: SessionSettings
+) -> tuple[Expression, SourceText]:
+    """Return the default that a statement gives to a column, bound and as it is stored.
+
+    Raises the errors of bind, with positions in the statement.
+    """
+    references = References()
+    bound = bind_default(definition, image, settings, references)
+    sequences = {}
+    for name in sequences_in(bound):
+        entry = named_sequence(name, settings, image)
+        if entry is not None:
+            sequences[str(name.value)] = entry.description.oid
+    source = with_objects(source_text(definition.default_text, settings), references)
+    source = replace(source, sequences=tuple(sequences.items()))
+    return with_sequences(bound, source, image), source
+
+
+def with_sequences(bound: Expression, source: SourceText, image: CatalogImage) -> Expression:
+    """Return a default as it was bound with the present names and schemas of sequences."""
+    oids = dict(source.sequences)
+    names = {}
+    for name in sequences_in(bound):
+        entry = image.by_oid(oids.get(str(name.value), 0)) or named_sequence(name, source.settings, image)
+        if entry is not None:
+            names[str(name.value)] = quoted_key(entry.description.name)
+    return called_anew(bound, names)
+
+
+def called_anew(bound: Expression, names: Mapping[str, str]) -> Expression:
+    """Return a default in which sequences are called by other names."""
+    if not names:
+        return bound
 
     def named(node: Expression) -> Expression | None:
         if not isinstance(node, Call) or node.function != "nextval" or not isinstance(node.arguments[0], Literal):
             return None
         name = node.arguments[0]
-        oid = dict(source.sequences).get(str(name.value), 0)
-        entry = image.by_oid(oid) or named_sequence(name, source.settings, image)
-        if entry is None:
-            return None
-        return replace(node, arguments=(replace(name, value=quoted_key(entry.description.name)),))
+        return replace(node, arguments=(replace(name, value=names.get(str(name.value), name.value)),))
 
     return map_expression(bound, named)
+
+
+def sequences_in(bound: Expression) -> list[Literal]:
+    """Return the names of the sequences whose values a default takes."""
+    return [
+        node.arguments[0]
+        for node in walk(bound)
+        if isinstance(node, Call) and node.function == "nextval" and isinstance(node.arguments[0], Literal)
+    ]
 
 
 def named_sequence(name: Literal, settings: SessionSettings, image: CatalogImage) -> Entry | None:
     """Return the sequence that the argument of nextval names."""
     return image.entries.get(found_key(read_name(str(name.value)), settings, image.entries.get))
-
-
-def default_source(bound: Expression, text: str, settings: SessionSettings, image: CatalogImage) -> SourceText:
-    """Return the text of a default that was bound in a session, with its sequences."""
-    sequences = {}
-    for node in walk(bound):
-        if isinstance(node, Call) and node.function == "nextval" and isinstance(node.arguments[0], Literal):
-            entry = named_sequence(node.arguments[0], settings, image)
-            if entry is not None:
-                sequences[str(node.arguments[0].value)] = entry.description.oid
-    called = FunctionCalls()
-    if image.functions:
-        column = TableColumn("", bound.type, default=parsed_expression(text), default_text=text)
-        bind_default(column, image, settings, called)
-    source = source_text(text, settings)
-    return replace(source, sequences=tuple(sequences.items()), functions=tuple(sorted(called.used)))

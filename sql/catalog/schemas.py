@@ -82,8 +82,12 @@ def system_relation(written: str, catalog: KnowsSystem, settings: SessionSetting
     return None
 
 
-def find_type(written: str, catalog: Catalog, settings: SessionSettings) -> EnumType | None:
+def find_type(
+    written: str, catalog: Catalog, settings: SessionSettings, noted: set[tuple[str, int]] | None = None
+) -> EnumType | None:
     """Return the type of the database that a name as written means.
+
+    noted: gets the key and the oid of the type.
 
     Raises 3F000 for a schema that does not exist, 0A000 for the type of a relation's rows.
     """
@@ -95,6 +99,8 @@ def find_type(written: str, catalog: Catalog, settings: SessionSettings) -> Enum
     for key in keys_of(written, settings):
         found = catalog.type(key)
         if found is not None:
+            if noted is not None:
+                noted.add((key, found.oid))
             return found
         if catalog.relation(key) is not None:
             raise not_supported(f"the type of the rows of {written} in a cast or a definition")

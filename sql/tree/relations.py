@@ -303,6 +303,9 @@ class BoundQuery:
         locked: reads that lock rows before the query runs.
         functions, functions_below: users' functions that the text calls, and that views below it
             call, by key and oid.
+        columns: (oid of the relation, attnum) of all columns that the text names, attnum 0 for a
+            whole row as a value.
+        objects: the users' functions and types that the text names, by key and oid.
     """
 
     root: Relation
@@ -313,6 +316,8 @@ class BoundQuery:
     locked: tuple[LockedRead, ...] = ()
     functions: frozenset[tuple[str, int]] = frozenset()
     functions_below: frozenset[tuple[str, int]] = frozenset()
+    columns: frozenset[tuple[int, int]] = frozenset()
+    objects: frozenset[tuple[str, int]] = frozenset()
 
 
 def project(relation: Relation, items: tuple[tuple[str, Expression], ...]) -> Relation:

@@ -1,11 +1,11 @@
-"""The callers of a user's function: views, defaults, checks.
+"""The definitions that name a user's function or type: views, defaults, checks.
 
 Enters: an image. Leaves: oids, and dependents in PostgreSQL's words. Must not change anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 from engine.catalog.image import (
     CatalogImage,
@@ -16,44 +16,48 @@ from engine.catalog.image import (
     TableEntry,
     ViewEntry,
 )
-from engine.ddl.dependents import Dependent, dependents_of
-from sql.catalog.functions import FunctionDescription
+from engine.ddl.dependents import Dependent, with_dependents
 
 
-def called_by(entry: Entry) -> frozenset[int]:
-    """Return the oids of the functions in the texts of a relation."""
+def objects_named(entry: Entry) -> frozenset[int]:
+    """Return the oids of the functions and types in the texts of a relation."""
     match entry:
         case ViewEntry():
-            return frozenset(oid for _, oid in entry.functions)
+            return _oids(entry.objects)
         case QueryViewEntry():
-            return frozenset(oid for _, oid in entry.source.functions)
+            return _oids(entry.source.objects)
         case DisabledViewEntry():
-            return frozenset(oid for _, oid in entry.plain.get("functions", ()))
+            return _oids(entry.plain.get("objects", entry.plain.get("functions", ())))
         case StreamEntry():
-            return frozenset(oid for one in entry.defaults.values() for _, oid in one.functions)
+            return frozenset().union(*(_oids(one.objects) for one in entry.defaults.values()))
         case TableEntry():
             sources = (*entry.defaults.values(), *entry.checks.values())
-            return frozenset(oid for one in sources for _, oid in one.functions)
+            return frozenset().union(*(_oids(one.objects) for one in sources))
     return frozenset()
 
 
-def function_dependents(function: FunctionDescription, image: CatalogImage) -> Iterator[Dependent]:
-    """Yield the objects that call a function, and what is dropped with them."""
-    on = f"function {function.signature}"
-    wholes: list[Entry] = []
+def _oids(objects: Iterable[tuple[str, int]]) -> frozenset[int]:
+    return frozenset(oid for _, oid in objects)
+
+
+def users_of(oid: int, on: str, image: CatalogImage) -> list[Dependent]:
+    """Return the definitions that name a function or type, and what is dropped with them.
+
+    on: the function or type, as messages call it.
+    """
+    found: list[Dependent] = []
     for entry in image.entries.values():
-        if function.oid not in called_by(entry):
+        if oid not in objects_named(entry):
             continue
         match entry:
             case TableEntry() | StreamEntry():
                 for number, source in entry.defaults.items():
-                    if function.oid in {oid for _, oid in source.functions}:
-                        yield Dependent(entry, on, column=number)
+                    if oid in _oids(source.objects):
+                        found.append(Dependent(entry, on, column=number))
                 checks = entry.checks if isinstance(entry, TableEntry) else {}
                 for name, source in checks.items():
-                    if function.oid in {oid for _, oid in source.functions}:
-                        yield Dependent(entry, on, constraint=name)
+                    if oid in _oids(source.objects):
+                        found.append(Dependent(entry, on, constraint=name))
             case _:
-                wholes.append(entry)
-                yield Dependent(wholes[-1], on)
-    yield from dependents_of(image, wholes)
+                found.append(Dependent(entry, on))
+    return with_dependents(image, found)

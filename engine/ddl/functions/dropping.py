@@ -11,7 +11,7 @@ from dataclasses import replace
 from engine.catalog.image import CatalogImage, StreamEntry
 from engine.ddl.dependents import SEVERAL, Dependent, cascade_notice, refusal_of
 from engine.ddl.dropping import drop_with
-from engine.ddl.functions.callers import function_dependents
+from engine.ddl.functions.callers import users_of
 from engine.ddl.functions.replacing import put
 from engine.ddl.table_work import TableWork
 from sql.catalog.functions import FunctionDescription
@@ -40,7 +40,7 @@ def drop_functions(gone: list[FunctionDescription], cascade: bool, work: TableWo
     """Drop functions, with what calls them if CASCADE is said."""
     found: dict[str, Dependent] = {}
     for function in gone:
-        for one in function_dependents(function, work.image):
+        for one in users_of(function.oid, f"function {function.signature}", work.image):
             found.setdefault(one.text, one)
     if found and not cascade:
         what = f"function {gone[0].signature}" if len(gone) == 1 else SEVERAL

@@ -12,10 +12,10 @@ from dataclasses import replace
 from engine.catalog.functions import with_functions
 from engine.catalog.image import CatalogImage, Entry, QueryViewEntry, StreamEntry, TableEntry, ViewEntry, states_of
 from engine.ddl.dependents import shown
-from engine.ddl.functions.callers import called_by
+from engine.ddl.functions.callers import objects_named
 from engine.ddl.query_views import StreamsAsThen, bound_again, bound_anew, statement_of
 from engine.ddl.table_work import TableWork
-from engine.tables.table_expressions import bound_default, bound_description
+from engine.tables.table_expressions import bound_defaults, bound_description
 from sql.bind.queries.query import bind_query
 from sql.catalog.functions import FunctionDescription
 from sql.errors import SqlError
@@ -33,7 +33,7 @@ def give_way(known: FunctionDescription, function: FunctionDescription, work: Ta
     before = work.image
     put(work, [function if one.oid == known.oid else one for one in before.functions.values()])
     for entry in tuple(work.image.entries.values()):
-        if function.oid not in called_by(entry):
+        if function.oid not in objects_named(entry):
             continue
         try:
             if any(root_of(state, before) != root_of(state, work.image) for state in states_of(entry)):
@@ -58,12 +58,10 @@ def give_way(known: FunctionDescription, function: FunctionDescription, work: Ta
 
 def with_defaults(entry: StreamEntry, image: CatalogImage) -> StreamEntry:
     """Return a stream with its defaults bound again."""
-    stored = tuple(
-        replace(column, default=bound_default(column, entry.defaults.get(column.number), image))
-        for column in entry.stream.stored
-    )
+    stored, defaults = bound_defaults(entry.stream.stored, entry.defaults, image)
     stream = replace(entry.stream, stored=stored)
-    return replace(entry, stream=stream, description=replace(entry.description, columns=stream.columns))
+    described = replace(entry.description, columns=stream.columns)
+    return replace(entry, stream=stream, description=described, defaults=defaults)
 
 
 def another_meaning(entry: Entry, function: FunctionDescription) -> SqlError:
@@ -78,5 +76,5 @@ def another_meaning(entry: Entry, function: FunctionDescription) -> SqlError:
 def root_of(entry: ViewEntry, image: CatalogImage) -> Relation:
     """Return the query of a continuous view as it is bound to an image."""
     definition = entry.view.definition
-    then = StreamsAsThen(image, entry.used, entry.named, entry.functions)
+    then = StreamsAsThen(image, entry.objects, entry.used, entry.named)
     return bind_query(statement_of(definition.text).query, then, definition.settings).root

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from engine.catalog.functions import ObjectsAsThen
 from engine.catalog.image import (
     CatalogImage,
     DisabledViewEntry,
@@ -42,10 +43,10 @@ def view_text(entry: View, image: CatalogImage, style: Style, zone: str) -> str:
     then: Catalog
     if isinstance(entry, ViewEntry):
         definition = entry.view.definition
-        then = StreamsAsThen(image, entry.used, entry.named, entry.functions)
+        then = StreamsAsThen(image, entry.objects, entry.used, entry.named)
         text, settings = definition.text, definition.settings
     else:
-        then = AsThen(image, {used.name: used for used in entry.used}, entry.source.functions)
+        then = AsThen(image, entry.source.objects, {used.name: used for used in entry.used})
         text, settings = entry.source.text, entry.source.settings
     query = read_query(statement_of(text).query, _catalog(then, image, settings, zone))
     return query_text(query, style, [column.name for column in entry.description.columns])
@@ -81,7 +82,8 @@ def stored_expressions(entry: TableEntry | StreamEntry, image: CatalogImage) -> 
 
 
 def _source_catalog(source: SourceText, image: CatalogImage, zone: str) -> DefinitionCatalog:
-    return replace(_catalog(image, image, source.settings, zone), oids=dict(source.sequences))
+    then = ObjectsAsThen(image, source.objects)
+    return replace(_catalog(then, image, source.settings, zone), oids=dict(source.sequences))
 
 
 def _catalog(then: Catalog, image: CatalogImage, settings: SessionSettings, zone: str) -> DefinitionCatalog:

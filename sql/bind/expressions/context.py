@@ -59,16 +59,21 @@ class QueryBinders(NamedTuple):
 
 
 @dataclass
-class FunctionCalls:
-    """The calls of users' functions in one statement.
+class References:
+    """The objects of the catalog that the text of one statement names.
 
     Attributes:
+        columns: (oid of the relation, attnum), also where an engine will not read the column; an
+            attnum of 0 is the whole row as a value.
+        types: (key, oid) of the database's own types.
         running: the oids of the functions whose bodies are being bound, outermost first.
-        used: (key, oid) of all functions that are called, in bodies too.
+        used: (key, oid) of all users' functions that are called, in bodies too.
         below: the same of the ordinary views that are read.
         nodes_count: operators and expressions that their bodies have become.
     """
 
+    columns: set[tuple[int, int]] = field(default_factory=set)
+    types: set[tuple[str, int]] = field(default_factory=set)
     running: list[int] = field(default_factory=list)
     used: set[tuple[str, int]] = field(default_factory=set)
     below: set[tuple[str, int]] = field(default_factory=set)
@@ -78,6 +83,11 @@ class FunctionCalls:
     def every(self) -> frozenset[tuple[str, int]]:
         """All functions that the statement calls."""
         return frozenset(self.used | self.below)
+
+    @property
+    def objects(self) -> frozenset[tuple[str, int]]:
+        """All functions and types that the text names."""
+        return frozenset(self.used | self.types)
 
 
 @dataclass
@@ -97,7 +107,7 @@ class BindContext:
         views: ordinary views that are named, by their keys.
         locked: reads with FOR UPDATE and the like.
         identified: the places of tables whose rows can be told apart by a hidden column.
-        calls: of users' functions.
+        references: what the text names.
     """
 
     catalog: Catalog
@@ -115,11 +125,11 @@ class BindContext:
     views: dict[str, Relation] = field(default_factory=dict)
     locked: list[LockedRead] = field(default_factory=list)
     identified: frozenset[int] = frozenset()
-    calls: FunctionCalls = field(default_factory=FunctionCalls)
+    references: References = field(default_factory=References)
 
     def own_type(self, written: str) -> EnumType | None:
         """Return the type of the database that a name as written means, or None. Raises 3F000."""
-        return find_type(written, self.catalog, self.settings)
+        return find_type(written, self.catalog, self.settings, self.references.types)
 
     @contextmanager
     def inside(self, outer: Outer | None, common_tables: CommonTables | None = None) -> Iterator[None]:

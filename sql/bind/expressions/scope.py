@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sql.bind.expressions.correlation import Closure, Outer, Passage, pass_in
 from sql.errors import SqlError, not_supported
@@ -28,6 +28,18 @@ if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
 
 
+class Origin(NamedTuple):
+    """The relation of the catalog that a column is of.
+
+    Attributes:
+        noted: the (oid, attnum) of all columns that the statement names (`References.columns`).
+    """
+
+    noted: set[tuple[int, int]]
+    oid: int
+    number: int
+
+
 @dataclass(frozen=True, slots=True)
 class ScopeColumn:
     """A column that a name can reach.
@@ -35,12 +47,23 @@ class ScopeColumn:
     Attributes:
         expression: addresses the row of the whole FROM clause.
         hidden: only a name reaches the column, no star.
+        origin: None for a column that is of no relation of the catalog.
     """
 
     name: str
     expression: Expression
     table: str
     hidden: bool = False
+    origin: Origin | None = None
+
+    def named(self, is_whole: bool = False) -> Expression:
+        """Return the expression, and note that the statement names the column.
+
+        is_whole: the row is named, not the column.
+        """
+        if self.origin is not None:
+            self.origin.noted.add((self.origin.oid, 0 if is_whole else self.origin.number))
+        return self.expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +235,7 @@ class Scope:
         found = self.called(wanted)
         if len(found) > 1:
             raise SqlError("42702", f'column reference "{wanted}" is ambiguous', position)
-        return placed(found[0].expression, position) if found else None
+        return placed(found[0].named(), position) if found else None
 
     def hint(self, wanted: str, alias: str | None) -> str | None:
         """Return PostgreSQL's hint with the closest column or two."""
@@ -245,20 +268,22 @@ def whole_row(table: ScopeTable, closures: tuple[Closure, ...], position: int) -
         # Its columns do not tell a row of NULLs from no row.
         raise not_supported("a whole row of the side of an outer join that may be missing", position)
     columns = [column for column in table.columns if not column.hidden]
-    values = [brought(column, closures, position) for column in columns]
+    values = [brought(column, closures, position, is_whole=True) for column in columns]
     relation = (table.relation_oid, table.relation) if table.relation_oid else None
     return record_value(values, [column.name for column in columns], position, table.alias, relation)
 
 
-def brought(column: ScopeColumn, closures: tuple[Closure, ...], position: int) -> Expression:
+def brought(column: ScopeColumn, closures: tuple[Closure, ...], position: int, is_whole: bool = False) -> Expression:
     """Return a column with the place where it is written, as it is addressed inside of the
     closures.
+
+    is_whole: the row is named, not the column.
     """
     if closures and closures[-1].refused:
         message = f'invalid reference to FROM-clause entry for table "{column.table}"'
         detail = "The combining JOIN type must be INNER or LEFT for a LATERAL reference."
         raise SqlError("42P10", message, position, detail=detail)
-    return pass_in(placed(column.expression, position), closures, column.name, position)
+    return pass_in(placed(column.named(is_whole), position), closures, column.name, position)
 
 
 def placed(expression: Expression, position: int) -> Expression:

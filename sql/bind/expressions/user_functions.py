@@ -245,7 +245,7 @@ class Body:
         Raises what the query raises, and 54001.
         """
         context, function = self.binder.context, self.function
-        calls = context.calls
+        calls = context.references
         if function.oid in calls.running:
             what = f"the function {name_of(function.name)}, which calls itself,"
             hint = "A function is written out where it is called; WITH RECURSIVE repeats a query."
@@ -304,7 +304,7 @@ class Body:
         if self.function.strict:
             uses.update(range(1, len(self.arguments) + 1))
         sizes = (count * sum(1 for _ in walk(self.arguments[number - 1])) for number, count in uses.items())
-        calls = self.binder.context.calls
+        calls = self.binder.context.references
         calls.nodes_count += nodes_count(relation) + sum(sizes)
         if calls.nodes_count > INLINED_NODES_MAX:
             hint = (

@@ -16,7 +16,7 @@ from sql.bind.expressions.context import BindContext
 from sql.bind.expressions.correlation import Closure, Outer, Passage, closures_between
 from sql.bind.expressions.operators import binary
 from sql.bind.expressions.readers import as_read
-from sql.bind.expressions.scope import Scope, ScopeColumn, ScopeTable, table_scope
+from sql.bind.expressions.scope import Origin, Scope, ScopeColumn, ScopeTable, table_scope
 from sql.bind.expressions.table_calls import bind_function_table
 from sql.bind.queries.common_tables import column_names, common_relation
 from sql.bind.sharing import shared
@@ -142,7 +142,7 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
     schema = schema_of(found.columns)
     if found.query is not None:
         context.stable = context.stable or found.query.stable
-        context.calls.below |= found.query.functions | found.query.functions_below
+        context.references.below |= found.query.functions | found.query.functions_below
         if found.name not in context.views:
             read = as_read(renewed(found.query.root, context), context.settings)
             context.views[found.name] = shared(found.name, read)
@@ -153,6 +153,12 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
         relation = Scan(found.name, found.kind, (*schema_of(found.row), *((ROW_ID,) if identified else ())))
     alias = item.alias or name_of(found.name)
     _, scope = aliased(relation, alias, item.column_aliases, schema)
+    noted = context.references.columns
+    scope.visible = [
+        # Columns of views are not counted.
+        replace(column, origin=Origin(noted, found.oid, found.columns[place].number or place + 1))
+        for place, column in enumerate(scope.visible)
+    ]
     hidden = [
         ScopeColumn(column.name, Column(index, column.name, column.type), alias, hidden=True)
         for index, column in enumerate(found.hidden, len(schema))
@@ -354,10 +360,10 @@ def merge_columns(
     for index, (name, position) in enumerate(using):
         if any(name == other for other, _ in using[:index]):
             raise SqlError("42701", f'column name "{name}" appears more than once in USING clause', position)
-        one = using_column(left_scope, name, "left", position)
-        two = shift_column(using_column(right_scope, name, "right", position), left_scope.width)
-        equalities.append(binary(binder, "=", one.expression, two.expression, position, item_text(name)))
-        kind, (first, second) = unify([one.expression, two.expression], "JOIN/USING", context)
+        one = using_column(left_scope, name, "left", position).named()
+        two = shift_column(using_column(right_scope, name, "right", position), left_scope.width).named()
+        equalities.append(binary(binder, "=", one, two, position, item_text(name)))
+        kind, (first, second) = unify([one, two], "JOIN/USING", context)
         value = {"right": second, "full": Call("coalesce", (first, second), kind, position)}.get(item.kind, first)
         merged.append(ScopeColumn(name, value, ""))
     condition = equalities[0] if len(equalities) == 1 else Call("and", tuple(equalities), BOOL, item.position)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sql.bind.expressions.binder import Binder
 from sql.bind.expressions.coerce import coerce
-from sql.bind.expressions.context import BindContext, FunctionCalls, ParameterTypes
+from sql.bind.expressions.context import BindContext, ParameterTypes, References
 from sql.bind.expressions.scope import Scope
 from sql.bind.expressions.source_positions import start_of
 from sql.bind.expressions.user_functions import BodyParameters, bound_body
@@ -25,8 +25,8 @@ from sql.types.casts import can_cast, plain_name
 def check_function(function: FunctionDescription, catalog: Catalog, settings: SessionSettings) -> None:
     """Bind a function's body."""
     kinds = [one.type for one in function.inputs]
-    calls = FunctionCalls(running=[function.oid])
-    context = BindContext(catalog, settings, BodyParameters(kinds), QUERIES, calls=calls)
+    references = References(running=[function.oid])
+    context = BindContext(catalog, settings, BodyParameters(kinds), QUERIES, references=references)
     bound_body(function, kinds, Binder(Scope(), context))
 
 

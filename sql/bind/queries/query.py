@@ -81,9 +81,18 @@ def bind_query(
     names = frozenset(scan.name for one in (root, *(read.root for read in locked)) for scan in scans(one))
     names -= {read.name for read in locked}
     stable = context.stable or bool(locked)
-    calls, named = context.calls, frozenset(context.named)
+    found, named = context.references, frozenset(context.named)
     return BoundQuery(
-        root, parameters.finish(), names, stable, named, locked, frozenset(calls.used), frozenset(calls.below)
+        root,
+        parameters.finish(),
+        names,
+        stable,
+        named,
+        locked,
+        frozenset(found.used),
+        frozenset(found.below),
+        frozenset(found.columns),
+        found.objects,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sql.bind.expressions.binder import Binder
 from sql.bind.expressions.coerce import coerce
-from sql.bind.expressions.context import BindContext, FunctionCalls, ParameterTypes
+from sql.bind.expressions.context import BindContext, ParameterTypes, References
 from sql.bind.expressions.scope import Scope, ScopeColumn, ScopeTable
 from sql.bind.expressions.source_positions import start_of
 from sql.bind.queries.query import QUERIES
@@ -28,15 +28,13 @@ def bind_check(
     relation: RelationDescription,
     catalog: Catalog,
     settings: SessionSettings,
-    calls: FunctionCalls | None = None,
+    references: References | None = None,
 ) -> Expression:
     """Return the condition of a CHECK as a boolean over the table's row.
 
-    calls: notes the users' functions that it calls. Raises 42804 for another type.
+    references: notes what it names. Raises 42804 for another type.
     """
-    binder = row_binder(relation, catalog, settings.shared(), "check constraints")
-    if calls is not None:
-        binder.context.calls = calls
+    binder = row_binder(relation, catalog, settings.shared(), "check constraints", references)
     return _condition(binder, condition, "CHECK")
 
 
@@ -87,9 +85,15 @@ def bind_conversion(
     return assign_to(value, target, binder.context)
 
 
-def row_binder(relation: RelationDescription, catalog: Catalog, settings: SessionSettings, place: str) -> Binder:
+def row_binder(
+    relation: RelationDescription,
+    catalog: Catalog,
+    settings: SessionSettings,
+    place: str,
+    references: References | None = None,
+) -> Binder:
     """Return a binder of expressions over one row of the table."""
-    context = BindContext(catalog, settings, ParameterTypes(), QUERIES)
+    context = BindContext(catalog, settings, ParameterTypes(), QUERIES, references=references or References())
     known_as = name_of(relation.name)
     columns = [
         ScopeColumn(column.name, Column(index, column.name, column.type), known_as)

@@ -90,5 +90,5 @@ def bind_delete(
     needed = "dr" if reads_columns(relation, *condition_of(found), *items_of(returning)) else "d"
     types, named = parameters.finish(), frozenset(context.named)
     return BoundDelete(
-        relation, source, returning, types, names, context.stable, locked, named, needed, context.calls.every
+        relation, source, returning, types, names, context.stable, locked, named, needed, context.references.every
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from sql.bind.expressions.binder import Binder
 from sql.bind.expressions.coerce import refuse_wide_numbers
-from sql.bind.expressions.context import BindContext, FunctionCalls, ParameterTypes
+from sql.bind.expressions.context import BindContext, ParameterTypes, References
 from sql.bind.expressions.correlation import Passage
 from sql.bind.expressions.scope import Scope
 from sql.bind.expressions.source_positions import start_of
@@ -125,7 +125,7 @@ def bind_insert(
         needed += "r"
     return BoundInsert(
         relation, targets, source, types, context.stable, names, conflict, returning, locked, named, needed, given,
-        context.calls.every,
+        context.references.every,
     )  # fmt: skip
 
 
@@ -133,15 +133,15 @@ def bind_default(
     definition: ColumnDefinition | TableColumn,
     catalog: Catalog,
     settings: SessionSettings,
-    calls: FunctionCalls | None = None,
+    references: References | None = None,
 ) -> Expression:
     """Return a column's DEFAULT as an expression of the column's type.
 
-    calls: notes the users' functions that it calls.
+    references: notes what it names.
     """
     assert definition.default is not None, definition.name
-    calls = FunctionCalls() if calls is None else calls
-    context = BindContext(catalog, settings.shared(), ParameterTypes(), QUERIES, calls=calls)
+    references = References() if references is None else references
+    context = BindContext(catalog, settings.shared(), ParameterTypes(), QUERIES, references=references)
     column = ColumnDescription(definition.name, definition.type, definition.not_null)
     binder = Binder(Scope(), context, "DEFAULT expressions")
     try:

@@ -96,5 +96,15 @@ def bind_update(
     read = reads_columns(relation, *condition_of(found), *changes.values(), *items_of(returning))
     types, named, needed = parameters.finish(), frozenset(context.named), "wr" if read else "w"
     return BoundUpdate(
-        relation, source, changed, returning, types, names, context.stable, locked, named, needed, context.calls.every
+        relation,
+        source,
+        changed,
+        returning,
+        types,
+        names,
+        context.stable,
+        locked,
+        named,
+        needed,
+        context.references.every,
     )

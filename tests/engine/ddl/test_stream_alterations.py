@@ -202,7 +202,7 @@ def test_columns_that_views_use(world: World) -> None:
     answers = client.ask_in_full("ALTER FOREIGN TABLE s DROP c")
     assert answers[0][0] == "E 2BP01: cannot drop column c of foreign table s because other objects depend on it"
     assert answers[0][1]["detail"] == (
-        "view v depends on column c of foreign table s\nview w depends on column c of foreign table s\nview above depends on view v"
+        "view v depends on column c of foreign table s\nview above depends on view v\nview w depends on column c of foreign table s"
     )
     client.run(
         "DROP VIEW w", "INSERT INTO s VALUES (1, 2, 3, 4)", "ALTER FOREIGN TABLE s DROP d, ADD e text DEFAULT 'x'"

@@ -61,14 +61,14 @@ def test_an_ordinary_view_binds_its_query_once(
     assert calls == ["bind_query"]
 
 
-def test_only_views_above_what_is_altered_are_bound_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_views_above_what_is_altered_are_not_bound_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     client = world.client()
     client.run("CREATE TABLE t (a int, b int)", "CREATE TABLE u (c int)", "CREATE VIEW on_u AS SELECT c FROM u")
     client.run("CREATE VIEW on_t AS SELECT a FROM t", "CREATE VIEW above AS SELECT a + 1 AS a FROM on_t")
     client.run("INSERT INTO t VALUES (1, 2)")
     calls = counted(monkeypatch, "engine.ddl.query_views.bind_query")
     client.run("ALTER TABLE t RENAME COLUMN a TO z")
-    assert calls == ["bind_query", "bind_query"]
+    assert calls == []
     client.run("ALTER VIEW on_t RENAME COLUMN a TO y", "ALTER TABLE t RENAME TO tt")
     assert client.rows("SELECT * FROM on_t") == ["D [b'1']"] and client.rows("SELECT * FROM above") == ["D [b'2']"]
     assert client.rows("SELECT y FROM on_t") == ["D [b'1']"] and client.rows("SELECT c FROM on_u") == []

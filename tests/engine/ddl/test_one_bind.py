@@ -1,0 +1,114 @@
+"""How often a statement binds texts: once each text that it brings, and no text that is bound
+already. Definitions mean the same afterwards, and when the folder is opened again.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sql.bind.expressions.context import References
+from tests.engine.session_client import World
+
+# Statements, with how many texts each binds. A view over a stream is bound once more where its
+# kernel has to be compiled, with the catalog of that time: so both are made, and made again.
+COUNTED = "CREATE VIEW counted AS SELECT a, m, count(*) AS n FROM s GROUP BY a, m"
+BOTH = (
+    "CREATE VIEW both_streams AS SELECT a, sum(n) AS n FROM (SELECT a, count(*) AS n FROM s GROUP BY a"
+    " UNION ALL SELECT a, sum(n) FROM s2 GROUP BY a) AS x GROUP BY a"
+)
+STATEMENTS = (
+    ("CREATE TYPE mood AS ENUM ('sad', 'ok')", 0),
+    ("CREATE TABLE t (id serial, k int DEFAULT 1 + 1, m mood DEFAULT 'sad', x int, CHECK (k > 0))", 4),
+    ("CREATE FOREIGN TABLE s (a int, m mood, b int DEFAULT 7, c int) SERVER stream", 1),
+    ("CREATE FOREIGN TABLE s2 (a int, n int) SERVER stream", 0),
+    (COUNTED, 1),
+    (BOTH, 1),
+    ("CREATE VIEW plain AS SELECT k, m, 'sad'::mood AS low FROM t", 1),
+    ("CREATE VIEW above AS SELECT low, a FROM plain JOIN counted ON k = a", 1),
+    ("INSERT INTO t (k) VALUES (3)", 1),
+    ("INSERT INTO s (a, m) VALUES (3, 'ok')", 0),
+    ("ALTER TABLE t ADD COLUMN y int DEFAULT 4", 1),
+    ("ALTER TABLE t RENAME COLUMN k TO key", 0),
+    ("ALTER TABLE t DROP COLUMN x", 0),
+    ("ALTER TABLE t ALTER COLUMN y SET DEFAULT 5", 1),
+    ("ALTER TABLE t ALTER COLUMN y DROP DEFAULT", 0),
+    ("ALTER TABLE t RENAME TO t2", 0),
+    ("ALTER FOREIGN TABLE s RENAME COLUMN a TO aa", 0),
+    ("ALTER FOREIGN TABLE s DROP COLUMN c", 0),
+    ("ALTER FOREIGN TABLE s ADD COLUMN d int", 0),
+    ("ALTER FOREIGN TABLE s RENAME TO s1", 0),
+    ("ALTER TYPE mood ADD VALUE 'happy'", 0),
+    ("ALTER TYPE mood RENAME VALUE 'happy' TO 'glad'", 0),
+    ("ALTER TYPE mood RENAME TO feeling", 0),
+    ("CREATE SCHEMA q", 0),
+    ("ALTER TYPE feeling SET SCHEMA q", 0),
+    ("ALTER TABLE t2 SET SCHEMA q", 0),
+    ("ALTER SCHEMA q RENAME TO q2", 0),
+    ("ALTER VIEW plain RENAME COLUMN low TO lowest", 0),
+    ("ALTER VIEW plain RENAME TO simple", 0),
+    ("ALTER VIEW counted RENAME TO counts", 0),
+    ("INSERT INTO q2.t2 (key) VALUES (4)", 1),
+    ("INSERT INTO s1 (aa, m) VALUES (4, 'glad')", 0),
+)  # fmt: skip
+ANSWERS = {
+    "SELECT * FROM q2.t2 ORDER BY id": ["D [b'1', b'3', b'sad', b'4']", "D [b'2', b'4', b'sad', None]"],
+    "SELECT * FROM counts ORDER BY a": ["D [b'3', b'ok', b'1']", "D [b'4', b'glad', b'1']"],
+    "SELECT * FROM both_streams ORDER BY a": ["D [b'3', b'1']", "D [b'4', b'1']"],
+    "SELECT * FROM above ORDER BY a": ["D [b'sad', b'3']", "D [b'sad', b'4']"],
+}
+DROPS = (
+    ("DROP TYPE q2.feeling", 0, "E 2BP01"),
+    ("ALTER FOREIGN TABLE s1 DROP COLUMN aa", 0, "E 2BP01"),
+    ("ALTER FOREIGN TABLE s1 DROP COLUMN b", 0, "C ALTER"),
+    ("DROP FOREIGN TABLE s2 CASCADE", 0, "C DROP"),
+    ("ALTER TABLE q2.t2 DROP COLUMN m CASCADE", 0, "C ALTER"),
+    ("DROP SCHEMA q2", 0, "E 2BP01"),
+    ("DROP VIEW counts", 0, "C DROP"),
+)
+
+
+@pytest.fixture
+def binds(monkeypatch: pytest.MonkeyPatch) -> list[References]:
+    """All texts that are bound, by the references that are found in each."""
+    found: list[References] = []
+    made = References.__init__
+
+    def counted(self: References, *given: Any, **named: Any) -> None:
+        found.append(self)
+        made(self, *given, **named)
+
+    monkeypatch.setattr(References, "__init__", counted)
+    return found
+
+
+def test_no_text_is_bound_twice(tmp_path: Path, binds: list[References]) -> None:
+    world = World(tmp_path)
+    client = world.client()
+    wrong = []
+
+    def ask(statement: str, count: int, begins: str) -> None:
+        binds.clear()
+        *_, (answer, _) = client.ask_in_full(statement)
+        if not answer.startswith(begins) or len(binds) != count:
+            wrong.append(f"{statement}: {len(binds)} binds, {answer}")
+
+    for statement, count in STATEMENTS:
+        if statement in (COUNTED, BOTH):
+            client.run(statement, f"DROP VIEW {statement.split()[2]}")
+        ask(statement, count, "C ")
+    assert not wrong, "\n".join(wrong)
+    assert {query: client.rows(query) for query in ANSWERS} == ANSWERS
+    world.close()
+    binds.clear()
+    world = World(tmp_path)
+    # One for each default (of id, k, m; and of b), the check, and each view; and the states.
+    assert len(binds) == 4 + 1 + 4 + 2, [one.columns for one in binds]
+    client = world.client()
+    assert {query: client.rows(query) for query in ANSWERS} == ANSWERS
+    for statement, count, begins in DROPS:
+        ask(statement, count, begins)
+    assert not wrong, "\n".join(wrong)
+    world.close()
