@@ -8,7 +8,7 @@ BIN := .venv/bin
 # Three workers, each with servers of its own: two leave a sixth of two cores unused while they wait. The tests of one file stay together.
 SHARED := -n 3 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup demo test check golden test-long load bench durability ring stream-relation interference view-memory queue views lock format clean
+.PHONY: help setup venv demo test check golden test-long load bench durability ring stream-relation interference view-memory queue views lock format clean
 
 help:
 	@echo "make demo       set up .venv, start a server and stream a year of flights through three views"
@@ -31,6 +31,9 @@ setup:
 	@docker/setup.sh java
 	@docker/setup.sh venv
 
+venv:
+	@docker/setup.sh venv
+
 demo: setup
 	@$(BIN)/antumbra demo
 
@@ -38,7 +41,7 @@ test: setup
 	@docker/setup.sh postgres
 	@$(BIN)/python -m pytest $(SHARED)
 
-check: setup
+check: venv
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy

@@ -30,11 +30,26 @@ DIRECTIVE = re.compile(r"#\s*(noqa|type:|fmt:|ruff:|mypy:)")
 COMMENT = re.compile(r"(?:^ *|  )# .*")
 # A table or a picture in a docstring keeps its columns.
 DRAWN = re.compile(r"\S {2,}\S")
+# Where statements hold statements.
+HOLDERS = ("body", "orelse", "handlers", "finalbody", "cases")
 
 
 @cache
 def syntax(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
+
+
+def statements(root: ast.AST) -> Iterator[ast.AST]:
+    """Yield a module or statement, and all statements and handlers of exceptions in it."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for holder in HOLDERS:
+            held = getattr(node, holder, ())
+            # The body of a lambda is an expression.
+            if isinstance(held, list):
+                waiting += held
 
 
 @cache
@@ -76,16 +91,18 @@ def docstrings(path: Path) -> list[ast.Constant]:
 
 @cache
 def texts(path: Path) -> tuple[list[ast.Constant], set[int]]:
-    """Return the docstrings, and the numbers of lines in texts of several lines, by one walk."""
+    """Return the docstrings, and the numbers of lines in texts of several lines."""
     found: list[ast.Constant] = []
     numbers: set[int] = set()
-    for node in ast.walk(syntax(path)):
-        if isinstance(node, ast.Constant | ast.JoinedStr):
-            if node.end_lineno != node.lineno:
-                numbers |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-        elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+    for node in statements(syntax(path)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0] if node.body else None
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
                 if isinstance(first.value.value, str):
                     found.append(first.value)
+    # A walk through expressions takes seconds for all files: most have no long text but docstrings.
+    has_more = path.read_text().count('"""') > 2 * len(found)
+    for node in ast.walk(syntax(path)) if has_more else found:
+        if isinstance(node, ast.Constant | ast.JoinedStr) and node.end_lineno != node.lineno:
+            numbers |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return found, numbers

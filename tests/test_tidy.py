@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.prose import BEHIND_ALLOWED, GENERATED_PAGES, PRONOUNS, PROSE, docstrings, prose_of, syntax
+from tests.prose import BEHIND_ALLOWED, GENERATED_PAGES, PRONOUNS, PROSE, docstrings, prose_of, statements, syntax
 
 TREE = Path(__file__).parents[1]
 PACKAGES = ("engine", "ringbuffer", "sql", "views")
@@ -96,14 +96,14 @@ FORBIDDEN = {
 }
 
 
-# What the rules below look at; a walk through all of the tree takes seconds, so there is one.
+# What the rules below look at.
 LOOKED_AT = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ExceptHandler, ast.Import, ast.ImportFrom)
 
 
 @cache
 def nodes(path: Path) -> list[ast.AST]:
     """Return the functions, handlers of exceptions and imports of a module."""
-    return [node for node in ast.walk(syntax(path)) if isinstance(node, LOOKED_AT)]
+    return [node for node in statements(syntax(path)) if isinstance(node, LOOKED_AT)]
 
 
 def tree_name(path: Path) -> str:
@@ -258,7 +258,7 @@ def test_no_import_hides_in_a_function() -> None:
         if tree_name(path).split("/")[0] in PACKAGES and tree_name(path) not in IMPORT_LATER
         for function in nodes(path)
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-        for statement in ast.walk(function)
+        for statement in statements(function)
         if isinstance(statement, ast.Import | ast.ImportFrom)
     )
 

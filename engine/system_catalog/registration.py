@@ -7,15 +7,15 @@ statements.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import duckdb
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
 from engine.embedded.error_mark import marked
-from engine.embedded.functions.registration import type_of
+from engine.embedded.functions.registration import signature_of, type_of
 from engine.system_catalog import system_relations
 from engine.system_catalog.catalog_functions import RUNS, Run
 from engine.system_catalog.functions import objects, privileges, routines, sessions
@@ -35,10 +35,7 @@ def register_catalog_functions(connection: duckdb.DuckDBPyConnection) -> None:
     for canonical, known in BY_CANONICAL.items():
         run = called(known, RUNS[canonical])
         kinds = ["BIGINT", *(argument_type(kind) for kind in known.arguments)]
-        parameters = [
-            inspect.Parameter(f"column_{index}", inspect.Parameter.POSITIONAL_ONLY) for index in range(len(kinds))
-        ]
-        setattr(run, "__signature__", inspect.Signature(parameters))  # noqa: B010
+        setattr(run, "__signature__", signature_of(len(kinds)))  # noqa: B010
         connection.create_function(
             registered_name(canonical),
             run,
@@ -49,6 +46,7 @@ def register_catalog_functions(connection: duckdb.DuckDBPyConnection) -> None:
         )
 
 
+@cache
 def argument_type(family: str) -> str:
     """Return DuckDB's type of the values of a family; what may be of several is a text."""
     return "VARCHAR" if is_text(family) else DuckDbExpressions(()).type_name(SqlType(family))

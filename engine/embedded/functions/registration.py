@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import duckdb
@@ -142,9 +143,7 @@ def _register(
     function: ArrowFunction,
     volatile: bool = False,
 ) -> None:
-    # DuckDB counts the parameters that a signature declares, and *columns declares one.
-    parameters = [inspect.Parameter(f"column_{index}", POSITIONAL) for index in range(len(arguments))]
-    setattr(function, "__signature__", inspect.Signature(parameters))  # noqa: B010
+    setattr(function, "__signature__", signature_of(len(arguments)))  # noqa: B010
     connection.create_function(
         name,
         function,
@@ -154,6 +153,14 @@ def _register(
         null_handling=FunctionNullHandling.SPECIAL,
         side_effects=volatile,
     )
+
+
+@cache
+def signature_of(arguments_count: int) -> inspect.Signature:
+    """Return what tells DuckDB how many arguments a function has: it counts the parameters that a
+    signature declares, and *columns declares one.
+    """
+    return inspect.Signature([inspect.Parameter(f"column_{index}", POSITIONAL) for index in range(arguments_count)])
 
 
 def type_of(connection: duckdb.DuckDBPyConnection, name: str) -> DuckDBPyType:

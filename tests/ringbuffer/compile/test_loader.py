@@ -129,10 +129,10 @@ def test_a_kernel_goes_with_its_machine_code_when_nobody_holds_it(tmp_path: Path
     for _ in range(50):
         load()
     before = memory_kib()
-    for _ in range(500):
+    for _ in range(150):
         load()
     # numba's own engine kept some hundred kB of each.
-    assert memory_kib() - before < 5000
+    assert memory_kib() - before < 3000
 
 
 def memory_kib() -> int:
