@@ -60,6 +60,7 @@ from ringbuffer.memory.kept_memory import kept_memory
 from sql.catalog.catalog import SessionSettings
 from sql.names.relation_keys import is_temporary
 from views.model.protocols import Clock
+from views.upkeep.caps import StateCaps
 from views.upkeep.twins import Sharing
 
 # For threads whose sessions have ended.
@@ -123,7 +124,8 @@ class Database:
         log_limits = config.log_segment_bytes, config.log_flush_interval_ms
         self.log = CommitLog(storage, config.data_dir / "log", clock, catalog.lock, *log_limits)
         self.sharing = Sharing()
-        self.committer = Committer(catalog, self.store, clock, self.sharing, self.log)
+        self.caps = StateCaps(config.view_bytes_max, catalog.lock)
+        self.committer = Committer(catalog, self.store, clock, self.sharing, self.caps, self.log)
         self.checkpoints = Checkpoints(catalog, self.log, self.store, storage, clock, config)
         self.transactions = Transactions(
             catalog,
@@ -133,6 +135,7 @@ class Database:
             self.workers,
             config.stage_memory_bytes_max,
             lambda: SpillFile(storage, config.data_dir),
+            self.caps,
         )
         self.scheduled = ScheduledRefreshes(self.engines)
         caches = self.engines.answers.forget, self.engines.wholes.forget, self.store.forget_exports
@@ -203,6 +206,7 @@ class Database:
         image = self.catalog.image
         position = recover(image, self.log, self.store, self.storage, self.clock, self.config)
         self.sharing.follow(image.together)
+        self.caps.follow(image.continuous_views)
         return position
 
     def restore_definitions(self) -> None:

@@ -23,6 +23,7 @@ from engine.commit.parts import (
     Records,
     arrive,
     bytes_of,
+    capped,
     changed_relations,
     end,
     ignore_cancel,
@@ -46,6 +47,7 @@ from engine.tables.table_store import TableStore
 from ringbuffer.pages.log_rows import FLAG_COMMITS
 from sql.errors import SqlError
 from views.model.protocols import Clock
+from views.upkeep.caps import StateCaps
 from views.upkeep.twins import Sharing
 
 log = logging.getLogger(__name__)
@@ -79,16 +81,24 @@ class Committer:
 
     Arguments:
         sharing: the sets of views that take rows together.
+        caps: of their states.
     """
 
     def __init__(
-        self, catalog: PublishedCatalog, store: TableStore, clock: Clock, sharing: Sharing, log: CommitLog
+        self,
+        catalog: PublishedCatalog,
+        store: TableStore,
+        clock: Clock,
+        sharing: Sharing,
+        caps: StateCaps,
+        log: CommitLog,
     ) -> None:
         self.log = log
         self._catalog = catalog
         self._store = store
         self._clock = clock
         self._sharing = sharing
+        self._caps = caps
 
     def commit(self, transaction: Transaction) -> None:
         """Commit, and return after the commit.
@@ -139,6 +149,8 @@ class Committer:
         if records is None or any(stage.needs_room for stage in stages):
             return None
         prepare(transaction, image)
+        if not self._reserve(stages, quickly=True):
+            return None
         log = self.log
         with log.lock:
             if not log.takes or self._catalog.image is not image or not log.fits(bytes_of(records)):
@@ -148,6 +160,20 @@ class Committer:
                 return self._append(transaction, stages, records, 0, answer)
             except FullBufferError:
                 return None
+
+    def _reserve(self, stages: Sequence[StatementStage], quickly: bool = False, waits: bool = True) -> bool:
+        """Reserve room in states that have caps, after `prepare`; return whether there is room.
+
+        quickly: where that can be told at once, else False. Raises SqlError 53200.
+        """
+        for stage in stages:
+            stage.give_back()
+        wanted = capped(stages)
+        if not wanted:
+            return True
+        found = self._caps.reserve_quickly(wanted) if quickly else self._caps.reserve(wanted, waits)
+        stages[0].reserved = found
+        return found is not None
 
     def commit_row(
         self, commit: RowCommit, views: Views, image: CatalogImage, waits: bool, answer: Answer
@@ -165,8 +191,11 @@ class Committer:
             room = commit.room
             if room is not None and not room.takes_row(commit.string_bytes_max):
                 return None
+            if commit.most is not None and not commit.reserve(self._caps):
+                return None
             size = log.add_row(commit.record, now_us)
             if not size:
+                commit.give_back()
                 return None
             if room is not None:
                 room.add_row(size - commit.record.plain_bytes)
@@ -189,6 +218,7 @@ class Committer:
             while True:
                 image = self._catalog.image
                 prepare(transaction, image)
+                self._reserve(stages)
                 if number and any(stage.folds_on_arrival for stage in stages):
                     self._enter_alone(transaction, stages, number, answer)
                     return
@@ -214,6 +244,7 @@ class Committer:
         log = self.log
         with log.exclusive():
             prepare(transaction, self._catalog.image)
+            self._reserve(stages, waits=False)
             with log.lock:
                 arrival_us = log.stamp()
             arrive(transaction, stages, arrival_us)
@@ -327,6 +358,9 @@ class Committer:
                 numbers = {entry.counter.number: entry.counter.record(entry.definition) for entry in sequences}
                 store.save_catalog(tables, catalog_text(transaction.image), numbers)
             joins = changed_joins(transaction.image or catalog.image, tables)
+            for change in joins:
+                for view in change.views:
+                    self._caps.require_joins(view.state.groups, change.tables)
             if not stages and transaction.image is None and not joins:
                 store.commit(tables)
                 return
@@ -337,6 +371,7 @@ class Committer:
                     reshaping.carry_over(ignore_cancel)
                 before = admit(admissible(stages))
                 try:
+                    self._follow_caps(transaction.image)
                     number = self._prepare_in_log(
                         transaction, stages, records, number, [view for one in joins for view in one.views]
                     )
@@ -344,6 +379,7 @@ class Committer:
                     store.commit(tables)
                 except BaseException:
                     admit(before)
+                    self._follow_caps(catalog.image)
                     raise
                 self._note_committed(number)
                 with catalog.lock:
@@ -367,6 +403,12 @@ class Committer:
             for entry in sequences:
                 entry.counter.log = store.log_sequence
 
+    def _follow_caps(self, image: CatalogImage | None) -> None:
+        """Take up the caps of a catalog, or of one that a transaction is about to publish."""
+        if image is not None:
+            with self._catalog.lock:
+                self._caps.follow(image.continuous_views)
+
     @contextmanager
     def _joining(self, joins: Sequence[JoinChange]) -> Iterator[None]:
         """Exchange the join tables of views for the block, and exchange them back after an error.
@@ -385,6 +427,9 @@ class Committer:
                 change.exchange()
             raise
         finally:
+            for change in joins:
+                for view in change.views:
+                    self._caps.forget(view.state.groups)
             with self._catalog.lock:
                 # Another object is another image to every transaction that has prepared a commit
                 # for the one before.
@@ -406,6 +451,7 @@ class Committer:
         """Make it durable in the log, but undecided; return its number. Raises SqlError."""
         image = self._catalog.image
         attached = prepare(transaction, image)
+        self._reserve(stages, waits=False)
         with self.log.lock:
             number = number or self.log.number()
             arrival_us = self.log.stamp()

@@ -18,8 +18,10 @@ from engine.log.commit_log import statement_flags
 from engine.log.records import STATEMENTS_MAX, Bytes
 from engine.streams.ring_rebuild import Reshaping
 from engine.streams.stream import Stream
+from ringbuffer.groups.hash_table import GroupTable
 from ringbuffer.pages.log_rows import ALIGNMENT, HEADER
 from sql.errors import SqlError
+from views.upkeep.group_state import GroupState
 from views.upkeep.view import ContinuousView
 
 Records = Sequence[tuple[int, Sequence[Bytes]]]
@@ -69,6 +71,15 @@ def end(transaction: Transaction) -> None:
     """Forget the staged rows of a transaction that has been committed."""
     transaction.operations.clear()
     transaction.end_tables()
+
+
+def capped(stages: Sequence[StatementStage]) -> dict[GroupState, list[GroupTable]]:
+    """Return what statements would add to each state that has a cap. Raises SqlError."""
+    found: dict[GroupState, list[GroupTable]] = {}
+    for stage in stages:
+        for state, table in stage.capped():
+            found.setdefault(state, []).append(table)
+    return found
 
 
 def arrive(transaction: Transaction, stages: Sequence[StatementStage], arrival_us: int) -> None:

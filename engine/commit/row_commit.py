@@ -12,12 +12,15 @@ from typing import Any
 import numpy.typing as npt
 
 from engine.log.commits import Commit
+from ringbuffer.groups.known_groups import StateSize
 from ringbuffer.memory.columns import Morsel
 from ringbuffer.memory.error_codes import RowError
 from ringbuffer.pages.log_rows import RowRecord
 from ringbuffer.ring.ring import RowWriter
 from sql.errors import SqlError
+from views.upkeep.caps import Reservation, StateCaps
 from views.upkeep.computed import ComputedRow
+from views.upkeep.group_state import GroupState
 from views.upkeep.view import ContinuousView
 
 Views = Sequence[ContinuousView]
@@ -27,11 +30,17 @@ class RowCommit(Commit):
     """A commit of one whole row of a stream that lies in the same memory each time.
 
     The object is used again and again; neither the object nor the memory of the row changes between
-    a commit and its answer. arrival: the last column of the row.
+    a commit and its answer.
+
+    Attributes:
+        arrival: the last column of the row.
+        most: how much the row may add to each state that has a cap: None without any, and empty
+            where only folding tells.
     """
 
     __slots__ = (
-        "arrival", "checks", "folds", "now_us", "record", "ring_row", "room", "row", "string_bytes_max", "views",
+        "arrival", "checks", "folds", "most", "now_us", "record", "reserved", "ring_row", "room", "row",
+        "string_bytes_max", "views",
     )  # fmt: skip
 
     def __init__(self, row: Morsel, record: RowRecord, ring_row: RowWriter) -> None:
@@ -45,12 +54,15 @@ class RowCommit(Commit):
         self.views: Views = ()
         self.checks: list[Callable[[Morsel, int], None]] = []
         self.folds: list[Callable[[int], None]] = []
+        self.most: dict[GroupState, StateSize] | None = None
+        self.reserved: Reservation | None = None
         self.now_us = 0
 
     def meet(self, views: Views) -> None:
         """Exchange the views that take the row. The caller calls between two commits of the row."""
         self.views = views
         self.checks, self.folds = [], []
+        self.most = most_of(views, self.row)
         for view in views:
             state = view.state
             if state.computed is not None:
@@ -77,16 +89,44 @@ class RowCommit(Commit):
             return False
         return True
 
+    def reserve(self, caps: StateCaps) -> bool:
+        """Reserve room in the states that have caps, where the row is sure to have room."""
+        self.reserved = caps.reserve_most(self.most) if self.most else None
+        return self.reserved is not None
+
+    def give_back(self) -> None:
+        """Give back the room."""
+        if self.reserved is not None:
+            self.reserved.give_back()
+            self.reserved = None
+
     def apply(self) -> None:
         """Bring the row into the views; see Commit."""
         for fold in self.folds:
             fold(self.now_us)
         for view in self.views:
             view.note_commit()
+        if self.reserved is not None:
+            self.reserved.applied()
+            self.reserved = None
 
     def publish(self) -> None:
         """Bring the row into the ring; see Commit."""
         self.ring_row.append()
+
+
+def most_of(views: Views, row: Morsel) -> dict[GroupState, StateSize] | None:
+    """Return how much a row may add to each state that has a cap; see `RowCommit.most`."""
+    found: dict[GroupState, StateSize] | None = None
+    is_known = True
+    for view in views:
+        for groups in view.state.groups.together:
+            if groups.is_capped:
+                found = {} if found is None else found
+                most = view.state.most_of_row(row)
+                is_known = is_known and most is not None
+                found[groups] = most or StateSize()
+    return found if is_known or found is None else {}
 
 
 def ignore(_: SqlError | None) -> None:

@@ -22,8 +22,10 @@ from ringbuffer.memory.error_codes import RowError
 from ringbuffer.pages.log_rows import ARRIVED_FORMS, ROW_FORMS, ROWS_HEAD, encode_rows
 from ringbuffer.pages.packed_rows import PACKED_ROWS_MAX, pack_rows
 from ringbuffer.ring.string_room import StringSizes, string_sizes
+from views.upkeep.caps import Reservation, StateCaps
 from views.upkeep.commit_buffers import CommitBuffer, is_large
 from views.upkeep.computed import ComputedRows
+from views.upkeep.group_state import GroupState
 from views.upkeep.view import ContinuousView
 
 CHECKED_ROWS_MAX = 1024
@@ -39,11 +41,13 @@ class StatementStage:
         now_us: now() of the transaction.
         arrival_us: when the rows arrive, a guess until `arrive`; a statement that gives the time
             has it as a column of its rows.
+        reserved: the room for its groups in states that have caps, from COMMIT on.
     """
 
     __slots__ = (
         "_arrival_given",
         "_bytes_count",
+        "_caps",
         "_checked",
         "_extended",
         "_joined",
@@ -56,6 +60,7 @@ class StatementStage:
         "_tables",
         "arrival_us",
         "now_us",
+        "reserved",
         "rows_count",
         "stream",
     )
@@ -67,6 +72,7 @@ class StatementStage:
         now_us: int,
         memory_bytes_max: int,
         new_spill: Callable[[], SpillFile],
+        caps: StateCaps,
     ) -> None:
         self.stream = stream
         self.rows_count = 0
@@ -74,6 +80,7 @@ class StatementStage:
         self._arrival_given = False
         self._memory_bytes_max = memory_bytes_max
         self._new_spill = new_spill
+        self._caps = caps
         self._morsels: list[Morsel] = []
         self._sizes: list[StringSizes] = []
         self._bytes_count = 0
@@ -84,6 +91,7 @@ class StatementStage:
         # are applied.
         self._extended: dict[ContinuousView, list[Morsel]] = {}
         self._rooms: list[CommitBuffer] = []
+        self.reserved: Reservation | None = None
         # Of views whose joined tables may change: the version of these that rows have met first.
         self._joined: dict[ContinuousView, int] = {}
 
@@ -177,6 +185,26 @@ class StatementStage:
             if is_large(table):
                 self._rooms.append(view.state.make_room())
 
+    def capped(self) -> Iterator[tuple[GroupState, GroupTable]]:
+        """Yield each state that has a cap, with the groups that the rows would add to it.
+
+        Raises SqlError for a row that a view can't evaluate.
+        """
+        for view in self._checked:
+            states = [state for state in view.state.groups.together if state.is_capped]
+            if states:
+                table = self._table_of(view)
+                yield from ((state, table) for state in states)
+
+    def _table_of(self, view: ContinuousView) -> GroupTable:
+        """Return the groups of the rows; those of rows that wait for their arrival are a guess."""
+        if self._tables is not None and view in self._tables:
+            return self._tables[view]
+        tables: dict[ContinuousView, GroupTable] = {}
+        for morsel in self._extended.get(view) or self.morsels():
+            self._fold(view, morsel, tables)
+        return tables.get(view) or view.state.new_table()
+
     def _leave_rooms(self) -> None:
         while self._rooms:
             self._rooms.pop().leave_room()
@@ -191,11 +219,20 @@ class StatementStage:
                 for morsel in self._extended.get(view) or self._morsels:
                     view.state.apply(self._seen(view, morsel), self.now_us)
                 view.note_commit()
-            return
-        for view in self._checked:
-            view.state.absorb(self._tables[view])
-            view.note_commit()
-        self._leave_rooms()
+        else:
+            for view in self._checked:
+                view.state.absorb(self._tables[view])
+                view.note_commit()
+            self._leave_rooms()
+        if self.reserved is not None:
+            self.reserved.applied()
+            self.reserved = None
+
+    def give_back(self) -> None:
+        """Give back the room in states."""
+        if self.reserved is not None:
+            self.reserved.give_back()
+            self.reserved = None
 
     def append_to_ring(self) -> None:
         """Write the rows to the ring, in order."""
@@ -204,8 +241,9 @@ class StatementStage:
         self.close()
 
     def close(self) -> None:
-        """Give back memory, files, and the room in the queues of the views."""
+        """Give back memory, files, and the room in queues and states of the views."""
         self._leave_rooms()
+        self.give_back()
         if self._spill is not None:
             self._spill.close()
             self._spill = None
@@ -274,6 +312,8 @@ class StatementStage:
             view.state.fold(self._seen(view, morsel), table, self.now_us)
         except RowError as error:
             raise view_error(view, error) from None
+        if is_large(table):
+            self._caps.require_alone(view.state.groups.together, table)
 
     def _check(self, view: ContinuousView, morsel: Morsel, before: Morsel | None = None) -> None:
         """Check rows. before: the same rows with computed columns and a guess of their arrival."""

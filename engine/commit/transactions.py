@@ -23,6 +23,7 @@ from engine.tables.table_store import TableStore
 from engine.tables.table_transaction import TableTransaction
 from engine.tables.write_journal import WriteJournal
 from views.model.protocols import Clock
+from views.upkeep.caps import StateCaps
 from views.upkeep.pinned import pin
 from views.upkeep.view import ContinuousView
 
@@ -43,6 +44,7 @@ class Transactions:
         workers: Workers,
         stage_bytes_max: int,
         new_spill: Callable[[], SpillFile],
+        caps: StateCaps,
     ) -> None:
         self._catalog = catalog
         self._store = store
@@ -51,6 +53,7 @@ class Transactions:
         self._workers = workers
         self._stage_bytes_max = stage_bytes_max
         self._new_spill = new_spill
+        self._caps = caps
         # Of transactions that ask: later starts give greater ones.
         self._numbers = itertools.count(clock.now_us())
 
@@ -65,7 +68,7 @@ class Transactions:
         """
         refuse_rows(image, entry.description.name)
         views = image.views_of(entry.description.name)
-        return StatementStage(entry.stream, views, now_us, self._stage_bytes_max, self._new_spill)
+        return StatementStage(entry.stream, views, now_us, self._stage_bytes_max, self._new_spill, self._caps)
 
     def begin_tables(self, transaction: Transaction, read_views: Iterable[ContinuousView] = ()) -> TableTransaction:
         """Return the transaction's part on durable tables; the first call takes its snapshot.

@@ -9,7 +9,7 @@ log and checkpoints know the two apart. Must not commit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from engine.catalog.disabled_views import refusal_to_change
@@ -32,6 +32,7 @@ from sql.names.relation_keys import name_of
 from sql.names.suggestions import did_you_mean
 from sql.parse.statements.parts import TableChange
 from sql.tree.relations import Project, Schema
+from views.model.definition import with_values
 from views.upkeep.lifecycle import emptied_view, renamed_view
 from views.upkeep.view import ContinuousView
 
@@ -138,17 +139,17 @@ def renamed_columns(entry: View, change: TableChange) -> list[str]:
     return [change.new_name if name == change.name else name for name in names]
 
 
-def with_refresh(entry: View, refresh_us: int, image: CatalogImage) -> CatalogImage:
-    """Return the image in which a view makes versions by itself after so much time, 0: only for
-    readers.
+def with_options(entry: View, options: Mapping[str, str | None], image: CatalogImage) -> CatalogImage:
+    """Return the image in which a view has other values of options; None: the default again.
 
-    Raises 22023 for a view that reads no stream.
+    Raises 22023, also for a view that reads no stream.
     """
     if not states_of(entry):
-        raise SqlError("22023", 'unrecognized parameter "refresh_every"', hint="The view reads no stream.")
+        (name, *_) = options
+        raise SqlError("22023", f'unrecognized parameter "{name}"', hint="The view reads no stream.")
     states = []
     for state in states_of(entry):
-        definition = replace(state.view.definition, refresh_us=refresh_us)
+        definition = with_values(state.view.definition, options)
         states.append(with_view(state, renamed_view(state.view, definition, state.view.schema)))
     return image.with_replaced(entry.description.name, in_states(entry, tuple(states)))
 

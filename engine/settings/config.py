@@ -157,9 +157,14 @@ class ServerConfig:
         300.0, "Sets after how many seconds a checkpoint is written; 0: never by time.", least=0
     )
 
-    # Views. At most so many statements with many groups wait for the next refresh of a view.
+    # Views. At most so many statements with many groups wait for the next refresh of a view. What
+    # would pass view_bytes_max is refused with 53200, as what would pass max_bytes of one view.
     view_queue_max: int = setting(
         16, "Sets how many large statements may wait for a view's next refresh.", least=1, most=10_000
+    )
+
+    view_bytes_max: int = setting(
+        0, "Sets how many bytes the groups and join tables of all continuous views may take; 0: no limit.", least=0
     )
 
     # Kernels are compiled in processes of their own; each may take so much memory, and so much

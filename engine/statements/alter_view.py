@@ -5,7 +5,7 @@ well.
 from __future__ import annotations
 
 from engine.catalog.image import CatalogImage
-from engine.ddl.view_alterations import change_view, renamed, require_view, with_refresh
+from engine.ddl.view_alterations import change_view, renamed, require_view, with_options
 from engine.execution.defining import altered, move_into_schema, note_built, own_image
 from engine.execution.outcome import Outcome, text_outcome
 from engine.execution.registry import handles
@@ -21,7 +21,6 @@ from sql.parse.syntax import FunctionCall, SelectBody
 from sql.tree.expressions import Call, Literal
 from sql.tree.relations import BoundQuery, Project
 from sql.types.datatypes import VOID
-from views.model.definition import interval_us
 
 
 @handles(AlterView)
@@ -47,10 +46,7 @@ async def alter_view_options(statement: AlterViewOptions, work: Work) -> Outcome
     entry = altered(statement.name, None, statement.if_exists, work)
     if entry is None:
         return Outcome(statement.tag)
-    image = work.image
-    for value in statement.options.values():
-        image = with_refresh(require_view(entry), 0 if value is None else interval_us(value), image)
-    change_views(image, None, work)
+    change_views(with_options(require_view(entry), statement.options, work.image), None, work)
     return Outcome(statement.tag)
 
 

@@ -26,13 +26,15 @@ Facts = dict[str, dict[str, object]]
 
 def facts_now(view: ContinuousView, image: CatalogImage) -> Facts:
     """Return the size of a view's state, and the views that take the same rows."""
-    counts = view.counts
+    counts, caps = view.state.groups.counts, view.definition.caps
     others = shared_with([view], image.together)
     return {
         STREAM: {
             "Groups": counts.groups,
             "Groups Waiting": counts.groups_waiting,
             "State Bytes": view.state.bytes_count,
+            **({"Max Groups": caps.groups_max} if caps.groups_max else {}),
+            **({"Max Bytes": caps.bytes_max} if caps.bytes_max else {}),
             **({} if others is None else {SHARED: others}),
         }
     }
@@ -46,7 +48,7 @@ def facts_measured(
     versions_before: the versions that the view had had.
     """
     view = entry.view
-    counts, refreshed = view.counts, view.upkeep.refreshed
+    counts, refreshed = view.state.groups.counts, view.upkeep.refreshed
     facts = facts_now(view, image)
     facts[STREAM] |= {
         "Tuples In": counts.tuples_in,

@@ -14,6 +14,7 @@ from sql.catalog.catalog import ColumnDescription, RelationDescription
 from sql.names.relation_keys import name_of
 from sql.tree.relations import OutputColumn
 from sql.types.datatypes import BOOL, FLOAT8, INT8, TEXT, TIMESTAMPTZ
+from views.codegen.state_size import bytes_per_group
 from views.model.arrow_schema import arrow_schema
 from views.upkeep.twins import together
 from views.upkeep.view import READER, SCHEDULE, ContinuousView
@@ -32,6 +33,9 @@ COLUMNS = (
     ("groups", INT8),
     ("groups_waiting", INT8),
     ("state_bytes", INT8),
+    ("group_bytes", INT8),
+    ("max_groups", INT8),
+    ("max_bytes", INT8),
     ("queue", INT8),
     ("queue_most", INT8),
     ("queue_max", INT8),
@@ -97,7 +101,8 @@ def _row(
     now_us: int,
 ) -> tuple[object, ...]:
     views = [view for _, view, _ in states]
-    counts = [view.counts for view in views]
+    counts = [view.state.groups.counts for view in views]
+    caps = views[0].definition.caps
     refreshed = [view.upkeep.refreshed for view in views if view.upkeep.refreshed is not None]
     refreshed_us = max((time_us for time_us, _ in refreshed), default=None)
     times = [(one.swap_s, one.merge_s, one.hand_over_s, one.spark_s, one.store_s) for _, one in refreshed]
@@ -115,6 +120,9 @@ def _row(
         sum(one.groups for one in counts),
         sum(one.groups_waiting for one in counts),
         sum(view.state.bytes_count for view in views),
+        max(bytes_per_group(view.plan.maintained) for view in views),
+        caps.groups_max or None,
+        caps.bytes_max or None,
         sum(one.queue for one in counts),
         max(one.queue_most for one in counts),
         max(view.state.queue_max for view in views),

@@ -47,6 +47,7 @@ CONTROL_WORDS = RESUME + JOINS_MAX
 ROWS_FIRST = 32
 HEAP_BYTES_FIRST = 256
 GROWTH = 4
+SLOTS_PER_ROW = 2
 PARTITION_BITS = 6
 
 HASH_SEED = np.uint64(0x9E3779B97F4A7C15)
@@ -73,6 +74,11 @@ class TableLayout(NamedTuple):
     row_words: int
     text_mask: int
 
+    @property
+    def group_bytes(self) -> int:
+        """Bytes that a group takes without its long texts: its row, and its share of the slots."""
+        return 8 * (self.row_words + SLOTS_PER_ROW)
+
 
 class GroupTable:
     """The owner of the arrays of one table.
@@ -87,7 +93,7 @@ class GroupTable:
         self.layout = layout
         self.control: Words = np.zeros(CONTROL_WORDS, dtype=np.int64)
         self.rows: Words = np.zeros(rows_max * layout.row_words, dtype=np.int64)
-        self.slots: Words = np.zeros(2 * rows_max, dtype=np.int64)
+        self.slots: Words = np.zeros(SLOTS_PER_ROW * rows_max, dtype=np.int64)
         self.heap: npt.NDArray[np.uint8] = np.zeros(HEAP_BYTES_FIRST, dtype=np.uint8)
         self.control[ROWS_MAX] = rows_max
         self._locate_heap()
@@ -102,12 +108,17 @@ class GroupTable:
         """Bytes of memory that the table holds."""
         return self.control.nbytes + self.rows.nbytes + self.slots.nbytes + self.heap.nbytes
 
+    @property
+    def used_bytes(self) -> int:
+        """Bytes of the groups alone, without room for more of them."""
+        return self.groups_count * self.layout.group_bytes + int(self.control[HEAP_USED])
+
     def grow_rows(self) -> None:
         """Make room for four times as many rows."""
         rows_max = int(self.control[ROWS_MAX]) * GROWTH
         rows = np.zeros(rows_max * self.layout.row_words, dtype=np.int64)
         rows[: len(self.rows)] = self.rows
-        slots = np.zeros(2 * rows_max, dtype=np.int64)
+        slots = np.zeros(SLOTS_PER_ROW * rows_max, dtype=np.int64)
         fill_slots(slots, rows, self.groups_count, self.layout.row_words)
         self.rows, self.slots = rows, slots
         self.control[ROWS_MAX] = rows_max

@@ -31,9 +31,9 @@ from tests.views.fakes import FakeClock
 from views.model.arrow_schema import arrow_schema
 from views.model.definition import define_view
 from views.model.protocols import TableExport, UpperExecutor
+from views.upkeep.export.to_arrow import from_arrow
 from views.upkeep.lifecycle import build_view
 from views.upkeep.refresh import Engines, Reader, cut
-from views.upkeep.to_arrow import from_arrow
 from views.upkeep.view import ContinuousView
 
 SETTINGS = SessionSettings()

@@ -6,8 +6,8 @@ Enters: a stream pipeline. Leaves: lines of text. Must not change how groups are
 from __future__ import annotations
 
 from ringbuffer.groups.aggregates import TEXT_STATES, WORDS, State
-from sql.tree.expressions import Expression
-from views.codegen.grouping import InputSlot, key_words, make_grouping
+from sql.tree.expressions import Column, Expression
+from views.codegen.grouping import Grouping, InputSlot, key_words, make_grouping
 from views.codegen.stream_kernel import generate_stream_kernel
 from views.codegen.values import is_string, shown_words
 from views.model.nodes import StreamPipeline
@@ -17,23 +17,38 @@ WORD_BYTES = 8
 
 
 def kept_lines(stream: StreamPipeline) -> list[str]:
-    """Return one line per key and per input of the aggregates.
+    """Return one line per item of `kept_columns`, after one with their sum.
 
     Raises SqlError 0A000 for an aggregate without a mergeable state.
     """
     grouping = make_grouping(stream)
-    states = {state for slot in grouping.inputs for state in slot.states}
-    has_texts = grouping.table.text_mask != 0 or not states.isdisjoint(TEXT_STATES)
-    first = () if grouping.first is None else grouping.first.values
-    has_texts = has_texts or any(is_string(value.expression.type) for value in first)
-    texts = " and what long texts take" if has_texts else ""
-    lines = [f"Kept per group: {grouping.table.row_words * WORD_BYTES} bytes{texts}"]
+    texts = " and what long texts take" if grouping.table.text_mask or keeps_texts(grouping) else ""
+    lines = [f"Kept per group: {grouping.table.group_bytes} bytes{texts}"]
     return lines + [f"  {text}, {size} bytes" for text, size in kept_columns(stream)]
 
 
+def keeps_texts(grouping: Grouping) -> bool:
+    """Tell whether states of aggregates, or first rows, keep texts beside those of keys."""
+    states = {state for slot in grouping.inputs for state in slot.states}
+    first = () if grouping.first is None else grouping.first.values
+    return not states.isdisjoint(TEXT_STATES) or any(is_string(value.expression.type) for value in first)
+
+
+def text_copies(grouping: Grouping) -> int | None:
+    """Return how often a group keeps a text of its row at most; None where it keeps texts that are
+    no columns of the row.
+    """
+    first = () if grouping.first is None else grouping.first.values
+    keys = [slot.expression for slot in grouping.keys for _ in range(1 + (slot.shown_word is not None))]
+    texts = [slot.argument for slot in grouping.inputs for state in slot.states if state in TEXT_STATES]
+    texts += [kept for kept in (*keys, *(value.expression for value in first)) if is_string(kept.type)]
+    return len(texts) if all(isinstance(text, Column) for text in texts) else None
+
+
 def kept_columns(stream: StreamPipeline) -> list[tuple[str, int]]:
-    """Return the contents of a group and their bytes: one item per key and per input of the
-    aggregates.
+    """Return the contents of a group and their bytes, which add up to `bytes_per_group`.
+
+    One item per key and per input of the aggregates, and one for what finds the group.
 
     Raises SqlError 0A000.
     """
@@ -46,12 +61,13 @@ def kept_columns(stream: StreamPipeline) -> list[tuple[str, int]]:
     if grouping.first is not None:
         values = ", ".join(expression_text(value.expression) for value in grouping.first.values)
         found.append((f"first row: {values}", grouping.first.words * WORD_BYTES))
-    return found
+    rest = grouping.table.group_bytes - sum(size for _, size in found)
+    return [*found, ("hash, NULLs of keys, and slots", rest)]
 
 
 def bytes_per_group(stream: StreamPipeline) -> int:
     """Return the bytes of a group without its long texts."""
-    return make_grouping(stream).table.row_words * WORD_BYTES
+    return make_grouping(stream).table.group_bytes
 
 
 def kernel_file_name(stream: StreamPipeline) -> str:

@@ -8,8 +8,8 @@ definition again after a restart.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError
@@ -17,6 +17,7 @@ from sql.names.relation_keys import name_of
 from sql.names.suggestions import quoted_list
 from sql.parse.statements.create_view import OPTIONS, CreateView
 from sql.times.interval_input import interval_value
+from sql.values.durations import quantity
 
 MONTH_DAYS = 30
 DAY_US = 86_400_000_000
@@ -24,6 +25,9 @@ DAY_US = 86_400_000_000
 REFRESH_US_MIN = 10_000
 REFRESH_US_MAX = 365 * DAY_US
 REFRESH_RANGE = "The interval is at least 10 milliseconds, and at most 365 days."
+# The units of `max_bytes` as the values of options arrive, in small letters.
+BYTES = {"b": 1.0, "kb": 1024.0, "mb": 1024.0**2, "gb": 1024.0**3, "tb": 1024.0**4}
+CAP_MAX = (1 << 62) - 1
 BOOLEANS = {"on": True, "true": True, "off": False, "false": False}
 
 
@@ -41,6 +45,18 @@ class JoinChoice:
 
     eager_grouping: bool = True
     stream_join: str = "frozen"
+
+
+@dataclass(frozen=True)
+class Caps:
+    """How large the states of a view may become together.
+
+    Attributes:
+        groups_max, bytes_max: 0: no limit.
+    """
+
+    groups_max: int = 0
+    bytes_max: int = 0
 
 
 def state_name(oid: int) -> str:
@@ -84,6 +100,7 @@ class ViewDefinition:
     joins: JoinChoice = JoinChoice()
     whole: str = ""
     refresh_us: int = 0
+    caps: Caps = Caps()
 
     @property
     def state_oid(self) -> int:
@@ -119,6 +136,8 @@ class ViewDefinition:
             "stream_join": self.joins.stream_join,
             "whole": self.whole,
             "refresh_us": self.refresh_us,
+            "max_groups": self.caps.groups_max,
+            "max_bytes": self.caps.bytes_max,
         }
 
     @staticmethod
@@ -147,6 +166,7 @@ class ViewDefinition:
             joins=JoinChoice(bool(plain.get("eager_grouping", True)), str(plain.get("stream_join", "frozen"))),
             whole=str(plain.get("whole", "")),
             refresh_us=int(str(plain.get("refresh_us", 0))),
+            caps=Caps(int(str(plain.get("max_groups", 0))), int(str(plain.get("max_bytes", 0)))),
         )
 
 
@@ -170,7 +190,7 @@ def define_view(statement: CreateView, oid: int, settings: SessionSettings) -> V
     )
     if joins.stream_join == "retroactive" and not joins.eager_grouping:
         raise SqlError("22023", "stream_join = retroactive needs eager grouping, which eager_grouping = off forbids")
-    return ViewDefinition(
+    definition = ViewDefinition(
         name=statement.name,
         oid=oid,
         text=statement.text,
@@ -180,8 +200,58 @@ def define_view(statement: CreateView, oid: int, settings: SessionSettings) -> V
         settings=settings,
         on_error=_checked("on_error", options.get("on_error", "reject")),
         joins=joins,
-        refresh_us=interval_us(options["refresh_every"]) if "refresh_every" in options else 0,
     )
+    return with_values(definition, {name: value for name, value in options.items() if name in CHANGES})
+
+
+def with_values(definition: ViewDefinition, options: Mapping[str, str | None]) -> ViewDefinition:
+    """Return the definition with other values of options that may change while the view is there.
+
+    None: the default again. Raises 22023.
+    """
+    for name, value in options.items():
+        definition = CHANGES[name](definition, value)
+    return definition
+
+
+def with_refresh(definition: ViewDefinition, text: str | None) -> ViewDefinition:
+    """Return the definition with another `refresh_every`."""
+    return replace(definition, refresh_us=0 if text is None else interval_us(text))
+
+
+def with_groups_max(definition: ViewDefinition, text: str | None) -> ViewDefinition:
+    """Return the definition with another `max_groups`."""
+    return replace(definition, caps=replace(definition.caps, groups_max=0 if text is None else count_of(text)))
+
+
+def with_bytes_max(definition: ViewDefinition, text: str | None) -> ViewDefinition:
+    """Return the definition with another `max_bytes`."""
+    return replace(definition, caps=replace(definition.caps, bytes_max=0 if text is None else bytes_of(text)))
+
+
+# The options that may change while the view is there.
+CHANGES: dict[str, Callable[[ViewDefinition, str | None], ViewDefinition]] = {
+    "refresh_every": with_refresh,
+    "max_groups": with_groups_max,
+    "max_bytes": with_bytes_max,
+}
+
+
+def count_of(text: str) -> int:
+    """Return the number of `max_groups`. Raises 22023."""
+    if not text.isdigit() or not 1 <= int(text) <= CAP_MAX:
+        message = f'invalid value for option "max_groups": "{text}"'
+        raise SqlError("22023", message, hint="It is a number of groups, at least 1; RESET takes the cap away.")
+    return int(text)
+
+
+def bytes_of(text: str) -> int:
+    """Return the bytes of `max_bytes`. Raises 22023."""
+    found = quantity(text, BYTES)
+    if found is None or not 1 <= found <= CAP_MAX:
+        message = f'invalid value for option "max_bytes": "{text}"'
+        raise SqlError("22023", message, hint="It is a size, such as '64 MB' or '2 GB'; RESET takes the cap away.")
+    return found
 
 
 def interval_us(text: str) -> int:

@@ -1,10 +1,7 @@
 """The group tables that commits write before a refresh merges them into a view's merged groups.
 
 Enters: rows by way of a kernel, tables of statements. Leaves: tables to merge; a refresh takes all
-of them at once. A `SharedBuffer` is the buffer of several views whose stream pipelines are equal: a
-row is folded once, and the tables are handed over by reference to each of the views when one of
-them is read. So the views may have begun at different times, and end one by one. Must not know
-views, nor merge into merged groups.
+of them at once. Must not know views, nor merge into merged groups.
 """
 
 from __future__ import annotations
@@ -67,6 +64,17 @@ class CommitBuffer:
         """All tables in the order of commits. The caller holds the lock."""
         return (*self.drained, *self.waiting, self.local)
 
+    def seen(self) -> tuple[GroupTable, ...]:
+        """Return all tables in the order of commits."""
+        with self.lock:
+            return self.tables
+
+    def set_apart(self) -> tuple[GroupTable, ...]:
+        """Return all tables in the order of commits, and fold no more rows into one of them."""
+        with self.lock:
+            self._end_local()
+            return (*self.drained, *self.waiting)
+
     def absorb(self, table: GroupTable) -> None:
         """Take the table of a statement; this never fails on data.
 
@@ -85,11 +93,15 @@ class CommitBuffer:
             self._append(tables)
 
     def _append(self, tables: Sequence[GroupTable]) -> None:
-        if self.is_ordered and self.local.control[ROWS_IN]:
-            self.waiting.append(self.local)
-            self.local = self.new_table()
+        if self.is_ordered:
+            self._end_local()
         self.waiting += tables
         self.queued_most = max(self.queued_most, len(self.waiting))
+
+    def _end_local(self) -> None:
+        if self.local.control[ROWS_IN]:
+            self.waiting.append(self.local)
+            self.local = self.new_table()
 
     @property
     def is_full(self) -> bool:
@@ -102,6 +114,12 @@ class CommitBuffer:
             with self._draining:
                 if self.is_full:
                     self.merge_waiting()
+
+    def compact(self) -> None:
+        """Merge the tables that wait into one."""
+        if len(self.waiting) > 1:
+            with self._draining:
+                self.merge_waiting()
 
     def make_room(self) -> None:
         """Announce one more table, until `leave_room`.
@@ -147,73 +165,3 @@ class CommitBuffer:
             tables = self.tables
             self.local, self.waiting, self.drained = fresh, [], []
         return tables
-
-
-class Groups:
-    """The group tables of a view.
-
-    Attributes:
-        buffer: the tables that commits write.
-        shared: the buffer that takes the rows instead, while other views take the same rows;
-            written under the commit lock.
-        refresh_lock: guards `merged`.
-        merged: the table that refreshes read.
-    """
-
-    def __init__(self, buffer: CommitBuffer, merged: GroupTable) -> None:
-        self.buffer = buffer
-        self.shared: SharedBuffer | None = None
-        self.refresh_lock = threading.Lock()
-        self.merged = merged
-
-
-class SharedBuffer(CommitBuffer):
-    """The common buffer of several views, whose own buffers get its tables before one of the views
-    is read.
-
-    All attributes but those that `lock` guards are guarded by the commit lock.
-
-    Attributes:
-        members: the groups of the views.
-        is_new: true when rows have come since tables were handed over.
-    """
-
-    def __init__(self, members: Sequence[Groups]) -> None:
-        first = members[0].buffer
-        super().__init__(first.new_table, first.program, first.queue_max, first.is_ordered)
-        self.members = tuple(members)
-        self.is_new = False
-        for groups in members:
-            assert groups.shared is None, "what takes rows by two ways counts them twice"
-            groups.shared = self
-
-    def hand_over(self) -> None:
-        """Hand all tables over to the views. The caller holds the commit lock."""
-        if not self.is_new:
-            return
-        self.is_new = False
-        tables = [table for table in self.swap() if table.control[ROWS_IN]]
-        for groups in self.members:
-            groups.buffer.take(tables)
-
-    @property
-    def is_full(self) -> bool:
-        """True when the tables that wait should be merged before more tables come.
-
-        The queues of the views count as well: all tables are handed over to views, and a view that
-        no client reads keeps a queue of its own.
-        """
-        longest = max(len(groups.buffer.waiting) for groups in self.members)
-        return len(self.waiting) + self.coming + longest >= self.queue_max
-
-    def merge_waiting(self) -> None:
-        """Merge the tables that wait here, and those that wait in the buffer of each view."""
-        super().merge_waiting()
-        for groups in self.members:
-            groups.buffer.merge_waiting()
-
-    def end(self) -> None:
-        """Let each view take rows by itself again. The caller holds the commit lock."""
-        self.hand_over()
-        for groups in self.members:
-            groups.shared = None

@@ -22,7 +22,7 @@ from views.codegen.probes import key_forms
 from views.codegen.values import compared_form, is_keyed
 from views.model.nodes import Probe, StreamPipeline
 from views.model.protocols import TableExport, UpperExecutor
-from views.upkeep.to_arrow import from_arrow, morsel_places
+from views.upkeep.export.to_arrow import from_arrow, morsel_places
 
 JOINED = "joined/"  # of pages with the rows of a probe's build side
 

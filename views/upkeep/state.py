@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -21,34 +20,34 @@ from ringbuffer.groups.hash_table import (
     CONTROL_WORDS,
     ENTRY,
     ROWS_IN,
-    ROWS_PASSED,
     ROWS_SKIPPED,
     GroupTable,
     Words,
     find_group,
 )
 from ringbuffer.groups.join_table import JoinTable
-from ringbuffer.groups.merge import merge_tables
+from ringbuffer.groups.known_groups import StateSize
 from ringbuffer.memory.columns import Morsel
 from ringbuffer.memory.error_codes import COMPUTED, RowError
 from ringbuffer.pages.pages import Page
 from sql.catalog.catalog import ARRIVAL
 from sql.tree.expressions import Literal
 from views.codegen.grouping import Grouping, make_grouping
+from views.codegen.state_size import keeps_texts, text_copies
 from views.codegen.stream_kernel import generate_stream_kernel
 from views.model.nodes import FinishStep
 from views.model.plan import Plan
 from views.plan.deferred import unmade_schema
 from views.share.reuse import covered_grouping
-from views.upkeep.commit_buffers import TABLES_WAITING_MAX, CommitBuffer, Groups
+from views.upkeep.commit_buffers import TABLES_WAITING_MAX, CommitBuffer
 from views.upkeep.computed import ComputedColumns
-from views.upkeep.finish import CompiledStep
-from views.upkeep.groups import read_groups, read_made_groups
+from views.upkeep.export.finish import CompiledStep
+from views.upkeep.export.groups import read_groups, read_made_groups
+from views.upkeep.export.to_arrow import to_arrow
+from views.upkeep.group_state import GroupState
 from views.upkeep.join_tables import Joins, join_table, joined, rows_from_bytes, without_joins
 from views.upkeep.kernels import LAST, TOOLS, CompiledKernel, KernelTools, needed_bytes, own_arrays
-from views.upkeep.state_counts import StateCounts
 from views.upkeep.state_pages import load_table, state_fingerprint, table_pages
-from views.upkeep.to_arrow import to_arrow
 
 # Stands for the arrays of a table where rows are only checked.
 NO_WORDS = np.zeros(1, dtype=np.int64)
@@ -96,7 +95,7 @@ class ViewState:
             self._kernel, self.computed, self.joins = known._kernel, known.computed, known.joins
         # The address of the constants; the array holds them where parameters are among them.
         self._constants, self._parameters = self._kernel.constants, NO_BYTES
-        self._groups: Groups = self._no_groups(TABLES_WAITING_MAX) if heir_of is None else heir_of._groups
+        self.groups: GroupState = self._no_groups(TABLES_WAITING_MAX) if heir_of is None else heir_of.groups
 
     def _stream_kernel(
         self, kernels_dir: Path, places: tuple[int, ...] | None, tools: KernelTools
@@ -116,22 +115,17 @@ class ViewState:
     def emptied(self) -> ViewState:
         """Return a state with the same kernels and join tables, and no rows."""
         state = copy.copy(self)
-        state._groups = self._no_groups(self.queue_max)
+        state.groups = self._no_groups(self.queue_max)
         return state
 
-    def _no_groups(self, queue_max: int) -> Groups:
+    def _no_groups(self, queue_max: int) -> GroupState:
         is_ordered = self._grouping.first is not None
-        new_table = partial(empty_table, self._grouping)
-        return Groups(CommitBuffer(new_table, self._program, queue_max, is_ordered), self.new_table())
+        buffer = CommitBuffer(partial(empty_table, self._grouping), self._program, queue_max, is_ordered)
+        return GroupState(buffer, keys_only=not keeps_texts(self._grouping))
 
     def takes_rows_of(self, other: ViewState) -> bool:
         """Tell whether this state would fold rows in the same way as the other state."""
         return self._kernel is other._kernel and self.joins is other.joins
-
-    @property
-    def groups(self) -> Groups:
-        """The group tables of the state, which the states that go on with it have as well."""
-        return self._groups
 
     def joined_with(self, join_tables: tuple[JoinTable, ...], parameters: Sequence[Literal] = ()) -> ViewState:
         """Return a state with the same kernels, but with these join tables and constants.
@@ -178,75 +172,27 @@ class ViewState:
     @property
     def groups_count(self) -> int:
         """How many groups are merged."""
-        return self._groups.merged.groups_count
+        return self.groups.merged.groups_count
 
     @property
     def bytes_count(self) -> int:
-        """Bytes of memory of the local table, the global table and the join tables."""
-        local = sum(table.bytes_count for table in self._unmerged())
-        return self._groups.merged.bytes_count + local + sum(table.bytes_count for table in self.join_tables)
-
-    @property
-    def _buffers(self) -> tuple[CommitBuffer, ...]:
-        shared = self._groups.shared
-        return (self._groups.buffer,) if shared is None else (shared, self._groups.buffer)
-
-    def _unmerged(self) -> list[GroupTable]:
-        """Return all tables that no refresh has taken yet, as they are at one moment."""
-        with ExitStack() as stack:
-            for buffer in self._buffers:
-                stack.enter_context(buffer.lock)
-            return [table for buffer in self._buffers for table in buffer.tables]
+        """Bytes of the groups, merged or not, and of the join tables."""
+        return self.groups.bytes_count + sum(table.bytes_count for table in self.join_tables)
 
     @property
     def queue_max(self) -> int:
         """How many large tables of statements may wait for a refresh."""
-        return self._groups.buffer.queue_max
+        return self.groups.buffer.queue_max
 
     @queue_max.setter
     def queue_max(self, count: int) -> None:
-        for buffer in self._buffers:
+        for buffer in self.groups.buffers:
             buffer.queue_max = count
 
-    @property
-    def counts(self) -> StateCounts:
-        """The counts of the state, merged or not, without those of cuts that wait for a refresh."""
-        return self.counts_with(())
-
-    def counts_with(self, taken: Sequence[GroupTable]) -> StateCounts:
-        """Return the counts of the state. taken: the tables that wait in cuts."""
-        merged, buffers, waiting = self._groups.merged, self._buffers, [*taken, *self._unmerged()]
-        came, passed, skipped = (
-            sum(int(table.control[word]) for table in (merged, *waiting))
-            for word in (ROWS_IN, ROWS_PASSED, ROWS_SKIPPED)
-        )
-        return StateCounts(
-            came,
-            passed,
-            skipped,
-            merged.groups_count,
-            sum(table.groups_count for table in waiting),
-            sum(len(buffer.waiting) for buffer in buffers),
-            max(buffer.queued_most for buffer in buffers),
-        )
-
-    @property
-    def rows_in_count(self) -> int:
-        """Rows that had reached the pipeline at the last merge."""
-        return int(self._groups.merged.control[ROWS_IN])
-
-    @property
-    def rows_passed_count(self) -> int:
-        """Rows that the filters had let through at the last merge; with joins, matches."""
-        return int(self._groups.merged.control[ROWS_PASSED])
-
-    @property
-    def rows_skipped_count(self) -> int:
-        """Rows that could not be evaluated and were left out (on_error = skip), merged or not.
-
-        Rows that are being merged are missing.
-        """
-        return self.counts.tuples_skipped
+    def most_of_row(self, row: Morsel) -> StateSize | None:
+        """Return the most that a row in its own memory can add; None where only folding tells."""
+        copies = None if self.plan.maintained.probes or self.computed is not None else text_copies(self._grouping)
+        return None if copies is None else StateSize(1, self._grouping.table.group_bytes + copies * row.heap.nbytes)
 
     def expression_text(self, index: int) -> str:
         """Return the SQL text of the expression with the index that a RowError carries."""
@@ -310,9 +256,9 @@ class ViewState:
         lock.
         """
         morsel = self.extended(morsel, now_us)
-        shared = self._groups.shared
+        shared = self.groups.shared
         if shared is None:
-            buffer = self._groups.buffer
+            buffer = self.groups.buffer
         else:
             buffer, shared.is_new = shared, True
         with buffer.lock:
@@ -326,7 +272,7 @@ class ViewState:
         kernel = self._kernel
         if kernel.uses_scratch:
             return partial(self.apply, row)
-        groups, constants, arrays = self._groups, self._constants, kernel.arrays(row)
+        groups, constants, arrays = self.groups, self._constants, kernel.arrays(row)
         table = groups.buffer.local
         words = (constants, table.control, table.slots, table.rows, *self.joins.arrays, *arrays)
         fold_row = kernel.function.entry_for(0, 1, True, 0, *words)
@@ -351,16 +297,16 @@ class ViewState:
 
     def absorb(self, table: GroupTable) -> None:
         """Take the table of a statement; this never fails on data."""
-        shared = self._groups.shared
+        shared = self.groups.shared
         if shared is None:
-            self._groups.buffer.absorb(table)
+            self.groups.buffer.absorb(table)
         else:
             shared.is_new = True
             shared.absorb(table)
 
     def make_room(self) -> CommitBuffer:
         """Announce the table of a statement; return the buffer that has made room for it."""
-        buffer = self._groups.shared or self._groups.buffer
+        buffer = self.groups.shared or self.groups.buffer
         buffer.make_room()
         return buffer
 
@@ -369,31 +315,26 @@ class ViewState:
 
         The caller holds no lock that other commits need.
         """
-        (self._groups.shared or self._groups.buffer).drain()
+        (self.groups.shared or self.groups.buffer).drain()
 
     def swap(self) -> tuple[GroupTable, ...]:
         """Return the local tables and go on with an empty table.
 
         The caller holds the commit lock.
         """
-        shared = self._groups.shared
-        if shared is not None:
-            shared.hand_over()
-        return self._groups.buffer.swap()
+        return self.groups.swap()
 
     def merge(self, tables: tuple[GroupTable, ...]) -> None:
         """Merge swapped tables into the global table; this never fails on data."""
-        with self._groups.refresh_lock:
-            for table in tables:
-                merge_tables(self._groups.merged, table, self._program)
+        self.groups.merge(tables)
 
     def export(self, now_us: int) -> pa.Table:
         """Return the rows of the finish step in arrow_schema(finish.output), and change nothing.
 
         Raises SqlError, for instance 22003 of a sum.
         """
-        with self._groups.refresh_lock:
-            groups = read_groups(self._groups.merged, self._shown)
+        with self.groups.refresh_lock:
+            groups = read_groups(self.groups.merged, self._shown)
             return self._finish.run(groups, now_us)
 
     def export_groups(self) -> tuple[pa.Table, list[int]]:
@@ -403,8 +344,8 @@ class ViewState:
         The table is in arrow_schema(unmade_schema(finish.input, these columns)). Raises SqlError
         where almost all groups have such an aggregate.
         """
-        with self._groups.refresh_lock:
-            groups, unmade = read_made_groups(self._groups.merged, self._shown)
+        with self.groups.refresh_lock:
+            groups, unmade = read_made_groups(self.groups.merged, self._shown)
             return to_arrow(groups, unmade_schema(self.plan.finish.input, unmade)), unmade
 
     def rows_of(self, table: GroupTable, now_us: int) -> pa.Table:
@@ -424,8 +365,8 @@ class ViewState:
 
         The caller makes sure that there is no merge meanwhile.
         """
-        with self._groups.refresh_lock:
-            return table_pages(self._groups.merged)
+        with self.groups.refresh_lock:
+            return table_pages(self.groups.merged)
 
     def load(self, pages: Iterable[Page]) -> None:
         """Replace all groups by those of the pages of a state with the same fingerprint.
@@ -437,15 +378,11 @@ class ViewState:
         if len(kept) == len(self.plan.maintained.probes) > 0:
             rows = [rows_from_bytes(kept[number]) for number in range(len(kept))]
             self.joins.set(joined(self.plan.maintained, rows), rows)
-        with self._groups.refresh_lock:
-            self._groups.buffer.swap()
-            self._groups.merged = table
+        self.groups.replace(table)
 
     def reset(self) -> None:
         """Forget all rows."""
-        with self._groups.refresh_lock:
-            self._groups.buffer.swap()
-            self._groups.merged = self.new_table()
+        self.groups.replace(self.new_table())
 
     def _can_go_on(self, control: Words, row: int, morsel: Morsel, now_us: int) -> bool:
         """Return what `CompiledKernel.can_go_on` returns. Raises RowError."""

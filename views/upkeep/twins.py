@@ -14,7 +14,7 @@ from views.codegen.grouping import make_grouping
 from views.model.nodes import StreamPipeline
 from views.model.plan import Plan
 from views.share.reuse import equal_plan
-from views.upkeep.commit_buffers import SharedBuffer
+from views.upkeep.group_state import SharedBuffer
 from views.upkeep.state_pages import state_fingerprint
 from views.upkeep.view import ContinuousView
 

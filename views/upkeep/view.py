@@ -25,7 +25,6 @@ from views.model.plan import Plan
 from views.model.steps import uses_arrival
 from views.upkeep.phases import Lifecycle
 from views.upkeep.state import ViewState
-from views.upkeep.state_counts import StateCounts
 
 # Why versions are made: somebody reads, or a schedule (`refresh_every`).
 READER, SCHEDULE = "reader", "schedule"
@@ -225,15 +224,6 @@ class ContinuousView:
     def cuts(self) -> deque[Cut]:
         """The cuts in work, in order of position."""
         return self.upkeep.cuts
-
-    @property
-    def counts(self) -> StateCounts:
-        """The counts of the state, with the tables of cuts, without the tables that a refresh is
-        merging.
-        """
-        with self.changed:
-            taken = [table for entry in self.cuts for table in entry.tables or ()]
-        return self.state.counts_with(taken)
 
     @property
     def stream_name(self) -> str:

@@ -108,6 +108,8 @@ def options_of(entry: Entry) -> list[str] | None:
             "eager_grouping": (str(definition.joins.eager_grouping).lower(), "true"),
             "stream_join": (definition.joins.stream_join, "frozen"),
             "refresh_every": (f"{definition.refresh_us / SECOND_US:g} s", "0 s"),
+            "max_groups": (f"{definition.caps.groups_max}", "0"),
+            "max_bytes": (f"{definition.caps.bytes_max}", "0"),
         }
         found |= {f"{name}={value}": None for name, (value, usual) in options.items() if value != usual}
     zones = sorted({state.zone for state in states_of(entry) if state.zone})

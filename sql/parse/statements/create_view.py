@@ -58,6 +58,9 @@ OPTIONS = {
     "time_zone": (),
     # Any interval.
     "refresh_every": (),
+    # A number, and a size.
+    "max_groups": (),
+    "max_bytes": (),
 }
 
 ON = ("true", "on")

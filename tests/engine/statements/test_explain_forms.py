@@ -47,8 +47,8 @@ def test_json_has_a_node_for_each_pipeline(client: SessionClient) -> None:
     assert query["Operators"] == ["Filter: n > 0", "  Scan view v"] and "DuckDB SQL" in query
     assert finish["Operators"] == ["Yields: k, count AS n, avg AS mean"]
     assert stream["Operators"][1:] == ["  Filter: x > 0", "    Scan stream s"]
-    assert stream["Bytes per Group"] == 64 and stream["Breaker"] == "first grouping"
-    assert [column["Bytes"] for column in stream["State Columns"]] == [8, 8, 32]
+    assert stream["Bytes per Group"] == 80 and stream["Breaker"] == "first grouping"
+    assert [column["Bytes"] for column in stream["State Columns"]] == [8, 8, 32, 32]
     assert re.fullmatch(r"kernels/stream_pipeline_[0-9a-f]{32}\.py", stream["Kernel"])
     assert stream["Groups"] + stream["Groups Waiting"] >= 2 and stream["State Bytes"] > 0
 

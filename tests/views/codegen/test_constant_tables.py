@@ -19,7 +19,7 @@ from tests.views.reference import evaluate
 from views.codegen.finish_kernel import generate_finish_kernel
 from views.model.equalities import CONSTANTS_MIN, runs
 from views.model.text import expression_text
-from views.upkeep.finish import CompiledStep
+from views.upkeep.export.finish import CompiledStep
 
 ROWS = 200
 EXPRESSIONS_AT_ONCE = 3

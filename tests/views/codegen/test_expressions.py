@@ -18,7 +18,7 @@ from tests.views.random_expressions import SCHEMA, ExpressionMaker, arrow_rows, 
 from tests.views.reference import SqlFailureError, evaluate
 from views.model.nodes import FinishStep
 from views.model.text import expression_text
-from views.upkeep.finish import CompiledStep
+from views.upkeep.export.finish import CompiledStep
 
 ROWS = 150
 ITEMS = 6

@@ -15,7 +15,7 @@ from sql.types.datatypes import BOOL, INT4, TEXT
 from tests.views.codegen.test_expressions import finish_step
 from tests.views.random_expressions import SCHEMA, arrow_rows, python_rows
 from views.codegen.finish_kernel import generate_finish_kernel
-from views.upkeep.finish import CompiledStep
+from views.upkeep.export.finish import CompiledStep
 
 X = Column(2, "i4", INT4)
 

@@ -13,7 +13,7 @@ from sql.tree.relations import OutputColumn
 from sql.types.datatypes import scaled_numeric
 from tests.views.random_expressions import SCHEMA, arrow_rows, random_rows
 from views.model.arrow_schema import arrow_schema
-from views.upkeep.to_arrow import from_arrow, morsel_layout, morsel_places, to_arrow
+from views.upkeep.export.to_arrow import from_arrow, morsel_layout, morsel_places, to_arrow
 
 
 @pytest.mark.parametrize("count", [0, 1, 200])

@@ -32,8 +32,8 @@ from tests.views.reference_groups import group, group_key
 from views.model.nodes import FinishStep, StreamPipeline
 from views.model.plan import Plan, chain
 from views.plan.deferred import unmade_schema
+from views.upkeep.export.to_arrow import from_arrow
 from views.upkeep.state import ViewState
-from views.upkeep.to_arrow import from_arrow
 
 # A stream's columns have no decimals of variable scale.
 STREAM: Schema = tuple(column for column in SCHEMA if not column.type.is_variable_numeric)
@@ -149,7 +149,7 @@ def test_random_groupings(seed: int, tmp_path: Path) -> None:
     if isinstance(wanted, str) or isinstance(found, str):
         assert found == wanted
         return
-    assert state.rows_in_count == len(rows)
+    assert state.groups.counts.tuples_in == len(rows)
     assert_same_groups(found, wanted, len(keys))
 
 
@@ -247,7 +247,7 @@ def test_who_drains_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("views.upkeep.commit_buffers.merge_tables", merge_beside_others)
     for _ in range(7):
         absorb(state, morsel)
-    assert state.counts.queue_most == 2
+    assert state.groups.counts.queue_most == 2
     state.merge((*read, *state.swap()))
     assert exported(state) == [(key, 10 * 6) for key in range(5)]
 
@@ -291,7 +291,11 @@ def test_skip_leaves_bad_rows_out_and_counts_them(tmp_path: Path) -> None:
     state.absorb(table)
     state.merge(state.swap())
     assert exported(state) == [(4, 30)]
-    assert (state.rows_in_count, state.rows_passed_count, state.rows_skipped_count) == (7, 4, 3)
+    assert (state.groups.counts.tuples_in, state.groups.counts.tuples_passed, state.groups.counts.tuples_skipped) == (
+        7,
+        4,
+        3,
+    )
 
 
 def test_a_sum_out_of_range_is_the_readers_error(tmp_path: Path) -> None:

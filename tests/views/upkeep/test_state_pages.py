@@ -68,10 +68,13 @@ def test_a_loaded_state_goes_on_like_the_one_that_was_written(
     loaded.fold(morsel, table, 0)
     loaded.absorb(table)
     loaded.load(through_bytes(written.pages()))
-    assert loaded.rows_in_count == written.rows_in_count == 250
+    assert loaded.groups.counts.tuples_in == written.groups.counts.tuples_in == 250
     for state in (written, loaded):
         feed(state, slice_morsel(morsel, 250, 250), random.Random(seed))
-    counts = [(state.rows_in_count, state.rows_passed_count, state.rows_skipped_count) for state in (written, loaded)]
+    counts = [
+        (state.groups.counts.tuples_in, state.groups.counts.tuples_passed, state.groups.counts.tuples_skipped)
+        for state in (written, loaded)
+    ]
     assert counts[0] == counts[1]
     found, wanted = outcome(lambda: exported(loaded)), outcome(lambda: exported(written))
     if isinstance(found, str) or isinstance(wanted, str):

@@ -23,8 +23,8 @@ from sql.tree.expressions import Column
 from sql.tree.relations import Schema
 from views.codegen.finish_kernel import generate_finish_kernel
 from views.model.nodes import FinishStep
+from views.upkeep.export.to_arrow import from_arrow, morsel_layout, morsel_places, to_arrow
 from views.upkeep.kernels import CompiledKernel, needed_bytes, own_arrays
-from views.upkeep.to_arrow import from_arrow, morsel_layout, morsel_places, to_arrow
 
 # A table used only for its control block and its heap.
 ARENA = TableLayout(key_words=1, entry_words=1, row_words=1, text_mask=0)

@@ -31,7 +31,7 @@ from views.codegen.grouping import VARIANCES, AggregateSlot, Grouping, InputSlot
 from views.codegen.values import FLOATS, is_string
 from views.model.text import aggregate_text
 from views.model.trees import meaning
-from views.upkeep.variances import decimal_results, float_results
+from views.upkeep.export.variances import decimal_results, float_results
 
 Array = npt.NDArray[Any]
 Columns = list[tuple[Array, npt.NDArray[np.uint8]]]
@@ -44,7 +44,7 @@ MASK_AT = 1
 
 
 def read_groups(table: GroupTable, grouping: Grouping) -> Morsel:
-    """Return the groups as columns, in the layout of `views.upkeep.to_arrow.morsel_layout`."""
+    """Return the groups as columns, in the layout of `export.to_arrow.morsel_layout`."""
     reader = GroupReader(table.rows, table.groups_count, grouping)
     columns: Columns = []
     for key in grouping.keys:

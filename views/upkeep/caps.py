@@ -1,0 +1,301 @@
+"""The caps of states: how many groups and bytes a view, and all views together, may have.
+
+Enters: the tables that commits are about to add. Leaves: reservations; 53200 for what would pass a
+cap. A state's size is known as an upper bound, which every reservation raises: a commit that keeps
+below the caps by that bound asks nothing more. Only where the bound passes a cap are the different
+groups counted, outside of all locks that commits need. What is reserved stays counted until it is
+applied or given back, so that commits at one time can't pass a cap together. Must not know
+sessions, streams or the log.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+
+from ringbuffer.groups.hash_table import GroupTable
+from ringbuffer.groups.join_table import JoinTable
+from ringbuffer.groups.known_groups import StateSize, size_of
+from sql.errors import SqlError
+from sql.names.relation_keys import name_of
+from views.upkeep.group_state import GroupState
+from views.upkeep.join_tables import Joins
+from views.upkeep.view import ContinuousView
+
+NOTHING = StateSize()
+# What a statement would add, by state.
+Wanted = Mapping[GroupState, Sequence[GroupTable]]
+# So often a statement counts again after others have reserved room that they may not need; and so
+# long it waits each time until they are applied.
+TRIES_MAX = 3
+WAIT_S = 1.0
+
+
+@dataclass(eq=False)
+class Account:
+    """The size of one state, as far as caps ask for it.
+
+    Attributes:
+        counted: at most so much with all that is reserved; None: not counted yet.
+        reserved: by commits that are not applied.
+        caps: those that the state is under.
+    """
+
+    groups: GroupState
+    joins: Joins
+    counted: StateSize | None = None
+    reserved: StateSize = NOTHING
+    caps: list[Cap] = field(default_factory=list)
+
+    def count(self, counted: StateSize | None) -> None:
+        """Exchange the bound, here and in the sums of the caps."""
+        for cap in self.caps:
+            cap.exchange(self.counted, counted)
+        self.counted = counted
+
+
+@dataclass(eq=False)
+class Cap:
+    """The largest size of some states together.
+
+    Attributes:
+        name: the view whose states they are; empty: those of all views.
+        groups_max, bytes_max: 0: no limit.
+        counted: the sum of the bounds of the states that are counted.
+        uncounted: how many states are not.
+    """
+
+    name: str
+    groups_max: int
+    bytes_max: int
+    accounts: list[Account] = field(default_factory=list)
+    counted: StateSize = NOTHING
+    uncounted: int = 0
+
+    def add(self, account: Account) -> None:
+        """Put a state under the cap."""
+        self.accounts.append(account)
+        account.caps.append(self)
+        self.uncounted += 1
+        self.exchange(None, account.counted)
+
+    def exchange(self, before: StateSize | None, after: StateSize | None) -> None:
+        """Exchange the bound of one state."""
+        self.uncounted += (after is None) - (before is None)
+        self.counted = self.counted.minus(before or NOTHING).plus(after or NOTHING)
+
+    def is_less_than(self, size: StateSize) -> bool:
+        """Tell whether a size passes the cap."""
+        return 0 < self.groups_max < size.groups or 0 < self.bytes_max < size.bytes
+
+    def has_room(self, more: StateSize) -> bool:
+        """Tell whether the states may grow so. What does not grow passes no cap."""
+        groups, bytes_count = self.counted.plus(more)
+        return not self.is_less_than(StateSize(groups if more.groups > 0 else 0, bytes_count if more.bytes > 0 else 0))
+
+    def error(self, before: StateSize, more: StateSize) -> SqlError:
+        """Return the error of a statement that would pass the cap."""
+        is_of_groups = bool(self.groups_max) and before.groups + more.groups > self.groups_max and more.groups > 0
+        number = 0 if is_of_groups else 1
+        option, unit = ("max_groups", "groups") if is_of_groups else ("max_bytes", "bytes")
+        most = self.groups_max if is_of_groups else self.bytes_max
+        now, added = before[number], more[number]
+        if not self.name:
+            return SqlError(
+                "53200",
+                f"the continuous views would have {now + added:,} bytes, more than view_bytes_max of {most:,}",
+                detail=f"They have {now:,} bytes, and the statement adds {added:,}.",
+                hint="Raise view_bytes_max in antumbra.conf, drop views, or forget what a view has counted by "
+                "SELECT truncate_continuous_view('...').",
+            )
+        view = name_of(self.name)
+        return SqlError(
+            "53200",
+            f'view "{view}" would have {now + added:,} {unit}, more than its {option} of {most:,}',
+            detail=f"It has {now:,} {unit}, and the statement adds {added:,}.",
+            hint=f"Raise {option} by ALTER VIEW {view} SET ({option} = ...), or forget what the view has counted by "
+            f"SELECT truncate_continuous_view('{view}').",
+        )
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """Room in states for a commit, until the commit is applied or given up."""
+
+    caps: StateCaps
+    parts: tuple[tuple[Account, StateSize], ...]
+
+    def applied(self) -> None:
+        """Note that the tables are in the buffers of their states."""
+        with self.caps.changed:
+            for account, size in self.parts:
+                account.reserved = account.reserved.minus(size)
+            self.caps.changed.notify_all()
+
+    def give_back(self) -> None:
+        """Give the room back: nothing will be applied."""
+        with self.caps.changed:
+            for account, size in self.parts:
+                account.reserved = account.reserved.minus(size)
+                if account.counted is not None:
+                    account.count(account.counted.minus(size))
+            self.caps.changed.notify_all()
+
+
+class StateCaps:
+    """The caps of all views of a server.
+
+    Attributes:
+        changed: guards all accounts, and tells of reservations that end.
+
+    Arguments:
+        bytes_max: of all states together, 0: no limit.
+        commit_lock: held while tables move.
+    """
+
+    def __init__(self, bytes_max: int, commit_lock: AbstractContextManager[object]) -> None:
+        self.changed = threading.Condition()
+        self._bytes_max = bytes_max
+        self._commit_lock = commit_lock
+        self._accounts: dict[GroupState, Account] = {}
+
+    def follow(self, views: Iterable[ContinuousView]) -> None:
+        """Take up the views of a new catalog. The caller holds the commit lock."""
+        caps: dict[str, Cap] = {}
+        accounts: dict[GroupState, Account] = {}
+        total = Cap("", 0, self._bytes_max)
+        with self.changed:
+            for view in views:
+                state, limits = view.state, view.definition.caps
+                account = self._accounts.get(state.groups) or Account(state.groups, state.joins)
+                account.caps.clear()
+                if limits.groups_max or limits.bytes_max:
+                    name = view.definition.whole or view.definition.name
+                    caps.setdefault(name, Cap(name, limits.groups_max, limits.bytes_max)).add(account)
+                if total.bytes_max:
+                    total.add(account)
+                state.groups.is_capped = bool(account.caps)
+                if account.caps:
+                    accounts[state.groups] = account
+            self._accounts = accounts
+
+    def reserve_quickly(self, wanted: Wanted) -> Reservation | None:
+        """Reserve room where the bounds allow it; None: only `reserve` can tell."""
+        return self.reserve_most({groups: size_of(tables) for groups, tables in wanted.items()})
+
+    def reserve_most(self, sizes: Mapping[GroupState, StateSize]) -> Reservation | None:
+        """Reserve room as `reserve_quickly`. sizes: at most so much by state."""
+        with self.changed:
+            return self._reserved(sizes, must=False)
+
+    def reserve(self, wanted: Wanted, waits: bool = True) -> Reservation:
+        """Reserve room. Raises SqlError 53200.
+
+        The caller holds no lock that other commits need. waits: for commits that may have reserved
+        more than they need.
+        """
+        found = self.reserve_quickly(wanted)
+        tries = 0
+        while found is None:
+            tries += 1
+            sizes = self._counted(wanted)
+            with self.changed:
+                others = any(account.reserved != NOTHING for account in self._beside(sizes))
+                found = self._reserved(sizes, must=tries >= TRIES_MAX or not others or not waits)
+                if found is None and others:
+                    self.changed.wait(WAIT_S)
+        return found
+
+    def require_alone(self, states: Iterable[GroupState], table: GroupTable) -> None:
+        """Raise 53200 where the groups of a statement that goes on pass a cap by themselves."""
+        size = size_of([table])
+        for groups in states:
+            for cap in self._caps_of(groups) if groups.is_capped else ():
+                if cap.is_less_than(size):
+                    raise cap.error(NOTHING, size)
+
+    def forget(self, groups: GroupState) -> None:
+        """Count a state anew at the next need: its join tables are others."""
+        with self.changed:
+            if groups in self._accounts:
+                self._accounts[groups].count(None)
+
+    def require_joins(self, groups: GroupState, tables: Iterable[JoinTable]) -> None:
+        """Raise 53200 where other join tables of a state would pass a cap."""
+        if not groups.is_capped:
+            return
+        self._counted({groups: ()})
+        with self.changed:
+            account = self._accounts[groups]
+            more = StateSize(0, bytes_of(tables) - bytes_of(account.joins.tables))
+            found = self._reserved({groups: more}, must=True)
+        if found is not None:
+            found.give_back()
+
+    def _beside(self, sizes: Mapping[GroupState, StateSize]) -> list[Account]:
+        """Return the accounts under a cap of one of these states."""
+        caps = {id(cap): cap for groups in sizes for cap in self._caps_of(groups)}
+        return list({id(account): account for cap in caps.values() for account in cap.accounts}.values())
+
+    def _caps_of(self, groups: GroupState) -> Sequence[Cap]:
+        account = self._accounts.get(groups)
+        return () if account is None else account.caps
+
+    def _counted(self, wanted: Wanted) -> dict[GroupState, StateSize]:
+        """Count the states whose caps these tables touch, and return what the tables would add."""
+        with self.changed:
+            accounts = self._beside(dict.fromkeys(wanted, NOTHING))
+        return {
+            account.groups: more
+            for account, more in [(one, self._count(one, wanted.get(one.groups, ()))) for one in accounts]
+            if account.groups in wanted
+        }
+
+    def _count(self, account: Account, coming: Sequence[GroupTable]) -> StateSize:
+        groups = account.groups
+        for buffer in groups.buffers:
+            # Groups that wait twice take memory twice.
+            buffer.compact()
+        with self.changed:
+            reserved, before = account.reserved, account.counted
+        with self._commit_lock:
+            unmerged = groups.set_apart()
+        now, more = groups.sizes(unmerged, coming)
+        now = now.plus(reserved).plus(StateSize(0, bytes_of(account.joins.tables)))
+        with self.changed:
+            # What was reserved or given back meanwhile.
+            since = NOTHING if before is None or account.counted is None else account.counted.minus(before)
+            account.count(now.plus(since))
+        return more
+
+    def _reserved(self, sizes: Mapping[GroupState, StateSize], must: bool) -> Reservation | None:
+        """Reserve room under all caps; None, or SqlError if it `must` be, without room.
+
+        The caller holds `changed`.
+        """
+        wanted: dict[int, tuple[Cap, StateSize]] = {}
+        parts = []
+        for groups, size in sizes.items():
+            account = self._accounts.get(groups)
+            if account is None:
+                continue
+            parts.append((account, size))
+            for cap in account.caps:
+                wanted[id(cap)] = (cap, wanted.get(id(cap), (cap, NOTHING))[1].plus(size))
+        for cap, more in wanted.values():
+            if cap.uncounted or not cap.has_room(more):
+                if must and not cap.uncounted:
+                    raise cap.error(cap.counted, more)
+                return None
+        for account, size in parts:
+            assert account.counted is not None
+            account.count(account.counted.plus(size))
+            account.reserved = account.reserved.plus(size)
+        return Reservation(self, tuple(parts))
+
+
+def bytes_of(tables: Iterable[JoinTable]) -> int:
+    """Return the bytes of join tables."""
+    return sum(table.bytes_count for table in tables)

@@ -1,0 +1,198 @@
+"""The group tables of a view: those that commits write, those on their way, and the merged groups.
+
+Enters: tables of statements and of rows. Leaves: tables to merge, counts and sizes. A table moves
+from the buffer that commits write to `taken` (a cut has it) and from there into `merged`, and is
+seen at each moment in at least one of the three. A `SharedBuffer` is the buffer of several views
+whose stream pipelines are equal: a row is folded once, and the tables are handed over by reference
+to each of the views when one of them is read. So the views may have begun at different times, and
+end one by one. Must not know views, nor plans.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ringbuffer.groups.hash_table import ROWS_IN, ROWS_PASSED, ROWS_SKIPPED, GroupTable
+from ringbuffer.groups.known_groups import StateSize, size_of, size_of_new
+from ringbuffer.groups.merge import merge_tables
+from views.upkeep.commit_buffers import CommitBuffer
+
+
+@dataclass(frozen=True)
+class StateCounts:
+    """How many rows, groups and tables a state has taken and has.
+
+    Attributes:
+        tuples_in: rows that came.
+        tuples_passed: rows that the filters let through; with joins, matches.
+        tuples_skipped: rows that were left out (on_error = skip).
+        groups: groups that are merged.
+        groups_waiting: groups in tables that are not merged.
+        queue: tables of statements that wait.
+        queue_most: tables of statements that have waited at most.
+    """
+
+    tuples_in: int
+    tuples_passed: int
+    tuples_skipped: int
+    groups: int
+    groups_waiting: int
+    queue: int
+    queue_most: int
+
+
+class GroupState:
+    """The group tables of a view.
+
+    Attributes:
+        buffer: the tables that commits write.
+        shared: the buffer that takes the rows instead, while other views take the same rows;
+            written under the commit lock.
+        taken: tables that have left the buffers and are not merged; added under the commit lock,
+            removed under `refresh_lock`.
+        refresh_lock: guards `merged`.
+        merged: the table that refreshes read.
+        keys_only: true where all long texts of a table are those of keys.
+        is_capped: true while some cap asks for the size (`views.upkeep.caps`); written under the
+            commit lock.
+    """
+
+    def __init__(self, buffer: CommitBuffer, keys_only: bool) -> None:
+        self.buffer = buffer
+        self.shared: SharedBuffer | None = None
+        self.taken: list[GroupTable] = []
+        self.refresh_lock = threading.Lock()
+        self.merged = buffer.new_table()
+        self.keys_only = keys_only
+        self.is_capped = False
+
+    @property
+    def together(self) -> tuple[GroupState, ...]:
+        """The states that take the rows of this one, with this one."""
+        return (self,) if self.shared is None else self.shared.members
+
+    @property
+    def buffers(self) -> tuple[CommitBuffer, ...]:
+        """The buffers whose tables this state will get, in the order in which they are locked."""
+        return (self.buffer,) if self.shared is None else (self.shared, self.buffer)
+
+    def swap(self) -> tuple[GroupTable, ...]:
+        """Return the tables of the buffers, in the order of commits, and go on with empty ones.
+
+        The caller holds the commit lock.
+        """
+        if self.shared is not None:
+            self.shared.hand_over()
+        tables = self.buffer.swap()
+        self.taken += tables
+        return tables
+
+    def merge(self, tables: Sequence[GroupTable]) -> None:
+        """Merge swapped tables into the merged groups; this never fails on data."""
+        with self.refresh_lock:
+            for table in tables:
+                merge_tables(self.merged, table, self.buffer.program)
+                self.taken.remove(table)
+
+    def replace(self, merged: GroupTable) -> None:
+        """Go on with other groups, and forget all that was there."""
+        with self.refresh_lock:
+            self.buffer.swap()
+            self.taken.clear()
+            self.merged = merged
+
+    @property
+    def counts(self) -> StateCounts:
+        """The counts of all tables."""
+        merged, buffers = self.merged, self.buffers
+        waiting = [*self.taken, *(table for buffer in buffers for table in buffer.seen())]
+        came, passed, skipped = (
+            sum(int(table.control[word]) for table in (merged, *waiting))
+            for word in (ROWS_IN, ROWS_PASSED, ROWS_SKIPPED)
+        )
+        return StateCounts(
+            came,
+            passed,
+            skipped,
+            merged.groups_count,
+            sum(table.groups_count for table in waiting),
+            sum(len(buffer.waiting) for buffer in buffers),
+            max(buffer.queued_most for buffer in buffers),
+        )
+
+    @property
+    def bytes_count(self) -> int:
+        """Bytes of the groups in all tables."""
+        tables = [self.merged, *self.taken, *(table for buffer in self.buffers for table in buffer.seen())]
+        return size_of(tables).bytes
+
+    def set_apart(self) -> list[GroupTable]:
+        """Return all tables that are not merged. No thread changes them from now on.
+
+        The caller holds the commit lock.
+        """
+        return [*self.taken, *(table for buffer in self.buffers for table in buffer.set_apart())]
+
+    def sizes(self, unmerged: Sequence[GroupTable], coming: Sequence[GroupTable]) -> tuple[StateSize, StateSize]:
+        """Return the size of the groups, and by how much the tables `coming` would make it larger.
+
+        unmerged: what `set_apart` has returned. A merge is waited for.
+        """
+        with self.refresh_lock:
+            known = [self.merged]
+            now = size_of(known).plus(size_of_new(unmerged, known, self.keys_only))
+            return now, size_of_new(coming, [*known, *unmerged], self.keys_only)
+
+
+class SharedBuffer(CommitBuffer):
+    """The common buffer of several views, whose own buffers get its tables before one of the views
+    is read.
+
+    All attributes but those that `lock` guards are guarded by the commit lock.
+
+    Attributes:
+        members: the groups of the views.
+        is_new: true when rows have come since tables were handed over.
+    """
+
+    def __init__(self, members: Sequence[GroupState]) -> None:
+        first = members[0].buffer
+        super().__init__(first.new_table, first.program, first.queue_max, first.is_ordered)
+        self.members = tuple(members)
+        self.is_new = False
+        for groups in members:
+            assert groups.shared is None, "what takes rows by two ways counts them twice"
+            groups.shared = self
+
+    def hand_over(self) -> None:
+        """Hand all tables over to the views. The caller holds the commit lock."""
+        if not self.is_new:
+            return
+        self.is_new = False
+        tables = [table for table in self.swap() if table.control[ROWS_IN]]
+        for groups in self.members:
+            groups.buffer.take(tables)
+
+    @property
+    def is_full(self) -> bool:
+        """True when the tables that wait should be merged before more tables come.
+
+        The queues of the views count as well: all tables are handed over to views, and a view that
+        no client reads keeps a queue of its own.
+        """
+        longest = max(len(groups.buffer.waiting) for groups in self.members)
+        return len(self.waiting) + self.coming + longest >= self.queue_max
+
+    def merge_waiting(self) -> None:
+        """Merge the tables that wait here, and those that wait in the buffer of each view."""
+        super().merge_waiting()
+        for groups in self.members:
+            groups.buffer.merge_waiting()
+
+    def end(self) -> None:
+        """Let each view take rows by itself again. The caller holds the commit lock."""
+        self.hand_over()
+        for groups in self.members:
+            groups.shared = None
