@@ -17,11 +17,20 @@ from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionS
 from sql.emit.duckdb import emit_duckdb
 from sql.emit.spark import emit_spark
 from sql.errors import SqlError
-from sql.functions.aggregates import AGGREGATES, MERGEABLE, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
 from sql.functions.session import VIEW_CHANGES
-from sql.functions.sets import TABLE_FUNCTIONS
 from sql.functions.signatures import Signature
-from sql.functions.table import BINARY_OPERATORS, FUNCTIONS, OF_SESSION, PREFIX_OPERATORS, ROWS
+from sql.functions.table import (
+    AGGREGATE_ROWS,
+    AGGREGATES,
+    BINARY_OPERATORS,
+    FUNCTIONS,
+    OF_SESSION,
+    PREFIX_OPERATORS,
+    ROWS,
+    TABLE_FUNCTIONS,
+    WINDOW_FUNCTIONS,
+    WINDOW_ROWS,
+)
 from sql.functions.volatility import is_volatile
 from sql.parse.parse import parse
 from sql.parse.statements.select import Select
@@ -39,16 +48,6 @@ TABLE = "t"
 EXAMPLES = {"any": "text", "element": "int4", "array": "int4[]"}
 PSEUDO_NAMES = {"any": "any", "record": "record"}
 ROW = "row(c_int4, c_text)"
-# Arguments of aggregates and window functions that must be constants: function -> (place, SQL).
-CONSTANTS: Mapping[str, Mapping[int, str]] = {
-    "string_agg": {1: "','"},
-    "percentile_cont": {0: "0.5"},
-    "percentile_disc": {0: "0.5"},
-    "lag": {1: "1"},
-    "lead": {1: "1"},
-    "nth_value": {1: "1"},
-    "ntile": {0: "4"},
-}
 DATE_FIELDS = frozenset({"extract", "date_part"})
 HEAD = """# Functions, operators, aggregates and casts
 
@@ -126,8 +125,9 @@ def grouped(rows: Iterable[tuple[str, str, Support]]) -> Iterator[Row]:
 
 def argument_texts(name: str, signature: Signature) -> list[str]:
     """Return example arguments of a call."""
-    row = ROWS.get(signature.canonical)
-    constants = dict(CONSTANTS.get(name, {}) if row is None else row.constants)
+    name_in_trees = signature.canonical
+    row = ROWS.get(name_in_trees) or AGGREGATE_ROWS.get(name_in_trees) or WINDOW_ROWS.get(name_in_trees)
+    constants = {} if row is None else dict(row.constants)
     if name in DATE_FIELDS and signature.arguments[1] == "date":
         constants[0] = "'year'"
     texts = [
@@ -184,16 +184,20 @@ def operator_rows() -> Iterator[Row]:
 
 def aggregate_rows() -> Iterator[Row]:
     def rows() -> Iterator[Row]:
-        for name in sorted(AGGREGATES | ORDERED_SET_AGGREGATES):
-            for signature in (AGGREGATES | ORDERED_SET_AGGREGATES)[name]:
+        for name in sorted(AGGREGATES):
+            for signature in AGGREGATES[name]:
                 if not signature.canonical:
                     continue
                 arguments = argument_texts(name, signature)
-                within = name in ORDERED_SET_AGGREGATES
-                text = f"{name}({', '.join(arguments[:-1] if within else arguments)})"
+                row = AGGREGATE_ROWS[signature.canonical]
+                within = row.within_group
+                inside = ", ".join(arguments[:-1] if within else arguments)
+                text = f"{name}({inside if inside or within else '*'})"
                 text += f" within group (order by {arguments[-1]})" if within else ""
                 kernel, duckdb, spark = query_support(f"select {text} from {TABLE}")
-                in_kernel = signature.canonical in MERGEABLE and support(arguments[0])[0] in ("yes", "computed")
+                kinds = [column_type(EXAMPLES.get(family, family)) for family in signature.arguments[:1]]
+                is_known = all(support(argument)[0] in ("yes", "computed") for argument in arguments[:1])
+                in_kernel = is_known and row.state(*kinds) is not None
                 yield f"`{name}`", shown(signature), ("yes" if in_kernel else kernel, duckdb, spark)
 
     return grouped(rows())

@@ -8,6 +8,7 @@ PostgreSQL 15. Must not know this database.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,10 +16,18 @@ from typing import Any
 
 from engine.system_catalog.own_relations import OWN_RELATIONS
 from sql.bind.expressions.calls import CALLED_NAMES
-from sql.functions.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
-from sql.functions.sets import TABLE_FUNCTIONS
-from sql.functions.table import BINARY_OPERATORS, PREFIX_OPERATORS
-from sql.types.datatypes import SqlType
+from sql.functions.catalog import CATALOG
+from sql.functions.signatures import Signature
+from sql.functions.table import (
+    AGGREGATES,
+    BINARY_OPERATORS,
+    FUNCTIONS,
+    PREFIX_OPERATORS,
+    TABLE_FUNCTIONS,
+    WINDOW_FUNCTIONS,
+)
+from sql.types.casts import can_cast
+from sql.types.datatypes import FAMILIES, SqlType
 
 FOLDER = Path(__file__).parent / "static"
 CATALOG_SCHEMA = 11
@@ -26,6 +35,15 @@ PUBLIC_SCHEMA = 2200
 ANY_ARRAY = 2277
 TYPE_FUNCTIONS = "typinput typoutput typreceive typsend typmodin typmodout typsubscript typanalyze".split()
 Row = dict[str, Any]
+TABLES = (FUNCTIONS, AGGREGATES, WINDOW_FUNCTIONS, TABLE_FUNCTIONS)
+# Functions that take names of objects as well, whatever type these have in PostgreSQL.
+OF_OBJECTS = frozenset({"nextval", "currval", "setval", *CATALOG})
+# The pseudo-types of signatures, by PostgreSQL's names.
+POLYMORPHIC = {
+    **dict.fromkeys(("anyelement", "anycompatible"), "element"),
+    **dict.fromkeys(("anyarray", "anycompatiblearray"), "array"),
+    "anyenum": "enum",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +151,9 @@ def _is_ours(name: str, row: Row) -> bool:
         case "pg_aggregate":
             return row["aggfnoid"] in _functions()
         case "pg_operator":
-            return row["oprname"] in BINARY_OPERATORS or row["oprname"] in PREFIX_OPERATORS
+            overloads = (PREFIX_OPERATORS if row["oprkind"] == "l" else BINARY_OPERATORS).get(row["oprname"], ())
+            operands = [oid for oid in (row["oprleft"], row["oprright"]) if oid]
+            return bool(overloads) and (row["oid"] in _index_operators() or _has_overload(overloads, operands))
     return row["classoid"] != relations()["pg_catalog", "pg_proc"].oid or row["objoid"] in _functions()
 
 
@@ -141,16 +161,47 @@ def _is_ours(name: str, row: Row) -> bool:
 def _functions() -> frozenset[int]:
     """Return the OIDs of the functions that we have, and of those that other rows name."""
     stored = _stored()
-    called = {*CALLED_NAMES, *AGGREGATES, *ORDERED_SET_AGGREGATES, *WINDOW_FUNCTIONS, *TABLE_FUNCTIONS}
     named = {row[column] for row in stored["pg_type"] for column in TYPE_FUNCTIONS}
     named |= {row["amproc"] for row in stored["pg_amproc"]} | {row["castfunc"] for row in stored["pg_cast"]}
-    named |= {row["oprcode"] for row in stored["pg_operator"]} | {row["amhandler"] for row in stored["pg_am"]}
-    pseudo = {row["oid"] for row in stored["pg_type"] if row["typname"] == "internal"}
-    return frozenset(
-        row["oid"]
-        for row in stored["pg_proc"]
-        if row["oid"] in named or (row["proname"] in called and not pseudo.intersection(row["proargtypes"]))
-    )
+    named |= {row["oprcode"] for row in static_rows("pg_operator")} | {row["amhandler"] for row in stored["pg_am"]}
+    return frozenset(row["oid"] for row in stored["pg_proc"] if row["oid"] in named or _is_called(row))
+
+
+def _is_called(row: Row) -> bool:
+    """Tell whether a row of the table of functions takes the arguments of a row of pg_proc.
+
+    What is no row, since its grammar or the session decides, has the overloads of PostgreSQL.
+    """
+    name = row["proname"]
+    overloads = [one for table in TABLES for one in table.get(name, ())]
+    if not overloads or name in OF_OBJECTS:
+        return name in CALLED_NAMES and "internal" not in [type_names().get(oid, "") for oid in row["proargtypes"]]
+    types = row["proargtypes"]
+    fewest = len(types) - row["pronargdefaults"]
+    return any(_has_overload(overloads, types[:count]) for count in range(fewest, len(types) + 1))
+
+
+def _has_overload(overloads: Iterable[Signature], types: Sequence[int]) -> bool:
+    """Tell whether one of the overloads takes arguments of these types, and is not missing."""
+    families = [POLYMORPHIC.get(name, name) for name in (type_names().get(oid, "") for oid in types)]
+    found = [one for one in overloads if len(one.arguments) == len(families)]
+    exact = [one for one in found if list(one.arguments) == families]
+    return any(one.canonical and all(map(_takes, one.arguments, families)) for one in exact or found)
+
+
+def _takes(wanted: str, family: str) -> bool:
+    if family == "anynonarray":
+        # Beside a text and || bind makes a text of it.
+        return wanted in ("element", "text")
+    known = family in FAMILIES and wanted in FAMILIES
+    return wanted in ("any", family) or (known and can_cast(family, wanted, "implicit"))
+
+
+@cache
+def _index_operators() -> frozenset[int]:
+    """Return the OIDs of operators that rows of operator families name, and of their negators."""
+    named = {row["amopopr"] for row in _stored()["pg_amop"]}
+    return frozenset(named | {row["oprnegate"] for row in _stored()["pg_operator"] if row["oid"] in named})
 
 
 @cache

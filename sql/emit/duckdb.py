@@ -16,8 +16,8 @@ from sql.emit.blocks.block import NEGATIVE_COUNTS
 from sql.emit.blocks.select import SelectPrinter, alias_letter
 from sql.emit.duckdb_optimizer import chosen_value, conjunct, few_conditions
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
+from sql.emit.rules.added_floats import duckdb_added_text
 from sql.emit.rules.casts import DUCKDB_CASTS
-from sql.emit.rules.duckdb_aggregates import DUCKDB_AGGREGATES, added_text
 from sql.emit.table_functions import duckdb_table_function
 from sql.emit.wide_texts import Constants, is_of_several, is_wide, makes_many, measured, measured_rows, quoted_names
 from sql.errors import not_supported
@@ -26,7 +26,7 @@ from sql.functions.constants import civil_date, civil_text, decimal_text, unscal
 from sql.functions.long_constants import LONG_ITEMS, constant_columns, each, long_array
 from sql.functions.printing import form_of
 from sql.functions.records import field_text
-from sql.functions.table import DUCKDB_RULES
+from sql.functions.table import DUCKDB_AGGREGATES, DUCKDB_RULES
 from sql.times.civil import DATE_INFINITY, TIMESTAMP_INFINITY
 from sql.tree.expressions import Call, Expression, Literal, WindowCall, WindowFrame
 from sql.tree.relations import Relation, Schema, TableFunction
@@ -214,7 +214,7 @@ class DuckDbExpressions(ExpressionPrinter):
         return f"numeric_average({upper}, {lower}, {self.pack(behind, scale)}, {count})"
 
     def added_text(self, aggregate: Any) -> str:
-        return added_text(aggregate)
+        return duckdb_added_text(aggregate)
 
     def interval_average(self, sums: Sequence[str], count: str) -> str:
         return f"interval_average({', '.join(sums)}, {count})"

@@ -45,7 +45,6 @@ SAFE_CASTS = frozenset(
         for source in ("bool", "int2", "int4", "int8", "float4", "float8", "numeric", "date", "timestamp", "enum")
     }
 )
-SAFE_AGGREGATES = frozenset("count_star count min max bool_and bool_or".split())
 
 
 def can_fail(node: Expression) -> bool:
@@ -103,7 +102,8 @@ def relation_can_fail(node: Relation) -> bool:
 
 
 def _aggregate_can_fail(call: AggregateCall) -> bool:
-    return call.function not in SAFE_AGGREGATES or any(can_fail(argument) for argument in call.arguments)
+    row = table.AGGREGATE_ROWS.get(call.function)
+    return row is None or row.can_fail or any(can_fail(argument) for argument in call.arguments)
 
 
 def is_single_row(node: Relation) -> bool:

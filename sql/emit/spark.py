@@ -15,12 +15,12 @@ from typing import Any
 
 from sql.emit.blocks.select import SelectPrinter, alias_letter
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
+from sql.emit.rules.added_floats import spark_added_text
 from sql.emit.rules.casts import SPARK_CASTS
-from sql.emit.rules.spark_aggregates import SPARK_AGGREGATES, added_text
 from sql.emit.table_functions import spark_table_function
 from sql.errors import SqlError, not_supported
 from sql.functions.constants import civil_date, civil_text, decimal_text, unscaled_value
-from sql.functions.table import SPARK_RULES
+from sql.functions.table import SPARK_AGGREGATES, SPARK_RULES
 from sql.times.civil import DATE_INFINITY, DAY_US, TIMESTAMP_INFINITY
 from sql.tree.expressions import Expression, Literal, WindowCall, WindowFrame
 from sql.tree.relations import Relation, Schema, TableFunction
@@ -199,7 +199,7 @@ class SparkExpressions(ExpressionPrinter):
         return self.interval(months, days, micros, f"{months} IS NULL")
 
     def added_text(self, aggregate: Any) -> str:
-        return added_text(aggregate)
+        return spark_added_text(aggregate)
 
     def interval_average(self, sums: Sequence[str], count: str) -> str:
         raise not_supported(

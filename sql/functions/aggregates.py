@@ -1,155 +1,176 @@
-"""The aggregates and window functions that a client can name: name -> signatures."""
+"""Aggregates that choose, collect or combine values: extremes, conditions, bits, texts, arrays and
+percentiles. Those that count and add are in `sql.functions.sums`.
+"""
 
 from __future__ import annotations
 
-from sql.functions.signatures import INTEGERS, NUMBERS, TIMES, Signature, one
-from sql.tree.numeric_scale import ScaleRule, first
+from sql.errors import SqlError, not_supported
+from sql.functions.aggregate_rows import Aggregate, AggregateText, sort_key
+from sql.functions.arguments import literal_number, literal_text
+from sql.functions.signatures import INTEGERS, NUMBERS, TIMES, unary
+from sql.tree.expressions import WindowCall
+from sql.tree.numeric_scale import first
+from sql.types.datatypes import scaled_numeric
 
-EXTREMES = (*NUMBERS, "text", "bpchar", *TIMES, "time", "timetz", "interval", "inet", "oid")
-
-
-def statistic(canonical: str) -> tuple[Signature, ...]:
-    """Return a variance or a deviation: exact for integers and numerics."""
-    exact = (Signature(canonical, (family,), "numeric") for family in (*INTEGERS, "numeric"))
-    return (
-        *exact,
-        Signature(canonical, ("float4",), "float8", ("float8",)),
-        Signature(canonical, ("float8",), "float8"),
-    )
-
-
-def regression(canonical: str, result: str = "float8") -> tuple[Signature, ...]:
-    """Return an aggregate of pairs of floats."""
-    return one(canonical, "float8", "float8", result=result)
+COMPARED = (*NUMBERS, "text", "bpchar", *TIMES, "time", "timetz", "interval", "inet", "oid", "array", "enum")
+# Forms whose values groups keep and compare as one word.
+WORDS = "int2 int4 int8 date timestamp timestamptz time oid enum"
+# Forms whose values groups keep as strings, and compare by a function of the type.
+STORED = "bpchar timetz interval inet array"
 
 
-def of_integers(canonical: str) -> tuple[Signature, ...]:
-    """Return an aggregate of bits."""
-    return tuple(Signature(canonical, (family,), family) for family in INTEGERS)
+def _extreme(name: str, answer: str) -> Aggregate:
+    """Return the row of min or max."""
 
-
-def extreme(canonical: str) -> tuple[Signature, ...]:
-    """Return min or max."""
-    polymorphic = (one(canonical, kind, result=kind) for kind in ("array", "enum"))
-    return (*(Signature(canonical, (family,), family) for family in EXTREMES), *(found for (found,) in polymorphic))
-
-
-AGGREGATES: dict[str, tuple[Signature, ...]] = {
-    "count": (Signature("count", ("any",), "int8"),),
-    "sum": (
-        Signature("sum", ("int2",), "int8"),
-        Signature("sum", ("int4",), "int8"),
-        Signature("sum", ("int8",), "numeric"),
-        Signature("sum", ("numeric",), "numeric"),
-        Signature("sum", ("float4",), "float4"),
-        Signature("sum", ("float8",), "float8"),
-        Signature("sum", ("interval",), "interval"),
-    ),
-    "avg": (
-        *(Signature("avg", (family,), "numeric") for family in (*INTEGERS, "numeric")),
-        Signature("avg", ("float4",), "float8"),
-        Signature("avg", ("float8",), "float8"),
-        Signature("avg", ("interval",), "interval"),
-    ),
-    "min": extreme("min"),
-    "max": extreme("max"),
-    "bool_and": (Signature("bool_and", ("bool",), "bool"),),
-    "bool_or": (Signature("bool_or", ("bool",), "bool"),),
-    "every": (Signature("bool_and", ("bool",), "bool"),),
-    "bit_and": of_integers("bit_and"),
-    "bit_or": of_integers("bit_or"),
-    "bit_xor": of_integers("bit_xor"),
-    "stddev": statistic("stddev_samp"),
-    "stddev_samp": statistic("stddev_samp"),
-    "stddev_pop": statistic("stddev_pop"),
-    "variance": statistic("var_samp"),
-    "var_samp": statistic("var_samp"),
-    "var_pop": statistic("var_pop"),
-    "corr": regression("corr"),
-    "covar_pop": regression("covar_pop"),
-    "covar_samp": regression("covar_samp"),
-    "regr_avgx": regression("regr_avgx"),
-    "regr_avgy": regression("regr_avgy"),
-    "regr_count": regression("regr_count", "int8"),
-    "regr_intercept": regression("regr_intercept"),
-    "regr_r2": regression("regr_r2"),
-    "regr_slope": regression("regr_slope"),
-    "regr_sxx": regression("regr_sxx"),
-    "regr_sxy": regression("regr_sxy"),
-    "regr_syy": regression("regr_syy"),
-    "string_agg": (
-        Signature("string_agg", ("text", "text"), "text"),
-        Signature("", ("bytea", "bytea"), "bytea"),
-    ),
-    "array_agg": one("array_agg", "element", result="array"),
-    # Bound as array_agg by `sql.bind.expressions.calls`.
-    **{
-        name: signatures
-        for family in ("json", "jsonb")
-        for name, signatures in (
-            (f"{family}_agg", one("array_agg", "element", result=family)),
-            (f"{family}_object_agg", one("array_agg", "any", "any", result=family)),
+    def rule(aggregate: AggregateText) -> str:
+        text = aggregate.texts[0]
+        return aggregate.wrap(
+            f"{name}_by({text}, {aggregate.compared})" if aggregate.kind.has_own_order else f"{name}({text})"
         )
-    },
-}
 
-# Their one sort key stands in WITHIN GROUP, and is the last of the arguments.
-ORDERED_SET_AGGREGATES: dict[str, tuple[Signature, ...]] = {
-    "percentile_cont": (
-        Signature("percentile_cont", ("float8", "float8"), "float8"),
-        Signature("", ("float8", "interval"), "interval"),
+    kept = {WORDS: "INTEGER", "float4 float8": "FLOAT", "numeric variable": "NUMERIC", "text": "TEXT", STORED: "STORED"}
+    return Aggregate(
+        name, name, unary(COMPARED), (f"{name}(x) FROM (VALUES ('b'), ('a'), (NULL)) t(x)", answer), both=rule,
+        states={forms: f"{name.upper()}_{state}" for forms, state in kept.items()}, distinct_free=True,
+        can_fail=False, scale=first,
+    )  # fmt: skip
+
+
+def _called(aggregate: AggregateText) -> str:
+    """Return the engine's aggregate of the same name."""
+    return aggregate.wrap(f"{aggregate.call.function}({aggregate.word}{aggregate.texts[0]})")
+
+
+def _bits(name: str, answer: str, distinct_free: bool) -> Aggregate:
+    """Return the row of an aggregate of bits."""
+    return Aggregate(
+        name, name, unary(INTEGERS), (f"{name}(x) FROM (VALUES (6), (3), (NULL)) t(x)", answer), both=_called,
+        states={"int2 int4 int8": name.upper()}, distinct_free=distinct_free,
+    )  # fmt: skip
+
+
+def _separator(aggregate: AggregateText) -> str:
+    """Return the constant separator of string_agg; NULL is none."""
+    return aggregate.printer.quoted(literal_text(aggregate.call.arguments[1], "a separator", null=""))
+
+
+def _string_agg(aggregate: AggregateText) -> str:
+    separator = _separator(aggregate)
+    return aggregate.wrap(f"string_agg({aggregate.word}{aggregate.texts[0]}, {separator}{aggregate.ordered()})")
+
+
+def _listagg(aggregate: AggregateText) -> str:
+    if isinstance(aggregate.call, WindowCall):
+        raise not_supported("string_agg with OVER in the upper part of a continuous view", aggregate.call.position)
+    separator = _separator(aggregate)
+    keys = ", ".join(sort_key(aggregate.printer, key) for key in aggregate.keys)
+    order = f" WITHIN GROUP (ORDER BY {keys})" if keys else ""
+    return aggregate.wrap(f"listagg({aggregate.word}{aggregate.texts[0]}, {separator}){order}")
+
+
+def _array_agg(aggregate: AggregateText) -> str:
+    kind, text = aggregate.kind, aggregate.texts[0]
+    if kind.is_array:
+        raise not_supported("array_agg of arrays", aggregate.call.position)
+    if aggregate.word and kind.has_own_order:
+        raise not_supported(f"array_agg(DISTINCT {kind.sql_name})", aggregate.call.position)
+    if kind.family == "numeric" and aggregate.word:
+        # The order is that of the listed values, before they are changed.
+        listed = aggregate.filtered(f"list({aggregate.word}{text}{aggregate.ordered()})")
+        return f"list_transform({listed}, lambda x: {aggregate.printer.fit_text('x', kind, scaled_numeric(None))})"
+    if kind.family == "numeric":
+        text = aggregate.printer.fit_text(text, kind, scaled_numeric(None))
+    return aggregate.filtered(f"list({aggregate.word}{text}{aggregate.ordered()})")
+
+
+def _fraction(aggregate: AggregateText) -> str:
+    """Return the constant fraction of a percentile."""
+    fraction = literal_number(aggregate.call.arguments[0], "a percentile's fraction")
+    if fraction is None:
+        return "CAST(NULL AS DOUBLE)"
+    if not 0 <= fraction <= 1:
+        raise SqlError("22003", f"percentile value {fraction:g} is not between 0 and 1")
+    return f"CAST('{fraction!r}' AS DOUBLE)"
+
+
+def _sorted_list(aggregate: AggregateText) -> tuple[str, str]:
+    """Return the values of WITHIN GROUP as a list, and their number; NULLs don't count."""
+    (key,) = aggregate.keys
+    text = aggregate.printer.text(key.expression)
+    condition = f"{text} IS NOT NULL" + ("" if aggregate.condition is None else f" AND {aggregate.condition}")
+    order = sort_key(aggregate.printer, key)
+    return f"list({text} ORDER BY {order}) FILTER (WHERE {condition})", f"count(*) FILTER (WHERE {condition})"
+
+
+def _percentile_disc(aggregate: AggregateText) -> str:
+    fraction = _fraction(aggregate)
+    values, count = _sorted_list(aggregate)
+    return f"({values})[CAST(greatest(1, ceil({fraction} * {count})) AS BIGINT)]"
+
+
+def _percentile_cont(aggregate: AggregateText) -> str:
+    fraction = _fraction(aggregate)
+    values, count = _sorted_list(aggregate)
+    place = f"({fraction} * ({count} - 1))"
+    first, second = (f"({values})[CAST({word}({place}) AS BIGINT) + 1]" for word in ("floor", "ceil"))
+    inside = f"float8_add({first}, float8_multiply({place} - floor({place}), float8_subtract({second}, {first})))"
+    return f"CASE WHEN floor({place}) = ceil({place}) THEN {first} ELSE {inside} END"
+
+
+def _mode(aggregate: AggregateText) -> str:
+    (key,) = aggregate.keys
+    if key.expression.type.has_own_order:
+        raise not_supported(f"mode of {key.expression.type.sql_name}", aggregate.call.position)
+    text = aggregate.printer.text(key.expression)
+    return aggregate.filtered(f"mode({text} ORDER BY {sort_key(aggregate.printer, key)})")
+
+
+TWO = "FROM (VALUES ('a', 1), ('b', 2)) t(x, y)"
+AGGREGATES = (
+    _extreme("min", "a"),
+    _extreme("max", "b"),
+    Aggregate(
+        "bool_and", "bool_and every", "bool > bool", ("bool_and(x) FROM (VALUES (true), (false)) t(x)", "f"),
+        both=_called, states={"bool": "ANY_FALSE"}, distinct_free=True, can_fail=False,
     ),
-    "percentile_disc": one("percentile_disc", "float8", "element", result="element"),
-    "mode": one("mode", "element", result="element"),
-}
-
-# Aggregates whose numeric values have one display scale.
-SCALED_AGGREGATES: dict[str, ScaleRule] = dict.fromkeys(("min", "max", "sum"), first)
-
-DEVIATIONS = frozenset({"var_pop", "var_samp", "stddev_pop", "stddev_samp"})
-# Aggregates of pairs of floats that add them.
-REGRESSION = frozenset(
-    {
-        *("corr", "covar_pop", "covar_samp", "regr_avgx", "regr_avgy", "regr_intercept"),
-        *("regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy"),
-    }
-)
-
-
-def adds_floats(canonical: str, family: str) -> bool:
-    """Tell whether an aggregate adds floats of a family, so that its last digits depend on the
-    order of the rows.
-    """
-    return canonical in REGRESSION or (canonical in DEVIATIONS | {"sum", "avg"} and family in ("float4", "float8"))
-
-
-# Aggregates whose states of two parts of the input merge into the state of the whole.
-MERGEABLE = frozenset(
-    {
-        *("count_star", "count", "sum", "avg", "min", "max", "bool_and", "bool_or", "bit_and", "bit_or", "bit_xor"),
-        *("var_samp", "var_pop", "stddev_samp", "stddev_pop"),
-    }
-)
-
-# Window functions that are aggregates with WITHIN GROUP, which Antumbra does not have yet.
-HYPOTHETICAL = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist"})
-
-WINDOW_FUNCTIONS: dict[str, tuple[Signature, ...]] = {
-    "row_number": (Signature("row_number", (), "int8"),),
-    "rank": (Signature("rank", (), "int8"),),
-    "dense_rank": (Signature("dense_rank", (), "int8"),),
-    "percent_rank": (Signature("percent_rank", (), "float8"),),
-    "cume_dist": (Signature("cume_dist", (), "float8"),),
-    "ntile": (Signature("ntile", ("int4",), "int4"),),
-    **{
-        name: (
-            Signature(name, ("element",), "element"),
-            Signature(name, ("element", "int4"), "element"),
-            Signature(name, ("element", "int4", "element"), "element"),
-        )
-        for name in ("lag", "lead")
-    },
-    "first_value": (Signature("first_value", ("element",), "element"),),
-    "last_value": (Signature("last_value", ("element",), "element"),),
-    "nth_value": (Signature("nth_value", ("element", "int4"), "element"),),
-}
+    Aggregate(
+        "bool_or", "bool_or", "bool > bool", ("bool_or(x) FROM (VALUES (true), (false)) t(x)", "t"), both=_called,
+        states={"bool": "ANY_TRUE"}, distinct_free=True, can_fail=False,
+    ),
+    _bits("bit_and", "2", True),
+    _bits("bit_or", "7", True),
+    _bits("bit_xor", "5", False),
+    Aggregate(
+        "string_agg", "string_agg", "text text > text", (f"string_agg(x, '-' ORDER BY x DESC) {TWO}", "b-a"),
+        duckdb=_string_agg, spark=_listagg, ordered=True, constants={1: "','"},
+    ),
+    Aggregate(
+        "array_agg", "array_agg", "element > array", (f"array_agg(x ORDER BY x DESC) {TWO}", "{b,a}"),
+        duckdb=_array_agg, ordered=True,
+    ),
+    # Bind makes calls of array_agg of these four (`sql.bind.expressions.calls`).
+    Aggregate("json_agg", "json_agg", "element > json", (f"json_agg(x) {TWO}", '["a", "b"]')),
+    Aggregate("jsonb_agg", "jsonb_agg", "element > jsonb", (f"jsonb_agg(x) {TWO}", '["a", "b"]')),
+    Aggregate(
+        "json_object_agg", "json_object_agg", "any any > json",
+        (f"json_object_agg(x, y) {TWO}", '{ "a" : 1, "b" : 2 }'),
+    ),
+    Aggregate(
+        "jsonb_object_agg", "jsonb_object_agg", "any any > jsonb",
+        (f"jsonb_object_agg(x, y) {TWO}", '{"a": 1, "b": 2}'),
+    ),
+    Aggregate(
+        "percentile_cont", "percentile_cont", "float8 float8 > float8",
+        (f"percentile_cont(0.25) WITHIN GROUP (ORDER BY y) {TWO}", "1.25"), duckdb=_percentile_cont,
+        within_group=True, constants={0: "0.5"},
+    ),
+    Aggregate(
+        "percentile_disc", "percentile_disc", "float8 element > element",
+        (f"percentile_disc(0.75) WITHIN GROUP (ORDER BY x) {TWO}", "b"), duckdb=_percentile_disc, within_group=True,
+        constants={0: "0.5"},
+    ),
+    Aggregate(
+        "mode", "mode", "element > element", (f"mode() WITHIN GROUP (ORDER BY x DESC) {TWO}", "b"), duckdb=_mode,
+        within_group=True,
+    ),
+)  # fmt: skip

@@ -250,4 +250,3 @@ FUNCTIONS = (
     row_of(TRANSACTION_AGE, "age"),
     *(row_of(one, "") for one in NAME_FORMS.values()),
 )
-CATALOG_SETS = {name: one.signatures() for name, one in CATALOG.items() if one.returns_rows}

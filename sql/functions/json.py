@@ -110,31 +110,6 @@ def _extracted(name: str) -> Rule:
     return lambda printer, node, printed: f"{name}({printed[0]}, {texts(printed[1:])})"
 
 
-def json_set(printer: Printer, name: str, text: str) -> str | None:
-    """Return the list of the rows that a function returns; None for a function that is not of JSON.
-
-    name: the canonical name.
-    """
-    function, _, column = name.partition(" ")
-    found = SETS.get(column or function.partition("_")[2])
-    if found is None:
-        return None
-    if function.endswith("_text") and column == "value":
-        found = "json_value_texts"
-    return f"{found}({text}, {printer.quoted(function)})"
-
-
-# By the part of a function's name after json_ or jsonb_, and by the names of the columns of
-# functions with two.
-SETS = {
-    "array_elements": "json_items",
-    "array_elements_text": "json_item_texts",
-    "object_keys": "json_names",
-    "key": "json_names",
-    "value": "json_values",
-}
-
-
 def _field_text(printer: Printer, node: Call, printed: list[str]) -> str:
     """Return ->>; of a text that is cast to json, in one step that reads the text once."""
     value = node.arguments[0]

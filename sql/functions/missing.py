@@ -31,6 +31,10 @@ OVERLOADS: Mapping[str, str] = {
     "extract": "text timetz",
     "timezone": "interval timestamp | interval timestamptz | text timetz | interval timetz",
     "width_bucket": "element array",
+    # Aggregates and functions that return rows.
+    "generate_subscripts": "array int4 bool",
+    "percentile_cont": "float8 interval",
+    "string_agg": "bytea bytea",
     # Operators.
     "~~": "bytea bytea",
     "!~~": "bytea bytea",
@@ -60,11 +64,6 @@ NAMES = frozenset(
     """.split()
 )
 AGGREGATE_NAMES = frozenset("range_agg range_intersect_agg xmlagg".split())
-
-
-def with_missing(table: Mapping[str, tuple[Signature, ...]]) -> dict[str, tuple[Signature, ...]]:
-    """Return a table of signatures with the missing overloads of its functions."""
-    return {name: (*signatures, *missing(name)) for name, signatures in table.items()}
 
 
 def missing(name: str) -> tuple[Signature, ...]:

@@ -59,16 +59,46 @@ class Routine:
 
 
 @dataclass(frozen=True)
-class Function:
-    """A row of the table.
+class Row:
+    """A row of any kind: of a function, operator, aggregate, window function or function that
+    returns rows.
 
     Attributes:
         names: how clients call the function: words, or symbols of operators (prefix, where a
             signature has one argument); none for what only bind makes.
         signatures: as the module's docstring says.
+        example: what stands after SELECT, and the text that PostgreSQL prints of the first value,
+            None for NULL.
+    """
+
+    canonical: str
+    names: str = ""
+    signatures: str = ""
+    example: tuple[str, str | None] | None = None
+
+    @cached_property
+    def named_overloads(self) -> tuple[tuple[Sequence[str], Signature], ...]:
+        """The signatures with the names that have them."""
+        found = []
+        for text in self.signatures.split(";"):
+            names, colon, rest = text.rpartition(": ")
+            if rest.strip():
+                found.append(((names if colon else self.names).split(), signature(self.canonical, rest)))
+        return tuple(found)
+
+    @cached_property
+    def overloads(self) -> tuple[Signature, ...]:
+        """The signatures."""
+        return tuple(overload for _, overload in self.named_overloads)
+
+
+@dataclass(frozen=True)
+class Function(Row):
+    """The row of a function or an operator whose value depends on its arguments alone.
+
+    Attributes:
         strict: NULL where an operand is NULL.
         can_fail: may raise for operands that have values.
-        example: an expression and the text that PostgreSQL prints of its value, None for NULL.
         both: rules of the engines by the forms of the first operand, or one rule for all forms.
         duckdb: rules of DuckDB, where `both` is not meant.
         spark: rules of Spark, where `both` is not meant.
@@ -98,10 +128,6 @@ class Function:
         constants: SQL of arguments that some engine takes only as constants, by their places.
     """
 
-    canonical: str
-    names: str = ""
-    signatures: str = ""
-    example: tuple[str, str | None] | None = None
     strict: bool = True
     can_fail: bool = True
     volatility: str = IMMUTABLE
@@ -127,21 +153,6 @@ class Function:
     infix: str = ""
     suffix: str = ""
     constants: Mapping[int, str] = field(default_factory=dict)
-
-    @cached_property
-    def named_overloads(self) -> tuple[tuple[Sequence[str], Signature], ...]:
-        """The signatures with the names that have them."""
-        found = []
-        for text in self.signatures.split(";"):
-            names, colon, rest = text.rpartition(": ")
-            if rest.strip():
-                found.append(((names if colon else self.names).split(), signature(self.canonical, rest)))
-        return tuple(found)
-
-    @cached_property
-    def overloads(self) -> tuple[Signature, ...]:
-        """The signatures."""
-        return tuple(overload for _, overload in self.named_overloads)
 
     @cached_property
     def routines(self) -> Mapping[str, Routine]:

@@ -1,61 +1,213 @@
-"""Signatures of functions that return rows: one column of them, or two."""
+"""Functions that return rows: one column of them, or two.
+
+Each call is the list of its values, which the engine spreads into rows
+(`sql.emit.table_functions`); a series has PostgreSQL's bounds and steps. Bind makes a
+`TableFunction` of a call in FROM or in a select list. The call that makes a column of two has the
+column's name after a blank, so that no client writes it.
+"""
 
 from __future__ import annotations
 
-from sql.functions.catalog import CATALOG_SETS
-from sql.functions.signatures import Signature, one, text_function
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
-# Functions of two columns, with the call that makes each column. A client can't write the names
-# with a blank.
-JSON_MEMBERS: dict[str, dict[str, tuple[Signature, ...]]] = {
-    f"{family}_each{form}": {
-        f"{family}_each{form} key": one(f"{family}_each{form} key", family, result="text"),
-        f"{family}_each{form} value": one(f"{family}_each{form} value", family, result="text" if form else family),
-    }
-    for family in ("json", "jsonb")
-    for form in ("", "_text")
-}
-# Set-returning functions: where they stand in FROM or in a select list, bind makes a
-# `TableFunction` of them.
-TABLE_FUNCTIONS: dict[str, tuple[Signature, ...]] = {
-    **{
-        name: one(name, family, result=result)
-        for family in ("json", "jsonb")
-        for name, result in (
-            (f"{family}_array_elements", family),
-            (f"{family}_array_elements_text", "text"),
-            (f"{family}_object_keys", "text"),
+from sql.errors import not_supported
+from sql.functions.arguments import RUN
+from sql.functions.catalog import CATALOG, CatalogFunction, catalog_text
+from sql.functions.printing import Printer
+from sql.functions.rows import Row
+from sql.functions.signatures import INTEGERS, Signature
+from sql.times.civil import DAY_US
+from sql.tree.expressions import Expression, Literal
+from sql.types.datatypes import TEXT, scaled_numeric
+
+TIMES = ("timestamp", "timestamptz")
+ZERO_STEP = "antumbra error 22023: step size cannot equal zero (end)"
+# Makes the list of a call's values of its arguments and their texts: a template, or a function.
+ListRule = str | Callable[[Printer, Sequence[Expression], list[str]], str]
+
+
+@dataclass(frozen=True)
+class SetFunction(Row):
+    """The row of a function that returns rows.
+
+    Attributes:
+        duckdb: the rule of DuckDB.
+        spark: the rule of Spark.
+        columns: the canonical names of the columns, where there are two: each is a call of its own.
+        column: the name of the one column, where that is not the function's.
+        of_rows: the values are records, whose fields are the columns.
+        is_series: values are integers, numerics with scales or microseconds, whatever their type.
+        known: the function of the system catalog, whose signatures have types of records.
+    """
+
+    duckdb: ListRule | None = None
+    spark: ListRule | None = None
+    columns: tuple[str, ...] = ()
+    column: str = ""
+    of_rows: bool = False
+    is_series: bool = False
+    known: CatalogFunction | None = None
+
+    @cached_property
+    def named_overloads(self) -> tuple[tuple[Sequence[str], Signature], ...]:
+        """The signatures with the names that have them."""
+        if self.known is None:
+            return super().named_overloads
+        return tuple(((self.names,), one) for one in self.known.signatures())
+
+    def listed(self, rule: ListRule | None, printer: Printer, arguments: Sequence[Expression]) -> str | None:
+        """Return the list of a call's values by a rule of this row; None where there is no rule."""
+        if rule is None:
+            return None
+        texts = [printer.text(argument) for argument in arguments]
+        return rule.format(*texts) if isinstance(rule, str) else rule(printer, arguments, texts)
+
+
+def _series(printer: Printer, arguments: Sequence[Expression], texts: list[str]) -> str:
+    family = arguments[0].type.family
+    if family == "numeric":
+        plain = scaled_numeric(None)
+        one = [] if len(arguments) > 2 else [printer.fit(Literal(1, scaled_numeric(0)), plain)]
+        return f"numeric_series({', '.join([*(printer.fit(argument, plain) for argument in arguments), *one])})"
+    if family in TIMES:
+        micros = [printer.micros(text, arguments[0].type) for text in texts[:2]]
+        step_us = even_step_us(arguments)
+        if step_us:
+            return _bounded([*micros, str(step_us)])
+        zone = texts[3] if len(texts) > 3 else printer.text(Literal("UTC", TEXT))
+        return f"time_series({', '.join([*micros, texts[2], zone])})"
+    assert family in INTEGERS, family
+    series = _bounded(texts)
+    if len(arguments) < 3 or is_nonzero(arguments[2]):
+        return series
+    return f"CASE WHEN {texts[2]} = 0 THEN error({printer.quoted(ZERO_STEP)}) ELSE {series} END"
+
+
+def _sequence(printer: Printer, arguments: Sequence[Expression], texts: list[str]) -> str:
+    """Return a series of integers as a Spark array."""
+    kind = arguments[0].type
+    if kind.family not in INTEGERS:
+        raise not_supported(f"generate_series of {kind.sql_name} in the upper part of a continuous view")
+    start, stop, *rest = texts
+    step = rest[0] if rest else printer.fit(Literal(1, kind), kind)
+    empty = f"CAST(array() AS ARRAY<{printer.type_name(kind)}>)"
+    zero = (
+        f"WHEN {step} = 0 THEN raise_error({printer.quoted(ZERO_STEP)}) "
+        if rest and not is_nonzero(arguments[2])
+        else ""
+    )
+    outside = f"({step} > 0 AND {start} > {stop}) OR ({step} < 0 AND {start} < {stop})"
+    return f"CASE {zero}WHEN {outside} THEN {empty} ELSE sequence({start}, {stop}, {step}) END"
+
+
+def is_nonzero(node: Expression) -> bool:
+    """True for a constant step other than zero."""
+    return isinstance(node, Literal) and node.value not in (0, None)
+
+
+def _bounded(texts: list[str]) -> str:
+    """Return a series of integers as a list, which is made whole, and so is bounded."""
+    start = f"series_start({', '.join([*texts, '1'][:3])})"
+    return f"generate_series({', '.join([start, *texts[1:]])})"
+
+
+def even_step_us(arguments: Sequence[Expression]) -> int:
+    """Return a constant step between times in microseconds, 0 where its length depends on the
+    calendar.
+    """
+    match arguments[2]:
+        case Literal(value=(0, int(days), int(micros))) if not days or arguments[0].type.family == "timestamp":
+            return days * DAY_US + micros
+    return 0
+
+
+def _of_three(name: str, default: str, run: str) -> ListRule:
+    """Return a call of a function of ours whose third argument may be left out."""
+
+    def rule(printer: Printer, arguments: Sequence[Expression], texts: list[str]) -> str:
+        return f"{name}({', '.join([*texts, default][:3])}{run})"
+
+    return rule
+
+
+def _of_catalog(known: CatalogFunction) -> SetFunction:
+    """Return the row of a function of the system catalog."""
+    return SetFunction(
+        known.canonical, known.name, of_rows=bool(known.fields), known=known,
+        duckdb=lambda printer, arguments, texts: catalog_text(printer, known.canonical, arguments, texts),
+    )  # fmt: skip
+
+
+def _of_json(form: str, result: str, called: str, value: str, answer: str, column: str = "") -> Sequence[SetFunction]:
+    """Return the rows of a function of json and of jsonb; ours takes the name for errors."""
+    return tuple(
+        SetFunction(
+            f"{family}_{form}", f"{family}_{form}", f"{family} > {result or family}",
+            (f"{family}_{form}('{value}')", answer), f"{called}({{0}}, '{family}_{form}')", column=column,
         )
-    },
-    # In a select list the results would be rows.
-    **{name: one("", name.split("_")[0], result="text") for name in JSON_MEMBERS},
-    "generate_series": (
-        *(
-            Signature("generate_series", (family,) * count, family)
-            for family in ("int4", "int8", "numeric")
-            for count in (2, 3)
-        ),
-        Signature("generate_series", ("timestamp", "timestamp", "interval"), "timestamp"),
-        Signature("generate_series", ("timestamptz", "timestamptz", "interval"), "timestamptz"),
+        for family in ("json", "jsonb")
+    )  # fmt: skip
+
+
+def _members(form: str, result: str, called: str) -> Sequence[SetFunction]:
+    """Return the rows of json_each and its relatives: one of the function, one for each column."""
+    found = []
+    for family in ("json", "jsonb"):
+        name = f"{family}_{form}"
+        example = (f"key FROM {name}('{{\"a\": 1}}')", "a")
+        found += [
+            SetFunction(name, name, f"{family} > text", example, columns=(f"{name} key", f"{name} value")),
+            SetFunction(f"{name} key", "", f"{family} > text", None, f"json_names({{0}}, '{name}')"),
+            SetFunction(f"{name} value", "", f"{family} > {result or family}", None, f"{called}({{0}}, '{name}')"),
+        ]
+    return found
+
+
+def _placed(printer: Printer, arguments: Sequence[Expression], texts: list[str]) -> str:
+    """Return the elements of an array with their places, as rows (x, n)."""
+    pairs = f"list_transform({texts[0]}, lambda item, place: {{'f1': item, 'f2': CAST(place AS INTEGER)}})"
+    return f"CASE WHEN {texts[0]} IS NOT NULL THEN {pairs} END"
+
+
+SERIES = "; ".join(
+    [
+        *(f"{' '.join([family] * count)} > {family}" for family in ("int4", "int8", "numeric") for count in (2, 3)),
+        *(f"{family} {family} interval > {family}" for family in TIMES),
+    ]
+)
+SET_FUNCTIONS = (
+    SetFunction(
+        "generate_series", "generate_series", SERIES, ("generate_series(3, 3)", "3"), _series, _sequence,
+        is_series=True,
     ),
-    **CATALOG_SETS,
-    # The elements of an array with their places, as rows (x, n).
-    "_pg_expandarray": one("_pg_expandarray", "array", result="element"),
-    "unnest": one("unnest", "array", result="element"),
-    "generate_subscripts": (
-        *one("generate_subscripts", "array", "int4", result="int4"),
-        *one("", "array", "int4", "bool", result="int4"),
+    SetFunction("unnest", "unnest", "array > element", ("unnest(ARRAY[7])", "7"), "{0}", "{0}"),
+    SetFunction(
+        "generate_subscripts", "generate_subscripts", "array int4 > int4", ("generate_subscripts(ARRAY[7], 1)", "1"),
+        "CASE WHEN {1} = 1 THEN generate_series(1, CAST(len({0}) AS INTEGER)) END", is_series=True,
     ),
-    "string_to_table": (
-        *text_function("string_to_table", "text"),
-        *text_function("string_to_table", "text", "text"),
+    # Of an int2vector or an oidvector, which counts from 0.
+    SetFunction(
+        "vector_subscripts", duckdb="CASE WHEN {1} = 1 THEN range(0, len({0})) END", is_series=True,
     ),
-    "regexp_split_to_table": (
-        *text_function("regexp_split_to_table", "text"),
-        *text_function("regexp_split_to_table", "text", "text"),
+    SetFunction(
+        "string_to_table", "string_to_table", "text text > text; text text text > text",
+        ("string_to_table('a', ',')", "a"), _of_three("text_to_array", "CAST(NULL AS VARCHAR)", ""),
     ),
-    "regexp_matches": (
-        *text_function("regexp_matches", "text", result="text[]"),
-        *text_function("regexp_matches", "text", "text", result="text[]"),
+    SetFunction(
+        "regexp_split_to_table", "regexp_split_to_table", "text text > text; text text text > text",
+        ("regexp_split_to_table('a', ' +')", "a"), _of_three("regexp_split", "''", f", {RUN}"),
     ),
-}
+    SetFunction(
+        "regexp_matches", "regexp_matches", "text text > text[]; text text text > text[]",
+        ("regexp_matches('foobar', 'o(b)')", "{b}"), _of_three("regexp_every_match", "''", f", {RUN}"),
+    ),
+    *_of_json("array_elements", "", "json_items", "[7]", "7", "value"),
+    *_of_json("array_elements_text", "text", "json_item_texts", "[7]", "7", "value"),
+    *_of_json("object_keys", "text", "json_names", '{"a": 1}', "a"),
+    *_members("each", "", "json_values"),
+    *_members("each_text", "text", "json_value_texts"),
+    SetFunction("_pg_expandarray", "_pg_expandarray", "array > element", None, _placed, of_rows=True),
+    *(_of_catalog(known) for known in CATALOG.values() if known.returns_rows),
+)  # fmt: skip

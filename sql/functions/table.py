@@ -1,16 +1,18 @@
 """The table of all functions and operators: the rows of each family, and what is asked of all.
 
 Enters: rows. Leaves: signatures by the names that clients write, rules by canonical names and
-forms, and what `sql` knows of a canonical name. Aggregates have a table beside it.
+forms, and what `sql` knows of a canonical name. Aggregates, functions of windows and functions that
+return rows are other kinds of rows, each with names of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sql.functions import (
     addresses,
     advisory_locks,
+    aggregates,
     arrays,
     bytes,
     catalog,
@@ -23,15 +25,19 @@ from sql.functions import (
     patterns,
     records,
     session,
+    sets,
+    sums,
     texts,
     times,
+    windows,
 )
-from sql.functions.aggregates import SCALED_AGGREGATES
+from sql.functions.aggregate_rows import Aggregate, AggregateRule, WindowFunction
 from sql.functions.missing import missing
 from sql.functions.printing import Rule
-from sql.functions.rows import IMMUTABLE, Function, Kernel, Routine, of_family
+from sql.functions.rows import IMMUTABLE, Function, Kernel, Routine, Row, of_family
+from sql.functions.sets import SetFunction
 from sql.functions.signatures import Signature
-from sql.tree.expressions import Expression
+from sql.tree.expressions import AggregateCall, Expression, WindowCall
 
 FAMILIES = (
     *(comparisons.FUNCTIONS, numbers.FUNCTIONS, mathematics.FUNCTIONS, texts.FUNCTIONS, patterns.FUNCTIONS),
@@ -56,11 +62,25 @@ SPARK_RULES: Mapping[tuple[str, str], Rule] = {
     (row.canonical, form): rule for row in ROWS.values() for form, rule in row.spark_rules()
 }
 
+AGGREGATE_ROWS: Mapping[str, Aggregate] = {
+    row.canonical: row for family in (sums.AGGREGATES, aggregates.AGGREGATES) for row in family
+}
+WINDOW_ROWS: Mapping[str, WindowFunction] = {row.canonical: row for row in windows.WINDOW_FUNCTIONS}
+SET_ROWS: Mapping[str, SetFunction] = {row.canonical: row for row in sets.SET_FUNCTIONS}
+# By the one name of each, and the canonical names of calls that make one column of two.
+SET_NAMES: Mapping[str, SetFunction] = {row.names or row.canonical: row for row in sets.SET_FUNCTIONS}
+DUCKDB_AGGREGATES: Mapping[str, AggregateRule] = {
+    name: row.duckdb_rule for name, row in AGGREGATE_ROWS.items() if row.duckdb_rule is not None
+}
+SPARK_AGGREGATES: Mapping[str, AggregateRule] = {
+    name: row.spark_rule for name, row in AGGREGATE_ROWS.items() if row.spark_rule is not None
+}
 
-def _named(is_operator: bool, is_prefix: bool = False) -> dict[str, tuple[Signature, ...]]:
+
+def _named(rows: Iterable[Row], is_operator: bool = False, is_prefix: bool = False) -> dict[str, tuple[Signature, ...]]:
     """Return the overloads by the names that clients write, missing ones as well."""
     found: dict[str, list[Signature]] = {}
-    for row in ROWS.values():
+    for row in rows:
         for names, overload in row.named_overloads:
             for name in names:
                 if is_symbol(name) == is_operator and (len(overload.arguments) == 1 or not is_prefix):
@@ -75,9 +95,14 @@ def is_symbol(name: str) -> bool:
     return not (name[0].isalpha() or name[0] == "_")
 
 
-FUNCTIONS = _named(is_operator=False)
-BINARY_OPERATORS = _named(is_operator=True)
-PREFIX_OPERATORS = _named(is_operator=True, is_prefix=True)
+FUNCTIONS = _named(ROWS.values())
+BINARY_OPERATORS = _named(ROWS.values(), is_operator=True)
+PREFIX_OPERATORS = _named(ROWS.values(), is_operator=True, is_prefix=True)
+AGGREGATES = _named(AGGREGATE_ROWS.values())
+WINDOW_FUNCTIONS = _named(WINDOW_ROWS.values())
+TABLE_FUNCTIONS = _named(SET_ROWS.values())
+DISTINCT_FREE = frozenset(name for name, row in AGGREGATE_ROWS.items() if row.distinct_free)
+WITHIN_GROUP = frozenset(name for row in AGGREGATE_ROWS.values() if row.within_group for name in row.names.split())
 
 
 def volatility(canonical: str) -> str:
@@ -106,8 +131,8 @@ def can_fail(canonical: str) -> bool:
 
 def result_scale(canonical: str, operands: Sequence[Expression], position: int | None = None) -> int | None:
     """Return the display scale of a numeric call's value."""
-    row = ROWS.get(canonical)
-    rule = SCALED_AGGREGATES.get(canonical) if row is None else row.scale
+    row = ROWS.get(canonical) or AGGREGATE_ROWS.get(canonical)
+    rule = None if row is None else row.scale
     return None if rule is None else rule(operands, position)
 
 
@@ -116,3 +141,11 @@ def kernel_of(canonical: str, family: str) -> Kernel | None:
     row = ROWS.get(canonical)
     found: Kernel | None = None if row is None else of_family(row.kernel, family)
     return found
+
+
+def added_in_order(call: AggregateCall | WindowCall) -> bool:
+    """Tell whether an aggregate adds floats, so that its last digits depend on the order of the
+    rows.
+    """
+    row = AGGREGATE_ROWS.get(call.function)
+    return row is not None and bool(call.arguments) and row.adds_in_order(call.arguments[0].type.family)

@@ -24,7 +24,7 @@ from ringbuffer.groups.first_rows import (
 )
 from ringbuffer.groups.hash_table import ENTRY_WORDS_MAX, TableLayout
 from sql.errors import SqlError, not_supported
-from sql.functions.aggregates import ORDERED_SET_AGGREGATES
+from sql.functions.table import AGGREGATE_ROWS
 from sql.tree.expressions import AggregateCall, Case, Expression, Literal, SortKey
 from sql.types.datatypes import BOOL, SqlType
 from views.codegen.expressions import position_of
@@ -32,7 +32,6 @@ from views.codegen.values import (
     COMPARED_WORDS,
     FLOATS,
     INTEGERS,
-    TEXTS,
     compared_form,
     has_equality,
     has_order,
@@ -48,8 +47,6 @@ from views.model.trees import meaning
 KEYS_MAX = 63  # bits of the null mask
 # An exact variance is read from sums and sums of squares of 64-bit numbers.
 SQUARED_PRECISION_MAX = 18
-VARIANCES = ("var_samp", "var_pop", "stddev_samp", "stddev_pop")
-BITS = {"bit_and": State.BIT_AND, "bit_or": State.BIT_OR, "bit_xor": State.BIT_XOR}
 HASH_WORDS = 1
 
 
@@ -320,57 +317,39 @@ def first_row(slots: Sequence[AggregateSlot]) -> FirstRow:
 
 def state_of(call: AggregateCall) -> State:
     """Return the state that an aggregate needs besides the count."""
-    if call.function in ("count", "count_star"):
-        return State.COUNT
     if call.function == FIRST:
         return State.FIRST
-    if not call.arguments:
-        raise not_mergeable(call, f"{call.function}()")
-    kind = call.arguments[0].type
-    family = kind.family
-    if call.order_by:
+    kind = call.arguments[0].type if call.arguments else None
+    row = AGGREGATE_ROWS.get(call.function)
+    name = None if row is None else row.state(kind)
+    if name == "COUNT":
+        return State.COUNT
+    if kind is not None and call.order_by:
         raise not_mergeable(call, f"{call.function}({kind.sql_name} ORDER BY ...)")
-    if call.function in ("bool_and", "bool_or") and kind == BOOL:
-        return State.ANY_FALSE if call.function == "bool_and" else State.ANY_TRUE
-    if call.function in ("sum", "avg"):
-        if family in INTEGERS:
-            return State.SUM_INTEGER
-        if family == "numeric":
-            return State.SUM_INTEGER if kind.display_scale is not None else State.SUM_NUMERIC
-        if family in FLOATS and call.function == "avg":
-            return State.AVERAGE_FLOAT
-        if family in FLOATS:
-            return State.SUM_FLOAT64 if family == "float8" else State.SUM_FLOAT32
-    if call.function in VARIANCES:
-        if family in FLOATS:
-            return State.AVERAGE_FLOAT
-        is_small = (
-            kind.display_scale is not None and (kind.precision or SQUARED_PRECISION_MAX + 1) <= SQUARED_PRECISION_MAX
-        )
-        if family in INTEGERS or (family == "numeric" and is_small):
-            return State.SUM_SQUARES
-    if call.function in BITS and family in INTEGERS:
-        return BITS[call.function]
-    if call.function in ("min", "max"):
-        smaller = call.function == "min"
-        if (family in COMPARED_WORDS and family != "bool") or kind.is_enum:
-            return State.MIN_INTEGER if smaller else State.MAX_INTEGER
-        if family in FLOATS:
-            return State.MIN_FLOAT if smaller else State.MAX_FLOAT
-        if family == "numeric":
-            return State.MIN_NUMERIC if smaller else State.MAX_NUMERIC
-        if family in TEXTS:
-            return State.MIN_TEXT if smaller else State.MAX_TEXT
-        if is_string(kind) and has_order(kind):
-            return State.MIN_STORED if smaller else State.MAX_STORED
-    raise not_mergeable(call, f"{call.function}({kind.sql_name})")
+    if name is None or (kind is not None and not is_kept(name, kind)):
+        raise not_mergeable(call, f"{call.function}({'' if kind is None else kind.sql_name})")
+    return State[name]
+
+
+def is_kept(state: str, kind: SqlType) -> bool:
+    """Tell whether values of a type can be kept in a state.
+
+    Sums of squares need few digits, extremes of stored values an order.
+    """
+    match state:
+        case "SUM_SQUARES":
+            return (
+                kind.family in INTEGERS or kind.family in FLOATS or 0 < (kind.precision or 0) <= SQUARED_PRECISION_MAX
+            )
+        case "MIN_STORED" | "MAX_STORED":
+            return has_order(kind)
+    return True
 
 
 def not_mergeable(call: AggregateCall, what: str) -> SqlError:
     """Return the 0A000 for an aggregate that has no state to keep."""
-    is_placed = call.function not in ORDERED_SET_AGGREGATES and any(
-        key.expression not in call.arguments for key in call.order_by
-    )
+    row = AGGREGATE_ROWS.get(call.function)
+    is_placed = not (row and row.within_group) and any(key.expression not in call.arguments for key in call.order_by)
     keys = "value, place" if is_placed else "value"
     named = "... AS value, ... AS place" if is_placed else "... AS value"
     hint = (

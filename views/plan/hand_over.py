@@ -16,7 +16,7 @@ from functools import lru_cache
 from sql.bind.expressions.readers import open_expressions
 from sql.emit.spark import emit_spark
 from sql.errors import SqlError
-from sql.functions.catalog import CATALOG_SETS
+from sql.functions.catalog import OF_CATALOG
 from sql.functions.volatility import is_fixed
 from sql.tree.expressions import Cast, Expression
 from sql.tree.relations import Filter, Join, Project, Recursive, Relation, Scan, TableFunction
@@ -86,7 +86,7 @@ def of_readers(relation: Relation) -> Iterator[Expression | TableFunction]:
     """Yield what asks for a setting, the session or the catalog of the reader of a relation."""
     yield from open_expressions(relation)
     for part in all_relations(relation):
-        if isinstance(part, TableFunction) and any(name in CATALOG_SETS for name, _ in part.calls):
+        if isinstance(part, TableFunction) and any(name in OF_CATALOG for name, _ in part.calls):
             yield part
         yield from (node for item in operator_expressions(part) for node in walk(item) if not _is_plain(node))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sql.functions.table import AGGREGATE_ROWS
 from sql.tree.expressions import AggregateCall, Case, Column, Expression, Literal, WindowCall
 from sql.tree.relations import Aggregate, Limit, Project, Relation, Schema, Sort, Values, Window
 from sql.types.datatypes import BOOL
@@ -20,7 +21,7 @@ from views.model.steps import make_step, unique_names
 from views.model.trees import columns_of, meaning, rewrite, substitute
 
 COUNT_STAR = "count_star"
-SKIP_NULLS = frozenset({COUNT_STAR, "count", "sum", "avg", "min", "max", "bool_and", "bool_or"})
+SKIP_NULLS = frozenset(name for name, row in AGGREGATE_ROWS.items() if row.states)
 
 
 class Columns:

@@ -13,13 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from sql.functions.table import DISTINCT_FREE
 from sql.tree.expressions import AggregateCall, Call, Cast, Column, Expression, Literal
 from sql.types.datatypes import BOOL, FLOAT8, INT8, SqlType, scaled_numeric
 from views.model.exact_sums import sum_type
 
 COUNTS = ("count", "count_star")
 # What the same function makes of its own results, however often each is there.
-REPEATED = ("min", "max", "bool_and", "bool_or", "bit_and", "bit_or")
+REPEATED = DISTINCT_FREE
 SUMS = ("sum", "avg")
 FLOATS = ("float4", "float8")
 EXACT = ("int2", "int4", "int8", "numeric")

@@ -18,9 +18,9 @@ from sql.bind.expressions.object_names import as_array
 from sql.bind.expressions.operators import type_name
 from sql.bind.expressions.placeholder_columns import FIRST_AGGREGATE, FIRST_WINDOW
 from sql.errors import SqlError, not_supported
-from sql.functions.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, adds_floats
 from sql.functions.overloads import AmbiguousError, choose
 from sql.functions.signatures import Signature
+from sql.functions.table import AGGREGATE_ROWS, AGGREGATES, WITHIN_GROUP
 from sql.parse.syntax import FunctionCall, SortItem
 from sql.tree.expressions import AggregateCall, Expression, Literal, SortKey
 from sql.tree.walks import aggregate_expressions, columns_of, map_aggregate
@@ -30,10 +30,6 @@ from sql.types.datatypes import INT4, INT8, SqlType
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
 
-# DISTINCT changes nothing for these, and without it their states merge.
-DISTINCT_FREE = frozenset({"min", "max", "bool_and", "bool_or"})
-# Aggregates whose value depends on the order of the rows.
-ORDERED = frozenset({"string_agg", "array_agg"})
 # The hint for overloads of functions.
 NONE_HINT = "No function matches the given name and argument types. You might need to add explicit type casts."
 
@@ -43,7 +39,7 @@ def aggregate(binder: Binder, node: FunctionCall) -> Expression:
     mark = Mark.of(binder.scope.outer)
     inner = replace(binder, inside_aggregate=True)
     order: tuple[SortKey, ...]
-    if node.name in ORDERED_SET_AGGREGATES:
+    if node.name in WITHIN_GROUP:
         function, arguments, kind, order = ordered_set(inner, node)
     else:
         if node.within_group:
@@ -54,7 +50,7 @@ def aggregate(binder: Binder, node: FunctionCall) -> Expression:
     condition = None
     if node.filter is not None:
         condition = bind_filter(binder, node)
-    distinct = node.distinct and function not in DISTINCT_FREE
+    distinct = node.distinct and not AGGREGATE_ROWS[function].distinct_free
     if node.distinct:
         require_equality([argument.type for argument in arguments], node.position)
     call = AggregateCall(function, arguments, kind, condition, distinct, node.position, node.text, order)
@@ -65,6 +61,7 @@ def sort_keys(
     binder: Binder, node: FunctionCall, function: str, arguments: tuple[Expression, ...]
 ) -> tuple[SortKey, ...]:
     """Return the order in which an aggregate takes its rows, if its value depends on that."""
+    row = AGGREGATE_ROWS[function]
     keys = tuple(sort_key(binder, item) for item in node.order_by)
     if node.distinct:
         # A varchar has become a text for the function's sake.
@@ -74,11 +71,11 @@ def sort_keys(
             if key.expression not in arguments:
                 message = "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list"
                 raise SqlError("42P10", message, item.position)
-        if not keys and node.name in ORDERED:
+        if not keys and row.ordered:
             # PostgreSQL finds the different values by sorting them.
             keys = tuple(SortKey(argument) for argument in arguments if not isinstance(argument, Literal))
-    is_added = bool(arguments) and adds_floats(function, arguments[0].type.family)
-    return keys if node.name in ORDERED or is_added else ()
+    is_added = bool(arguments) and row.adds_in_order(arguments[0].type.family)
+    return keys if row.ordered or is_added else ()
 
 
 def as_argument(key: SortKey, given: Sequence[Expression], arguments: Sequence[Expression]) -> SortKey:
@@ -145,7 +142,7 @@ def pick(name: str, operands: list[Expression], position: int) -> Signature:
     families = [operand.type.family for operand in operands]
     written = f"{name}({', '.join(type_name(operand) for operand in operands)})"
     try:
-        found = choose((AGGREGATES | ORDERED_SET_AGGREGATES)[name], families)
+        found = choose(AGGREGATES[name], families)
     except AmbiguousError:
         hint = "Could not choose a best candidate function. You might need to add explicit type casts."
         raise SqlError("42725", f"function {written} is not unique", position, hint=hint) from None

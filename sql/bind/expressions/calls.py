@@ -26,14 +26,12 @@ from sql.bind.expressions.session_functions import SESSION_FUNCTIONS, is_known, 
 from sql.bind.expressions.source_positions import start_of
 from sql.catalog.catalog import KnowsSchemas
 from sql.errors import SqlError, not_supported
-from sql.functions.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
 from sql.functions.catalog import OF_CATALOG
 from sql.functions.missing import AGGREGATE_NAMES, NAMES
 from sql.functions.overloads import AmbiguousError, choose
 from sql.functions.rows import VOLATILE
-from sql.functions.sets import JSON_MEMBERS, TABLE_FUNCTIONS
 from sql.functions.signatures import PSEUDO, TIMES, Signature
-from sql.functions.table import FUNCTIONS, ROWS
+from sql.functions.table import AGGREGATES, FUNCTIONS, ROWS, SET_NAMES, SET_ROWS, TABLE_FUNCTIONS, WINDOW_FUNCTIONS
 from sql.names.suggestions import did_you_mean
 from sql.parse.syntax import Constant, FunctionCall, NamedArgument, Row, TypeCast
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
@@ -51,9 +49,7 @@ SEQUENCES = frozenset({"nextval", "currval", "setval"})
 CASTS = frozenset({"text", "name", "bpchar", "varchar", "int4", "int8"}) - FUNCTIONS.keys()
 FORMS = frozenset({"coalesce", "greatest", "least", "nullif"})
 SCALAR_NAMES = FORMS | SESSION_FUNCTIONS | time_functions.TIME_FUNCTIONS | FUNCTIONS.keys()
-CALLED_NAMES = (
-    SCALAR_NAMES | AGGREGATES.keys() | ORDERED_SET_AGGREGATES.keys() | WINDOW_FUNCTIONS.keys() | TABLE_FUNCTIONS.keys()
-)
+CALLED_NAMES = SCALAR_NAMES | AGGREGATES.keys() | WINDOW_FUNCTIONS.keys() | TABLE_FUNCTIONS.keys()
 MANY_HINT = "Could not choose a best candidate function. You might need to add explicit type casts."
 
 
@@ -65,7 +61,7 @@ def call(binder: Binder, node: FunctionCall) -> Expression:
         return function(binder, node)
     if name in JSON_NAMES:
         return json_call(binder, node)
-    if name in AGGREGATES or name in ORDERED_SET_AGGREGATES or name in AGGREGATE_NAMES:
+    if name in AGGREGATES or name in AGGREGATE_NAMES:
         if name in AGGREGATE_NAMES:
             raise not_supported(f"the aggregate {name}", node.position)
         return aggregates.aggregate(binder, node) if node.over is None else windows.window(binder, node)
@@ -388,9 +384,6 @@ JSON_FUNCTIONS: Mapping[str, Callable[[Binder, FunctionCall, list[Expression]], 
 }
 JSON_NAMES = JSON_FUNCTIONS.keys() | AGGREGATED.keys()
 
-SET_FUNCTIONS = TABLE_FUNCTIONS | {
-    name: column for columns in JSON_MEMBERS.values() for name, column in columns.items()
-}
 SEQUENCE_CALLS = frozenset({"nextval", "currval", "setval"})
 MOVE_HINT = "You might be able to move the set-returning function into a LATERAL FROM item."
 
@@ -412,12 +405,12 @@ def resolve_set(binder: Binder, node: FunctionCall) -> SetCall:
     if families == ["unknown"] and node.name == "unnest":
         raise SqlError("42725", f"function {written} is not unique", node.position, hint=MANY_HINT)
     try:
-        found = choose(SET_FUNCTIONS[node.name], families)
+        found = choose(TABLE_FUNCTIONS.get(node.name) or SET_NAMES[node.name].overloads, families)
     except AmbiguousError:
         raise SqlError("42725", f"function {written} is not unique", node.position, hint=MANY_HINT) from None
     if found is None:
         raise SqlError("42883", f"function {written} does not exist", node.position, hint=aggregates.NONE_HINT)
-    if not found.canonical:
+    if not found.canonical or SET_ROWS[found.canonical].columns:
         raise not_supported(f"the function {written}", node.position)
     arguments = converted(found, operands, binder.context)
     if found.canonical in OF_CATALOG:

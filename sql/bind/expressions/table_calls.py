@@ -9,11 +9,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sql.bind.expressions import user_functions
-from sql.bind.expressions.calls import SET_FUNCTIONS, chosen, refuse_set_decorations, resolve_set, value_of_call
+from sql.bind.expressions.calls import chosen, refuse_set_decorations, resolve_set, value_of_call
 from sql.bind.expressions.scope import Scope, fields_of, table_scope
 from sql.errors import SqlError, not_supported
-from sql.functions.catalog import CATALOG
-from sql.functions.sets import JSON_MEMBERS
+from sql.functions.table import SET_NAMES
 from sql.parse.syntax import FunctionCall, FunctionTable
 from sql.tree.expressions import Column, Expression, Literal, WindowCall
 from sql.tree.relations import OutputColumn, Project, Relation, TableFunction, Values, Window
@@ -21,12 +20,6 @@ from sql.types.datatypes import INT8
 
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
-
-# Functions whose one column has a name of its own.
-NAMED_VALUE = frozenset(f"{family}_array_elements{form}" for family in ("json", "jsonb") for form in ("", "_text"))
-VALUE = "value"
-# Functions whose rows have columns.
-OF_ROWS = frozenset({"_pg_expandarray", *(name for name, one in CATALOG.items() if one.fields)})
 
 
 def bind_function_table(item: FunctionTable, binder: Binder) -> tuple[Relation, Scope]:
@@ -39,13 +32,14 @@ def bind_function_table(item: FunctionTable, binder: Binder) -> tuple[Relation, 
     if len(calls) == 1 and user_functions.candidates(binder.context.catalog, binder.context.settings, calls[0]):
         return user_function_table(item, alias, binder)
     names = [call.label for call in calls]
+    first = SET_NAMES.get(calls[0].name)
     if len(calls) == 1:
-        names = [VALUE if calls[0].name in NAMED_VALUE else alias]
-    if len(calls) == 1 and calls[0].name not in SET_FUNCTIONS:
+        names = [(first and first.column) or alias]
+    if len(calls) == 1 and first is None:
         relation = single_row(binder, calls[0], names[0], item.ordinality)
     else:
         relation = with_fields(function_rows(binder, calls, names, item.ordinality), calls)
-    is_value = len(calls) == 1 and not item.ordinality and calls[0].name not in OF_ROWS
+    is_value = len(calls) == 1 and not item.ordinality and not (first and first.of_rows)
     return named_table(item, alias, relation, is_value)
 
 
@@ -78,17 +72,22 @@ def named_table(item: FunctionTable, alias: str, relation: Relation, is_value: b
 
 def with_fields(relation: Relation, calls: tuple[FunctionCall, ...]) -> Relation:
     """Return the rows of functions with a column for each field of the rows that some return."""
-    if not any(call.name in OF_ROWS for call in calls):
+    if not any(map(has_fields, calls)):
         return relation
     items: list[tuple[str, Expression]] = []
     for index, column in enumerate(relation.schema):
         value = Column(index, column.name, column.type)
-        if index < len(calls) and calls[index].name in OF_ROWS:
+        if index < len(calls) and has_fields(calls[index]):
             assert column.type.record is not None, column
             items += [(name, one) for (name, _), one in zip(column.type.record.fields, fields_of(value), strict=True)]
         else:
             items.append((column.name, value))
     return Project(relation, tuple(items))
+
+
+def has_fields(call: FunctionCall) -> bool:
+    """Tell whether the rows of a function are records, whose fields are the columns."""
+    return call.name in SET_NAMES and SET_NAMES[call.name].of_rows
 
 
 def spread(calls: tuple[FunctionCall, ...]) -> tuple[FunctionCall, ...]:
@@ -98,8 +97,8 @@ def spread(calls: tuple[FunctionCall, ...]) -> tuple[FunctionCall, ...]:
     """
     found: list[FunctionCall] = []
     for call in calls:
-        if call.name in JSON_MEMBERS:
-            columns = tuple(JSON_MEMBERS[call.name])
+        columns = SET_NAMES[call.name].columns if call.name in SET_NAMES else ()
+        if columns:
             found += [replace(call, name=column, label=column.split()[1]) for column in columns]
             continue
         if call.name == "unnest" and len(call.arguments) > 1:
@@ -121,7 +120,7 @@ def function_rows(binder: Binder, calls: tuple[FunctionCall, ...], names: list[s
     """Return the rows of set-returning functions side by side."""
     bound = []
     for call in calls:
-        if call.name not in SET_FUNCTIONS:
+        if call.name not in SET_NAMES:
             raise not_supported(f"the function {call.name} beside others in FROM", call.position)
         refuse_set_decorations(call)
         bound.append(resolve_set(binder, call))

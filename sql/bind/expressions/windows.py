@@ -12,9 +12,8 @@ from sql.bind.expressions import aggregates
 from sql.bind.expressions.coerce import coerce, unify
 from sql.bind.expressions.operators import type_name
 from sql.errors import SqlError, not_supported
-from sql.functions.aggregates import AGGREGATES, HYPOTHETICAL, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
 from sql.functions.overloads import choose
-from sql.functions.table import FUNCTIONS
+from sql.functions.table import AGGREGATES, FUNCTIONS, WINDOW_FUNCTIONS, WINDOW_ROWS, WITHIN_GROUP
 from sql.parse.syntax import FrameBound, FunctionCall, SortItem, WindowDefinition
 from sql.times.interval_values import span_us
 from sql.tree.expressions import Expression, Literal, SortKey, WindowCall, WindowFrame
@@ -29,10 +28,10 @@ def window(binder: Binder, node: FunctionCall) -> Expression:
     """Return the column that stands for a window call."""
     name = node.name
     if node.over is None:
-        if node.within_group and name in HYPOTHETICAL:
+        if node.within_group and name in WINDOW_ROWS and WINDOW_ROWS[name].hypothetical:
             raise not_supported(f"the aggregate {name}", node.position)
         raise SqlError("42809", f"window function {name} requires an OVER clause", node.position)
-    if name not in WINDOW_FUNCTIONS and name not in AGGREGATES and name not in ORDERED_SET_AGGREGATES:
+    if name not in WINDOW_FUNCTIONS and name not in AGGREGATES:
         if name in FUNCTIONS:
             message = f"OVER specified, but {name} is not a window function nor an aggregate function"
             raise SqlError("42809", message, node.position)
@@ -42,7 +41,7 @@ def window(binder: Binder, node: FunctionCall) -> Expression:
         raise SqlError("0A000", "DISTINCT is not implemented for window functions", node.position)
     if node.order_by:
         raise SqlError("0A000", "aggregate ORDER BY is not implemented for window functions", node.position)
-    if node.name in ORDERED_SET_AGGREGATES:
+    if node.name in WITHIN_GROUP:
         raise SqlError("0A000", f"OVER is not supported for ordered-set aggregate {node.name}", node.position)
     inner = replace(binder, inside_window=True)
     if name in AGGREGATES:

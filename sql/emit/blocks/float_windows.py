@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from sql.emit.blocks.aggregates import over_clause, prepared, window_text
 from sql.emit.blocks.block import Block
 from sql.emit.expressions import ExpressionPrinter
-from sql.emit.rules.aggregate import added_in_order, added_name
+from sql.emit.rules.added_floats import added_name
 from sql.functions.arguments import RUN
+from sql.functions.table import added_in_order
 from sql.tree.expressions import WindowCall, WindowFrame
 from sql.tree.relations import Window
 from sql.types.datatypes import FLOAT4

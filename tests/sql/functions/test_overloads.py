@@ -11,11 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from sql.functions.aggregates import AGGREGATES, WINDOW_FUNCTIONS
 from sql.functions.catalog import CATALOG
 from sql.functions.overloads import AmbiguousError, choose
-from sql.functions.sets import TABLE_FUNCTIONS
-from sql.functions.table import BINARY_OPERATORS, FUNCTIONS, PREFIX_OPERATORS, ROWS
+from sql.functions.table import (
+    AGGREGATE_ROWS,
+    AGGREGATES,
+    BINARY_OPERATORS,
+    FUNCTIONS,
+    PREFIX_OPERATORS,
+    ROWS,
+    TABLE_FUNCTIONS,
+    WINDOW_FUNCTIONS,
+)
 from tests.golden import Golden, texts
 
 FILE = Path(__file__).with_name("overloads.txt")
@@ -30,7 +37,13 @@ def test_the_overload_is_chosen_as_ever(golden: Golden) -> None:
 def test_every_name_is_called() -> None:
     """A function whose row has an example is called by that."""
     called = {text.split()[0] for text in texts(FILE)}
-    called |= {name for row in ROWS.values() if row.example for names, _ in row.named_overloads for name in names}
+    called |= {
+        name
+        for row in (*ROWS.values(), *AGGREGATE_ROWS.values())
+        if row.example
+        for names, _ in row.named_overloads
+        for name in names
+    }
     # The tools' queries call those of the catalog.
     assert {
         name for table in (*TABLES, BINARY_OPERATORS, PREFIX_OPERATORS) for name, found in table.items() if found

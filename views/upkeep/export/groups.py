@@ -26,8 +26,9 @@ from ringbuffer.groups.hash_table import GroupTable, Words
 from ringbuffer.memory.columns import DTYPES, Morsel, PhysicalType
 from ringbuffer.memory.error_codes import MESSAGES, OK
 from sql.errors import SqlError
+from sql.functions.table import AGGREGATE_ROWS
 from sql.types.datatypes import SqlType
-from views.codegen.grouping import VARIANCES, AggregateSlot, Grouping, InputSlot, KeySlot
+from views.codegen.grouping import AggregateSlot, Grouping, InputSlot, KeySlot
 from views.codegen.values import FLOATS, is_string
 from views.model.text import aggregate_text
 from views.model.trees import meaning
@@ -147,9 +148,10 @@ class GroupReader:
         if slot.state is State.FIRST:
             return self._of_first_row(slot)
         at, seen_at = source.states[slot.state], source.count_word
-        if slot.call.function in ("sum", "avg"):
+        final = AGGREGATE_ROWS[slot.call.function].final
+        if final in ("total", "average"):
             return self._total(slot, at, seen_at, nulls)
-        if slot.call.function in VARIANCES:
+        if final == "variance":
             return self._variance(slot, source, nulls)
         nulls[:] = self.rows[:, seen_at] == 0
         if slot.state is State.ANY_FALSE:

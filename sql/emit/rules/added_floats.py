@@ -1,43 +1,31 @@
-"""The aggregates of Spark whose order matters."""
+"""Aggregates of floats as calls of a function of ours, which adds them in the order of the rows, by
+PostgreSQL's steps.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from sql.emit.rules.aggregate import (
-    AGGREGATE_RULES,
-    AggregateRule,
-    AggregateText,
-    added_in_order,
-    added_name,
-    deviation,
-    separator_of,
-    sort_key,
-)
-from sql.errors import not_supported
-from sql.functions.aggregates import DEVIATIONS, REGRESSION
-from sql.tree.expressions import SortKey, WindowCall
+from sql.functions.aggregate_rows import AggregateText
+from sql.functions.arguments import RUN
+from sql.tree.expressions import AggregateCall, SortKey, WindowCall
 
 
-def _string_agg(aggregate: AggregateText) -> str:
-    if isinstance(aggregate.call, WindowCall):
-        raise not_supported("string_agg with OVER in the upper part of a continuous view", aggregate.call.position)
-    separator = aggregate.printer.quoted(separator_of(aggregate))
-    keys = ", ".join(sort_key(aggregate.printer, key) for key in aggregate.keys)
-    order = f" WITHIN GROUP (ORDER BY {keys})" if keys else ""
-    return aggregate.wrap(f"listagg({aggregate.word}{aggregate.texts[0]}, {separator}){order}")
+def added_name(call: AggregateCall | WindowCall) -> str:
+    """Return the name under which `float8_aggregate` and `float8_window` know an aggregate that
+    adds floats.
+    """
+    return "real_sum" if call.function == "sum" and call.type.family == "float4" else call.function
 
 
-def _added(aggregate: AggregateText) -> str:
-    """Return a regression, or a deviation of floats; other deviations are exact."""
-    if not added_in_order(aggregate.call):
-        return deviation(aggregate)
-    if aggregate.word:
-        raise not_supported(f"{aggregate.call.function}(DISTINCT ...)", aggregate.call.position)
-    return added_text(aggregate)
+def duckdb_added_text(aggregate: AggregateText) -> str:
+    """Return the call that adds a group's floats in the order of its rows, or of its own ORDER
+    BY.
+    """
+    lists = [aggregate.wrap(f"list(CAST({text} AS DOUBLE){aggregate.ordered()})") for text in aggregate.texts]
+    name = aggregate.printer.quoted(added_name(aggregate.call))
+    return f"float8_aggregate({lists[0]}, {lists[-1]}, {name}, {RUN})"
 
 
-def added_text(aggregate: AggregateText) -> str:
+def spark_added_text(aggregate: AggregateText) -> str:
     """Return the call that adds a group's or a frame's floats in the order of the rows, or of its
     own ORDER BY.
 
@@ -68,10 +56,3 @@ def _compared(key: SortKey, place: int) -> str:
         f"WHEN {left} IS NULL AND {right} IS NOT NULL THEN {first} WHEN {left} IS NOT NULL AND {right} IS NULL THEN {last}"
         f" WHEN {left} < {right} THEN {less} WHEN {left} > {right} THEN {more}"
     )
-
-
-SPARK_AGGREGATES: Mapping[str, AggregateRule] = {
-    **AGGREGATE_RULES,
-    **dict.fromkeys(DEVIATIONS | REGRESSION, _added),
-    "string_agg": _string_agg,
-}

@@ -1,0 +1,218 @@
+"""Aggregates that count and add: counts, sums, averages, deviations, regressions.
+
+Sums of variable numerics are taken over `numeric_key`'s three integer parts and put together by
+`numeric_total`, exactly. Deviations of integers and numerics are exact: `numeric_variance` makes
+them of the count, the sum and the sum of squares. Deviations of floats, and regressions, are made
+of the values in the order of the rows by PostgreSQL's own steps (Youngs and Cramer), so that the
+same order has the same digits in every engine.
+"""
+
+from __future__ import annotations
+
+from sql.errors import not_supported
+from sql.functions.aggregate_rows import Aggregate, AggregateText, Wrap
+from sql.functions.printing import Printer, form_of
+from sql.functions.signatures import FLOATS, INTEGERS
+from sql.tree.numeric_scale import first
+from sql.types.datatypes import scaled_numeric
+
+EXACT_SUM = {"int2 int4 int8 numeric": "SUM_INTEGER", "variable": "SUM_NUMERIC"}
+# Of variances; a numeric has few digits enough, which `views.codegen.grouping` looks at.
+SQUARES = {"int2 int4 int8 numeric": "SUM_SQUARES", "float4 float8": "AVERAGE_FLOAT"}
+STATISTIC = (
+    "int2 > numeric; int4 > numeric; int8 > numeric; numeric > numeric; float4 > float8 as float8; float8 > float8"
+)
+PAIRS = "FROM (VALUES (1, 2), (2, 4), (4, 5)) t(y, x)"
+SOME = "FROM (VALUES (1), (2), (4), (NULL)) t(x)"
+
+
+def _count_star(aggregate: AggregateText) -> str:
+    condition = aggregate.condition
+    return aggregate.wrap("count(*)" if condition is None else f"count(CASE WHEN {condition} THEN 1 END)")
+
+
+def _count(aggregate: AggregateText) -> str:
+    return aggregate.wrap(f"count({aggregate.word}{aggregate.compared})")
+
+
+def _sum(aggregate: AggregateText) -> str:
+    if aggregate.kind.family in FLOATS:
+        return _added_floats(aggregate) or _float_total(aggregate)
+    return _total(aggregate)
+
+
+def _average(aggregate: AggregateText) -> str:
+    """Return sum / count, with PostgreSQL's scale of a quotient for numerics."""
+    kind, text, printer = aggregate.kind, aggregate.texts[0], aggregate.printer
+    count = _count(aggregate)
+    if kind.family in FLOATS:
+        return _added_floats(aggregate) or f"({_float_total(aggregate)} / CAST({count} AS DOUBLE))"
+    if form_of(kind) == "interval":
+        return printer.interval_average(_interval_sums(aggregate), count)
+    exact = (
+        printer.exact_average(aggregate.wrap, text, kind, count)
+        if kind.family == "numeric" and not aggregate.word
+        else None
+    )
+    if exact is not None:
+        return exact
+    total = _total(aggregate)
+    packed = total if form_of(kind) == "variable" else printer.pack(total, kind.display_scale or 0)
+    return f"numeric_quotient({packed}, {count})"
+
+
+def _added_floats(aggregate: AggregateText) -> str | None:
+    """Return a sum or an average of floats that are added in order.
+
+    None where no order is asked for, so that no list is made.
+    """
+    aggregate.refuse_distinct()
+    if not aggregate.has_order and aggregate.call.type.family != "float4":
+        return None
+    printer = aggregate.printer
+    return f"CAST({printer.added_text(aggregate)} AS {printer.type_name(aggregate.call.type)})"
+
+
+def _float_total(aggregate: AggregateText) -> str:
+    text, wrap = aggregate.texts[0], aggregate.wrap
+    infinite = f"{text} IN (CAST('Infinity' AS DOUBLE), CAST('-Infinity' AS DOUBLE))"
+    return f"float8_total({wrap(f'sum({text})')}, {wrap(f'bool_or({infinite})')})"
+
+
+def _total(aggregate: AggregateText) -> str:
+    """Return the sum of what is no float in the physical form of PostgreSQL's sum.
+
+    The inner sum of avg is DECIMAL for whole numbers.
+    """
+    printer, kind, text, wrap = aggregate.printer, aggregate.kind, aggregate.texts[0], aggregate.wrap
+    if kind.family in INTEGERS:
+        whole = scaled_numeric(0)
+        target = whole if aggregate.call.function == "avg" or kind.family == "int8" else aggregate.call.type
+        inner = text if kind.family != "int8" else f"CAST({text} AS {printer.type_name(whole)})"
+        return f"CAST({wrap(f'sum({aggregate.word}{inner})')} AS {printer.type_name(target)})"
+    match form_of(kind):
+        case "numeric":
+            return f"CAST({wrap(f'sum({aggregate.word}{text})')} AS {printer.type_name(kind)})"
+        case "variable":
+            aggregate.refuse_distinct()
+            return variable_total(printer, text, wrap)
+        case "interval":
+            return printer.interval_total(_interval_sums(aggregate))
+    raise aggregate.refused()
+
+
+def _interval_sums(aggregate: AggregateText) -> list[str]:
+    """Return the sums of the three parts of intervals."""
+    if aggregate.word:
+        raise not_supported("DISTINCT in a sum or an average of intervals")
+    wide = aggregate.printer.type_name(scaled_numeric(0))
+    parts = ("months", "days", "micros")
+    return [f"CAST({aggregate.wrap(f'sum(({aggregate.texts[0]}).{part})')} AS {wide})" for part in parts]
+
+
+def variable_total(printer: Printer, text: str, wrap: Wrap) -> str:
+    """Return the exact sum of variable numerics."""
+    wide = printer.type_name(scaled_numeric(0))
+    parts = ", ".join(
+        f"CAST({wrap(f'sum(numeric_part({text}).{part})')} AS {wide})" for part in ("whole", "high", "low")
+    )
+    return f"numeric_total({parts}, {wrap(f'bit_or(numeric_marks({text}))')})"
+
+
+def _deviation(aggregate: AggregateText) -> str:
+    """Return a variance or a standard deviation; that of floats is added in order."""
+    if aggregate.kind.family in FLOATS:
+        return _regression(aggregate)
+    _refuse_distinct(aggregate)
+    printer, kind, text, wrap = aggregate.printer, aggregate.kind, aggregate.texts[0], aggregate.wrap
+    if form_of(kind) == "variable":
+        totals = [variable_total(printer, part, wrap) for part in (text, f"numeric_multiply({text}, {text})")]
+    else:
+        scale = kind.display_scale or 0
+        wide = f"CAST({text} AS {printer.type_name(scaled_numeric(scale))})"
+        totals = [
+            printer.pack(f"CAST({wrap(f'sum({part})')} AS {printer.type_name(scaled_numeric(digits))})", digits)
+            for part, digits in ((wide, scale), (f"({wide} * {wide})", 2 * scale))
+        ]
+    name = printer.quoted(aggregate.call.function)
+    return f"numeric_variance({wrap(f'count({text})')}, {totals[0]}, {totals[1]}, {name})"
+
+
+def _regression(aggregate: AggregateText) -> str:
+    """Return an aggregate of floats that are added in the order of the rows."""
+    _refuse_distinct(aggregate)
+    return aggregate.printer.added_text(aggregate)
+
+
+def _refuse_distinct(aggregate: AggregateText) -> None:
+    if aggregate.word:
+        raise not_supported(f"{aggregate.call.function}(DISTINCT ...)", aggregate.call.position)
+
+
+def _pairs_count(aggregate: AggregateText) -> str:
+    """Return regr_count: how many pairs have no NULL."""
+    _refuse_distinct(aggregate)
+    y, x = aggregate.texts
+    return aggregate.wrap(f"count(CASE WHEN {x} IS NOT NULL THEN {y} END)")
+
+
+def _statistic(names: str, answer: str) -> Aggregate:
+    """Return the row of a variance or a deviation; the last of its names is the canonical one."""
+    canonical = names.split()[-1]
+    return Aggregate(
+        canonical, names, STATISTIC, (f"{canonical}(x) {SOME}", answer), both=_deviation, states=SQUARES,
+        final="variance", adds_floats=True,
+    )  # fmt: skip
+
+
+def _of_pairs(name: str, answer: str) -> Aggregate:
+    """Return the row of an aggregate of pairs of floats."""
+    return Aggregate(
+        name, name, "float8 float8 > float8", (f"{name}(y, x) {PAIRS}", answer), both=_regression, adds_floats=True,
+    )  # fmt: skip
+
+
+AGGREGATES = (
+    # The name stands with a star.
+    Aggregate(
+        "count_star", "count", "> int8", (f"count(*) {SOME}", "4"), both=_count_star, states={"any": "COUNT"}, final="count",
+        can_fail=False,
+    ),
+    Aggregate(
+        "count", "count", "any > int8", (f"count(x) {SOME}", "3"), both=_count, states={"any": "COUNT"},
+        final="count", can_fail=False,
+    ),
+    Aggregate(
+        "sum", "sum",
+        "int2 > int8; int4 > int8; int8 > numeric; numeric > numeric; float4 > float4; float8 > float8;"
+        "interval > interval",
+        (f"sum(x) {SOME}", "7"), both=_sum,
+        states={**EXACT_SUM, "float4": "SUM_FLOAT32", "float8": "SUM_FLOAT64"}, final="total", adds_floats=True,
+        scale=first,
+    ),
+    Aggregate(
+        "avg", "avg",
+        "int2 > numeric; int4 > numeric; int8 > numeric; numeric > numeric; float4 > float8; float8 > float8;"
+        "interval > interval",
+        (f"avg(x) {SOME}", "2.3333333333333333"), both=_average,
+        states={**EXACT_SUM, "float4 float8": "AVERAGE_FLOAT"}, final="average", adds_floats=True,
+    ),
+    _statistic("var_pop", "1.5555555555555556"),
+    _statistic("variance var_samp", "2.3333333333333333"),
+    _statistic("stddev_pop", "1.2472191289246471"),
+    _statistic("stddev stddev_samp", "1.5275252316519467"),
+    _of_pairs("corr", "0.9285714285714286"),
+    _of_pairs("covar_pop", "1.4444444444444444"),
+    _of_pairs("covar_samp", "2.1666666666666665"),
+    _of_pairs("regr_avgx", "3.6666666666666665"),
+    _of_pairs("regr_avgy", "2.3333333333333335"),
+    _of_pairs("regr_intercept", "-1.0714285714285718"),
+    _of_pairs("regr_r2", "0.8622448979591838"),
+    _of_pairs("regr_slope", "0.9285714285714286"),
+    _of_pairs("regr_sxx", "4.666666666666666"),
+    _of_pairs("regr_sxy", "4.333333333333333"),
+    _of_pairs("regr_syy", "4.666666666666666"),
+    Aggregate(
+        "regr_count", "regr_count", "float8 float8 > int8", (f"regr_count(y, x) {PAIRS}", "3"), both=_pairs_count,
+    ),
+)  # fmt: skip
