@@ -20,10 +20,6 @@ OVERLOADS: Mapping[str, str] = {
     "overlay": "bytea bytea int4 | bytea bytea int4 int4",
     "quote_literal": "element",
     "quote_nullable": "element",
-    "regexp_instr": "text text int4 | text text int4 int4 | text text int4 int4 int4 | text text int4 int4 int4 text"
-    " | text text int4 int4 int4 text int4",
-    "regexp_replace": "text text text int4 | text text text int4 int4 | text text text int4 int4 text",
-    "regexp_substr": "text text int4 | text text int4 int4 | text text int4 int4 text | text text int4 int4 text int4",
     "pg_terminate_backend": "int4 int8",
     "substring": "text text text",
     "to_char": "float4 text | interval text",

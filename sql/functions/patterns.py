@@ -85,19 +85,15 @@ def _similar_pattern(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"similar_pattern{'_escaped' if len(texts) > 1 else ''}({', '.join(texts)})"
 
 
-def _with_options(name: str, arguments_count: int) -> Rule:
-    """Return a call of a function of ours whose options may be left out."""
+def _filled(name: str, arguments_count: int, *defaults: int | str) -> Rule:
+    """Return a call of a function of ours with the values of arguments that are left out."""
 
     def rule(printer: Printer, node: Call, texts: list[str]) -> str:
-        options = [] if len(texts) > arguments_count else [printer.quoted("")]
-        return f"{name}({', '.join([*texts, *options, RUN])})"
+        left_out = defaults[len(texts) - arguments_count :]
+        values = [printer.quoted(value) if isinstance(value, str) else str(value) for value in left_out]
+        return f"{name}({', '.join([*texts, *values, RUN])})"
 
     return rule
-
-
-def _count(printer: Printer, node: Call, texts: list[str]) -> str:
-    defaults = ["1", printer.quoted("")]
-    return f"regexp_counted({', '.join([*texts, *defaults[len(texts) - 2 :], RUN])})"
 
 
 def _text_like(printer: Printer, node: Call, texts: list[str]) -> str:
@@ -144,28 +140,45 @@ FUNCTIONS = (
     ),
     Function(
         "regexp_replace", "regexp_replace", "text text text > text; text text text text > text",
-        ("regexp_replace('Thomas', '.[mN]a.', 'M')", "ThM"), duckdb=_with_options("regexp_replaced", 3), grows=True,
+        ("regexp_replace('Thomas', '.[mN]a.', 'M')", "ThM"), duckdb=_filled("regexp_replaced", 3, ""), grows=True,
+    ),
+    Function(
+        "regexp_replace_from", "regexp_replace", "text text text int4 > text",
+        ("regexp_replace('Thomas hates tomatoes', '[aeiou]', 'X', 5)", "ThomXs hates tomatoes"),
+        duckdb=_filled("regexp_replaced_from", 4, ""), grows=True,
+    ),
+    Function(
+        "regexp_replace_one", "regexp_replace",
+        "text text text int4 int4 > text; text text text int4 int4 text > text",
+        ("regexp_replace('A PostgreSQL function', 'a|e|i|o|u', 'X', 1, 3, 'i')", "A PostgrXSQL function"),
+        duckdb=_filled("regexp_replaced_one", 5, ""), grows=True,
     ),
     Function(
         "regexp_match", "regexp_match", "text text > text[]; text text text > text[]",
         ("regexp_match('foobarbequebaz', '(bar)(beque)')", "{bar,beque}"),
-        duckdb=_with_options("regexp_first_match", 2),
+        duckdb=_filled("regexp_first_match", 2, ""),
     ),
     Function(
         "regexp_split", "regexp_split_to_array", "text text > text[]; text text text > text[]",
-        ("regexp_split_to_array('hello world', '\\s+')", "{hello,world}"), duckdb=_with_options("regexp_split", 2),
+        ("regexp_split_to_array('hello world', '\\s+')", "{hello,world}"), duckdb=_filled("regexp_split", 2, ""),
     ),
     Function(
         "regexp_count", "regexp_count", "text text > int4; text text int4 > int4; text text int4 text > int4",
-        ("regexp_count('123456789012', '\\d\\d\\d', 2)", "3"), duckdb=_count,
+        ("regexp_count('123456789012', '\\d\\d\\d', 2)", "3"), duckdb=_filled("regexp_counted", 2, 1, ""),
     ),
     Function(
-        "regexp_instr", "regexp_instr", "text text > int4", ("regexp_instr('number of your street', '[^ ]+ ')", "1"),
-        duckdb=f"regexp_position({{0}}, {{1}}, {RUN})",
+        "regexp_instr", "regexp_instr",
+        "text text > int4; text text int4 > int4; text text int4 int4 > int4; text text int4 int4 int4 > int4; "
+        "text text int4 int4 int4 text > int4; text text int4 int4 int4 text int4 > int4",
+        ("regexp_instr('number of your street', '[^ ]+ ', 1, 2, 1)", "11"),
+        duckdb=_filled("regexp_position", 2, 1, 1, 0, "", 0),
     ),
     Function(
-        "regexp_substr", "regexp_substr", "text text > text",
-        ("regexp_substr('number of your street', '[^, ]+')", "number"), duckdb=f"regexp_whole({{0}}, {{1}}, {RUN})",
+        "regexp_substr", "regexp_substr",
+        "text text > text; text text int4 > text; text text int4 int4 > text; text text int4 int4 text > text; "
+        "text text int4 int4 text int4 > text",
+        ("regexp_substr('ABCDEFGHI', '(c..)(...)', 1, 1, 'i', 2)", "FGH"),
+        duckdb=_filled("regexp_substring", 2, 1, 1, "", 0),
     ),
     Function(
         "ilike", "~~*", "text text > bool", ("'ABC' ~~* 'a%'", "t"), can_fail=False, both=_text_like,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
+from itertools import islice
 from threading import Lock, local
 from types import TracebackType
 
@@ -138,13 +139,6 @@ def part(text: str, pattern: str) -> str | None:
         return None if match is None else match.parts()[0]
 
 
-def whole(text: str, pattern: str) -> str | None:
-    """Return regexp_substr(text, pattern)."""
-    with Compiled(pattern, "") as program:
-        match = first(program, text)
-        return None if match is None else match.whole()
-
-
 def first_match(text: str, pattern: str, letters: str) -> Texts | None:
     """Return regexp_match: the parenthesised parts of the first match, or the whole match."""
     refuse_global(letters, "regexp_match", "Use the regexp_matches function instead.")
@@ -163,17 +157,34 @@ def every_match(text: str, pattern: str, letters: str) -> list[Texts]:
 
 
 def replace(text: str, pattern: str, replacement: str, letters: str) -> str:
-    """Return regexp_replace. Raises 53200 before the text is too long."""
-    everywhere, template = options_of(letters).is_global, template_of(replacement) if "\\" in replacement else None
+    """Return regexp_replace of the first match, or with the letter g of every match."""
+    return replaced(text, pattern, replacement, 1, 0 if options_of(letters).is_global else 1, letters)
+
+
+def replace_from(text: str, pattern: str, replacement: str, start: int, letters: str) -> str:
+    """Return regexp_replace of the matches after a place."""
+    check_parameter("start", start)
+    return replaced(text, pattern, replacement, start, 0 if options_of(letters).is_global else 1, letters)
+
+
+def replace_one(text: str, pattern: str, replacement: str, start: int, number: int, letters: str) -> str:
+    """Return regexp_replace of the match with a number, 0 for every match."""
+    check_parameter("start", start)
+    check_parameter("n", number, least=0)
+    return replaced(text, pattern, replacement, start, number, letters)
+
+
+def replaced(text: str, pattern: str, replacement: str, start: int, number: int, letters: str) -> str:
+    """Return a text with matches replaced. Raises 53200 before the text is too long."""
+    template = template_of(replacement) if "\\" in replacement else None
 
     def pieces(program: Program) -> Iterator[str]:
         done = 0
-        for match in all_matches(program, text, count=MATCHES_AT_ONCE if everywhere else 1):
+        matches = all_matches(program, text, start - 1, min(number or MATCHES_AT_ONCE, MATCHES_AT_ONCE))
+        for match in islice(matches, number - 1, number) if number else matches:
             yield text[done : match.start]
             yield replacement if template is None else expanded(template, match)
             done = match.end
-            if not everywhere:
-                break
         yield text[done:]
 
     with Compiled(pattern, letters) as program:
@@ -226,14 +237,48 @@ def split(text: str, pattern: str, letters: str) -> list[str]:
 def count(text: str, pattern: str, start: int, letters: str) -> int:
     """Return regexp_count."""
     refuse_global(letters, "regexp_count")
-    if start <= 0:
-        raise SqlError("22023", f'invalid value for parameter "start": {start}')
+    check_parameter("start", start)
     with Compiled(pattern, letters) as program:
         return sum(1 for _ in program.search(text).spans(start - 1))
 
 
-def position(text: str, pattern: str) -> int:
-    """Return regexp_instr(text, pattern)."""
-    with Compiled(pattern, "") as program:
-        match = first(program, text)
-        return 0 if match is None else match.start + 1
+def check_parameter(name: str, value: int, least: int = 1) -> None:
+    """Raise 22023 for a number that is too small."""
+    if value < least:
+        raise SqlError("22023", f'invalid value for parameter "{name}": {value}')
+
+
+def substring(text: str, pattern: str, start: int, number: int, letters: str, group: int) -> str | None:
+    """Return regexp_substr."""
+    check_parameter("start", start)
+    check_parameter("n", number)
+    check_parameter("subexpr", group, least=0)
+    refuse_global(letters, "regexp_substr")
+    found = span_of(text, pattern, start, number, letters, group)
+    return None if found is None else text[slice(*found)]
+
+
+def position(text: str, pattern: str, start: int, number: int, end: int, letters: str, group: int) -> int:
+    """Return regexp_instr: the place of a match, or with an `end` of 1 the one after the match."""
+    check_parameter("start", start)
+    check_parameter("n", number)
+    if end not in (0, 1):
+        raise SqlError("22023", f'invalid value for parameter "endoption": {end}')
+    check_parameter("subexpr", group, least=0)
+    refuse_global(letters, "regexp_instr")
+    found = span_of(text, pattern, start, number, letters, group)
+    return 0 if found is None else found[end] + 1
+
+
+def span_of(text: str, pattern: str, start: int, number: int, letters: str, group: int) -> Span | None:
+    """Return where a match is, or the part that a group captured there.
+
+    A pattern without groups has its whole match as the first one.
+    """
+    with Compiled(pattern, letters) as program:
+        matches = all_matches(program, text, start - 1, min(number, MATCHES_AT_ONCE))
+        match = next(islice(matches, number - 1, None), None)
+        if match is None or group > max(match.groups_count, 1):
+            return None
+        span = match.start, match.end
+        return match.search.captures(span)[group - 1] if group and match.groups_count else span

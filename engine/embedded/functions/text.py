@@ -325,13 +325,20 @@ PATTERN_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
     ("regexp_matches_any", [_TEXT, _TEXT, _TEXT], "BOOLEAN", regular_expressions.matches),
     ("regexp_like_any", [_TEXT, _TEXT, _TEXT], "BOOLEAN", regular_expressions.like),
     ("regexp_part", [_TEXT, _TEXT], _TEXT, regular_expressions.part),
-    ("regexp_whole", [_TEXT, _TEXT], _TEXT, regular_expressions.whole),
+    ("regexp_substring", [_TEXT, _TEXT, "INTEGER", "INTEGER", _TEXT, "INTEGER"], _TEXT, regular_expressions.substring),
     ("regexp_first_match", [_TEXT, _TEXT, _TEXT], _TEXTS, regular_expressions.first_match),
     ("regexp_every_match", [_TEXT, _TEXT, _TEXT], "VARCHAR[][]", regular_expressions.every_match),
     ("regexp_replaced", [_TEXT, _TEXT, _TEXT, _TEXT], _TEXT, regular_expressions.replace),
+    ("regexp_replaced_from", [_TEXT, _TEXT, _TEXT, "INTEGER", _TEXT], _TEXT, regular_expressions.replace_from),
+    ("regexp_replaced_one", [*[_TEXT] * 3, "INTEGER", "INTEGER", _TEXT], _TEXT, regular_expressions.replace_one),
     ("regexp_split", [_TEXT, _TEXT, _TEXT], _TEXTS, regular_expressions.split),
     ("regexp_counted", [_TEXT, _TEXT, "INTEGER", _TEXT], "INTEGER", regular_expressions.count),
-    ("regexp_position", [_TEXT, _TEXT], "INTEGER", regular_expressions.position),
+    (
+        "regexp_position",
+        [_TEXT, _TEXT, "INTEGER", "INTEGER", "INTEGER", _TEXT, "INTEGER"],
+        "INTEGER",
+        regular_expressions.position,
+    ),
 ]
 # Functions that see NULLs.
 NULL_TEXT_SPECIFICATIONS = [("text_to_array", [_TEXT, _TEXT, _TEXT], _TEXTS, to_array)]

@@ -26,13 +26,13 @@ OPTIONS: dict[str, tuple[int | None, bool | None]] = {
     "regexp_matches_any": (2, False),
     "regexp_like_any": (2, False),
     "regexp_part": (None, False),
-    "regexp_whole": (None, False),
+    "regexp_substring": (4, True),
     "regexp_first_match": (2, False),
     "regexp_every_match": (2, None),
     "regexp_replaced": (3, None),
     "regexp_split": (2, True),
     "regexp_counted": (3, True),
-    "regexp_position": (None, False),
+    "regexp_position": (5, True),
 }
 
 
