@@ -4,9 +4,11 @@ that is committed, and what is only true at this moment.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from engine.scans.scans import streams_among
+from engine.storage.data_folder import folder_bytes
 from engine.streams import statistics as stream_statistics
 from engine.system_catalog.rows.settings import setting_rows
 from engine.system_catalog.session_context import SessionContext
@@ -42,9 +44,9 @@ def session_context(work: Work, image: CatalogImage) -> SessionContext:
     def number(assign: bool) -> int | None:
         return threads.on_loop(work.server.transactions.number_of, work.transaction, assign)
 
-    return SessionContext(
-        snapshot_of(image), settings.captured(), role, settings.show_all, activity, number, work.transaction.now_us
-    )
+    sizes = work.server.engines.committed_tables.bytes_of, partial(folder_bytes, work.server.config.data_dir)
+    snapshot, now_us = snapshot_of(image), work.transaction.now_us
+    return SessionContext(snapshot, settings.captured(), role, settings.show_all, activity, number, now_us, *sizes)
 
 
 def context_of(work: Work, image: CatalogImage) -> Any:

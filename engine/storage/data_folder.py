@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from engine.storage.storage import FOLDER_MODE, LOCK_FILE_NAME, StorageError
@@ -26,6 +27,16 @@ OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 def take_only_ours() -> None:
     """Let only the user of this process read the files that the process and its children make."""
     os.umask(UMASK)
+
+
+def folder_bytes(folder: Path) -> int:
+    """Return the bytes of all files below a folder, those that go meanwhile left out."""
+    found = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                found += os.lstat(os.path.join(place, name)).st_size
+    return found
 
 
 def require_private(folder: Path) -> None:

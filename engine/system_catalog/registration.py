@@ -18,7 +18,7 @@ from engine.embedded.error_mark import marked
 from engine.embedded.functions.registration import signature_of, type_of
 from engine.system_catalog import system_relations
 from engine.system_catalog.catalog_functions import RUNS, Run
-from engine.system_catalog.functions import objects, privileges, routines, sessions
+from engine.system_catalog.functions import objects, privileges, routines, sessions, sizes
 from engine.tables.session_functions import SESSIONS
 from sql.emit.duckdb import DuckDbExpressions
 from sql.errors import SqlError
@@ -26,7 +26,7 @@ from sql.functions.catalog import BY_CANONICAL, CatalogFunction, is_text, regist
 from sql.types.datatypes import SqlType
 
 # The table of functions is filled, and images know the catalog, when these modules are imported.
-FILLED = (objects, privileges, routines, sessions, system_relations)
+FILLED = (objects, privileges, routines, sessions, sizes, system_relations)
 SECOND_US = 1_000_000
 
 

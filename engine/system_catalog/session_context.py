@@ -201,6 +201,8 @@ class SessionContext(Names):
         transaction_number: the number of the transaction; None where it has none yet and need not
             have one, unless told to assign it.
         now_us: the time of the transaction, in microseconds since 1970.
+        table_bytes: the bytes of a table by its name in the file, as of the last commit.
+        folder_bytes: the bytes of all files of the data folder.
     """
 
     role: int
@@ -208,6 +210,8 @@ class SessionContext(Names):
     activity: Callable[[str], list[dict[str, Any]] | None]
     transaction_number: Callable[[bool], int | None]
     now_us: int
+    table_bytes: Callable[[str], int]
+    folder_bytes: Callable[[], int]
 
     def setting(self, name: str) -> str | None:
         """Return a setting as SHOW prints it, None where there is none."""

@@ -163,14 +163,6 @@ class Snapshot:
     def _expressions(self) -> dict[int, dict[str, Show]]:
         return {}
 
-    def bytes_of(self, oid: int) -> int:
-        """Return the bytes of a stream's ring, 0 for other relations: all tables share one file."""
-        entry = self.image.by_oid(oid)
-        if not isinstance(entry, StreamEntry):
-            return 0
-        even, odd = entry.stream.ring.string_bytes_counts
-        return entry.stream.ring.bytes_count + even + odd
-
     def schema_oid(self, name: str) -> int | None:
         """Return the OID of a schema."""
         if name == "pg_catalog":

@@ -30,6 +30,10 @@ class CommittedTables:
         image = self._image()
         return {name: table_entry(image, name).data.committed for name in names}
 
+    def bytes_of(self, physical: str) -> int:
+        """Return the bytes of a table by its name in the file."""
+        return self._store.bytes_of(physical)
+
     def read_all(self, names: Iterable[str]) -> dict[str, TableExport]:
         """Return the tables as one read transaction sees them."""
         wanted = tuple(names)

@@ -45,6 +45,22 @@ WRITE_AHEAD_SUFFIX = ".wal"
 CHECKPOINT_LOG_BYTES = 16 << 20
 CHECKPOINT_ROOM_BYTES = 1 << 30
 FORMAT_VERSION = 3
+# A part of a column: kind, number of values, its blocks in the file, what is known of the values.
+SEGMENTS = "SELECT segment_type, count, block_id, additional_block_ids, stats FROM pragma_storage_info(?)"
+BLOCK_BYTES = "SELECT block_size FROM pragma_database_size() WHERE database_name = current_database()"
+# Of a part whose values are all the same.
+NO_BLOCK = -1
+# Bytes of a value in memory, by its kind.
+WIDTHS = {
+    "VALIDITY": 1 / 8,
+    "BOOLEAN": 1,
+    "TINYINT": 1,
+    "SMALLINT": 2,
+    "INTEGER": 4,
+    "FLOAT": 4,
+    "DATE": 4,
+} | dict.fromkeys(("BIGINT", "DOUBLE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE"), 8)
+WIDEST = 16
 DAMAGED = "XX001"
 # One row, with older ones after COMMITs of transactions that had begun before the catalog's last
 # change: they can't replace what they don't see. New rows get greater numbers.
@@ -318,6 +334,27 @@ class TableStore:
         for name in list(self._exports):
             if not isinstance(image.entries.get(name), TableEntry):
                 self._exports.pop(name, None)
+
+    def bytes_of(self, physical: str) -> int:
+        """Return the bytes of a committed table: its blocks in the file, and the values of rows
+        that a checkpoint has not moved to blocks yet. 0 for a table that is not committed.
+        """
+        cursor = self.engine.take_cursor()
+        try:
+            segments = cursor.connection.execute(SEGMENTS, [f"stored.{physical}"]).fetchall()
+            ((block_bytes,),) = cursor.connection.execute(BLOCK_BYTES).fetchall()
+        except duckdb.CatalogException:
+            return 0
+        finally:
+            self.engine.give_back(cursor)
+        blocks: set[int] = set()
+        loose_bytes = 0
+        for kind, count, block, others, stats in segments:
+            if block is None:
+                loose_bytes += int(count * WIDTHS.get(kind, WIDEST)) + stats.get("total_string_length", 0)
+            else:
+                blocks.update((block, *(others or ())))
+        return len(blocks - {NO_BLOCK}) * int(block_bytes) + loose_bytes
 
     # What is durable
 

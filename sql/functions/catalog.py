@@ -15,7 +15,7 @@ from sql.errors import not_supported
 from sql.functions.printing import Printer
 from sql.functions.rows import STABLE, Function
 from sql.functions.signatures import Signature
-from sql.tree.expressions import Call, Expression
+from sql.tree.expressions import Call, Cast, Expression
 from sql.types.datatypes import OIDS_OF_NAMES, TEXT, SqlType
 from sql.types.records import RecordType, record_family
 
@@ -99,7 +99,7 @@ pg_show_all_settings() rows name text, setting text, unit text, category text, s
     enumvals text[], boot_val text, reset_val text, sourcefile text, sourceline int4,
     pending_restart bool
 pg_size_bytes(text) int8
-pg_size_pretty(int8) text
+pg_size_pretty(int8/numeric) text
 pg_stat_get_numscans(oid) int8
 pg_stat_get_tuples_inserted(oid) int8
 pg_statistics_obj_is_visible(oid) bool
@@ -221,7 +221,9 @@ def catalog_text(printer: Printer, name: str, arguments: Sequence[Expression], t
     number, *values = texts
     given = []
     for kind, argument, text in zip(known.arguments, arguments[1:], values, strict=True):
-        if kind != "object":
+        if is_text(kind) and argument.type.family == "numeric":
+            given.append(printer.text(Cast(argument, TEXT)))
+        elif kind != "object":
             given.append(f"CAST({text} AS {printer.type_name(TEXT if is_text(kind) else SqlType(kind))})")
         elif argument.type.family == "oid":
             given.append(f"('#' || CAST({text} AS VARCHAR))")

@@ -89,7 +89,7 @@ def _register(name: str) -> None:
         role = _role(context, values.pop(0), everybody=True) if len(values) == count else context.role
         thing, *column, words = values
         asked = _asked(kind, words)
-        oid = _object(context, name, thing)
+        oid = object_oid(context, name, thing)
         if context.snapshot.row(kind.relation, oid) is None:
             return None
         if column and not _has_column(context, oid, column[0]):
@@ -129,7 +129,7 @@ def _role(context: SessionContext, value: str, everybody: bool) -> int:
     return role.oid
 
 
-def _object(context: SessionContext, name: str, thing: str) -> int:
+def object_oid(context: SessionContext, name: str, thing: str) -> int:
     """Return the OID of the object of an argument.
 
     Raises the error of a name of nothing, 42809 for an object that is no sequence.

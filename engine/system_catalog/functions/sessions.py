@@ -1,4 +1,4 @@
-"""Functions about the session and the server: settings, search_path, sizes, and the like.
+"""Functions about the session and the server: settings, search_path, and the like.
 
 Casts of OIDs.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
 from engine.embedded.functions.text import quote_ident as quoted_name
@@ -22,10 +21,6 @@ if TYPE_CHECKING:
     from engine.system_catalog.session_context import SessionContext
 
 ENCODINGS = {6: "UTF8", 0: "SQL_ASCII"}
-SIZE_UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
-SIZE_LIMIT = 10 * 1024
-SIZE_EXPONENTS = {"b": 0, **{unit.lower(): index for index, unit in enumerate(SIZE_UNITS)}}
-SIZE_TEXT = re.compile(r"\s*+([-+]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?\d++)?+)\s*+(\S*+)\s*+")
 
 
 @catalog_function
@@ -170,56 +165,6 @@ for _kind in KINDS:
     _to_registered(_kind)
 
 
-# Sizes: all rows are in one file, and the share of a relation is not counted.
-
-
-@catalog_function
-def pg_size_pretty(_: SessionContext, size: int | None) -> str | None:
-    """Return a size with its unit: the largest unit that leaves few enough."""
-    if size is None:
-        return None
-    value, unit = size, 0
-    if abs(value) < SIZE_LIMIT:
-        return f"{value} bytes"
-    # As in PostgreSQL: a bit more than is shown is kept, to round the half away from zero.
-    half = value // 512 if value >= 0 else -(-value // 512)
-    unit = 1
-    while abs(half) >= SIZE_LIMIT * 2 - 1 and unit < len(SIZE_UNITS) - 1:
-        half = half // 1024 if half >= 0 else -(-half // 1024)
-        unit += 1
-    value = (abs(half) + 1) // 2 * (1 if half >= 0 else -1)
-    return f"{value} {SIZE_UNITS[unit]}"
-
-
-@catalog_function
-def pg_size_bytes(_: SessionContext, text: str | None) -> int | None:
-    """Return the bytes of a size with a unit. Raises 22023."""
-    if text is None:
-        return None
-    match = SIZE_TEXT.fullmatch(text)
-    unit = "" if match is None else (match[2] or "bytes").lower()
-    if match is None or unit not in SIZE_EXPONENTS:
-        detail = None if match is None else f'Invalid size unit: "{match[2]}".'
-        hint = None if match is None else 'Valid units are "bytes", "B", "kB", "MB", "GB", "TB", and "PB".'
-        raise SqlError("22023", f'invalid size: "{text}"', detail=detail, hint=hint)
-    size = Decimal(match[1]) * 1024 ** SIZE_EXPONENTS[unit]
-    return int(size.quantize(Decimal(1), ROUND_HALF_UP))
-
-
-@named("pg_relation_size", "pg_table_size", "pg_indexes_size", "pg_total_relation_size")
-def relation_size(context: SessionContext, oid: int | None, *_: str | None) -> int | None:
-    """Return the bytes of a relation."""
-    if oid is None or context.snapshot.row("pg_class", oid) is None:
-        return None
-    return context.snapshot.bytes_of(oid)
-
-
-@catalog_function
-def pg_database_size(context: SessionContext, _: str | None) -> int:
-    """Return the bytes of all relations together."""
-    return sum(context.snapshot.bytes_of(entry.description.oid) for entry in context.snapshot.image.entries.values())
-
-
 # Rows.
 
 
@@ -342,7 +287,7 @@ constant(
 constant(None, "pg_get_ruledef pg_get_triggerdef pg_relation_filenode inet_server_addr")
 constant(False, "pg_is_wal_replay_paused pg_relation_is_publishable")
 constant("", "pg_tablespace_location")
-constant(0, "pg_tablespace_size pg_stat_get_numscans pg_stat_get_tuples_inserted pg_trigger_depth age")
+constant(0, "pg_stat_get_numscans pg_stat_get_tuples_inserted pg_trigger_depth age")
 constant(True, "pg_column_is_updatable")
 constant(28, "pg_relation_is_updatable")
 constant("UTF8", "getdatabaseencoding")

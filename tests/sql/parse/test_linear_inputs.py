@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from engine.streams.options import SIZE
-from engine.system_catalog.functions.sessions import SIZE_TEXT
+from engine.system_catalog.functions.sizes import SIZE_TEXT
 from sql.catalog.search_path import path_names
 from sql.settings.values import HOURS
 from sql.values.durations import KILOBYTES, MILLISECONDS, quantity
