@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from itertools import permutations
 
 from sql.functions.comparisons import COMPARISONS, NEGATED
 from sql.functions.printing import Printer, Rule
 from sql.functions.rows import Function
+from sql.functions.signatures import NUMBERS, wider
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
 from sql.types.datatypes import TEXT, LiteralValue, SqlType, scaled_numeric
+
+ARRAY_ITEMS_MAX = 134_217_727
 
 
 def element(printer: Printer, node: Expression) -> str:
@@ -135,6 +139,47 @@ def _trimmed(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"CASE WHEN {array} IS NULL OR {count} IS NULL THEN NULL WHEN {wrong} THEN error({refused}) ELSE {kept} END"
 
 
+def refusal(sqlstate: str, message: str) -> str:
+    """Return an expression that raises."""
+    return f"error('antumbra error {sqlstate}: {message} (end)')"
+
+
+def _array_filled(printer: Printer, node: Call, texts: list[str]) -> str:
+    """Return array_fill(value, array[count])."""
+    too_many = f"array size exceeds the maximum allowed ({ARRAY_ITEMS_MAX})"
+    dimensions = "array_fill with more than one dimension is not supported yet"
+    value = element(printer, node.arguments[0])
+
+    def filled(value: str, sizes: str) -> str:
+        count = f"{sizes}[1]"
+        items = f"list_transform(generate_series(series_start(1, {count}, 1), {count}), lambda place: {value})"
+        return (
+            f"CASE WHEN {sizes} IS NULL THEN {refusal('22004', 'dimension array or low bound array cannot be null')} "
+            f"WHEN list_count({sizes}) < len({sizes}) THEN {refusal('22004', 'dimension values cannot be null')} "
+            f"WHEN len({sizes}) > 1 THEN {refusal('0A000', dimensions)} "
+            f"WHEN {count} NOT BETWEEN 0 AND {ARRAY_ITEMS_MAX} THEN {refusal('54000', too_many)} "
+            f"ELSE CAST(coalesce({items}, []) AS {printer.type_name(node.type)}) END"
+        )
+
+    return outside((value, texts[1]), filled)
+
+
+def _bucket(printer: Printer, node: Call, texts: list[str]) -> str:
+    """Return how many of the sorted thresholds are not greater than an operand."""
+    kind = node.arguments[1].type
+    operand = printer.comparable_text(element(printer, node.arguments[0]), kind.element)
+    nulls = refusal("22004", "thresholds array must not contain NULLs")
+
+    def bucket(operand: str, keys: str) -> str:
+        below = f"CAST(len(list_filter({keys}, lambda item: item <= {operand})) AS INTEGER)"
+        return (
+            f"CASE WHEN {operand} IS NULL OR {keys} IS NULL THEN NULL "
+            f"WHEN list_count({keys}) < len({keys}) THEN {nulls} ELSE {below} END"
+        )
+
+    return outside((operand, printer.comparable_text(texts[1], kind)), bucket)
+
+
 def _to_string(printer: Printer, node: Call, texts: list[str]) -> str:
     kind = node.arguments[0].type.element
     values = printer.mapped(texts[0], lambda item: _output(printer, item, kind))
@@ -241,6 +286,12 @@ def _any_item(printer: Printer, left: Expression, array: Expression, text: str, 
     return f"CASE WHEN list_bool_or({tests}) THEN TRUE WHEN {unknown} THEN NULL WHEN {text} IS NOT NULL THEN FALSE END"
 
 
+# A number beside thresholds of another type of numbers.
+THRESHOLDS = "; ".join(
+    f"{one} {other}[] > int4 as {wide} {wide}[]"
+    for one, other in permutations(("int4", "int8", "numeric", "float8"), 2)
+    for wide in (wider(one, other, NUMBERS),)
+)
 FUNCTIONS = (
     Function(
         "cardinality", "cardinality", "array > int4", ("cardinality(array[1,2])", "2"),
@@ -295,6 +346,14 @@ FUNCTIONS = (
     Function(
         "array_to_string", "array_to_string", "array text > text; array text text > text",
         ("array_to_string(array[1,NULL,3], ',', '*')", "1,*,3"), strict=False, duckdb=_to_string, prints=True,
+    ),
+    Function(
+        "array_fill", "array_fill", "element int4[] > array", ("array_fill(7, array[3])", "{7,7,7}"), strict=False,
+        duckdb=_array_filled,
+    ),
+    Function(
+        "width_bucket_of", "width_bucket", f"element array > int4; {THRESHOLDS}",
+        ("width_bucket(5, array[1,3,4,6])", "3"), duckdb=_bucket,
     ),
     Function("array_contains", "@>", "array array > bool", ("array[1,4,3] @> array[3,1]", "t"), duckdb=_contains(0, 1)),
     Function("array_contained", "<@", "array array > bool", ("array[2] <@ array[1,7]", "f"), duckdb=_contains(1, 0)),

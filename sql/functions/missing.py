@@ -26,7 +26,7 @@ OVERLOADS: Mapping[str, str] = {
     "date_part": "text timetz",
     "extract": "text timetz",
     "timezone": "interval timestamp | interval timestamptz | text timetz | interval timetz",
-    "width_bucket": "element array",
+    "array_fill": "element int4[] int4[]",
     # Aggregates and functions that return rows.
     "generate_subscripts": "array int4 bool",
     "percentile_cont": "float8 interval",
@@ -39,10 +39,8 @@ OVERLOADS: Mapping[str, str] = {
 NAMES = frozenset(
     """
     setseed
-    normalize set_byte
     to_ascii
-    array_fill
-    overlaps timeofday pg_sleep_for pg_sleep_until
+    timeofday pg_sleep_for pg_sleep_until
     json_populate_record json_populate_recordset json_to_record json_to_recordset jsonb_path_exists
     jsonb_path_exists_tz jsonb_path_match jsonb_path_match_tz jsonb_path_query jsonb_path_query_array jsonb_path_query_array_tz
     jsonb_path_query_first jsonb_path_query_first_tz jsonb_path_query_tz jsonb_populate_record jsonb_populate_recordset

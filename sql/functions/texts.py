@@ -272,6 +272,10 @@ FUNCTIONS = (
         defaults={1: True},
     ),
     Function(
+        "normalize", "normalize", "text > text; text text > text", ("normalize(U&'a\\0308', NFC)", "ä"),
+        python="text.normalized", defaults={1: "NFC"},
+    ),
+    Function(
         "is_normalized", "is_normalized", "text > bool; text text > bool",
         ("is_normalized(U&'\\0061\\0308', 'NFC')", "f"), python="text.is_normalized", defaults={1: "NFC"},
     ),

@@ -213,6 +213,12 @@ MOVED = "; ".join(
     f"{family} interval > {result} as {result} interval"
     for family, result in (("date", "timestamp"), ("timestamp", "timestamp"), ("timestamptz", "timestamptz"))
 )
+# Spans with an end or a length each. The last signature of a type has what is called in the end.
+SPANS_OF_TIME = "timetz timetz timetz timetz > bool; " + "; ".join(
+    f"{family} {first} {family} {second} > bool"
+    for family in ("time", "timestamp", "timestamptz")
+    for first, second in (("interval", "interval"), ("interval", family), (family, "interval"), (family, family))
+)
 FUNCTIONS = (
     Function(
         "date_trunc", "date_trunc",
@@ -257,6 +263,12 @@ FUNCTIONS = (
         "interval timestamp timestamp > timestamp; interval timestamptz timestamptz > timestamptz",
         ("date_bin('15 minutes', timestamp '2001-02-16 20:38:40', timestamp '2001-02-16 20:05:00')", "2001-02-16 20:35:00"),
         python="time.date_bin", spark=_date_bin, constants={0: "'1 hour'", 2: "'2001-01-01'"},
+    ),
+    Function(
+        "overlaps", "overlaps", SPANS_OF_TIME,
+        ("(date '2001-02-16', interval '100 days') overlaps (date '2001-10-30', date '2002-10-30')", "f"),
+        strict=False,
+        python={**dict.fromkeys(("time", "timestamp", "timestamptz"), "time.overlaps"), "timetz": "time.zoned_overlaps"},
     ),
     Function(
         "isfinite", "isfinite", "date > bool; timestamp > bool; timestamptz > bool; interval > bool",

@@ -44,8 +44,8 @@ def ours(case: RandomPattern) -> Answer:
         lambda: functions.replace(text, pattern, "<\\1|\\2|\\&>", letters + "g"),
         lambda: functions.split(text, pattern, letters),
         lambda: functions.count(text, pattern, 1, letters),
-        lambda: functions.whole(text, pattern),
-        lambda: functions.position(text, pattern),
+        lambda: functions.substring(text, pattern, 1, 1, "", 0),
+        lambda: functions.position(text, pattern, 1, 1, 0, "", 0),
         lambda: functions.part(text, pattern),
     ]
     try:

@@ -357,6 +357,11 @@ def spelled_text(item: FunctionCall) -> str:
         return spelling.format(*texts)
     if item.name == "extract":
         return f"EXTRACT({texts[0].removeprefix('E')} FROM {texts[1]})"
+    if item.name in ("normalize", "is_normalized"):
+        form = "".join(str(one.value) for one in item.arguments[1:] if isinstance(one, Constant))
+        if item.name == "normalize":
+            return f"NORMALIZE({texts[0]}{', ' * bool(form)}{form})"
+        return f"({texts[0]} IS {form} NORMALIZED)"
     if item.name in SPELLED_NAMES:
         return f"{item.name}({', '.join(texts)})"
     return f"pg_catalog.{identifier(item.name)}({', '.join(texts)})"

@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal
 
 from engine.embedded.functions import regular_expressions
 from engine.embedded.patterns import like as like_matcher
@@ -301,11 +301,22 @@ UNICODE_ESCAPE = re.compile(
 ESCAPES_HINT = r"Unicode escapes must be \XXXX, \+XXXXXX, \uXXXX, or \UXXXXXXXX."
 
 
+def normal_form(written: str) -> Literal["NFC", "NFD", "NFKC", "NFKD"]:
+    """Return the name of a normal form in capitals. Raises 22023."""
+    form = written.upper()
+    if form not in ("NFC", "NFD", "NFKC", "NFKD"):
+        raise SqlError("22023", f"invalid normalization form: {written}")
+    return form  # type: ignore[return-value]  # mypy does not see it
+
+
 def is_normalized(text: str, form: str) -> bool:
     """Return is_normalized. Raises 22023."""
-    if form.upper() not in ("NFC", "NFD", "NFKC", "NFKD"):
-        raise SqlError("22023", f"invalid normalization form: {form}")
-    return unicodedata.is_normalized(form.upper(), text)  # type: ignore[arg-type]
+    return unicodedata.is_normalized(normal_form(form), text)
+
+
+def normalized(text: str, form: str) -> str:
+    """Return normalize(text, form). Raises 22023."""
+    return unicodedata.normalize(normal_form(form), text)
 
 
 int4_hex, int8_hex = to_hex(32), to_hex(64)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from engine.embedded.functions import time_formats, time_reading
 from engine.embedded.functions.type import INTERVAL_TYPE
@@ -33,6 +33,9 @@ from sql.times.civil import (
 from sql.times.datetime_input import ZONE_HOURS_MAX
 from sql.times.interval_values import MONTH_DAYS, Interval, bin_width_us, checked, truncated
 from sql.times.zone_names import zone_meant
+from sql.times.zoned_time import ZonedTime, zoned_time_key
+
+Time = TypeVar("Time", int, ZonedTime)
 
 EPOCH_2000_S = 946_684_800
 HOUR_S, MINUTE_S = 3600, 60
@@ -77,6 +80,36 @@ def date_bin(stride: Interval, source: int, origin: int) -> int:
     if start < TIMESTAMP_US_MIN:
         raise SqlError("22008", "timestamp out of range")
     return start
+
+
+def overlaps(start: Time | None, end: Time | None, other_start: Time | None, other_end: Time | None) -> bool | None:
+    """Return (start, end) OVERLAPS (other_start, other_end): spans without their ends, in either
+    order; of what is NULL the answer is NULL where the answer depends on it.
+    """
+    first, last = in_order(start, end)
+    other_first, other_last = in_order(other_start, other_end)
+    if first is None or other_first is None:
+        return None
+    if first < other_first:
+        first, last, other_first, other_last = other_first, other_last, first, last
+    if first == other_first:
+        return None if last is None or other_last is None else True
+    if other_last is None:
+        return None
+    return True if first < other_last else None if last is None else False
+
+
+def in_order(one: Time | None, other: Time | None) -> tuple[Time | None, Time | None]:
+    """Return two times, the earlier one first; one that is NULL is the later one."""
+    if one is None or other is None:
+        return (other, None) if one is None else (one, None)
+    return min(one, other), max(one, other)
+
+
+def zoned_overlaps(*times: ZonedTime | None) -> bool | None:
+    """Return `overlaps` of times with time zone."""
+    first, last, other_first, other_last = (None if time is None else zoned_time_key(time) for time in times)
+    return overlaps(first, last, other_first, other_last)
 
 
 def justify_hours(value: Interval) -> Interval:

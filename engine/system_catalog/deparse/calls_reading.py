@@ -38,7 +38,9 @@ BARE_TYPES = {
 }
 WORDS = frozenset({"coalesce", "greatest", "least", "nullif", "grouping"})
 OWN_SYNTAX = frozenset(
-    {"extract", "substring", "position", "overlay", "btrim", "ltrim", "rtrim", "timezone", "overlaps"}
+    """
+    extract substring position overlay btrim ltrim rtrim timezone overlaps normalize is_normalized
+    """.split()
 )
 OFFSET_TYPES = {"date": INTERVAL, "timestamp": INTERVAL, "timestamptz": INTERVAL, "time": INTERVAL, "timetz": INTERVAL}
 

@@ -284,6 +284,11 @@ class ExpressionPrinter:
                 parts = ["POSITION((", items[1], ") IN (", items[0], "))"]
             case "overlaps":
                 parts = ["((", items[0], ", ", items[1], ") OVERLAPS (", items[2], ", ", items[3], "))"]
+            case "normalize" | "is_normalized":
+                form = "".join(f" {item.text}" for item in items[1:] if isinstance(item, Constant))
+                is_test = node.name == "is_normalized"
+                parts = ["(" if is_test else "NORMALIZE(", items[0]]
+                parts.append(f" IS{form} NORMALIZED)" if is_test else f"{',' * bool(form)}{form})")
             case "btrim" | "ltrim" | "rtrim":
                 side = {"btrim": "BOTH", "ltrim": "LEADING", "rtrim": "TRAILING"}[node.name]
                 parts = [f"TRIM({side}", *([" ", items[1]] if len(items) > 1 else []), " FROM ", items[0], ")"]

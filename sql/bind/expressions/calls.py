@@ -216,6 +216,8 @@ def value_of_call(binder: Binder, node: FunctionCall, found: Signature, given: l
         require_usual_form(values[0].type, binder.context.settings, node.position)
     if found.canonical in ("date_trunc", "extract", "date_part", "to_zone", "from_zone"):
         return time_functions.field_function(binder, found, values, node)
+    if found.canonical == "overlaps":
+        values = time_functions.ends_of_spans(binder, values, node)
     if len(values) == row.zoned and "timestamptz" in (*found.cast_to, found.result):
         values.append(Literal(binder.context.settings.clock_zone, TEXT))
     elif found.canonical in ("age", "age_today"):

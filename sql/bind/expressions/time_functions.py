@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from sql.bind.expressions.operators import binary
 from sql.errors import SqlError, not_supported
 from sql.functions.signatures import Signature
 from sql.functions.volatility import NOW_FUNCTIONS
@@ -98,6 +99,16 @@ def age_today(binder: Binder, values: Sequence[Expression], node: FunctionCall) 
     if then.type.family == "timestamptz":
         today = Cast(today, TIMESTAMPTZ, False, name)
     return Call("age", (today, then, zone), INTERVAL, node.position, node.text)
+
+
+def ends_of_spans(binder: Binder, values: Sequence[Expression], node: FunctionCall) -> list[Expression]:
+    """Return the starts and ends of the two spans of OVERLAPS; a length is added to its start."""
+    found: list[Expression] = []
+    for start, end in (values[:2], values[2:]):
+        if end.type.family == "interval":
+            end = binary(binder, "+", start, end, node.position, node.text)
+        found += (start, end)
+    return found
 
 
 def field_function(

@@ -11,6 +11,7 @@ from sql.parse.grammar.cursor import Cursor
 from sql.parse.syntax import (
     ArrayComparison,
     Between,
+    Constant,
     Distinctness,
     Expression,
     FunctionCall,
@@ -41,7 +42,7 @@ def ends_in_operand(found: Expression) -> bool:
 
 
 def is_test(cursor: Cursor, left: Expression, first: int, plain: bool) -> Expression:
-    """Read ISNULL, NOTNULL, or IS [NOT] NULL, TRUE, FALSE, UNKNOWN, DISTINCT FROM.
+    """Read ISNULL, NOTNULL, or IS [NOT] NULL, TRUE, FALSE, UNKNOWN, [form] NORMALIZED, DISTINCT FROM.
 
     A plain expression has only the last.
     """
@@ -59,14 +60,22 @@ def is_test(cursor: Cursor, left: Expression, first: int, plain: bool) -> Expres
     kind = None if plain else cursor.accept_any("null", "true", "false", "unknown")
     if kind is not None:
         return Test(kind, left, negated, position, cursor.shown_since(first))
-    if not plain and cursor.accept_any(*FORMS) is not None:
+    if not plain and cursor.at(*FORMS, "normalized"):
+        form = normal_form(cursor) if cursor.at(*FORMS) else ()
         cursor.expect("normalized")
-        cursor.refuse("IS NORMALIZED", position)
-        return left
-    if not plain and cursor.accept("normalized"):
-        cursor.refuse("IS NORMALIZED", position)
-        return left
+        text = cursor.shown_since(first)
+        call = FunctionCall("is_normalized", (left, *form), position, text, "is_normalized", spelled=True)
+        return Logic("not", (call,), position, text) if negated else call
     raise cursor.syntax_error()
+
+
+def normal_form(cursor: Cursor) -> tuple[Expression]:
+    """Read NFC, NFD, NFKC or NFKD."""
+    position = cursor.position
+    word = cursor.accept_any(*FORMS)
+    if word is None:
+        cursor.fail()
+    return (Constant("string", word.upper(), position),)
 
 
 def membership(cursor: Cursor, left: Expression, first: int) -> Expression:

@@ -7,7 +7,7 @@ Such calls become ordinary calls with PostgreSQL's names.
 from __future__ import annotations
 
 from sql.errors import not_supported
-from sql.parse.grammar import calls, primaries
+from sql.parse.grammar import calls, predicates, primaries
 from sql.parse.grammar import expressions as grammar
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.grammar.types import integer_modifiers
@@ -25,12 +25,22 @@ WITH_PRECISION = ("current_time", "current_timestamp", "localtime", "localtimest
 EXPRESSION_LISTS = frozenset({"coalesce", "greatest", "least", "grouping"})
 UNSUPPORTED_FORMS = frozenset(
     """
-    normalize treat xmlconcat xmlelement xmlexists xmlforest xmlnamespaces xmlparse xmlpi xmlroot xmlserialize xmltable
+    treat xmlconcat xmlelement xmlexists xmlforest xmlnamespaces xmlparse xmlpi xmlroot xmlserialize xmltable
     """.split()
 )
 # Words that are column names everywhere else, and calls before a parenthesis.
 FORMS = frozenset(
-    {*EXPRESSION_LISTS, *UNSUPPORTED_FORMS, "nullif", "extract", "substring", "trim", "position", "overlay"}
+    {
+        *EXPRESSION_LISTS,
+        *UNSUPPORTED_FORMS,
+        "nullif",
+        "extract",
+        "substring",
+        "trim",
+        "position",
+        "overlay",
+        "normalize",
+    }
 )
 
 
@@ -85,6 +95,10 @@ def form(cursor: Cursor, word: str) -> tuple[str, Arguments, bool]:
             return word, position_of(cursor), True
         case "overlay":
             return word, *overlay(cursor)
+        case "normalize":
+            text = grammar.expression(cursor)
+            form = predicates.normal_form(cursor) if cursor.accept_operator(",") else ()
+            return word, (text, *form), True
     return word, calls.expressions(cursor), True
 
 

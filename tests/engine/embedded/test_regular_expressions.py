@@ -160,7 +160,7 @@ def test_compiled_patterns_are_bounded() -> None:
         functions.matches("a", f"(?:a{{{number % 255}}}|b)c{number}", "")
     assert 100 < len(functions.PROGRAMS) <= functions.PROGRAMS_MAX
     for number in range(150, 250):
-        functions.position(text, f"[ab]*a[ab]{{{number}}}")
+        functions.position(text, f"[ab]*a[ab]{{{number}}}", 1, 1, 0, "", 0)
     size = sum(program.bytes for program in functions.PROGRAMS.values())
     assert functions.PROGRAMS_BYTES_MAX // 2 < size <= functions.PROGRAMS_BYTES_MAX
 
