@@ -42,7 +42,8 @@ def ends_in_operand(found: Expression) -> bool:
 
 
 def is_test(cursor: Cursor, left: Expression, first: int, plain: bool) -> Expression:
-    """Read ISNULL, NOTNULL, or IS [NOT] NULL, TRUE, FALSE, UNKNOWN, [form] NORMALIZED, DISTINCT FROM.
+    """Read ISNULL, NOTNULL, or IS [NOT] NULL, TRUE, FALSE, UNKNOWN, [form] NORMALIZED, DISTINCT
+    FROM an operand.
 
     A plain expression has only the last.
     """
