@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sql.functions.arguments import literal_text
 from sql.functions.printing import Printer, Rule, in_micros
-from sql.functions.rows import Function
+from sql.functions.rows import Function, Kernel
 from sql.times import interval_values
 from sql.times.civil import DAY_US, SECOND_US
 from sql.times.span import YEARS
@@ -66,6 +66,10 @@ def _parts(sign: str) -> Rule:
 def _negated(printer: Printer, node: Call, texts: list[str]) -> str:
     months, days, micros = (f"-({texts[0]}).{part}" for part in PARTS)
     return printer.interval(months, days, micros, f"{texts[0]} IS NULL")
+
+
+def _total(printer: Printer, node: Call, texts: list[str]) -> str:
+    return printer.interval_total(texts)
 
 
 def date_at_time(printer: Printer, node: Call, texts: list[str]) -> str:
@@ -263,4 +267,19 @@ FUNCTIONS = (
         python=interval_values.divide,
     ),
     Function("add_interval_value", duckdb=_add_interval),
+    *(
+        Function(
+            f"interval_{part}", both=f"({{0}}).{part}",
+            kernel={"interval": Kernel(f"texts.intervals.interval_{part}")},
+        )
+        for part in PARTS
+    ),
+    Function(
+        "interval_total", duckdb="interval_total({0}, {1}, {2})", spark=_total,
+        kernel={"int8": Kernel("texts.intervals.interval_total", fallible=True, scratch=True)},
+    ),
+    Function(
+        "interval_average", duckdb="interval_average({0}, {1}, {2}, {3})",
+        kernel={"int8": Kernel("texts.intervals.interval_average", fallible=True, scratch=True)},
+    ),
 )  # fmt: skip

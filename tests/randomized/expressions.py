@@ -109,6 +109,10 @@ class ExpressionMaker:
         }[family](family, depth)
         return made or self.leaf(family)
 
+    def compared_family(self) -> str:
+        """Return the family of the operands of a comparison."""
+        return self.random.choice(self.compared)
+
     def condition(self, depth: int = 2) -> str:
         """Return a boolean expression's text."""
         return self.term("bool", depth).text
@@ -189,7 +193,7 @@ class ExpressionMaker:
             return Term(f"({self.condition(below)} IS {self._maybe_not()}{test})", "bool")
         if choice == "like":
             return self._like(below)
-        operand_family = self.random.choice(self.compared)
+        operand_family = self.compared_family()
         operand = self.term(operand_family, below)
         if choice == "is null":
             return Term(f"({operand.text} IS {self._maybe_not()}NULL)", "bool")

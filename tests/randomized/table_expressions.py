@@ -104,6 +104,19 @@ class TableExpressionMaker(ExpressionMaker):
     families: Sequence[str] = (*FAMILIES, *FAMILIES, *TABLE_ONLY)
     compared: Sequence[str] = (*FAMILIES[1:], *COMPARED)
 
+    def any_term(self, depth: int = 2) -> Term:
+        """Return an expression of any family, often of that of a column."""
+        if self.in_stream and self.random.random() < 0.3:
+            return self.term(self.random.choice(self.terms).family, depth)
+        return super().any_term(depth)
+
+    def compared_family(self) -> str:
+        """Return the family of the operands of a comparison, mostly a column's."""
+        family = self.random.choice(self.terms).family
+        if self.in_stream and family not in ("bool", "json") and self.random.random() < 0.6:
+            return ASSIGNED.get(family, family)
+        return super().compared_family()
+
     def term(self, family: str, depth: int) -> Term:
         """Return an expression of `family`, or of the wider one that is assigned to it."""
         family = ASSIGNED.get(family, family)

@@ -26,10 +26,11 @@ from views.model.text import expression_text
 from views.model.trees import meaning
 
 NOTHING_COMPUTED: Mapping[Expression, int] = MappingProxyType({})
-# Functions that pass values on, or say themselves which types they compare.
+# Functions that pass values on, or say themselves which types they take.
 OF_ANY_TYPE = frozenset(
     """
     coalesce eq ge greatest gt in_list is_distinct is_not_distinct is_not_null is_null le least lt ne nullif
+    interval_average interval_days interval_micros interval_months interval_total
     """.split()
 )
 # Functions that read a constant interval themselves.

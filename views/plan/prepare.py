@@ -24,6 +24,7 @@ from views.plan.rules.combine_groupings import combine_groupings, split_unions
 from views.plan.rules.distinct_to_grouping import grouped
 from views.plan.rules.first_rows import first_rows
 from views.plan.rules.group_set_operations import group_set_operations
+from views.plan.rules.interval_totals import interval_totals
 from views.plan.rules.join_subqueries import join_subqueries
 from views.plan.rules.separate_groupings import separate_distinct, separate_sets
 from views.plan.rules.subquery_grouping import group_subqueries
@@ -71,7 +72,7 @@ def _prepared(root: Relation, eager: EagerGrouping) -> Relation:
     streams = frozenset(scans(root, "stream"))
     if not streams:
         return root
-    root = written_out(root)
+    root = rewrite_everywhere(written_out(root), interval_totals)
 
     def before(relation: Relation) -> Relation:
         for step in BEFORE:

@@ -30,7 +30,6 @@ from views.plan.joins.join_graph import (
     moved,
     table_groups,
 )
-from views.plan.rules.char_keys import padded, text_keys
 
 FLAT = (Filter, Project, Join, Scan)
 
@@ -53,10 +52,10 @@ def _step(relation: Relation, builds: Sequence[Relation]) -> Relation:
         # is refused.
         return relation
     graph = JoinGraph.of(relation.input)
-    grouping = text_keys(graph, _over_leaves(relation, graph.items))
+    grouping = _over_leaves(relation, graph.items)
     read = [key for _, key in grouping.keys]
     read += [part for _, call in grouping.aggregates for part in aggregate_expressions(call)]
-    return padded(Chain(graph, read).under(grouping, builds), relation)
+    return Chain(graph, read).under(grouping, builds)
 
 
 def _over_leaves(grouping: Aggregate, items: Sequence[Expression]) -> Aggregate:

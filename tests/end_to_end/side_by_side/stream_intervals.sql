@@ -1,0 +1,25 @@
+-- Sums and averages of intervals over a stream: in groups, sets, unions, above other groupings, with a filter; out of range.
+CREATE FOREIGN TABLE spans (k int, iv interval, tm time, b bool) SERVER stream;
+CREATE VIEW i1 AS SELECT k % 3 AS g, sum(iv) AS s, avg(iv) AS a, count(iv) AS n, sum(iv) FILTER (WHERE b) AS f, avg(tm) AS at, sum(tm) AS st, sum(k) AS sk FROM spans GROUP BY 1;
+CREATE VIEW i2 AS SELECT sum(iv) AS s, avg(iv) AS a, sum(iv) / 2 AS h, sum(iv) > '1 day' AS o FROM spans HAVING sum(iv) IS NULL OR sum(iv) > '-100 years';
+CREATE VIEW i3 AS SELECT k % 3 AS g, k, sum(iv) AS s, avg(iv) AS a, grouping(k) FROM spans GROUP BY ROLLUP (k % 3, k);
+CREATE VIEW i4 AS SELECT g, sum(iv) AS s, avg(iv) AS a FROM (SELECT k % 3 AS g, iv FROM spans UNION ALL SELECT k, iv * 2 FROM spans) u GROUP BY g;
+CREATE VIEW i5 AS SELECT avg(a) AS a, sum(s) AS s, max(s) AS m FROM (SELECT k % 3 AS g, sum(iv) AS s, avg(iv) AS a FROM spans GROUP BY 1) q;
+CREATE VIEW i6 AS SELECT g, s, sum(s) OVER (ORDER BY g) AS w FROM (SELECT k % 3 AS g, sum(iv) AS s FROM spans GROUP BY 1) q;
+CREATE VIEW i8 AS SELECT sum(iv + interval '1 day') AS s, avg(-iv) AS a, count(DISTINCT k) AS d, sum(age(timestamp '2020-01-01' + iv, timestamp '2019-05-05')) AS g FROM spans;
+SELECT * FROM i2;
+INSERT INTO spans VALUES (1, '1 mon', '10:00', true), (2, '1 day', '11:00', false), (3, '-01:02:03.000001', '12:00:00.5', NULL), (4, '1 year 2 mons 3 days 04:05:06.789', NULL, true), (5, NULL, '24:00', true), (6, '100 years -3 days 1 us', '00:00', false), (7, '7 days 23:59:59.999999', '00:00:01', true), (8, '-5 mons 5 days -00:00:00.5', '05:05', true);
+SELECT * FROM i1 ORDER BY 1;
+SELECT * FROM i2;
+SELECT * FROM i3 ORDER BY 1, 2;
+SELECT * FROM i4 ORDER BY 1;
+SELECT * FROM i5;
+SELECT * FROM i6 ORDER BY 1;
+SELECT * FROM i8;
+SELECT sum(s), avg(a) FROM i1;
+SELECT sum(iv), avg(iv) FROM spans;
+DROP VIEW i1, i4, i5, i6, i8, i3;
+INSERT INTO spans VALUES (1, '178000000 years', NULL, NULL), (1, '178000000 years', NULL, NULL);
+SELECT * FROM i2;
+DROP VIEW i2;
+DROP FOREIGN TABLE spans;
