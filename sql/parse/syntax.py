@@ -383,12 +383,14 @@ class Table:
 
     Attributes:
         name: one to three parts.
+        only: ONLY was written, which no relation is asked for: none has descendants.
     """
 
     name: tuple[str, ...]
     alias: str | None
     column_aliases: tuple[str, ...]
     position: int
+    only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -515,6 +517,7 @@ class CommonTable:
 
     Attributes:
         recursive: WITH RECURSIVE was written (the query need not refer to itself).
+        materialized: 'MATERIALIZED' or 'NOT MATERIALIZED', '' where neither was written.
     """
 
     name: str
@@ -522,6 +525,7 @@ class CommonTable:
     query: Query
     position: int
     recursive: bool = False
+    materialized: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ from sql.types.datatypes import (
 )
 from sql.types.records import RecordType, field_type
 from sql.values.literal_output import output_text
-from sql.values.literals import unmodified_value
+from sql.values.literals import input_value
 
 INT4_MAX, INT8_MAX = (1 << 31) - 1, (1 << 63) - 1
 NEGATIONS = {"=": "<>", "~~": "!~~", "~~*": "!~~*"}
@@ -116,10 +116,7 @@ class ExpressionReader:
                     operand = self.coerced(operand, BOOL)
                 return TestNode(self.settled(operand), f"{negated}{node.kind.upper()}")
             case syntax.Distinctness():
-                found = self.operator("=", self.read(node.left), self.read(node.right))
-                assert isinstance(found, OperatorNode)
-                test = TestNode(found.operands[0], "DISTINCT FROM", found.operands[1])
-                return LogicNode("not", (test,)) if node.negated else test
+                return self._distinctness(node)
             case syntax.Between():
                 return self._between(node)
             case syntax.InList():
@@ -179,7 +176,7 @@ class ExpressionReader:
         if kind.family == "regclass":
             return self.settings.relation(text)
         try:
-            value = unmodified_value(text, kind, self.settings.written_zone, None)
+            value = input_value(text, kind, self.settings.written_zone, None)
         except SqlError:
             return text
         if isinstance(value, bool):
@@ -213,10 +210,24 @@ class ExpressionReader:
         return found
 
     def _operation(self, node: syntax.Operation) -> Node:
-        left = node.operands[0]
-        if isinstance(left, syntax.Row) and len(node.operands) == 2 and isinstance(node.operands[1], syntax.Row):
-            return self._row_comparison(node.operator, left, node.operands[1])
+        match node.operands:
+            case (syntax.Row() as left, syntax.Row() as right):
+                return self._row_comparison(node.operator, left, right)
+            case (syntax.Row() as left, syntax.Subquery(kind="scalar") as right):
+                return self._compared_with_query("row", left.items, node.operator, right)
         return self.operator(node.operator, *map(self.read, node.operands))
+
+    def _distinctness(self, node: syntax.Distinctness) -> Node:
+        pairs = [(node.left, node.right)]
+        if isinstance(node.left, syntax.Row) and isinstance(node.right, syntax.Row):
+            pairs = list(zip(node.left.items, node.right.items, strict=True))
+        tests = []
+        for left, right in pairs:
+            found = self.operator("=", self.read(left), self.read(right))
+            assert isinstance(found, OperatorNode)
+            tests.append(TestNode(found.operands[0], "DISTINCT FROM", found.operands[1]))
+        test = tests[0] if len(tests) == 1 else LogicNode("or", tuple(tests))
+        return LogicNode("not", (test,)) if node.negated else test
 
     def _row_comparison(self, operator: str, left: syntax.Row, right: syntax.Row) -> Node:
         pairs = zip(left.items, right.items, strict=True)
@@ -245,7 +256,9 @@ class ExpressionReader:
         plain = kind.without_modifier()
         is_plain = (kind.length, kind.precision, kind.fields) == (None, None, "")
         if isinstance(operand, Constant) and operand.type.family == "unknown":
-            operand = Constant(self.shown_value(operand.text, replace(plain, fields=kind.fields)), plain)
+            precision = kind.precision if kind.family == "interval" else None
+            read_as = replace(plain, fields=kind.fields, precision=precision)
+            operand = Constant(self.shown_value(operand.text, read_as), plain)
             if kind.family == "interval" and not is_plain:
                 return replace(operand, type=kind)
         elif is_plain and operand.type.oid == kind.oid:
@@ -254,7 +267,7 @@ class ExpressionReader:
             return CastNode(operand, kind, False, signatures.cast_method(operand.type, kind))
         if is_plain or (operand.type.oid == kind.oid and operand.type.typmod == kind.typmod and kind.typmod >= 0):
             return operand
-        return CastNode(operand, kind, False, "function")
+        return CastNode(self.coerced(operand, plain), kind, False, "function")
 
     def _case(self, node: syntax.CaseWhen) -> Node:
         operand = None if node.operand is None else self.value(node.operand)
@@ -326,19 +339,23 @@ class ExpressionReader:
         return self.operator(sign, self.read(node.operand), pattern)
 
     def _subquery(self, node: syntax.Subquery) -> Node:
+        if node.operand is not None:
+            operands = node.operand.items if isinstance(node.operand, syntax.Row) else (node.operand,)
+            return self._compared_with_query(node.kind, operands, node.operator, node)
         query = self.settings.query(node.query, self.levels)
-        kinds = [kind for _, kind in query.columns]
-        if node.operand is None:
-            kind = BOOL if node.kind == "exists" else kinds[0]
-            return SubqueryNode(node.kind, (), "", query, array_of(kind) if node.kind == "array" else kind)
-        operands = node.operand.items if isinstance(node.operand, syntax.Row) else (node.operand,)
+        kind = BOOL if node.kind == "exists" else query.columns[0][1]
+        return SubqueryNode(node.kind, (), "", query, array_of(kind) if node.kind == "array" else kind)
+
+    def _compared_with_query(
+        self, kind: str, operands: Sequence[syntax.Expression], operator: str, node: syntax.Subquery
+    ) -> Node:
+        query = self.settings.query(node.query, self.levels)
         compared = []
-        for item, kind in zip(operands, kinds, strict=True):
-            column = Var(_NO_SOURCE, 0, kind)
-            found = self.operator(node.operator, self.read(item), column)
+        for item, (_, column) in zip(operands, query.columns, strict=True):
+            found = self.operator(operator, self.read(item), Var(_NO_SOURCE, 0, column))
             assert isinstance(found, OperatorNode)
             compared.append(found.operands[0])
-        return SubqueryNode(node.kind, tuple(compared), node.operator, query, BOOL)
+        return SubqueryNode(kind, tuple(compared), operator, query, BOOL)
 
     def _array(self, node: syntax.ArrayItems, kind: SqlType | None) -> Node:
         items: list[Node] = []

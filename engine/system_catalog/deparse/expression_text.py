@@ -238,6 +238,7 @@ class ExpressionPrinter:
             "exists": "EXISTS ",
             "any": " IN " if is_in else f" {node.operator} ANY ",
             "all": f" {node.operator} ALL ",
+            "row": f" {node.operator} ",
         }
         word = words.get(node.kind, "")
         page.write(word + "(" * bool(word))

@@ -44,6 +44,7 @@ class Source:
         calls: of a function, the calls.
         has_ordinality: WITH ORDINALITY was written.
         lateral: LATERAL was written.
+        only: ONLY was written.
         shown: the alias that a printed query uses; set while it is printed.
         shown_columns: the names of its columns in a printed query, likewise.
         shows_columns: the printed query lists these names, likewise.
@@ -61,6 +62,7 @@ class Source:
     calls: tuple[Node, ...] = ()
     has_ordinality: bool = False
     lateral: bool = False
+    only: bool = False
     shown: str = ""
     shown_columns: list[str] = field(default_factory=list)
     shows_columns: bool = False
@@ -262,7 +264,7 @@ class ArrayTestNode:
 
 @dataclass(frozen=True, eq=False)
 class SubqueryNode:
-    """A query in an expression: 'scalar', 'exists', 'array', 'any' or 'all'.
+    """A query in an expression: 'scalar', 'row', 'exists', 'array', 'any' or 'all'.
 
     Attributes:
         operands: what is compared with its columns.

@@ -41,6 +41,8 @@ from sql.types.datatypes import INT8, TEXT, UNKNOWN, SqlType, by_oid
 
 # Item of WITH -> its columns.
 Items = dict[str, tuple[tuple[str, SqlType], ...]]
+# What PostgreSQL calls the rows of VALUES.
+VALUES_NAME = "*VALUES*"
 BY_PLACE = frozenset({"view", "query"})
 VALUE_NAMES = frozenset(f"{family}_array_elements{form}" for family in ("json", "jsonb") for form in ("", "_text"))
 
@@ -150,7 +152,7 @@ class QueryReader:
             first = self._side(item.query.body.left, outer)
             reader = replace(self, items={**self.items, item.name: renamed(first.columns, item.column_aliases)})
         query = reader.query(item.query, outer)
-        return ItemNode(item.name, item.column_aliases, query), renamed(query.columns, item.column_aliases)
+        return ItemNode(item.name, item.column_aliases, query, item.materialized), renamed(query.columns, item.column_aliases)
 
     def _body_with_clauses(self, query: syntax.Query, outer: Levels) -> SelectQuery:
         match query.body:
@@ -209,8 +211,14 @@ class QueryReader:
         kinds = [signatures.common_type([node.type for node in column]) for column in zip(*read, strict=True)]
         rows = tuple(tuple(reader.coerced(node, kind) for node, kind in zip(row, kinds, strict=True)) for row in read)
         columns = tuple((f"column{number}", kind) for number, kind in enumerate(kinds, 1))
-        found = SelectQuery(SelectBlock((), rows=rows), columns)
-        return self._with_counts(self._numbered(found, query, outer), query, reader)
+        source = Source("values", "", "", "", None, (), [SourceColumn(name, name, kind) for name, kind in columns])
+        source.shown, source.shown_columns = VALUES_NAME, [name for name, _ in columns]
+        sorting = self.expressions((level_of(source), *outer))
+        outputs = Outputs(
+            sorting, tuple(TargetNode(Var(source, index, kind), name) for index, (name, kind) in enumerate(columns))
+        )
+        order = tuple(sorting.sort(outputs.item(item.expression), item) for item in query.order_by)
+        return self._with_counts(SelectQuery(SelectBlock((), rows=rows), columns, order_by=order), query, reader)
 
     def _with_counts(self, found: SelectQuery, query: syntax.Query, reader: ExpressionReader) -> SelectQuery:
         limit = None if query.limit is None else reader.coerced(reader.read(query.limit), INT8)
@@ -218,7 +226,7 @@ class QueryReader:
         return replace(found, limit=limit, offset=offset, with_ties=query.with_ties)
 
     def _numbered(self, found: SelectQuery, query: syntax.Query, outer: Levels) -> SelectQuery:
-        """Return a set operation or VALUES with its ORDER BY, by numbers of columns."""
+        """Return a set operation with its ORDER BY, by numbers of columns."""
         reader = self.expressions(outer)
         names = [name for name, _ in found.columns]
         numbers, order = [], []
@@ -288,7 +296,7 @@ class QueryReader:
         schema = then.schema_name if then.schema_name != "public" else schema_of(today.name)
         return Source(
             "relation", called, name_of(today.name), schema, item.alias, item.column_aliases,
-            columns_today(then, today), schema_of(then.name),
+            columns_today(then, today), schema_of(then.name), only=item.only,
         )  # fmt: skip
 
     def _derived(self, item: syntax.Derived, outer: Levels) -> Source:
@@ -301,10 +309,11 @@ class QueryReader:
 
     def _function(self, item: syntax.FunctionTable, beside: Level, outer: Levels) -> Source:
         reader = self.expressions((beside, *outer))
-        calls = tuple(reader.read(call) for call in item.calls)
+        all_written = [one for call in item.calls for one in _calls_of(call)]
+        calls = tuple(reader.read(call) for call in all_written)
         called = item.alias or item.calls[0].label
         columns: list[SourceColumn] = []
-        for written, read in zip(item.calls, calls, strict=True):
+        for written, read in zip(all_written, calls, strict=True):
             named = _function_columns(written, read, called if len(calls) == 1 else written.label)
             columns += [SourceColumn(name, name, kind) for name, kind in named]
         if item.ordinality:
@@ -440,6 +449,13 @@ def _locked(lock: syntax.Locking, level: Level) -> list[Source]:
         for source in level.sources
         if (source.called in names if names else source.kind in ("relation", "query"))
     ]
+
+
+def _calls_of(call: syntax.FunctionCall) -> list[syntax.FunctionCall]:
+    """Return the calls that a call in FROM stands for: unnest of several arrays is one of each."""
+    if call.name != "unnest" or len(call.arguments) < 2:
+        return [call]
+    return [replace(call, arguments=(argument,)) for argument in call.arguments]
 
 
 def _function_columns(written: syntax.FunctionCall, read: Node, called: str) -> list[tuple[str, SqlType]]:

@@ -12,6 +12,7 @@ from engine.system_catalog.deparse.aliases import give_names, listed_columns
 from engine.system_catalog.deparse.expression_text import ExpressionPrinter
 from engine.system_catalog.deparse.layout import CLAUSE_INDENT, JOIN_INDENT, Page, Style, qualified
 from engine.system_catalog.deparse.nodes import (
+    CallNode,
     Constant,
     FromNode,
     GroupNode,
@@ -117,7 +118,8 @@ class QueryPrinter:
         page.level += CLAUSE_INDENT
         page.write(" WITH " + "RECURSIVE " * query.recursive)
         for number, item in enumerate(query.items):
-            page.write(", " * bool(number) + quoted(item.name) + _list(item.column_aliases) + " AS (")
+            page.write(", " * bool(number) + quoted(item.name) + _list(item.column_aliases) + " AS ")
+            page.write(f"{item.materialized} (" if item.materialized else "(")
             page.line("")
             self.inside(item.query, visible=True)
             page.line("")
@@ -282,6 +284,7 @@ class QueryPrinter:
         match source.kind:
             case "relation":
                 own = source.name
+                page.write("ONLY " * source.only)
                 hidden = source.name in self.item_names
                 shown = qualified if hidden else self.style.relation_name
                 page.write(shown(source.schema, source.name))
@@ -294,9 +297,14 @@ class QueryPrinter:
                 self.inside(source.query, visible=True)
                 page.write(")")
             case _:
-                page.write("ROWS FROM(" * (len(source.calls) > 1))
-                self.expressions().all(source.calls, True)
-                page.write(")" * (len(source.calls) > 1) + " WITH ORDINALITY" * source.has_ordinality)
+                calls: Sequence[Node] = source.calls
+                word = ""
+                if len(calls) > 1:
+                    arrays = [one.arguments[0] for one in calls if isinstance(one, CallNode) and one.name == "unnest"]
+                    word, calls = ("UNNEST(", arrays) if len(arrays) == len(calls) else ("ROWS FROM(", calls)
+                page.write(word)
+                self.expressions().all(calls, True)
+                page.write(")" * bool(word) + " WITH ORDINALITY" * source.has_ordinality)
         if source.alias is not None or source.shows_columns or source.shown != own:
             page.write(f" {quoted(source.shown)}")
         if source.shows_columns:

@@ -33,8 +33,10 @@ def common_table(cursor: Cursor, recursive: bool) -> CommonTable:
     name = cursor.name()
     columns = tuple(column for column, _ in cursor.names_in_parentheses()) if cursor.at_operator("(") else ()
     cursor.expect("as")
-    if not cursor.accept("materialized") and cursor.accept("not"):
+    materialized = "MATERIALIZED" if cursor.accept("materialized") else ""
+    if not materialized and cursor.accept("not"):
         cursor.expect("materialized")
+        materialized = "NOT MATERIALIZED"
     cursor.expect_operator("(")
     inner_position = cursor.position
     inner_common = common_tables(cursor)
@@ -44,4 +46,4 @@ def common_table(cursor: Cursor, recursive: bool) -> CommonTable:
     cursor.expect_operator(")")
     if cursor.at("search", "cycle"):
         raise not_supported(f"the {cursor.token.value.upper()} clause", cursor.position)
-    return CommonTable(name, columns, inner, position, recursive)
+    return CommonTable(name, columns, inner, position, recursive, materialized)

@@ -123,7 +123,7 @@ def relation(cursor: Cursor) -> Table:
     """Read a relation's name and its alias."""
     found = bare_relation(cursor)
     alias, columns = alias_clause(cursor)
-    return Table(found.name, alias, columns, found.position)
+    return Table(found.name, alias, columns, found.position, found.only)
 
 
 def bare_relation(cursor: Cursor) -> Table:
@@ -136,7 +136,7 @@ def bare_relation(cursor: Cursor) -> Table:
         cursor.expect_operator(")")
     elif not only:
         cursor.accept_operator("*")
-    return Table(name, None, (), position)
+    return Table(name, None, (), position, only)
 
 
 def alias_clause(cursor: Cursor) -> tuple[str | None, tuple[str, ...]]:
