@@ -152,7 +152,9 @@ class QueryReader:
             first = self._side(item.query.body.left, outer)
             reader = replace(self, items={**self.items, item.name: renamed(first.columns, item.column_aliases)})
         query = reader.query(item.query, outer)
-        return ItemNode(item.name, item.column_aliases, query, item.materialized), renamed(query.columns, item.column_aliases)
+        return ItemNode(item.name, item.column_aliases, query, item.materialized), renamed(
+            query.columns, item.column_aliases
+        )
 
     def _body_with_clauses(self, query: syntax.Query, outer: Levels) -> SelectQuery:
         match query.body:
