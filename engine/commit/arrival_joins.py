@@ -39,7 +39,7 @@ class JoinChange:
 
         No thread may apply rows meanwhile.
         """
-        joins = self.views[0].state.joins
+        joins = self.views[0].state.program.joins
         tables, rows = joins.tables, joins.rows
         joins.set(self.tables, self.rows)
         self.tables, self.rows = tables, rows
@@ -53,7 +53,7 @@ def changed_joins(image: CatalogImage, tables: TableTransaction) -> list[JoinCha
     """
     changes: list[JoinChange] = []
     for view in followers(image):
-        same = next((one for one in changes if one.views[0].state.joins is view.state.joins), None)
+        same = next((one for one in changes if one.views[0].state.program.joins is view.state.program.joins), None)
         if same is not None:
             same.views.append(view)
         elif view.stream_tables & frozenset(tables.written):
@@ -83,7 +83,7 @@ def join_payloads(views: Iterable[ContinuousView]) -> Iterator[list[bytes]]:
     and number of columns.
     """
     for view in views:
-        for number, rows in enumerate(view.state.joins.rows):
+        for number, rows in enumerate(view.state.program.joins.rows):
             kept = rows_to_bytes(rows)
             for start in range(0, len(kept), PIECE_BYTES):
                 head = ROWS_HEAD.pack(view.definition.state_oid, JOINED_FORM, number, 0)

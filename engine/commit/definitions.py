@@ -63,7 +63,7 @@ class Definitions:
         for view in views - self.attached:
             view.lifecycle.move(ViewMove.ATTACH)
         for view in views:
-            view.state.queue_max = self._queue_max
+            view.state.groups.queue_max = self._queue_max
         for view in (self.attached | frozenset(built)) - views:
             view.lifecycle.move(ViewMove.DROP)
         self.attached = views

@@ -65,13 +65,13 @@ class RowCommit(Commit):
         self.most = most_of(views, self.row)
         for view in views:
             state = view.state
-            if state.computed is not None:
-                computed = ComputedRow(state, self.row, state.computed)
+            if state.program.computed is not None:
+                computed = ComputedRow(state, self.row, state.program.computed)
                 self.checks.append(computed.check)
                 self.folds.append(computed.fold)
                 continue
-            if state.can_fail:
-                self.checks.append(state.check)
+            if state.program.can_fail:
+                self.checks.append(state.program.check)
             self.folds.append(state.row_fold(self.row))
 
     def arrive(self, now_us: int, newest_us: int) -> int:
@@ -123,7 +123,7 @@ def most_of(views: Views, row: Morsel) -> dict[GroupState, StateSize] | None:
         for groups in view.state.groups.together:
             if groups.is_capped:
                 found = {} if found is None else found
-                most = view.state.most_of_row(row)
+                most = view.state.program.most_of_row(row)
                 is_known = is_known and most is not None
                 found[groups] = most or StateSize()
     return found if is_known or found is None else {}

@@ -130,7 +130,7 @@ class StatementStage:
 
         Groups of views that are gone are dropped, and rows are evaluated for views that are new.
         """
-        stale = [view for view, version in self._joined.items() if view.state.joins.version != version]
+        stale = [view for view, version in self._joined.items() if view.state.program.joins.version != version]
         if not stale and (views is self._checked or views == self._checked):
             return
         for view in stale:
@@ -183,7 +183,7 @@ class StatementStage:
         self._leave_rooms()
         for view, table in (self._tables or {}).items():
             if is_large(table):
-                self._rooms.append(view.state.make_room())
+                self._rooms.append(view.state.groups.make_room())
 
     def capped(self) -> Iterator[tuple[GroupState, GroupTable]]:
         """Yield each state that has a cap, with the groups that the rows would add to it.
@@ -203,7 +203,7 @@ class StatementStage:
         tables: dict[ContinuousView, GroupTable] = {}
         for morsel in self._extended.get(view) or self.morsels():
             self._fold(view, morsel, tables)
-        return tables.get(view) or view.state.new_table()
+        return tables.get(view) or view.state.program.new_table()
 
     def _leave_rooms(self) -> None:
         while self._rooms:
@@ -221,7 +221,7 @@ class StatementStage:
                 view.note_commit()
         else:
             for view in self._checked:
-                view.state.absorb(self._tables[view])
+                view.state.groups.absorb(self._tables[view])
                 view.note_commit()
             self._leave_rooms()
         if self.reserved is not None:
@@ -298,7 +298,7 @@ class StatementStage:
     def _evaluate(self, view: ContinuousView, morsel: Morsel) -> None:
         """Fold the rows if that is possible before COMMIT, otherwise check them."""
         if view.joins_at_arrival:
-            self._joined.setdefault(view, view.state.joins.version)
+            self._joined.setdefault(view, view.state.program.joins.version)
         if self._tables is None or self._awaits_arrival(view):
             self._check(view, morsel)
         else:
@@ -307,9 +307,9 @@ class StatementStage:
     def _fold(self, view: ContinuousView, morsel: Morsel, tables: dict[ContinuousView, GroupTable]) -> None:
         table = tables.get(view)
         if table is None:
-            table = tables[view] = view.state.new_table()
+            table = tables[view] = view.state.program.new_table()
         try:
-            view.state.fold(self._seen(view, morsel), table, self.now_us)
+            view.state.program.fold(self._seen(view, morsel), table, self.now_us)
         except RowError as error:
             raise view_error(view, error) from None
         if is_large(table):
@@ -317,13 +317,13 @@ class StatementStage:
 
     def _check(self, view: ContinuousView, morsel: Morsel, before: Morsel | None = None) -> None:
         """Check rows. before: the same rows with computed columns and a guess of their arrival."""
-        rows, computed = self._seen(view, morsel), view.state.computed
+        rows, computed = self._seen(view, morsel), view.state.program.computed
         if computed is not None:
             rows = (
                 computed.extended(rows, self.now_us) if before is None else computed.arrived(before, rows, self.now_us)
             )
             self._extended.setdefault(view, []).append(rows)
         try:
-            view.state.check(rows, self.now_us)
+            view.state.program.check(rows, self.now_us)
         except RowError as error:
             raise view_error(view, error) from None

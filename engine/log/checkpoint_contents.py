@@ -112,7 +112,7 @@ def header_of(noted: Noted, taken: Snapshot, time_us: int) -> Checkpoint:
                 view.definition.state_oid,
                 committed,
                 view.upkeep.versions_count,
-                view.state.fingerprint,
+                view.state.program.fingerprint,
                 view in noted.attached,
             )
             for view, committed in taken.positions.items()
@@ -203,7 +203,7 @@ class Restoring:
         """
         for each in checkpoint.views:
             view = self.views.get(each.oid)
-            if view is not None and view.state.fingerprint != each.fingerprint:
+            if view is not None and view.state.program.fingerprint != each.fingerprint:
                 raise of_other_version(
                     self.folder, f'the state of the view "{view.definition.shown}" means something else'
                 )
@@ -216,7 +216,7 @@ class Restoring:
     def _forget(self) -> None:
         """Remove what a damaged checkpoint may have left in views and streams."""
         for view in self.views.values():
-            view.state.reset()
+            view.state.groups.reset()
             view.upkeep.committed = view.upkeep.swapped = view.upkeep.versions_count = 0
         for stream in self.streams.values():
             stream.ring.restore(0, ())

@@ -51,7 +51,11 @@ def recover(
     position of the checkpoint, or 0.
     """
     views, streams = relations_of(image)
-    joins = {view: (view.state.joins.tables, view.state.joins.rows) for view in views.values() if view.joins_at_arrival}
+    joins = {
+        view: (view.state.program.joins.tables, view.state.program.joins.rows)
+        for view in views.values()
+        if view.joins_at_arrival
+    }
     folder = checkpoints_dir(config)
     checkpoint = restore_newest(storage, folder, commit_log.first_logged(), Restoring(folder, views, streams))
     attached = () if checkpoint is None else [view.oid for view in checkpoint.views if view.attached]
@@ -63,7 +67,7 @@ def recover(
     replay_log(commit_log, clock, replay, checkpoint)
     for view, (tables, rows) in joins.items():
         # The tables as they are, even if some of the log was given up.
-        view.state.joins.set(tables, rows)
+        view.state.program.joins.set(tables, rows)
     if commit_log.place.position < position:
         raise SqlError(
             DAMAGED,

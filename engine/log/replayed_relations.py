@@ -81,7 +81,7 @@ class ReplayedRelations:
             return
         self.finish()
         try:
-            view.state.join_with(probe, rows_from_bytes(rows))
+            view.state.program.join_with(probe, rows_from_bytes(rows))
         except (ValueError, IndexError) as error:
             name = view.definition.name
             raise SqlError(DAMAGED, f'the log has rows that the view "{name}" can not join: {error}') from None
@@ -165,7 +165,7 @@ class StreamRows:
             except RowError as error:
                 name = view.definition.name
                 message = f'the log has rows that the view "{name}" can\'t evaluate any more'
-                raise SqlError(DAMAGED, message, detail=view.state.expression_text(error.expression)) from None
+                raise SqlError(DAMAGED, message, detail=view.state.program.expression_text(error.expression)) from None
         self._stream.ring.append(morsel)
 
     def _unreadable(self, why: str) -> SqlError:

@@ -23,6 +23,7 @@ from ringbuffer.memory.columns import Morsel
 from ringbuffer.memory.error_codes import RowError
 from sql.errors import SqlError
 from views.model.plan import Plan
+from views.upkeep.join_tables import Joins
 from views.upkeep.kernels import KernelTools
 from views.upkeep.state import ViewState
 from views.upkeep.stream_grouping import NAME, StreamGrouping
@@ -92,7 +93,7 @@ class GroupingTable:
         Raises SqlError for a row that can't be evaluated.
         """
         try:
-            self.state.fold(morsel, self.table, now_us)
+            self.state.program.fold(morsel, self.table, now_us)
         except RowError as error:
             raise SqlError(error.sqlstate, error.message) from None
 
@@ -116,6 +117,7 @@ def new_tables(
     tables = []
     for grouping in groupings:
         plan, parameters = grouping.for_kernels()
-        state = kernels.state(plan, check_cancelled).joined_with(join_tables[grouping.name], parameters)
-        tables.append(GroupingTable(grouping, state, state.new_table()))
+        state = kernels.state(plan, check_cancelled)
+        program = state.program.joined_with(Joins(join_tables[grouping.name]), parameters)
+        tables.append(GroupingTable(grouping, state.with_program(program), program.new_table()))
     return tables

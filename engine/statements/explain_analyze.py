@@ -77,13 +77,13 @@ def ring_facts(
     stream = image.entries.get(entry.stream_name)
     assert isinstance(stream, StreamEntry)
     state, ring = entry.view.state, stream.stream.ring
-    table = state.new_table()
+    table = state.program.new_table()
     count, passed_s = 0, 0.0
     for _, morsel in ring.tail(ring.tuples_count):
         check_cancelled()
         began_s = perf_counter()
         try:
-            state.fold(morsel, table, now_us)
+            state.program.fold(morsel, table, now_us)
         except RowError:
             # A row was right when it came, and isn't now: a time has passed since.
             return {}

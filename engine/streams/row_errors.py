@@ -191,6 +191,6 @@ def view_error(view: ContinuousView, error: RowError) -> SqlError:
         error.sqlstate,
         error.message,
         detail=error.error.detail if isinstance(error, ComputedError) else None,
-        context=f'continuous view "{view.definition.shown}", expression {view.state.expression_text(error.expression)}',
+        context=f'continuous view "{view.definition.shown}", expression {view.state.program.expression_text(error.expression)}',
         hint="The statement was not applied. CREATE VIEW ... WITH (on_error = skip) lets a view leave such rows out.",
     )

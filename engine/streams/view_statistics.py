@@ -108,7 +108,7 @@ def _row(
     times = [(one.swap_s, one.merge_s, one.hand_over_s, one.spark_s, one.store_s) for _, one in refreshed]
     times_ms: list[float | None] = [round(sum(part) * 1000, 3) for part in zip(*times, strict=True)] or [None] * 5
     # States that take rows together have their columns computed once.
-    computed = {view.state.computed for view in views if view.state.computed is not None}
+    computed = {view.state.program.computed for view in views if view.state.program.computed is not None}
     versions = [view.latest.table.num_rows for view in views if view.latest is not None]
     return (
         name_of(name),
@@ -125,7 +125,7 @@ def _row(
         caps.bytes_max or None,
         sum(one.queue for one in counts),
         max(one.queue_most for one in counts),
-        max(view.state.queue_max for view in views),
+        max(view.state.groups.queue_max for view in views),
         sum(view.upkeep.versions_count for view in views),
         refreshed_us,
         *times_ms,

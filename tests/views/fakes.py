@@ -42,6 +42,8 @@ class FakeState:
         self.swaps_count = 0
         self.join_tables: tuple[JoinTable, ...] = ()
         self.joins = Joins(())
+        # It is its own program, and its own group tables.
+        self.program = self.groups = self
         self.exports: list[int] = []
         self.bytes_count = 0
 

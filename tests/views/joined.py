@@ -186,12 +186,12 @@ class World:
             piece = slice_morsel(morsel, start, min(size, morsel.rows_count - start))
             start += piece.rows_count
             if self.choose.random() < 0.5:
-                view.state.check(piece, 0)
+                view.state.program.check(piece, 0)
                 view.state.apply(piece, 0)
             else:
-                table = view.state.new_table()
-                view.state.fold(piece, table, 0)
-                view.state.absorb(table)
+                table = view.state.program.new_table()
+                view.state.program.fold(piece, table, 0)
+                view.state.groups.absorb(table)
             view.note_commit()
 
     def read(self, view: ContinuousView) -> Answer:

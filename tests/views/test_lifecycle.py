@@ -48,7 +48,7 @@ def insert(view: ContinuousView) -> None:
         arrays.append(values.cast(kind) if column.name in given else pa.nulls(len(ROWS), kind))
     table = pa.table(arrays, names=[column.name for column in RELATIONS["sales"]])
     morsel = morsel_from_arrow(table, stream_layout(RELATIONS["sales"]))
-    view.state.check(morsel, 0)
+    view.state.program.check(morsel, 0)
     view.state.apply(morsel, 0)
     view.note_commit()
 

@@ -218,7 +218,7 @@ def _version_lines(view: ContinuousView) -> list[str]:
         lines.append(
             f"{INDENT}{_counted(view.state.groups.counts.tuples_skipped, 'row')} left out so far (on_error = skip)"
         )
-    for probe, table in zip(view.plan.stream.probes, view.state.join_tables, strict=True):
+    for probe, table in zip(view.plan.stream.probes, view.state.program.join_tables, strict=True):
         form = "addresses" if table.is_dense else "hashed"
         keys = f"{_counted(table.keys_count, 'key')} ({form})" if probe.keys else "no keys"
         lines.append(

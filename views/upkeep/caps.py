@@ -169,7 +169,7 @@ class StateCaps:
         with self.changed:
             for view in views:
                 state, limits = view.state, view.definition.caps
-                account = self._accounts.get(state.groups) or Account(state.groups, state.joins)
+                account = self._accounts.get(state.groups) or Account(state.groups, state.program.joins)
                 account.caps.clear()
                 if limits.groups_max or limits.bytes_max:
                     name = view.definition.whole or view.definition.name

@@ -73,14 +73,22 @@ class ComputedError(RowError):
         return self.error.message
 
 
-class RowTaker(Protocol):
-    """The methods of a `ViewState` that take rows."""
+class RowProgram(Protocol):
+    """The methods of a `StreamProgram` that look at rows."""
 
     def extended(self, morsel: Morsel, now_us: int) -> Morsel:
         """Return the rows with computed columns."""
 
     def check(self, morsel: Morsel, now_us: int) -> None:
         """Evaluate the rows."""
+
+
+class RowTaker(Protocol):
+    """The methods of a `ViewState` that take rows."""
+
+    @property
+    def program(self) -> RowProgram:
+        """The program of the state."""
 
     def apply(self, morsel: Morsel, now_us: int) -> None:
         """Fold the rows."""
@@ -106,10 +114,10 @@ class ComputedRow:
         """Evaluate the row. Raises RowError."""
         if self._compute is not None and self._compute():
             self._other = None
-            self._state.check(self._compute.row, now_us)
+            self._state.program.check(self._compute.row, now_us)
             return
-        self._other = self._state.extended(row, now_us)
-        self._state.check(self._other, now_us)
+        self._other = self._state.program.extended(row, now_us)
+        self._state.program.check(self._other, now_us)
 
     def fold(self, now_us: int) -> None:
         """Fold the row that was checked last."""

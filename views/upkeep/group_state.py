@@ -17,7 +17,9 @@ from dataclasses import dataclass
 from ringbuffer.groups.hash_table import ROWS_IN, ROWS_PASSED, ROWS_SKIPPED, GroupTable
 from ringbuffer.groups.known_groups import StateSize, size_of, size_of_new
 from ringbuffer.groups.merge import merge_tables
+from ringbuffer.pages.pages import Page
 from views.upkeep.commit_buffers import CommitBuffer
+from views.upkeep.state_pages import table_pages
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,44 @@ class GroupState:
         """The buffers whose tables this state will get, in the order in which they are locked."""
         return (self.buffer,) if self.shared is None else (self.shared, self.buffer)
 
+    @property
+    def queue_max(self) -> int:
+        """How many large tables of statements may wait for a refresh."""
+        return self.buffer.queue_max
+
+    @queue_max.setter
+    def queue_max(self, count: int) -> None:
+        for buffer in self.buffers:
+            buffer.queue_max = count
+
+    def taking(self) -> CommitBuffer:
+        """Return the buffer that takes rows now. The caller holds the commit lock."""
+        shared = self.shared
+        if shared is None:
+            return self.buffer
+        shared.is_new = True
+        return shared
+
+    def absorb(self, table: GroupTable) -> None:
+        """Take the table of a statement; this never fails on data.
+
+        The caller holds the commit lock.
+        """
+        self.taking().absorb(table)
+
+    def make_room(self) -> CommitBuffer:
+        """Announce the table of a statement; return the buffer that has made room for it."""
+        buffer = self.shared or self.buffer
+        buffer.make_room()
+        return buffer
+
+    def drain(self) -> None:
+        """Merge the tables that wait if they are too many.
+
+        The caller holds no lock that other commits need.
+        """
+        (self.shared or self.buffer).drain()
+
     def swap(self) -> tuple[GroupTable, ...]:
         """Return the tables of the buffers, in the order of commits, and go on with empty ones.
 
@@ -95,6 +135,18 @@ class GroupState:
             for table in tables:
                 merge_tables(self.merged, table, self.buffer.program)
                 self.taken.remove(table)
+
+    def pages(self) -> list[Page]:
+        """Return the merged groups as pages, which are valid until the next merge.
+
+        The caller makes sure that there is no merge meanwhile.
+        """
+        with self.refresh_lock:
+            return table_pages(self.merged)
+
+    def reset(self) -> None:
+        """Forget all rows."""
+        self.replace(self.buffer.new_table())
 
     def replace(self, merged: GroupTable) -> None:
         """Go on with other groups, and forget all that was there."""

@@ -74,7 +74,8 @@ def build_view(
     exports = tables.read_all(plan.stream_tables | plan.upper_tables if known is None else plan.upper_tables)
     if known is None:
         follows = definition.joins.stream_join == "arrival"
-        state.joins = run_static_pipelines(definition.name, plan.maintained, exports, executor, follows)
+        joins = run_static_pipelines(definition.name, plan.maintained, exports, executor, follows)
+        state.program = state.program.joined_with(joins)
         static_versions: Mapping[str, int] = {name: exports[name].version for name in plan.stream_tables}
     else:
         static_versions = known.static_versions

@@ -93,7 +93,7 @@ def cut(
     exact = len(views) > 1
     for view in views:
         # Those that take rows together with it will be given a table.
-        view.state.drain()
+        view.state.groups.drain()
     with commit_lock:
         moment = Moment(next(MOMENTS), engines.clock.now_us())
         wanted = [(view, _take(view, exact, reader, engines.tables, moment)) for view in views]
@@ -174,7 +174,7 @@ def new_cut(view: ContinuousView, exact: bool, now_us: int | None, table_version
     """
     upkeep = view.upkeep
     began_s = perf_counter()
-    swapped = view.state.swap() if upkeep.swapped != upkeep.committed else None
+    swapped = view.state.groups.swap() if upkeep.swapped != upkeep.committed else None
     upkeep.swapped = upkeep.committed
     entry = Cut(view, upkeep.committed, swapped, exact, now_us, table_versions=table_versions)
     entry.phases.swap_s = perf_counter() - began_s
@@ -286,7 +286,7 @@ def merge_tables_of(view: ContinuousView, entry: Cut) -> None:
     """
     if entry.tables is not None:
         tables, entry.tables = entry.tables, None
-        view.state.merge(tables)
+        view.state.groups.merge(tables)
 
 
 def merge_cuts(view: ContinuousView, entries: Sequence[Cut], target: Cut) -> None:

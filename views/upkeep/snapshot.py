@@ -62,7 +62,7 @@ class Snapshot:
             entry = new_cut(view, exact=False, now_us=None, table_versions={})
             entry.held, entry.waiting = True, 1
         self._held[view] = entry
-        self._joined[view] = view.state.joins.rows
+        self._joined[view] = view.state.program.joins.rows
         self._positions[view] = entry.position
 
     def states(self) -> Iterator[tuple[ContinuousView, list[Page]]]:
@@ -76,7 +76,7 @@ class Snapshot:
             view = self._begin_one(waiting)
             waiting.remove(view)
             merge_up_to(view, self._held[view])
-            yield view, [*view.state.pages(), *join_pages(self._joined[view])]
+            yield view, [*view.state.groups.pages(), *join_pages(self._joined[view])]
             self._end(view)
 
     def release(self) -> None:

@@ -48,7 +48,7 @@ def find_twin(
             continue
         if kept.probes and view.definition.joins.stream_join != stream_join:
             continue
-        if state_fingerprint(plan.maintained, make_grouping(plan.maintained)) == view.state.fingerprint:
+        if state_fingerprint(plan.maintained, make_grouping(plan.maintained)) == view.state.program.fingerprint:
             return view, plan
         equal = equal_plan(kept, plan) if is_new else None
         if equal is not None:

@@ -89,16 +89,16 @@ def test_ties_are_in_order_of_commits_though_a_large_table_waits(
         stream_morsel(rows_with(5, i4=lambda n: n, i8=lambda n: 1, t=lambda n, text=text: text * 4))
         for text in ("came first", "came later")
     )
-    table = state.new_table()
-    state.fold(first, table, 0)
-    state.absorb(table)
+    table = state.program.new_table()
+    state.program.fold(first, table, 0)
+    state.groups.absorb(table)
     state.apply(second, 0)
-    state.absorb(table)
-    swapped = state.swap()
+    state.groups.absorb(table)
+    swapped = state.groups.swap()
     assert len(swapped) == 4, "what was folded between the two waits in its turn"
-    state.merge(swapped)
+    state.groups.merge(swapped)
     state.apply(second, 0)
-    state.merge(state.swap())
+    state.groups.merge(state.groups.swap())
     assert sorted(exported(state)) == [(number, "came first" * 4, 1) for number in range(5)]
 
 
@@ -108,4 +108,4 @@ def test_a_state_with_another_order_is_another_state(tmp_path: Path) -> None:
         ViewState("v", make_plan([], [column("i4")], firsts([column("t")], (key,))), tmp_path)
         for key in (order, replace(order, descending=True), replace(order, nulls_first=True), order)
     ]
-    assert len({state.fingerprint for state in states}) == 3
+    assert len({state.program.fingerprint for state in states}) == 3

@@ -40,9 +40,9 @@ def world(engine: QueryEngine) -> World:
 def insert(view: ContinuousView, rows: list[tuple[object, ...]], folding: bool = True) -> int:
     """Commit rows of the stream; return the rows skipped."""
     morsel = from_arrow(table_of("s", rows), schema_of("s"))
-    table = view.state.new_table()
-    skipped = view.state.fold(morsel, table, 0)
-    view.state.absorb(table)
+    table = view.state.program.new_table()
+    skipped = view.state.program.fold(morsel, table, 0)
+    view.state.groups.absorb(table)
     view.note_commit()
     return skipped
 
@@ -99,7 +99,7 @@ def test_tables_are_read_once_and_together(world: World, tmp_path: Path) -> None
     view = world.view("SELECT t.name, count(*) FROM s JOIN t USING (k) GROUP BY 1", tmp_path)
     assert (view.stream_tables, view.upper_tables) == (frozenset({"t"}), frozenset())
     assert view.static_versions == {"t": 1}
-    (table,) = view.state.join_tables
+    (table,) = view.state.program.join_tables
     assert table.is_dense and table.rows_count < 25 and view.state.bytes_count == table.bytes_count
 
 
@@ -139,20 +139,20 @@ def test_rows_meet_what_is_joined_when_they_come(world: World, tmp_path: Path) -
     view = world.view(query, tmp_path, "WITH (stream_join = arrival)")
     assert view.joins_at_arrival and not world.view(query, tmp_path).joins_at_arrival
     insert(view, [stream_row(1), stream_row(2)])
-    (before,) = view.state.joins.rows
+    (before,) = view.state.program.joins.rows
     world.tables.replace("t", [(1, "new", None, 1, True), (2, "other", None, 1, True)])
-    (after,) = world.view(query, tmp_path, "WITH (stream_join = arrival)").state.joins.rows
-    view.state.join_with(0, after)
+    (after,) = world.view(query, tmp_path, "WITH (stream_join = arrival)").state.program.joins.rows
+    view.state.program.join_with(0, after)
     insert(view, [stream_row(1), stream_row(2)])
     assert sorted(world.read(view).rows) == [("new", "1"), ("old", "1"), ("other", "1")]
     # A checkpoint has what the rows after it meet.
     with snapshot(threading.Lock(), lambda: [view]) as taken:
-        view.state.join_with(0, before)
+        view.state.program.join_with(0, before)
         ((_, pages),) = [(found, list(pages)) for found, pages in taken.states()]
     copy = world.view(query, tmp_path, "WITH (stream_join = arrival)")
-    copy.state.join_with(0, before)
+    copy.state.program.join_with(0, before)
     copy.state.load(pages)
-    assert copy.state.joins.rows == (after,)
+    assert copy.state.program.joins.rows == (after,)
     insert(copy, [stream_row(2)])
     assert sorted(world.read(copy).rows) == [("new", "1"), ("old", "1"), ("other", "2")]
     with pytest.raises(ValueError, match="can't be read"):

@@ -320,7 +320,7 @@ class Turmoil:
                 for count, (view, pages) in enumerate(taken.states(), 1):
                     content = numbers(pages)
                     time.sleep(0)
-                    again = numbers(view.state.pages())
+                    again = numbers(view.state.groups.pages())
                     if len(content) != 2 * noted or sum(content) != 100 * noted or again != content:
                         self.wrong.append(f"{len(content)} rows, {len(again)} later, noted {noted}")
                     if count > stop_after:

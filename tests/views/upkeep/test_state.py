@@ -97,15 +97,15 @@ def feed(state: ViewState, morsel: Morsel, choose: random.Random) -> int:
         piece = slice_morsel(morsel, start, min(size, morsel.rows_count - start))
         start += piece.rows_count
         if choose.random() < 0.5:
-            state.check(piece, 0)
+            state.program.check(piece, 0)
             state.apply(piece, 0)
         else:
-            table = state.new_table()
-            skipped += state.fold(piece, table, 0)
-            state.absorb(table)
+            table = state.program.new_table()
+            skipped += state.program.fold(piece, table, 0)
+            state.groups.absorb(table)
         if choose.random() < 0.3:
-            state.merge(state.swap())
-    state.merge(state.swap())
+            state.groups.merge(state.groups.swap())
+    state.groups.merge(state.groups.swap())
     return skipped
 
 
@@ -176,10 +176,10 @@ def test_no_keys_is_one_group_even_of_no_rows(tmp_path: Path) -> None:
     state = ViewState("v", make_plan([], [], [make_aggregate("", None), make_aggregate("sum", column("i4"))]), tmp_path)
     assert exported(state) == [(0, None)]
     state.apply(stream_morsel(rows_with(3, i4=lambda number: number)), 0)
-    state.merge(state.swap())
-    state.merge(state.swap())
+    state.groups.merge(state.groups.swap())
+    state.groups.merge(state.groups.swap())
     assert exported(state) == [(3, 3)]
-    state.reset()
+    state.groups.reset()
     assert exported(state) == [(0, None)]
 
 
@@ -189,21 +189,21 @@ def test_many_groups_and_long_texts_grow_the_table(tmp_path: Path) -> None:
     rows = rows_with(
         20_000, t=lambda number: f"key number {number % 5000:09d}" * (1 + number % 2), i4=lambda number: number % 3
     )
-    table = state.new_table()
-    state.fold(stream_morsel(rows), table, 0)
-    state.absorb(table)
-    state.merge(state.swap())
+    table = state.program.new_table()
+    state.program.fold(stream_morsel(rows), table, 0)
+    state.groups.absorb(table)
+    state.groups.merge(state.groups.swap())
     wanted = group([column("t"), column("i4")], aggregates, [], rows)
     assert_same_groups(exported(state), wanted, 2)
-    assert state.groups_count == len(wanted)
+    assert state.groups.merged.groups_count == len(wanted)
 
 
 def absorb(state: ViewState, morsel: Morsel) -> None:
     """Bring a statement's rows as one that commits does."""
-    table = state.new_table()
-    state.fold(morsel, table, 0)
-    buffer = state.make_room()
-    state.absorb(table)
+    table = state.program.new_table()
+    state.program.fold(morsel, table, 0)
+    buffer = state.groups.make_room()
+    state.groups.absorb(table)
     buffer.leave_room()
 
 
@@ -216,9 +216,9 @@ def test_large_tables_wait_for_the_refresh_up_to_a_bound(tmp_path: Path, monkeyp
     for statements_count in range(1, 7):
         for _ in range(statements_count):
             absorb(state, morsel)
-        swapped = state.swap()
+        swapped = state.groups.swap()
         tables_counts.append(len(swapped))
-        state.merge(swapped)
+        state.groups.merge(swapped)
     # The local table is always there; who brings the fourth one merges the three that wait into
     # one.
     assert tables_counts == [2, 3, 4, 3, 4, 5]
@@ -239,7 +239,7 @@ def test_who_drains_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         with ThreadPoolExecutor(1) as other:
             other.submit(state.apply, morsel, 0).result(timeout=10)
         if is_read:
-            read.extend(state.swap())
+            read.extend(state.groups.swap())
         merge_tables(target, source, program)
 
     for _ in range(2):
@@ -248,7 +248,7 @@ def test_who_drains_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for _ in range(7):
         absorb(state, morsel)
     assert state.groups.counts.queue_most == 2
-    state.merge((*read, *state.swap()))
+    state.groups.merge((*read, *state.groups.swap()))
     assert exported(state) == [(key, 10 * 6) for key in range(5)]
 
 
@@ -262,7 +262,7 @@ def test_what_is_drained_again_and_again_is_merged_with_tables_of_its_size(
         absorb(state, stream_morsel(rows_with(4, i4=lambda row, first=4 * number: first + row)))
     sizes = [table.groups_count for table in state.groups.buffer.drained]
     assert all(larger > 2 * smaller for larger, smaller in pairwise(sizes)) and sum(sizes) == 4 * 62, sizes
-    state.merge(state.swap())
+    state.groups.merge(state.groups.swap())
     assert exported(state) == [(key, 1) for key in range(256)]
 
 
@@ -270,12 +270,15 @@ def test_an_error_names_row_and_expression_and_leaves_the_state(tmp_path: Path) 
     quotient = Call("divide", (Literal(10, INT4), column("i4")), INT4, text="10 / i4")
     state = ViewState("v", make_plan([], [], [make_aggregate("sum", quotient)]), tmp_path)
     morsel = stream_morsel(rows_with(5, i4=lambda number: 3 - number))
-    for run in (lambda: state.check(morsel, 0), lambda: state.fold(morsel, state.new_table(), 0)):
+    for run in (
+        lambda: state.program.check(morsel, 0),
+        lambda: state.program.fold(morsel, state.program.new_table(), 0),
+    ):
         with pytest.raises(RowError) as raised:
             run()
         assert (raised.value.code, raised.value.row) == (DIVISION_BY_ZERO, 3)
-        assert state.expression_text(raised.value.expression) == "10 / i4"
-    state.merge(state.swap())
+        assert state.program.expression_text(raised.value.expression) == "10 / i4"
+    state.groups.merge(state.groups.swap())
     assert exported(state) == [(None,)]
 
 
@@ -285,11 +288,11 @@ def test_skip_leaves_bad_rows_out_and_counts_them(tmp_path: Path) -> None:
         "v", make_plan([], [], [make_aggregate("", None), make_aggregate("sum", quotient)], "skip"), tmp_path
     )
     morsel = stream_morsel(rows_with(7, i4=lambda number: number % 3))
-    state.check(morsel, 0)
-    table = state.new_table()
-    assert state.fold(morsel, table, 0) == 3
-    state.absorb(table)
-    state.merge(state.swap())
+    state.program.check(morsel, 0)
+    table = state.program.new_table()
+    assert state.program.fold(morsel, table, 0) == 3
+    state.groups.absorb(table)
+    state.groups.merge(state.groups.swap())
     assert exported(state) == [(4, 30)]
     assert (state.groups.counts.tuples_in, state.groups.counts.tuples_passed, state.groups.counts.tuples_skipped) == (
         7,
@@ -303,10 +306,10 @@ def test_a_sum_out_of_range_is_the_readers_error(tmp_path: Path) -> None:
     square = Call("multiply", (large, large), scaled_numeric(0))
     state = ViewState("v", make_plan([], [], [make_aggregate("sum", square), make_aggregate("", None)]), tmp_path)
     state.apply(stream_morsel(rows_with(2, i8=lambda number: 2**62)), 0)
-    state.merge(state.swap())
+    state.groups.merge(state.groups.swap())
     assert exported(state)[0][0] == Decimal(2 * 2**124)
     state.apply(stream_morsel(rows_with(9, i8=lambda number: -(2**63))), 0)
-    state.merge(state.swap())
+    state.groups.merge(state.groups.swap())
     with pytest.raises(SqlError) as raised:
         state.export(0)
     assert raised.value.sqlstate == "22003"
@@ -318,7 +321,7 @@ def test_sums_may_leave_128_bits_and_come_back(tmp_path: Path) -> None:
     most = Decimal(10**38 - 1).scaleb(-6, EXACT)
     state.apply(stream_morsel(rows_with(40, n38=lambda number: most if number < 20 else most.copy_negate())), 0)
     state.apply(stream_morsel(rows_with(1, n38=lambda number: Decimal("1.500000"))), 0)
-    state.merge(state.swap())
+    state.groups.merge(state.groups.swap())
     assert exported(state)[0][0] == Decimal("1.500000")
 
 
@@ -326,10 +329,10 @@ def test_float_sums_overflow_only_from_finite_values(tmp_path: Path) -> None:
     state = ViewState("v", make_plan([], [column("i4")], [make_aggregate("sum", column("f8"))]), tmp_path)
     rows = rows_with(4, i4=lambda number: number // 2, f8=lambda number: [float("inf"), 1.0, 1e308, 1.0][number])
     state.apply(stream_morsel(rows), 0)
-    state.merge(state.swap())
+    state.groups.merge(state.groups.swap())
     assert sorted(exported(state)) == [(0, float("inf")), (1, 1e308)]
     state.apply(stream_morsel(rows_with(1, i4=lambda number: 1, f8=lambda number: 1e308)), 0)
-    state.merge(state.swap())
+    state.groups.merge(state.groups.swap())
     with pytest.raises(SqlError, match="22003"):
         state.export(0)
 
@@ -340,7 +343,7 @@ def test_groups_whose_sum_is_out_of_range_are_told_apart(tmp_path: Path) -> None
     too_large = {3, 4, 99}
     rows = rows_with(200, i4=lambda number: number // 2, f8=lambda n: 1e308 if n // 2 in too_large else float(n))
     state.apply(stream_morsel(rows), 0)
-    state.merge(state.swap())
+    state.groups.merge(state.groups.swap())
     table, unmade = state.export_groups()
     assert unmade == [1]
     schema = unmade_schema(state.plan.finish.input, unmade)
@@ -350,7 +353,7 @@ def test_groups_whose_sum_is_out_of_range_are_told_apart(tmp_path: Path) -> None
         assert (count, whole) == (2, 2 * key)
     everybody = rows_with(5000, i4=lambda number: number // 2, f8=lambda number: 1e308)
     state.apply(stream_morsel(everybody), 0)
-    state.merge(state.swap())
+    state.groups.merge(state.groups.swap())
     with pytest.raises(SqlError, match="22003"):
         state.export_groups()
 
@@ -371,7 +374,7 @@ def test_finish_step_filters_and_computes(tmp_path: Path) -> None:
         2000, t=lambda number: f"t{number % 1000}", n2=lambda number: Decimal(number % 1000 % 5).scaleb(-2) + 1
     )
     state.apply(stream_morsel(rows), 0)
-    state.merge(state.swap())
+    state.groups.merge(state.groups.swap())
     found = exported(state)
     assert len(found) == 800
     assert [path.parent for path in state.kernel_paths] == [tmp_path, tmp_path]
@@ -387,16 +390,16 @@ def test_tables_fold_on_threads(tmp_path: Path) -> None:
     morsel = stream_morsel(rows)
 
     def work() -> None:
-        table = state.new_table()
-        state.fold(morsel, table, 0)
-        state.absorb(table)
+        table = state.program.new_table()
+        state.program.fold(morsel, table, 0)
+        state.groups.absorb(table)
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    state.merge(state.swap())
+    state.groups.merge(state.groups.swap())
     wanted = group([column("t")], [call for _, call in plan.stream.aggregates], [], rows * 4)
     assert_same_groups(exported(state), wanted, 1)
 
@@ -414,9 +417,9 @@ def test_read_only_arrays_are_taken(tmp_path: Path) -> None:
     morsel = stream_morsel(rows_with(3, i4=lambda number: 7))
     for array in (*morsel.data, *morsel.nulls):
         array.flags.writeable = False
-    state.check(morsel, 0)
+    state.program.check(morsel, 0)
     state.apply(morsel, 0)
-    state.merge(state.swap())
+    state.groups.merge(state.groups.swap())
     assert exported(state) == [(21,)]
     assert np.all(morsel.data[2] == 7)
 
@@ -429,5 +432,5 @@ def test_numeric_key_of_variable_scale_shows_the_first_form(tmp_path: Path) -> N
         4, i4=lambda number: 3 if number == 2 else None, n2=lambda number: Decimal("3.00") if number < 2 else None
     )
     state.apply(stream_morsel(rows), 0)
-    state.merge(state.swap())
+    state.groups.merge(state.groups.swap())
     assert sorted(map(str, (row[0] for row in exported(state)))) == ["10", "3.00"]

@@ -60,14 +60,14 @@ def test_a_loaded_state_goes_on_like_the_one_that_was_written(
     aggregates = [random_aggregate(maker) for _ in range(choose.randint(1, 5))]
     plan = make_plan([maker.boolean(1)], keys, aggregates, "skip")
     written, loaded = ViewState("v", plan, tmp_path), ViewState("v", plan, tmp_path)
-    assert written.fingerprint == loaded.fingerprint
+    assert written.program.fingerprint == loaded.program.fingerprint
     morsel = stream_morsel(random_rows(choose, 500, STREAM))
     feed(written, slice_morsel(morsel, 0, 250), choose)
     feed(loaded, slice_morsel(morsel, 0, 30), choose)
-    table = loaded.new_table()
-    loaded.fold(morsel, table, 0)
-    loaded.absorb(table)
-    loaded.load(through_bytes(written.pages()))
+    table = loaded.program.new_table()
+    loaded.program.fold(morsel, table, 0)
+    loaded.groups.absorb(table)
+    loaded.load(through_bytes(written.groups.pages()))
     assert loaded.groups.counts.tuples_in == written.groups.counts.tuples_in == 250
     for state in (written, loaded):
         feed(state, slice_morsel(morsel, 250, 250), random.Random(seed))
@@ -86,9 +86,9 @@ def test_a_loaded_state_goes_on_like_the_one_that_was_written(
 def test_pages_are_those_of_the_merged_rows_only(tmp_path: Path) -> None:
     state = ViewState("v", make_plan([], [column("i4")], [make_aggregate("", None)]), tmp_path)
     state.apply(stream_morsel(rows_with(3, i4=lambda number: number)), 0)
-    state.merge(state.swap())
+    state.groups.merge(state.groups.swap())
     state.apply(stream_morsel(rows_with(9, i4=lambda number: number)), 0)
-    counters = state.pages()[0].array
+    counters = state.groups.pages()[0].array
     assert dict(zip(("rows", "heap", "in", "passed", "skipped"), counters.tolist(), strict=True)) == {
         "rows": 3, "heap": 0, "in": 3, "passed": 3, "skipped": 0
     }  # fmt: skip
@@ -99,10 +99,10 @@ def test_an_empty_state(tmp_path: Path) -> None:
     for keys in choices:
         state = ViewState("v", make_plan([], keys, [make_aggregate("max", column("t"))]), tmp_path)
         before = exported(state)
-        state.load(through_bytes(state.pages()))
+        state.load(through_bytes(state.groups.pages()))
         assert exported(state) == before
         state.apply(stream_morsel(rows_with(1, t=lambda number: "a text of more than twelve bytes")), 0)
-        state.merge(state.swap())
+        state.groups.merge(state.groups.swap())
         assert exported(state)[0][-1] == "a text of more than twelve bytes"
 
 
@@ -125,10 +125,10 @@ def test_other_pages_are_refused_and_the_state_stays(change: object, tmp_path: P
     assert callable(change)
     state = ViewState("v", make_plan([], [column("t")], [make_aggregate("", None)]), tmp_path)
     state.apply(stream_morsel(rows_with(2, t=lambda number: "a text of more than twelve bytes")), 0)
-    state.merge(state.swap())
+    state.groups.merge(state.groups.swap())
     before = exported(state)
     with pytest.raises(ValueError, match="the state of a view"):
-        state.load(change(state.pages()))
+        state.load(change(state.groups.pages()))
     assert exported(state) == before
 
 
