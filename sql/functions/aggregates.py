@@ -143,6 +143,7 @@ AGGREGATES = (
     Aggregate(
         "string_agg", "string_agg", "text text > text", (f"string_agg(x, '-' ORDER BY x DESC) {TWO}", "b-a"),
         duckdb=_string_agg, spark=_listagg, ordered=True, constants={1: "','"},
+        missing="bytea bytea",
     ),
     Aggregate(
         "array_agg", "array_agg", "element > array", (f"array_agg(x ORDER BY x DESC) {TWO}", "{b,a}"),
@@ -163,6 +164,7 @@ AGGREGATES = (
         "percentile_cont", "percentile_cont", "float8 float8 > float8",
         (f"percentile_cont(0.25) WITHIN GROUP (ORDER BY y) {TWO}", "1.25"), duckdb=_percentile_cont,
         within_group=True, constants={0: "0.5"},
+        missing="float8 interval",
     ),
     Aggregate(
         "percentile_disc", "percentile_disc", "float8 element > element",

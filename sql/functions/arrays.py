@@ -330,6 +330,7 @@ FUNCTIONS = (
     Function(
         "array_position", "array_position", "array element > int4",
         ("array_position(array['sun','mon','tue'], 'mon')", "2"), strict=False, duckdb=_position,
+        missing="array element int4",
     ),
     Function(
         "array_positions", "array_positions", "array element > int4[]",
@@ -349,7 +350,7 @@ FUNCTIONS = (
     ),
     Function(
         "array_fill", "array_fill", "element int4[] > array", ("array_fill(7, array[3])", "{7,7,7}"), strict=False,
-        duckdb=_array_filled,
+        duckdb=_array_filled, missing="element int4[] int4[]",
     ),
     Function(
         "width_bucket_of", "width_bucket", f"element array > int4; {THRESHOLDS}",

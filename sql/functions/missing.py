@@ -1,40 +1,10 @@
-"""Functions and overloads that PostgreSQL has and Antumbra does not have yet.
+"""Functions that PostgreSQL has and Antumbra does not have yet: they are 0A000, not 42883.
 
-They are 0A000, not 42883.
-
-The overloads also take part in the choice among all of them, as PostgreSQL's do. A function that is
-neither here nor in `sql.functions.table` does not exist.
+Missing overloads of functions that Antumbra has are in the rows of these. A function that is in
+neither place does not exist.
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-
-from sql.functions.signatures import Signature
-
-# Name -> the types of the arguments of each overload.
-OVERLOADS: Mapping[str, str] = {
-    "array_position": "array element int4",
-    "like": "bytea bytea",
-    "notlike": "bytea bytea",
-    "overlay": "bytea bytea int4 | bytea bytea int4 int4",
-    "quote_literal": "element",
-    "quote_nullable": "element",
-    "pg_terminate_backend": "int4 int8",
-    "substring": "text text text",
-    "to_char": "float4 text | interval text",
-    "date_part": "text timetz",
-    "extract": "text timetz",
-    "timezone": "interval timestamp | interval timestamptz | text timetz | interval timetz",
-    "array_fill": "element int4[] int4[]",
-    # Aggregates and functions that return rows.
-    "generate_subscripts": "array int4 bool",
-    "percentile_cont": "float8 interval",
-    "string_agg": "bytea bytea",
-    # Operators.
-    "~~": "bytea bytea",
-    "!~~": "bytea bytea",
-}
 
 NAMES = frozenset(
     """
@@ -58,11 +28,3 @@ NAMES = frozenset(
     """.split()
 )
 AGGREGATE_NAMES = frozenset("range_agg range_intersect_agg xmlagg".split())
-
-
-def missing(name: str) -> tuple[Signature, ...]:
-    """Return the missing overloads of a function or an operator."""
-    written = OVERLOADS.get(name)
-    if written is None:
-        return ()
-    return tuple(Signature("", tuple(arguments.split()), "text") for arguments in written.split("|"))

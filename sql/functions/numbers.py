@@ -200,6 +200,7 @@ FUNCTIONS = (
         "int4 text > text as numeric text; int8 text > text as numeric text; numeric text > text as numeric text",
         ("to_char(-125.8, '999D99S')", "125.80-"), volatility=STABLE, python="number_formats.formatted",
         constants={1: "'99'"},
+        missing="float4 text; interval text",
     ),
     Function(
         "format_float", "to_char", "float8 text > text", ("to_char(125.8::float8, '999D9')", " 125.8"),

@@ -124,10 +124,12 @@ FUNCTIONS = (
     Function(
         "like", "like ~~", "text text > bool", ("'abc' LIKE '_b_'", "t"), can_fail=False, both=_text_like,
         infix="LIKE", constants={1: "'a%'"},
+        missing="bytea bytea",
     ),
     Function(
         "not_like", "notlike !~~", "text text > bool", ("'abc' !~~ 'a%'", "f"), negates="like",
         constants={1: "'a%'"},
+        missing="bytea bytea",
     ),
     Function(
         "similar_to_escape", "similar_to_escape", "text > text; text text > text",

@@ -69,22 +69,31 @@ class Row:
         signatures: as the module's docstring says.
         example: what stands after SELECT, and the text that PostgreSQL prints of the first value,
             None for NULL.
+        missing: the arguments of overloads that PostgreSQL has and Antumbra does not have yet,
+            written like signatures. The overloads take part in the choice, and are 0A000.
     """
 
     canonical: str
     names: str = ""
     signatures: str = ""
     example: tuple[str, str | None] | None = None
+    missing: str = field(default="", kw_only=True)
 
     @cached_property
     def named_overloads(self) -> tuple[tuple[Sequence[str], Signature], ...]:
         """The signatures with the names that have them."""
-        found = []
-        for text in self.signatures.split(";"):
+        return tuple(self._named(self.canonical, self.signatures))
+
+    @cached_property
+    def named_missing(self) -> tuple[tuple[Sequence[str], Signature], ...]:
+        """The missing overloads with the names that would have them."""
+        return tuple(self._named("", self.missing))
+
+    def _named(self, canonical: str, texts: str) -> Iterator[tuple[Sequence[str], Signature]]:
+        for text in texts.split(";"):
             names, colon, rest = text.rpartition(": ")
             if rest.strip():
-                found.append(((names if colon else self.names).split(), signature(self.canonical, rest)))
-        return tuple(found)
+                yield (names if colon else self.names).split(), signature(canonical, rest)
 
     @cached_property
     def overloads(self) -> tuple[Signature, ...]:

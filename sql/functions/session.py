@@ -23,7 +23,7 @@ def _of_session(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"session_{node.function}({', '.join(texts)})"
 
 
-def of_session(canonical: str, signatures: str, names: str = "", waits: bool = False) -> Function:
+def of_session(canonical: str, signatures: str, names: str = "", waits: bool = False, missing: str = "") -> Function:
     """Return the row of a function that the session answers."""
     return Function(
         canonical,
@@ -34,6 +34,7 @@ def of_session(canonical: str, signatures: str, names: str = "", waits: bool = F
         duckdb=_of_session,
         of_session=True,
         waits=waits,
+        missing=missing,
     )
 
 
@@ -49,7 +50,7 @@ FUNCTIONS = (
     of_session("pg_notify", "text text > void"),
     of_session("pg_sleep", "float8 > void", waits=True),
     of_session("pg_cancel_backend", "int4 > bool", waits=True),
-    of_session("pg_terminate_backend", "int4 > bool", waits=True),
+    of_session("pg_terminate_backend", "int4 > bool", waits=True, missing="int4 int8"),
     Function("current_setting", strict=False, volatility=STABLE),
     Function(
         "gen_random_uuid", "gen_random_uuid", "> uuid", strict=False, volatility=VOLATILE,

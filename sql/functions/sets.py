@@ -186,6 +186,7 @@ SET_FUNCTIONS = (
     SetFunction(
         "generate_subscripts", "generate_subscripts", "array int4 > int4", ("generate_subscripts(ARRAY[7], 1)", "1"),
         "CASE WHEN {1} = 1 THEN generate_series(1, CAST(len({0}) AS INTEGER)) END", is_series=True,
+        missing="array int4 bool",
     ),
     # Of an int2vector or an oidvector, which counts from 0.
     SetFunction(

@@ -8,6 +8,7 @@ return rows are other kinds of rows, each with names of its own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from sql.functions import (
     addresses,
@@ -32,7 +33,6 @@ from sql.functions import (
     windows,
 )
 from sql.functions.aggregate_rows import Aggregate, AggregateRule, WindowFunction
-from sql.functions.missing import missing
 from sql.functions.printing import Rule
 from sql.functions.rows import IMMUTABLE, Function, Kernel, Routine, Row, of_family
 from sql.functions.sets import SetFunction
@@ -80,14 +80,15 @@ SPARK_AGGREGATES: Mapping[str, AggregateRule] = {
 def _named(rows: Iterable[Row], is_operator: bool = False, is_prefix: bool = False) -> dict[str, tuple[Signature, ...]]:
     """Return the overloads by the names that clients write, missing ones as well."""
     found: dict[str, list[Signature]] = {}
-    for row in rows:
-        for names, overload in row.named_overloads:
-            for name in names:
-                if is_symbol(name) == is_operator and (len(overload.arguments) == 1 or not is_prefix):
-                    found.setdefault(name, []).append(overload)
+    # Missing overloads come after all others of their name.
+    named = chain(*(row.named_overloads for row in rows), *(row.named_missing for row in rows))
+    for names, overload in named:
+        for name in names:
+            if is_symbol(name) == is_operator and (len(overload.arguments) == 1 or not is_prefix):
+                found.setdefault(name, []).append(overload)
     if is_operator and not is_prefix:
         found = {name: [one for one in overloads if len(one.arguments) == 2] for name, overloads in found.items()}
-    return {name: (*overloads, *missing(name)) for name, overloads in found.items() if overloads}
+    return {name: tuple(overloads) for name, overloads in found.items() if overloads}
 
 
 def is_symbol(name: str) -> bool:

@@ -167,10 +167,12 @@ FUNCTIONS = (
     Function(
         "substring", "substring substr", "text int4 > text; text int4 int4 > text",
         ("substring('Thomas' from 2 for 3)", "hom"), both=_substring,
+        missing="substring: text text text",
     ),
     Function(
         "overlay", "overlay", "text text int4 > text; text text int4 int4 > text",
         ("overlay('Txxxxas' placing 'hom' from 2 for 4)", "Thomas"), both=_overlay,
+        missing="bytea bytea int4; bytea bytea int4 int4",
     ),
     Function(
         "trim_both", "btrim", "text > text; text text > text", ("btrim('xyxtrimyyx', 'xyz')", "trim"), can_fail=False,
@@ -251,10 +253,12 @@ FUNCTIONS = (
     Function(
         "quote_literal", "quote_literal", "text > text", ("quote_literal(E'O\\'Reilly')", "'O''Reilly'"),
         python="text.quote_literal",
+        missing="element",
     ),
     Function(
         "quote_nullable", "quote_nullable", "text > text", ("quote_nullable(NULL)", "NULL"), strict=False,
         duckdb="coalesce(text_quote_literal({0}), 'NULL')",
+        missing="element",
     ),
     Function(
         "concat_op", "textcat ||", "text text > text; ||: bytea bytea > bytea", ("'Value: ' || 42", "Value: 42"),

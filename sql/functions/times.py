@@ -231,6 +231,7 @@ FUNCTIONS = (
         "text date > numeric; text timestamp > numeric; text timestamptz > numeric; text interval > numeric; text time > numeric",
         ("extract(hour from timestamp '2001-02-16 20:38:40')", "20"), can_fail=False, both=_extract,
         constants={0: "'hour'"},
+        missing="text timetz",
     ),
     Function(
         "date_part", "date_part",
@@ -238,11 +239,13 @@ FUNCTIONS = (
         "text interval > float8; text time > float8",
         ("date_part('month', interval '2 years 3 months')", "3"), can_fail=False, both=_date_part,
         constants={0: "'hour'"},
+        missing="text timetz",
     ),
     Function(
         "to_zone", "timezone", "text timestamptz > timestamp",
         ("timezone('America/New_York', timestamptz '2001-02-16 19:38:40+00')", "2001-02-16 14:38:40"),
         constants={0: "'Europe/Berlin'"},
+        missing="interval timestamp; interval timestamptz; text timetz; interval timetz",
     ),
     Function(
         "from_zone", "timezone", "text timestamp > timestamptz",
