@@ -20,7 +20,7 @@ from engine.catalog.image import (
     UsedRelation,
     ViewEntry,
 )
-from engine.ddl.query_views import StreamsAsThen, define_query_view, used_relation
+from engine.ddl.query_views import StreamsAsThen, define_query_view, rescanned, stream_as_then, used_relation
 from engine.ddl.table_names import relation_names
 from engine.storage.errors import disk_error
 from engine.storage.kernel_files import KernelFiles
@@ -37,8 +37,9 @@ from sql.parse.statements.create_foreign_table import CreateStream
 from sql.parse.statements.create_view import CreateView
 from sql.settings.values import zone_option
 from sql.tree.expressions import Call, Expression, Literal
-from sql.tree.relations import BoundQuery, Relation
+from sql.tree.relations import BoundQuery, Relation, Scan
 from sql.tree.walks import relation_names as names_read
+from sql.tree.walks import rewrite_everywhere
 from sql.types.datatypes import require_column
 from views.model.definition import ViewDefinition, define_view, state_name
 from views.model.properties import scans
@@ -47,7 +48,7 @@ from views.model.text import expression_text
 from views.plan.checks import check_sliding
 from views.plan.parts import part_schema
 from views.plan.planner import PlannedView, order_notices, plan_view
-from views.plan.prepare import prepared_parts
+from views.plan.prepare import Prepared, prepared_parts
 from views.share.reuse import NotCoveredError
 from views.upkeep.kernels import KernelTools
 from views.upkeep.lifecycle import build_view
@@ -191,19 +192,29 @@ class ViewDraft:
         """
         return self._entry(engines, None, others, is_new=False)
 
-    def as_known(self, statement: CreateView, used: tuple[UsedRelation, ...]) -> ViewDraft:
-        """Return the view over the columns that a state knows.
+    def as_known(self, used: tuple[UsedRelation, ...], then: UsedRelation) -> ViewDraft:
+        """Return the view over the columns of its stream that a state knows.
 
-        Raises the errors of bind, and NotCoveredError.
-
-        used: the streams in the text, with the columns of that state.
+        used: the streams in the text, with these columns. then: the stream with the columns that
+        the query has. Raises NotCoveredError.
         """
-        try:
-            bound = bind_query(statement.query, StreamsAsThen(self.image, None, used), self.definition.settings)
-        except SqlError as error:
-            # The view was bound to the stream as it is.
-            raise NotCoveredError(f"The view does not know all columns of its stream: {error.message}.") from None
-        return part_of(replace(self, bound=bound, used=used))
+        own = next(one for one in used if one.oid == then.oid)
+        if own == then:
+            return replace(self, used=used)
+        numbers, named = {number for _, number in own.columns}, (self.whole or self.bound).columns
+        for name, number in then.columns:
+            if (then.oid, number) in named and number not in numbers:
+                raise NotCoveredError(
+                    f'The view does not know all columns of its stream: column "{name}" does not exist.'
+                )
+        stream = self.image.by_oid(then.oid)
+        assert isinstance(stream, StreamEntry), then
+        before, known = stream_as_then(stream, then), stream_as_then(stream, replace(own, name=stream.description.name))
+        root = rewrite_everywhere(
+            self.bound.root,
+            lambda node: rescanned(node, before, known) if isinstance(node, Scan) and node.name == known.name else node,
+        )
+        return replace(self, bound=replace(self.bound, root=root), used=used)
 
     def _entry(
         self, engines: ViewEngines, heir_of: ContinuousView | None, others: Sequence[ViewEntry], is_new: bool
@@ -213,8 +224,8 @@ class ViewDraft:
             streams = (name for name in sorted(bound.named) if isinstance(image.entries.get(name), StreamEntry))
             used = tuple(used_relation(name, image.entries[name].description) for name in streams)
         # The planner of the view checks that there is one stream, and no more.
-        scanned = scans(bound.root, "stream")
-        own = next((one for one in used if one.name in scanned), None)
+        scanned = [image.entries[name].description.oid for name in scans(bound.root, "stream")]
+        own = next((one for one in used if one.oid in scanned), None)
         places = None if own is None else tuple(number - 1 for _, number in own.columns)
         try:
             view = build_view(
@@ -252,6 +263,50 @@ class ViewDraft:
         return disk_error(error, f'write the kernels of view "{self.definition.shown}"')
 
 
+@dataclass(frozen=True)
+class Drafts:
+    """A view over streams that is defined, but not built.
+
+    Attributes:
+        states: its states; the view itself if its plan is a chain.
+        over: the query over the states, None for a chain.
+    """
+
+    states: tuple[ViewDraft, ...]
+    over: Prepared | None
+
+
+def drafted(
+    statement: CreateView, whole: BoundQuery, image: CatalogImage, settings: SessionSettings, oid: int | None = None
+) -> Drafts:
+    """Return the states of a view over streams (`views.plan.parts`), with their oids.
+
+    whole: the query of the view. oid: of a view that exists. Raises the errors of eager grouping.
+    """
+    plain = define_view(statement, image.next_oid if oid is None else oid, settings)
+    over = prepared_parts(whole.root, plain.joins)
+    if not over.parts:
+        return Drafts((ViewDraft(plain, whole, image),), None)
+    states = []
+    for number, part in enumerate(over.parts):
+        columns, own = tuple(column.name for column in part_schema(part)), image.next_oid + number
+        definition = replace(
+            plain, oid=own, name=state_name(own), whole=statement.name, column_names=columns, part=number
+        )
+        states.append(part_draft(definition, whole, over, image))
+    return Drafts(tuple(states), over)
+
+
+def part_draft(definition: ViewDefinition, whole: BoundQuery, over: Prepared, image: CatalogImage) -> ViewDraft:
+    """Return one state of a view.
+
+    All names of the text count as the state's own: the text is bound as a whole.
+    """
+    assert definition.part is not None, definition
+    root = over.parts[definition.part]
+    return ViewDraft(definition, replace(whole, root=root, relations=names_read(root)), image, whole=whole)
+
+
 def build_continuous(
     statement: CreateView, bound: BoundQuery, image: CatalogImage, settings: SessionSettings, engines: ViewEngines
 ) -> ViewEntry | QueryViewEntry:
@@ -259,59 +314,17 @@ def build_continuous(
 
     Raises as `ViewDraft.build` and `define_query_view`.
     """
-    drafts = part_drafts(statement, bound, image, settings)
-    if not drafts:
+    drafts = drafted(statement, bound, image, settings)
+    if drafts.over is None:
         for column in bound.root.schema:
             require_column(column.name, column.type)
-        return ViewDraft(define_view(statement, image.next_oid, settings), bound, image).build(engines)
+        return drafts.states[0].build(engines)
     states: list[ViewEntry] = []
-    for draft in drafts:
+    for draft in drafts.states:
         states.append(draft.build(engines, others=states))
-    found = prepared_parts(bound.root, drafts[0].definition.joins, has_parts=True)
-    states[0].view.notices += (*found.eager, *order_notices(found.root))
-    return define_query_view(statement, bound, image, settings, image.next_oid + len(states), tuple(states))
-
-
-def part_drafts(
-    statement: CreateView, whole: BoundQuery, image: CatalogImage, settings: SessionSettings
-) -> list[ViewDraft]:
-    """Return the states of a view over several groupings (`views.plan.parts`), with their oids.
-
-    whole: the query of the view. Any other view has none. Raises the errors of eager grouping.
-    """
-    plain = define_view(statement, image.next_oid, settings)
-    found: list[ViewDraft] = []
-    for number, part in enumerate(prepared_parts(whole.root, plain.joins).parts):
-        columns = tuple(column.name for column in part_schema(part))
-        oid = image.next_oid + number
-        definition = replace(
-            plain, oid=oid, name=state_name(oid), whole=statement.name, column_names=columns, part=number
-        )
-        found.append(ViewDraft(definition, _part(whole, part), image, whole=whole))
-    return found
-
-
-def part_of(draft: ViewDraft) -> ViewDraft:
-    """Return the part of the whole query that a draft is bound to; a draft of no part as it is.
-
-    Raises XX001.
-    """
-    number = draft.definition.part
-    if number is None:
-        return draft
-    parts = prepared_parts(draft.bound.root, draft.definition.joins, has_parts=True).parts
-    if number >= len(parts):
-        raise SqlError("XX001", f"the query has {len(parts)} groupings of streams")
-    return replace(draft, bound=_part(draft.bound, parts[number]), whole=draft.bound)
-
-
-def _part(whole: BoundQuery, root: Relation) -> BoundQuery:
-    """Return a part as a query.
-
-    All names of the text count as the part's own: the text is bound again when the part is
-    restored.
-    """
-    return replace(whole, root=root, relations=names_read(root))
+    states[0].view.notices += (*drafts.over.eager, *order_notices(drafts.over.root))
+    oid = image.next_oid + len(states)
+    return define_query_view(statement, bound, image, settings, oid, tuple(states), drafts.over)
 
 
 def stored_draft(
@@ -322,7 +335,7 @@ def stored_draft(
     named: frozenset[str] | None,
     objects: Objects = (),
 ) -> ViewDraft:
-    """Return a view from its stored definition and the statement in its text.
+    """Return a view of one state from its stored definition and the statement in its text.
 
     used: the streams in its text as it knew them when it was made; None: as they are. named: the
     other relations that it means. objects: the functions and types in its text. Raises SqlError
@@ -330,7 +343,12 @@ def stored_draft(
     """
     catalog = image if used is None else StreamsAsThen(image, objects, used, named)
     bound = bind_query(statement.query, catalog, definition.settings)
-    return part_of(ViewDraft(definition, bound, image, used))
+    today = {one.name: entry.description.name for one in used or () if (entry := image.by_oid(one.oid)) is not None}
+
+    def called(node: Relation) -> Relation:
+        return replace(node, name=today.get(node.name, node.name)) if isinstance(node, Scan) else node
+
+    return ViewDraft(definition, replace(bound, root=rewrite_everywhere(bound.root, called)), image, used)
 
 
 def creating_settings(statement: CreateView, settings: SessionSettings) -> SessionSettings:

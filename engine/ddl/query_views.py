@@ -8,7 +8,7 @@ that time: so a renamed column stays known, and `*` does not grow. Must not run 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.catalog.functions import ObjectsAsThen
@@ -35,9 +35,10 @@ from sql.tree.relations import BoundQuery, OutputColumn, Project, Relation, Scan
 from sql.tree.walks import relation_names, rewrite_everywhere
 from sql.types.datatypes import TEXT
 from sql.types.records import require_stored
+from views.model.definition import ViewDefinition
 from views.model.trees import substitute
 from views.plan.parts import without_parts
-from views.plan.prepare import prepared_parts
+from views.plan.prepare import Prepared, prepared_parts
 from views.plan.rules.drop_order_by import drop_order_by
 
 # Stands before the names of scans in views that a view reads: these names are the present ones
@@ -124,18 +125,20 @@ def define_query_view(
     settings: SessionSettings,
     oid: int,
     states: tuple[ViewEntry, ...] = (),
+    over: Prepared | None = None,
 ) -> QueryViewEntry:
     """Return the entry of a new view.
 
     bound: its query, bound to `image` with `settings`. states: of the groupings of streams in the
-    query; they have taken the options. Raises 42701 and 42601 for column names, 22023 for options.
+    query, `over` which it is; they have taken the options. Raises 42701 and 42601 for column names,
+    22023 for options.
     """
     for name in () if states else statement.options:
         raise SqlError("22023", f'unrecognized parameter "{name}"')
     described = ((name, image.relation(name)) for name in sorted(bound.named))
     used = tuple(used_relation(name, description) for name, description in described if description is not None)
-    root = _named(_over_states(bound.root, states, ""), statement.column_names)
-    return _entry(statement.name, root, bound, source_text(statement.text, settings), used, oid, states)
+    source = source_text(statement.text, settings)
+    return query_view(statement.name, statement.column_names, bound, source, used, oid, states, over)
 
 
 def bound_anew(entry: QueryViewEntry, image: CatalogImage) -> QueryViewEntry:
@@ -143,43 +146,55 @@ def bound_anew(entry: QueryViewEntry, image: CatalogImage) -> QueryViewEntry:
 
     Raises SqlError when it can't be bound any more.
     """
-    description = entry.description
-    columns = tuple(column.name for column in description.columns)
-    statement, source = statement_of(entry.source.text), entry.source
-    return restored_view(statement, source, description.name, columns, entry.used, image, description.oid, entry.states)
+    name, oid, states = entry.description.name, entry.description.oid, entry.states
+    columns = tuple(column.name for column in entry.description.columns)
+    bound = bound_as_then(statement_of(entry.source.text), entry.source, entry.used, image)
+    over = prepared_states(bound, [state.view.definition for state in states])
+    return query_view(name, columns, bound, entry.source, entry.used, oid, states, over)
 
 
-def restored_view(
-    statement: CreateView,
-    source: SourceText,
-    name: str,
-    column_names: tuple[str, ...],
-    used: tuple[UsedRelation, ...],
-    image: CatalogImage,
-    oid: int,
-    states: tuple[ViewEntry, ...],
-) -> QueryViewEntry:
-    """Return the entry of a view from its stored form, over the relations that it used when it was
-    made.
+def bound_as_then(
+    statement: CreateView, source: SourceText, used: tuple[UsedRelation, ...], image: CatalogImage
+) -> BoundQuery:
+    """Return the query of a stored text, over the relations that it used when it was made, by the
+    names and with the columns of today.
 
     Raises SqlError when it can't be bound any more.
     """
     then = AsThen(image, source.objects, {relation.name: relation for relation in used})
     bound = bind_query(statement.query, then, source.settings)
-    named = _named(_over_states(bound.root, states, TODAY), column_names)
-    root = rewrite_everywhere(named, lambda node: _of_today(node, then))
-    return _entry(name, root, bound, source, used, oid, states)
+    return replace(bound, root=rewrite_everywhere(bound.root, lambda node: _of_today(node, then)))
 
 
-def _entry(
+def prepared_states(bound: BoundQuery, definitions: Sequence[ViewDefinition]) -> Prepared | None:
+    """Return a query prepared for its stored states, None: it has none.
+
+    Raises XX001 if its groupings are others than when the view was made.
+    """
+    if not definitions:
+        return None
+    found = prepared_parts(bound.root, definitions[0].joins, has_parts=True)
+    if len(found.parts) != len(definitions):
+        count = len(definitions)
+        raise SqlError("XX001", f"the query has {len(found.parts)} groupings of streams, and {count} states")
+    return found
+
+
+def query_view(
     name: str,
-    root: Relation,
+    column_names: tuple[str, ...],
     bound: BoundQuery,
     source: SourceText,
     used: tuple[UsedRelation, ...],
     oid: int,
     states: tuple[ViewEntry, ...],
+    over: Prepared | None,
 ) -> QueryViewEntry:
+    """Return the entry of a view from its bound query, over its states if it has any."""
+    root = bound.root
+    if over is not None:
+        root = without_parts(drop_order_by(over.root), over.parts, [state.description.name for state in states])
+    root = _named(root, column_names)
     for column in root.schema:
         require_stored(column.name, column.type)
     query = BoundQuery(
@@ -267,20 +282,6 @@ def uses(entry: Entry, oid: int) -> bool:
 def read_directly(entry: QueryViewEntry) -> set[int]:
     """Return the oids of the relations that an ordinary view reads directly."""
     return {used.oid for used in entry.used}
-
-
-def _over_states(root: Relation, states: tuple[ViewEntry, ...], mark: str) -> Relation:
-    """Return a query that reads streams over the states of its groupings.
-
-    mark: stands before their names. Raises XX001 if these are others than when the view was made.
-    """
-    if not states:
-        return root
-    names = [mark + state.description.name for state in states]
-    found = prepared_parts(root, states[0].view.definition.joins, has_parts=True)
-    if len(found.parts) != len(names):
-        raise SqlError("XX001", f"the query has {len(found.parts)} groupings of streams, and {len(names)} states")
-    return without_parts(drop_order_by(found.root), found.parts, names)
 
 
 def used_relation(name: str, description: RelationDescription) -> UsedRelation:

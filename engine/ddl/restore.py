@@ -38,8 +38,15 @@ from engine.catalog.stored_form import (
     state_form,
     used_of,
 )
-from engine.ddl.definitions import ViewEngines, build_stream, stored_draft, stream_description
-from engine.ddl.query_views import restored_view
+from engine.ddl.definitions import (
+    ViewDraft,
+    ViewEngines,
+    build_stream,
+    part_draft,
+    stored_draft,
+    stream_description,
+)
+from engine.ddl.query_views import bound_as_then, prepared_states, query_view
 from engine.spark.upper import SparkUpperExecutor
 from engine.storage.kernel_files import KernelFiles
 from engine.streams.options import StreamOptions, read_options
@@ -55,6 +62,7 @@ from sql.parse.parse import parse
 from sql.parse.statements.create_foreign_table import CreateStream
 from sql.parse.statements.create_view import CreateView
 from views.model.definition import ViewDefinition
+from views.model.properties import scans
 
 RANKS = {"sequence": 0, "table": 1}
 
@@ -130,11 +138,20 @@ def _restored(
     statement = _only_statement(source.text, CreateView)
 
     def build() -> QueryViewEntry:
+        bound = bound_as_then(statement, source, used, image)
+        plains = [state_form(plain, relation, statement) for plain in relation.get("states", ())]
+        definitions = [ViewDefinition.from_dict(plain) for plain in plains]
+        over = prepared_states(bound, definitions)
         states: list[ViewEntry] = []
-        for plain in relation.get("states", ()):
-            states.append(_state(engines, image, state_form(plain, relation, statement), statement, states))
+        for plain, definition in zip(plains, definitions, strict=True):
+            assert over is not None
+            draft = part_draft(definition, bound, over, image)
+            (stream,) = scans(draft.bound.root, "stream")
+            own = next(one for one in used if one.oid == image.entries[stream].description.oid)
+            known = tuple(used_of(one) for one in plain["used"]) if "used" in plain else (own,)
+            states.append(_state(engines, image, plain, draft.as_known(known, own), states))
         name, oid = relation["name"], relation["oid"]
-        return restored_view(statement, source, name, names, used, image, oid, tuple(states))
+        return query_view(name, names, bound, source, used, oid, tuple(states), over)
 
     return restored_or_disabled(build, relation, image)
 
@@ -166,20 +183,25 @@ def _restored_stream(engines: Engines, image: CatalogImage, relation: dict[str, 
 
 def _restored_view(engines: Engines, image: CatalogImage, relation: dict[str, Any]) -> Entry:
     statement = _only_statement(relation["text"], CreateView)
-    return restored_or_disabled(lambda: _state(engines, image, relation, statement, ()), relation, image)
+    used = tuple(used_of(one) for one in relation["used"]) if "used" in relation else None
+    named = frozenset(relation["named"]) if "named" in relation else None
+
+    def build() -> ViewEntry:
+        definition, objects = ViewDefinition.from_dict(relation), objects_of(relation, image)
+        draft = stored_draft(definition, statement, image, used, named, objects)
+        return _state(engines, image, relation, draft, ())
+
+    return restored_or_disabled(build, relation, image)
 
 
 def _state(
-    engines: Engines, image: CatalogImage, plain: dict[str, Any], statement: CreateView, others: Sequence[ViewEntry]
+    engines: Engines, image: CatalogImage, plain: dict[str, Any], draft: ViewDraft, others: Sequence[ViewEntry]
 ) -> ViewEntry:
     """Return a continuous view, or a state of a view, from its stored form.
 
-    statement: in its text. others: states that are not in the image yet.
+    others: states that are not in the image yet.
     """
     tables = CommittedTables(engines.store, lambda: image)
-    used = tuple(used_of(one) for one in plain["used"]) if "used" in plain else None
-    named = frozenset(plain["named"]) if "named" in plain else None
-    draft = stored_draft(ViewDefinition.from_dict(plain), statement, image, used, named, objects_of(plain, image))
     entry = draft.restore(ViewEngines(engines.kernels, engines.upper, tables, engines.store.engine), others)
     return replace(entry, active=plain.get("active", True))
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from engine.catalog.image import CatalogImage, QueryViewEntry, StreamEntry, UsedRelation, ViewEntry, states_of
-from engine.ddl.definitions import ViewDraft, ViewEngines, part_drafts
+from engine.ddl.definitions import ViewDraft, ViewEngines, drafted
 from engine.ddl.dependents import dependents_of
 from engine.ddl.query_views import TODAY, bound_again, define_query_view, reads_stream, used_relation
 from engine.ddl.view_alterations import refuse_built_in, require_view
@@ -24,7 +24,6 @@ from sql.names.relation_keys import name_of
 from sql.parse.statements.create_view import CreateView
 from sql.tree.relations import BoundQuery
 from views.explain.pipelines import stream_lines
-from views.model.definition import define_view
 from views.model.properties import scans
 from views.share.reuse import NotCoveredError
 from views.upkeep.lifecycle import planned_over
@@ -124,16 +123,12 @@ class Replacing:
             if self.has_contents and not self.statement.reset:
                 raise self._refusal("The new query reads no stream.")
             return define_query_view(self.statement, bound, self.image, self.settings, oid)
-        parts = part_drafts(self.statement, bound, self.image, self.settings)
-        if not parts:
-            return self._continuous(self._whole(bound), is_whole=True)
-        self.next_oid += len(parts)
-        states = tuple(self._continuous(part, is_whole=False) for part in parts)
-        return define_query_view(self.statement, bound, self.image, self.settings, oid, states)
-
-    def _whole(self, bound: BoundQuery) -> ViewDraft:
-        """Return the view as one with one state."""
-        return ViewDraft(define_view(self.statement, self.entry.description.oid, self.settings), bound, self.image)
+        drafts = drafted(self.statement, bound, self.image, self.settings, oid)
+        if drafts.over is None:
+            return self._continuous(drafts.states[0], is_whole=True)
+        self.next_oid += len(drafts.states)
+        states = tuple(self._continuous(part, is_whole=False) for part in drafts.states)
+        return define_query_view(self.statement, bound, self.image, self.settings, oid, states, drafts.over)
 
     def _continuous(self, draft: ViewDraft, is_whole: bool) -> ViewEntry:
         """Return the view or one of its states, which goes on with a state that is left if it
@@ -178,7 +173,8 @@ class Replacing:
             else used_relation(name, self.image.entries[name].description)
             for name in names
         )
-        made = self.heir(draft.as_known(self.statement, used), piece)
+        then = used_relation(stream.description.name, stream.description)
+        made = self.heir(draft.as_known(used, then), piece)
         self.left.remove(piece)
         grouping = stream_lines(made.view.plan.maintained)[0].removesuffix(" (pipeline breaker)")
         name, source = name_of(self.statement.name), name_of(stream.description.name)
@@ -211,9 +207,9 @@ class Judged(Replacing):
         if not reads_stream(bound, self.image):
             self.made(bound)
         else:
-            parts = part_drafts(self.statement, bound, self.image, self.settings)
-            for draft in parts or [self._whole(bound)]:
-                self._continuous(draft, is_whole=not parts)
+            drafts = drafted(self.statement, bound, self.image, self.settings, self.entry.description.oid)
+            for draft in drafts.states:
+                self._continuous(draft, is_whole=drafts.over is None)
         lost = "What the view has counted is lost (reset = true)"
         return [f"{text[:1].upper()}{text[1:]}. {detail}" for text, detail in self.notices] or [lost]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.catalog.image import CatalogImage, QueryViewEntry, plan_of
-from engine.ddl.definitions import ViewDraft, creating_settings, part_drafts
+from engine.ddl.definitions import Drafts, ViewDraft, creating_settings, drafted
 from engine.ddl.query_views import reads_stream
 from engine.ddl.view_replacing import replacing_lines
 from engine.scans.engines import QueryEngines
@@ -48,12 +48,11 @@ from views.explain.pipelines import (
     sql_lines,
     stream_lines,
 )
-from views.model.definition import define_view
 from views.model.plan import over
 from views.model.text import identifier
 from views.plan.parts import without_parts
 from views.plan.planner import PlannedView
-from views.plan.prepare import prepared_parts
+from views.plan.prepare import Prepared
 from views.upkeep.stream_grouping import StreamGrouping, cut_groupings
 from views.upkeep.view import ContinuousView
 
@@ -114,15 +113,12 @@ def explain(
     told = replacing_lines(explained, bound, image, settings) if isinstance(explained, CreateView) else []
     form = statement.options.get("format", "text")
     if isinstance(explained, CreateView) and reads_stream(bound, image):
-        parts = part_drafts(explained, bound, image, settings)
-        whole = not parts
-        if whole:
-            parts = [ViewDraft(define_view(explained, image.next_oid, settings), bound, image)]
+        drafts = drafted(explained, bound, image, settings)
         if form != "text":
-            return in_form(form, shown_definition(bound, parts, whole, scanning, engines), None)
-        if whole:
-            return [*told, *plan_lines(parts[0], engines)]
-        return [*told, *split_lines(explained, bound, parts, scanning, engines)]
+            return in_form(form, shown_definition(drafts, scanning, engines), None)
+        if drafts.over is None:
+            return [*told, *plan_lines(drafts.states[0], engines)]
+        return [*told, *split_lines(explained, drafts, scanning, engines)]
     if uses_sequences(bound.root):
         bound = replace(bound, root=in_session(bound.root, SequenceSession(image)))
     entries = [entry for name in sorted(bound.relations) if (entry := image.state(name)) is not None]
@@ -280,20 +276,18 @@ def planned_draft(draft: ViewDraft, engines: QueryEngines) -> tuple[PlannedView,
     return planned, twin.state.kernel_paths[0], names
 
 
-def shown_definition(
-    bound: BoundQuery, drafts: list[ViewDraft], is_one: bool, scanning: ScanSettings, engines: QueryEngines
-) -> Shown:
-    """Return the pipelines of a view that is not made. is_one: it has one state, which it is."""
+def shown_definition(drafts: Drafts, scanning: ScanSettings, engines: QueryEngines) -> Shown:
+    """Return the pipelines of a view that is not made."""
     plans, streams = [], []
-    for draft in drafts:
+    for draft in drafts.states:
         planned, kernel, shared = planned_draft(draft, engines)
         facts: Facts = {STREAM: {SHARED: shared}} if shared else {}
         name, definition = f"{kernel.parent.name}/{kernel.name}", draft.definition
         plans.append(planned.plan)
         streams.append(Running(definition.label, name, definition.joins.stream_join, facts))
-    if is_one:
+    if drafts.over is None:
         return shown_plan(plans[0], streams, engines.upper, nothing_above)
-    rest, _ = rest_of(bound, drafts)
+    rest = rest_of(drafts.over, drafts.states)
 
     def above(root: Relation) -> tuple[str, dict[str, object]]:
         texts = upper_sql(root, scanning, engines)
@@ -311,28 +305,20 @@ def plan_lines(draft: ViewDraft, engines: QueryEngines) -> list[str]:
     return lines
 
 
-def rest_of(bound: BoundQuery, parts: list[ViewDraft]) -> tuple[Relation, Sequence[str]]:
-    """Return the query that reads the groupings of a view over several, and the notes of eager
-    grouping.
-    """
-    names = [part.definition.label for part in parts]
-    found = prepared_parts(bound.root, parts[0].definition.joins, has_parts=True)
-    rest = without_parts(found.root, found.parts, names)
+def rest_of(over: Prepared, states: Sequence[ViewDraft]) -> Relation:
+    """Return the query that reads the states of a view over several."""
+    rest = without_parts(over.root, over.parts, [state.definition.label for state in states])
     # As this session would read it.
-    return with_zone(rest, parts[0].definition.settings.time_zone), found.eager
+    return with_zone(rest, states[0].definition.settings.time_zone)
 
 
-def split_lines(
-    statement: CreateView,
-    bound: BoundQuery,
-    parts: list[ViewDraft],
-    scanning: ScanSettings,
-    engines: QueryEngines,
-) -> list[str]:
+def split_lines(statement: CreateView, drafts: Drafts, scanning: ScanSettings, engines: QueryEngines) -> list[str]:
     """Return the plan of a view over several groupings of streams: the query above, and the
     continuous view of each.
     """
-    rest, eager = rest_of(bound, parts)
+    assert drafts.over is not None
+    parts, eager = drafts.states, drafts.over.eager
+    rest = rest_of(drafts.over, parts)
     count = "a grouping" if len(parts) == 1 else f"{len(parts)} groupings"
     lines = [
         f"View {identifier(statement.name)} over {count} of streams, kept for it as parts; for each version of these runs",
@@ -345,7 +331,7 @@ def split_lines(
     return lines
 
 
-def retroactive_lines(parts: list[ViewDraft]) -> list[str]:
+def retroactive_lines(parts: Sequence[ViewDraft]) -> list[str]:
     """Return the lines on stream_join and the tables, if these are joined above the groupings."""
     if parts[0].definition.joins.stream_join != "retroactive":
         return []

@@ -104,8 +104,8 @@ def test_no_text_is_bound_twice(tmp_path: Path, binds: list[References]) -> None
     world.close()
     binds.clear()
     world = World(tmp_path)
-    # One for each default (of id, k, m; and of b), the check, and each view; and the states.
-    assert len(binds) == 4 + 1 + 4 + 2, [one.columns for one in binds]
+    # One for each default (of id, k, m; and of b), the check, and each view.
+    assert len(binds) == 4 + 1 + 4, [one.columns for one in binds]
     client = world.client()
     assert {query: client.rows(query) for query in ANSWERS} == ANSWERS
     for statement, count, begins in DROPS:
