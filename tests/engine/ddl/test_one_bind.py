@@ -112,3 +112,39 @@ def test_no_text_is_bound_twice(tmp_path: Path, binds: list[References]) -> None
         ask(statement, count, begins)
     assert not wrong, "\n".join(wrong)
     world.close()
+
+
+def test_a_replaced_view_goes_on_over_the_columns_of_its_time(tmp_path: Path, binds: list[References]) -> None:
+    both = "SELECT a, sum({}) AS n FROM {} GROUP BY a UNION ALL SELECT a, sum(n) AS n FROM s2 GROUP BY a"
+    world = World(tmp_path)
+    client = world.client()
+    client.run(
+        "CREATE FOREIGN TABLE s (a int, b int, c int) SERVER stream",
+        "CREATE FOREIGN TABLE s2 (a int, n int) SERVER stream",
+        f"CREATE VIEW v AS {both.format('c', 's')}",
+        "INSERT INTO s VALUES (1, 2, 3)",
+        "INSERT INTO s2 VALUES (2, 10)",
+        "ALTER TABLE s DROP COLUMN b",
+        "ALTER TABLE s ADD COLUMN e int DEFAULT 9",
+        "ALTER TABLE s RENAME COLUMN c TO z",
+        "ALTER TABLE s RENAME TO t",
+    )
+    binds.clear()
+    client.run(f"CREATE OR REPLACE VIEW v AS SELECT a, n, n * 2 AS m FROM ({both.format('z', 't')}) AS x")
+    assert len(binds) == 1, binds
+    *_, (answer, told) = client.ask_in_full(
+        f"CREATE OR REPLACE VIEW v AS SELECT a, n, n AS m FROM ({both.format('e', 't')}) x"
+    )
+    assert answer.startswith("E 55000") and 'column "e" does not exist' in told["detail"]
+    client.run("INSERT INTO t (a, z) VALUES (1, 100)")
+    rows = ["D [b'1', b'103', b'206']", "D [b'2', b'10', b'20']"]
+    assert client.rows("SELECT * FROM v ORDER BY a") == rows
+    world.close()
+    binds.clear()
+    world = World(tmp_path)
+    assert [one.columns for one in binds if one.columns] == [binds[-1].columns] and len(binds) == 2, binds
+    client = world.client()
+    assert client.rows("SELECT * FROM v ORDER BY a") == rows
+    client.run("INSERT INTO t (a, z) VALUES (1, 1000)")
+    assert client.rows("SELECT n FROM v ORDER BY a") == ["D [b'1103']", "D [b'10']"]
+    world.close()
