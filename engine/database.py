@@ -40,6 +40,7 @@ from engine.scans.engines import QueryEngines
 from engine.scans.kernels import StreamKernels
 from engine.scans.query_view_cache import WholeVersions
 from engine.scans.scheduled import ScheduledRefreshes
+from engine.scans.view_changes import ViewChanges
 from engine.scheduler.conflict_turns import Turns
 from engine.scheduler.workers import Workers
 from engine.sessions.shared import Shared
@@ -119,6 +120,7 @@ class Database:
             StreamKernels(KernelFiles(folder / "select", storage, self.compilers)),
             KeptAnswers(),
             WholeVersions(),
+            ViewChanges(),
         )
         self.builders = Builders(self.store, self.stream_options, self.kernels, self.engines.upper)
         log_limits = config.log_segment_bytes, config.log_flush_interval_ms
@@ -185,11 +187,12 @@ class Database:
         self.scheduled.periodic.start()
 
     def tell_listeners(self, call_soon: Callable[..., object]) -> None:
-        """Tell of changes of scheduled views.
+        """Tell of changes of views.
 
         call_soon: calls a function on the loop of the sessions, from any thread.
         """
-        self.scheduled.tell = partial(call_soon, self.tell_of)
+        self.engines.changes.is_heard = self.shared.notifications.has
+        self.engines.changes.tell = partial(call_soon, self.tell_of)
 
     def tell_of(self, channel: str) -> None:
         """Tell those that listen to a view's name that its rows are others."""

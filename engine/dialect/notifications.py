@@ -48,6 +48,10 @@ class Notifications:
                 if not listeners:
                     self._channels.pop(name, None)
 
+    def has(self, channel: str) -> bool:
+        """Tell whether a session listens to a channel; from any thread."""
+        return channel in self._channels
+
     def channels_of(self, listener: Listener) -> list[str]:
         """Return the channels that a session listens to."""
         return [name for name, listeners in self._channels.items() if listener in listeners]

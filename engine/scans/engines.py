@@ -13,6 +13,7 @@ from engine.embedded.query_engine import QueryEngine
 from engine.scans.answer_cache import KeptAnswers
 from engine.scans.kernels import StreamKernels
 from engine.scans.query_view_cache import WholeVersions
+from engine.scans.view_changes import ViewChanges
 from engine.spark.upper import SparkUpperExecutor
 from engine.storage.kernel_files import KernelFiles
 from engine.tables.table_source import CommittedTables
@@ -30,6 +31,7 @@ class QueryEngines:
         upper: runs static and upper pipelines.
         kernels: of continuous views.
         stream_kernels: of queries that fold streams.
+        changes: tells listeners of views that change.
     """
 
     catalog: PublishedCatalog
@@ -41,6 +43,12 @@ class QueryEngines:
     stream_kernels: StreamKernels
     answers: KeptAnswers
     wholes: WholeVersions
+    changes: ViewChanges
+
+    @property
+    def of_views(self) -> Engines:
+        """The engines that make versions of views."""
+        return Engines(self.upper, self.clock, self.committed_tables, self.changes.made)
 
     @property
     def running_upper(self) -> SparkUpperExecutor | None:
@@ -51,7 +59,7 @@ class QueryEngines:
         """Return a version of each view: as the transaction has fixed it, or at the last commit,
         the same one for all others.
         """
-        engines = Engines(self.upper, self.clock, self.committed_tables)
+        engines = self.of_views
         pins = transaction.pins
         fixed = [] if pins is None else [view for view in views if view in pins]
         others = [view for view in views if view not in fixed]

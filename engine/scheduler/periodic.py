@@ -1,6 +1,7 @@
 """Work that is due again and again, each piece under a key, on threads of its own.
 
-Enters: the keys with their intervals, whenever they change; a function that does the work of a key.
+Enters: the keys with their intervals, whenever they change; a function that does the work of a key,
+and one that ends work which is over its deadline.
 Leaves: calls of the function, one at a time for each key. What is due when is
 `views.upkeep.schedule`'s to say. A failure is logged once, and again when it is another one. Must
 not know what the work is.
@@ -12,6 +13,7 @@ import logging
 import threading
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from math import inf
 from time import monotonic
 
 from sql.errors import SqlError
@@ -32,13 +34,16 @@ class Periodic:
 
     Arguments:
         work: does the work of a key. Raises SqlError.
+        end: lets the work of a key fail that runs too long, or when the server stops.
     """
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work, end: Callable[[Hashable], None]) -> None:
         self._work = work
+        self._end = end
         self._changed = threading.Condition()
         self._paces: dict[Hashable, Pace] = {}
-        self._running: set[Hashable] = set()
+        # When the work of a key is ended.
+        self._running: dict[Hashable, float] = {}
         self._told: dict[Hashable, str] = {}
         self._stopping = False
         self._workers = ThreadPoolExecutor(THREADS, thread_name_prefix="antumbra-periodic")
@@ -52,7 +57,10 @@ class Periodic:
         """End the work that runs, and begin none."""
         with self._changed:
             self._stopping = True
+            running = list(self._running)
             self._changed.notify_all()
+        for key in running:
+            self._end(key)
         self._workers.shutdown(wait=False, cancel_futures=True)
         if self._thread.is_alive():
             self._thread.join(END_S_MAX)
@@ -63,13 +71,18 @@ class Periodic:
                 now_s = monotonic()
                 for key, pace in self._paces.items():
                     if pace.due_s <= now_s and key not in self._running:
-                        self._running.add(key)
+                        self._running[key] = inf
                         self._workers.submit(self._once, key, pace)
+                late = [key for key, deadline_s in self._running.items() if deadline_s <= now_s]
+                self._running.update(dict.fromkeys(late, inf))
                 waiting = [pace.due_s for key, pace in self._paces.items() if key not in self._running]
-                if not self._stopping:
-                    self._changed.wait(max(0.0, min(waiting) - now_s) if waiting else None)
+                next_s = min([*waiting, *self._running.values()], default=inf)
+                if not self._stopping and not late:
+                    self._changed.wait(None if next_s == inf else max(0.0, next_s - now_s))
                 if self._stopping:
                     return
+            for key in late:
+                self._end(key)
 
     def follow(self, wanted: Mapping[Hashable, float]) -> None:
         """Take up new keys and intervals in seconds, and forget other keys; from any thread."""
@@ -85,15 +98,19 @@ class Periodic:
 
     def _once(self, key: Hashable, pace: Pace) -> None:
         began_s = monotonic()
+        deadline_s = pace.deadline_s(began_s)
+        with self._changed:
+            self._running[key] = deadline_s
+            self._changed.notify_all()
         failure: str | None = "a bug, see above"
         try:
-            self._work(key, self._check, pace.deadline_s(began_s))
+            self._work(key, self._check, deadline_s)
             failure = None
         except SqlError as error:
             failure = error.message
         finally:
             with self._changed:
-                self._running.discard(key)
+                self._running.pop(key, None)
                 if key in self._paces:
                     self._paces[key] = self._paces[key].after(began_s, monotonic(), failure is not None)
                     self._tell(key, failure)

@@ -62,13 +62,22 @@ class Reader:
             raise SqlError(QUERY_CANCELED, "canceling refresh after its deadline")
 
 
+def nobody(target: Cut, before: Version | None, version: Version) -> None:
+    """Take a new version for nobody."""
+
+
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """The engines, clock and tables that making a version takes besides the view."""
+    """The engines, clock and tables that making a version takes besides the view.
+
+    Attributes:
+        made: is given each new version of a view, with the stored one before it.
+    """
 
     executor: UpperExecutor
     clock: Clock
     tables: TableSource
+    made: Callable[[Cut, Version | None, Version], None] = nobody
 
 
 def cut(
@@ -247,6 +256,9 @@ def _refresh_next(view: ContinuousView, engines: Engines, reader: Reader) -> Non
         if failure.sqlstate == QUERY_CANCELED:
             raise
         error = failure
+    if version is not None:
+        # Who begins to listen after the version can be seen does not hear of it.
+        engines.made(target, target.view.latest, version)
     with view.changed:
         while target in view.cuts:
             entry = view.cuts.popleft()
@@ -328,6 +340,7 @@ def _finish_kept(entry: Cut, engines: Engines, reader: Reader) -> None:
 
 def _make_version(target: Cut, engines: Engines, reader: Reader) -> Version:
     """Export the merged groups and run what lies above them."""
+    reader.check()
     target.reason = reader.reason
     now_us = reader.now_us if target.now_us is None else target.now_us
     began_s = perf_counter()
@@ -393,6 +406,7 @@ def _evaluated(target: Cut, table: pa.Table, engines: Engines, reader: Reader) -
         table_versions = {name: export.version for name, export in exports.items()}
         table = engines.executor.run(reader.token, relation, {plan.upper.groups: table}, exports)
         phases.spark_s = perf_counter() - began_s
+    reader.check()
     began_s = perf_counter()
     if plan.tail is not None:
         table = view.state.finish_tail(table, plan.tail)

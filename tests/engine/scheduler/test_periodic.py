@@ -11,6 +11,7 @@ import pytest
 
 from engine.scheduler.periodic import Periodic
 from sql.errors import SqlError
+from views.upkeep import schedule
 
 WAIT_S_MAX = 60.0
 
@@ -22,11 +23,16 @@ class Tasks:
         self.done: list[Hashable] = []
         self.failures: dict[Hashable, str] = {}
         self.held = threading.Event()
-        self.periodic = Periodic(self.work)
+        self.ended: list[Hashable] = []
+        self.periodic = Periodic(self.work, self.ended.append)
 
     def work(self, key: Hashable, check: Callable[[], None], deadline_s: float) -> None:
         assert deadline_s > monotonic()
         self.done.append(key)
+        if key == "late":
+            while key not in self.ended:
+                sleep(0.005)
+            raise SqlError("57014", "ended")
         if key == "held":
             while not self.held.wait(0.005):
                 check()
@@ -79,6 +85,15 @@ def test_a_failure_is_told_once_and_tried_again(tasks: Tasks, caplog: pytest.Log
     texts = [record.getMessage() for record in caplog.records]
     assert [text.split(": ")[-1] for text in texts[:2]] == ["division by zero", "another one"]
     assert len(texts) == 3
+
+
+def test_what_is_over_its_deadline_is_ended_once(tasks: Tasks, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "DEADLINE_S_MIN", 0.1)
+    tasks.periodic.follow({"late": 0.01, "a": 0.01})
+    until(lambda: tasks.ended == ["late"] and not tasks.periodic._running.keys() & {"late"})
+    assert tasks.done.count("late") == 1
+    # A failure as any other: the next try comes later.
+    assert tasks.periodic._paces["late"].failures == 1
 
 
 def test_the_end_waits_for_nothing(tasks: Tasks) -> None:
