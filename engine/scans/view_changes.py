@@ -1,6 +1,6 @@
-"""Who is told that a view has other rows than before: those that LISTEN on its name.
+"""Listeners on the name of a view, and the versions of the view that they hear of.
 
-Enters: each new version of a view, whoever has it made. Leaves: a call for each version whose rows
+Enters: each new version, made for a reader or by a schedule. Leaves: a call for each version whose rows
 are others than those of the version before, while somebody listens. Must not know sessions.
 """
 
