@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.scheduler.threads import TEXT_AT_ONCE_MAX
+from engine.sessions.row_inserts import inserted
 from sql.errors import SqlError
 from sql.parse.parse import parse
 from sql.parse.statements.declaration import Statement
@@ -26,6 +27,9 @@ Result = TypeVar("Result")
 
 # Values of parameters that are read at once.
 PARAMETERS_AT_ONCE_BYTES_MAX = 16_384
+# Characters of an INSERT of literals that is staged at once: its rows may need columns that are
+# computed for some 10 us each.
+LITERALS_AT_ONCE_MAX = 8_192
 # One row of a stream that a kernel reads at once.
 ROW_AT_ONCE_BYTES_MAX = 1 << 20
 # After so long at the statements of one Query, the event loop has a turn for others.
@@ -41,6 +45,43 @@ async def timed(session: Session, work: Callable[..., Result], *arguments: Any) 
         raise session.timeout.error_or(error) from None
     finally:
         session.timeout.stop()
+
+
+def is_plain(session: Session, text: str) -> bool:
+    """Tell whether a text means what its bytes say, and may begin a statement."""
+    failed = session.block.open is not None and session.block.open.failed
+    escapes = "\\" in text and not session.settings.is_conforming
+    return not (failed or session.connection.encoding.converts or escapes)
+
+
+def done_at_once(session: Session, text: str, image: CatalogImage) -> bytes | None:
+    """Do the whole text of a Query and return the reply, if that takes no parser and no thread.
+
+    Raises SqlError.
+    """
+    if not is_plain(session, text):
+        return None
+    count = session.packets.stage_text(text, image) if len(text) <= LITERALS_AT_ONCE_MAX else None
+    return session.kept_reads.find_text(text, image) if count is None else inserted(count)
+
+
+async def staged(session: Session, text: str) -> bytes | None:
+    """Do a long text that is an INSERT of literals into a stream and return the reply, None for
+    other texts. Raises SqlError.
+    """
+    if len(text) <= LITERALS_AT_ONCE_MAX or not is_plain(session, text):
+        return None
+    session.timeout.start()
+    try:
+        count = await session.packets.stage_long_text(text, session.runner.image())
+    except SqlError as error:
+        raise session.timeout.error_or(error) from None
+    finally:
+        session.timeout.stop()
+    rest = None if count is None else session.block.end_implicit_now()
+    if rest is not None:
+        await rest
+    return None if count is None else inserted(count)
 
 
 async def parsed(session: Session, text: str) -> Sequence[Statement]:

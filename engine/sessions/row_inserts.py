@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 from engine.catalog.image import CatalogImage
 from engine.catalog.per_image import PerImage
 from engine.commit.row_commit import RowCommit, Views
-from engine.commit.transaction import Step
+from engine.commit.staging import StatementStage
+from engine.commit.transaction import Step, Transaction
 from engine.execution.outcome import expand
 from engine.execution.parameter_rows import ParameterRow, parameter_row
 from engine.execution.prepared import Portal, Prepared
@@ -170,22 +171,49 @@ class RowInserts:
 
         Raises SqlError when a view refuses a row.
         """
+        target = self._target_of(text, image)
+        given = None if target is None else self._decoded(target, text)
+        if target is None or given is None:
+            return None
+        self._stage(target, given, image, text_again(self._session, f"INSERT 0 {given.rows_count}", text))
+        return given.rows_count
+
+    async def stage_long_text(self, text: str, image: CatalogImage) -> int | None:
+        """Do what `stage_text` does, for a long text: what takes time is done by a worker."""
+        target = self._target_of(text, image)
+        if target is None:
+            return None
+        session = self._session
+        given = await session.in_worker(self._decoded, target, text)
+        if given is None:
+            return None
+        again = text_again(session, f"INSERT 0 {given.rows_count}", text)
+        transaction, stage, rows = self._begun(target, given, image, again)
+        await session.in_worker(stage.add, rows)
+        transaction.operations.append(stage)
+        return given.rows_count
+
+    def _target_of(self, text: str, image: CatalogImage) -> InsertTarget | None:
+        """Return the target of a text that may be an INSERT of literals."""
         session = self._session
         match = HEAD.match(text)
         if match is None or session.settings.read_only:
             return None
-        written = match[0].encode()
-        head = self._head(written, image)
+        head = self._head(match[0].encode(), image)
         if head is None or not session.identity.may_insert(head.target.entry.description.name, image):
             return None
+        return head.target
+
+    def _decoded(self, target: InsertTarget, text: str) -> Morsel | None:
+        """Return the rows of a text, None where they are not literals that a decoder knows."""
+        match = HEAD.match(text)
+        assert match is not None, text
         try:
-            given = decode_literals(text.encode(), len(written), head.target.layout, session.settings.time_zone)
+            return decode_literals(
+                text.encode(), len(match[0].encode()), target.layout, self._session.settings.time_zone
+            )
         except RowError:
             return None
-        if given is None:
-            return None
-        self._stage(head.target, given, image, text_again(session, f"INSERT 0 {given.rows_count}", text))
-        return given.rows_count
 
     def decode_row(self, portal: Portal, image: CatalogImage) -> bool:
         """Decode the parameters of a portal that inserts one row of them.
@@ -224,11 +252,18 @@ class RowInserts:
         return 1
 
     def _stage(self, target: InsertTarget, given: Morsel, image: CatalogImage, step: Step) -> None:
+        transaction, stage, rows = self._begun(target, given, image, step)
+        stage.add(rows)
+        transaction.operations.append(stage)
+
+    def _begun(
+        self, target: InsertTarget, given: Morsel, image: CatalogImage, step: Step
+    ) -> tuple[Transaction, StatementStage, Morsel]:
+        """Return the transaction, a stage of it, and the whole rows to add."""
         transaction = self._session.block.current()
         transaction.note_again(step, transaction.is_untouched)
         stage = self._server.transactions.stage(target.entry, image, transaction.now_us)
-        stage.add(target.rows(given, transaction.now_us, self._session.settings.time_zone))
-        transaction.operations.append(stage)
+        return transaction, stage, target.rows(given, transaction.now_us, self._session.settings.time_zone)
 
     # Whole packets.
 

@@ -23,13 +23,13 @@ from engine.execution.outcome import Outcome
 from engine.execution.prepared import Portal, Prepared, describe_portal, describe_prepared, make_portal, prepare
 from engine.scheduler.collecting import LONG_TEXT, collected_later
 from engine.scheduler.threads import TEXT_AT_ONCE_MAX, Threads
+from engine.sessions import long_texts
 from engine.sessions.activity import Doing
 from engine.sessions.backend import SessionBackend
 from engine.sessions.cancelling import Cancelling
 from engine.sessions.copy_exchange import CopyExchange
 from engine.sessions.inbox import Inbox
 from engine.sessions.kept_reads import KeptReads
-from engine.sessions.long_texts import PARAMETERS_AT_ONCE_BYTES_MAX, TURN_S, is_long, parsed, read_portal, timed
 from engine.sessions.results import send_rows
 from engine.sessions.row_inserts import RowInserts, inserted
 from engine.sessions.runner import StatementRunner
@@ -62,7 +62,6 @@ from sql.wire.messages import (
 )
 
 if TYPE_CHECKING:
-    from engine.catalog.image import CatalogImage
     from engine.sessions.shared import Shared
 
 Result = TypeVar("Result")
@@ -92,7 +91,7 @@ class Session:
         self.sequences = SequenceSession(backend=self.backend, may=self.identity.may, settings=settings.captured)
         self.timeout = StatementTimeout(loop, settings, self.cancel)
         self.idle = IdleTimeout(self, loop)
-        self._kept_reads = KeptReads(self)
+        self.kept_reads = KeptReads(self)
         self._copy = CopyExchange(self)
         self.names = Names(self.server.config.session_memory_bytes)
         self.packets = RowInserts(self, self.names.statements)
@@ -176,7 +175,7 @@ class Session:
         self.names.drop_unnamed()
         self.doing.begin(message.text)
         try:
-            reply = self._done_at_once(message.text, self.runner.image())
+            reply = long_texts.done_at_once(self, message.text, self.runner.image())
             if reply is None:
                 work = self._query_parsed(message.text)
                 return collected_later(work) if len(message.text) > LONG_TEXT else work
@@ -189,17 +188,6 @@ class Session:
             self.fail_query(error)
         return None
 
-    def _done_at_once(self, text: str, image: CatalogImage) -> bytes | None:
-        """Do the whole text of a Query and return the reply, if that takes no parser and no thread.
-
-        Raises SqlError.
-        """
-        failed = self.block.open is not None and self.block.open.failed
-        if failed or self.connection.encoding.converts or ("\\" in text and not self.settings.is_conforming):
-            return None
-        count = self.packets.stage_text(text, image)
-        return self._kept_reads.find_text(text, image) if count is None else inserted(count)
-
     async def _committed(self, rest: Awaitable[None], reply: bytes = b"") -> None:
         try:
             await rest
@@ -211,7 +199,12 @@ class Session:
 
     async def _query_parsed(self, text: str) -> None:
         try:
-            self._remaining = deque(await parsed(self, text))
+            reply = await long_texts.staged(self, text)
+            if reply is not None:
+                self.connection.write(reply)
+                self._ready()
+                return
+            self._remaining = deque(await long_texts.parsed(self, text))
         except SqlError as error:
             self.fail_query(error)
             return
@@ -232,7 +225,7 @@ class Session:
         turn_began_s = monotonic()
         try:
             while self._remaining:
-                if monotonic() - turn_began_s > TURN_S:
+                if monotonic() - turn_began_s > long_texts.TURN_S:
                     # Thousands of small statements are no reason to keep the event loop from the
                     # others.
                     await asyncio.sleep(0)
@@ -267,7 +260,9 @@ class Session:
         if not message.name:
             self.names.statements.pop("", None)
         if len(message.text) > TEXT_AT_ONCE_MAX:
-            return self._aside(timed(self, self._new_prepared, message), partial(self._keep_prepared, message))
+            return self._aside(
+                long_texts.timed(self, self._new_prepared, message), partial(self._keep_prepared, message)
+            )
         self._keep_prepared(message, self._new_prepared(message))
         return None
 
@@ -299,16 +294,16 @@ class Session:
         self.block.require_usable(prepared.statement)
         self.names.require_free_portal(message.portal)
         image = self.runner.image()
-        if not is_long(portal, image, self.settings):
+        if not long_texts.is_long(portal, image, self.settings):
             prepared.refresh(image, self.settings)
             self.runner.describe(prepared)
             is_read = self.packets.decode_row(portal, image) or not prepared.parameter_types
-            if is_read or not message.is_larger_than(PARAMETERS_AT_ONCE_BYTES_MAX):
+            if is_read or not message.is_larger_than(long_texts.PARAMETERS_AT_ONCE_BYTES_MAX):
                 if not is_read:
                     portal.decode_parameters(self.settings)
                 self._keep_portal(portal)
                 return None
-        return self._aside(timed(self, read_portal, self, portal, image), self._keep_portal)
+        return self._aside(long_texts.timed(self, long_texts.read_portal, self, portal, image), self._keep_portal)
 
     def _keep_portal(self, portal: Portal) -> None:
         self.names.keep_portal(portal.message.portal, portal)
@@ -345,7 +340,7 @@ class Session:
         if portal.outcome is None:
             image = self.runner.image()
             if portal.row is None:
-                reply = self._kept_reads.find_portal(portal, message.row_limit, image)
+                reply = self.kept_reads.find_portal(portal, message.row_limit, image)
             else:
                 reply = inserted(1) if self.packets.stage_portal(portal, image) else None
             if reply is not None:

@@ -11,6 +11,7 @@ import pytest
 from engine.catalog.image import StreamEntry, ViewEntry
 from engine.execution.reading import answer_key
 from engine.scans.answer_cache import KEPT_ANSWER_BYTES_MAX, KEPT_ANSWERS_MAX, KeptAnswer, KeptAnswers
+from engine.sessions.long_texts import done_at_once
 from tests.end_to_end.raw_client import SYNC, bind, execute, parse
 from tests.engine.session_client import SessionClient, World
 
@@ -41,7 +42,7 @@ def test_a_repeated_read_is_answered_alike(client: SessionClient) -> None:
     assert client.ask(READ) == first
     # Who writes programs ends statements as in psql.
     image = client.session.runner.image()
-    assert client.session._done_at_once(f"{READ} ;\n", image) == client.session._done_at_once(READ, image) is not None
+    assert done_at_once(client.session, f"{READ} ;\n", image) == done_at_once(client.session, READ, image) is not None
     prepared = (parse(READ), bind(), execute(), SYNC)
     assert client.ask(*prepared) == client.ask(*prepared) == ["1", "2", first[1], first[2], "Z I"]
 

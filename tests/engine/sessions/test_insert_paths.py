@@ -10,6 +10,7 @@ from typing import cast
 
 import pytest
 
+from engine.sessions.long_texts import done_at_once
 from engine.sessions.row_inserts import RowInserts
 from ringbuffer.encode.output_forms import Forms
 from ringbuffer.encode.rows import encode_data_rows
@@ -103,7 +104,7 @@ def test_literals(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         assert (answer, comparable(staged)) == (expected[0], comparable(expected[1])), text
         accepted_count += bool(staged)
         client.run("BEGIN")
-        fast_count += client.session._done_at_once(text, client.session.runner.image()) is not None
+        fast_count += done_at_once(client.session, text, client.session.runner.image()) is not None
         client.run("ROLLBACK")
     assert accepted_count > CASES / 5 and fast_count > CASES / 10
 
@@ -122,7 +123,7 @@ def test_times_without_a_zone_take_the_fast_way_in_each_zone(world: World, monke
                 patch.setattr(RowInserts, "decode_row", lambda *_: False)
                 expected = staged_by(client, text)[1]
             client.run("BEGIN")
-            assert client.session._done_at_once(text, client.session.runner.image()) is not None
+            assert done_at_once(client.session, text, client.session.runner.image()) is not None
             client.run("ROLLBACK")
             by_parameter = staged_by(client, parse(prepared), bind([time.encode()]), execute(), SYNC)[1]
             assert comparable(staged_by(client, text)[1]) == comparable(by_parameter) == comparable(expected), (

@@ -7,10 +7,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from engine.commit.staging import StatementStage
 from engine.scheduler.threads import TEXT_AT_ONCE_MAX
+from ringbuffer.decode.literals import decode_literals
+from ringbuffer.memory.columns import Morsel
 from sql.parse.grammar.cursor import Cursor
 from tests.end_to_end.raw_client import SYNC, bind, execute, parse
 from tests.engine.session_client import SessionClient, World
@@ -55,6 +59,38 @@ def test_a_long_prepared_statement(client: SessionClient, parsing: list[threadin
     answers = client.ask(parse(INSERT), bind(), execute(), SYNC)
     assert answers[-2:] == ["C INSERT 0 500", "Z I"]
     assert threading.main_thread() not in parsing
+
+
+def test_a_long_insert_into_a_stream_is_computed_beside_the_event_loop(
+    client: SessionClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows of literals need no parser, but decoding them and computing columns for a view takes
+    time.
+    """
+    client.run("CREATE FOREIGN TABLE events (k integer, payload text) SERVER stream")
+    client.run("CREATE VIEW kinds AS SELECT payload::json ->> 'a' AS a, count(*) AS n FROM events GROUP BY 1")
+    threads: list[threading.Thread] = []
+    add = StatementStage.add
+
+    def noted_add(stage: StatementStage, morsel: Morsel) -> None:
+        threads.append(threading.current_thread())
+        add(stage, morsel)
+
+    def noted_decode(*given: Any) -> Morsel | None:
+        threads.append(threading.current_thread())
+        return decode_literals(*given)
+
+    monkeypatch.setattr(StatementStage, "add", noted_add)
+    monkeypatch.setattr("engine.sessions.row_inserts.decode_literals", noted_decode)
+    rows = ", ".join(f"""({number}, '{{"a": {number % 2}}}')""" for number in range(2000))
+    assert client.ask(f"INSERT INTO events VALUES {rows}")[-2:] == ["C INSERT 0 2000", "Z I"]
+    assert len(threads) == 2 and threading.main_thread() not in threads
+    assert client.ask(f"BEGIN; INSERT INTO events VALUES {rows}")[-1] == "Z T"
+    assert client.ask(f"INSERT INTO events VALUES {rows}")[-2:] == ["C INSERT 0 2000", "Z T"]
+    assert client.ask("ROLLBACK")[-1] == "Z I"
+    assert client.ask(f"INSERT INTO events VALUES {rows}, (1, 'no json')")[0].startswith("E ERROR 22P02")
+    assert client.ask(f"INSERT INTO events VALUES {rows}, (1)")[0].startswith("E ERROR 42601")
+    assert client.rows("SELECT a, n FROM kinds ORDER BY a") == client.rows("VALUES ('0', 1000::bigint), ('1', 1000)")
 
 
 def test_what_is_wrong_with_a_long_text(client: SessionClient) -> None:
