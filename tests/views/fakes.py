@@ -4,7 +4,7 @@ needs, and nothing slow.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import cast
 
 import numpy as np
@@ -23,7 +23,7 @@ from views.model.nodes import FinishStep, StreamPipeline, UpperPipeline
 from views.model.plan import chain
 from views.model.protocols import TableExport
 from views.upkeep.join_tables import Joins
-from views.upkeep.phases import Lifecycle
+from views.upkeep.phases import view_life
 from views.upkeep.state import ViewState
 from views.upkeep.view import ContinuousView
 
@@ -58,7 +58,7 @@ class FakeState:
         table, self.local = self.local, []
         return table
 
-    def merge(self, table: list[int]) -> None:
+    def merge(self, table: Sequence[int]) -> None:
         self.merged += table
 
     @property
@@ -126,7 +126,7 @@ def make_view(
     plan = chain(stream, finish, UpperPipeline(Scan("groups", "groups", SCHEMA)) if upper else None, None)
     definition = ViewDefinition(name, 16385, "CREATE VIEW ...", "...", 0, (), SessionSettings())
     state = FakeState()
-    view = ContinuousView(definition, SCHEMA, plan, cast(ViewState, state), time_dependent, (), Lifecycle(name))
+    view = ContinuousView(definition, SCHEMA, plan, cast(ViewState, state), time_dependent, (), view_life(name))
     return view, state
 
 

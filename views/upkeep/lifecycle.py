@@ -25,7 +25,7 @@ from views.share.reuse import NotCoveredError, cover
 from views.share.stored import restored_pipeline, stored_pipeline
 from views.upkeep.join_tables import run_static_pipelines
 from views.upkeep.kernels import TOOLS, KernelTools
-from views.upkeep.phases import Lifecycle
+from views.upkeep.phases import view_life
 from views.upkeep.state import ViewState
 from views.upkeep.twins import find_twin
 from views.upkeep.view import ContinuousView, Upkeep
@@ -89,7 +89,7 @@ def build_view(
         state,
         planned.time_dependent,
         planned.notices,
-        Lifecycle(definition.name),
+        view_life(definition.name),
         static_versions,
         None if heir_of is None else heir_of.upkeep,
     )
@@ -158,7 +158,7 @@ def emptied_view(view: ContinuousView, definition: ViewDefinition) -> Continuous
 def _twin(
     view: ContinuousView, state: ViewState, definition: ViewDefinition, schema: Schema, upkeep: Upkeep
 ) -> ContinuousView:
-    lifecycle = Lifecycle(definition.name)
+    lifecycle = view_life(definition.name)
     versions = view.static_versions
     return ContinuousView(definition, schema, view.plan, state, view.time_dependent, (), lifecycle, versions, upkeep)
 

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterable
 
 from views.model.protocols import TableSource
+from views.upkeep.phases import CutPhase
 from views.upkeep.refresh import Engines, Reader, new_cut, obtain, reusable
 from views.upkeep.snapshot import give_up
 from views.upkeep.view import ContinuousView, Cut, Version
@@ -63,7 +64,8 @@ class PinnedViews:
             with view.changed:
                 entry.pins -= 1
                 if not entry.pins:
-                    entry.groups = None
+                    if entry.phase is CutPhase.KEPT:
+                        entry.forget()
                     if len(view.cuts) > CUTS_LEFT_MAX and entry in view.cuts:
                         entry.waiting += 1
                         crowded.append((view, entry))

@@ -25,6 +25,7 @@ from views.model.arrow_schema import arrow_schema
 from views.model.protocols import Clock, TableSource, UpperExecutor
 from views.model.trees import substitute_now
 from views.plan.deferred import above_finished, above_groups
+from views.upkeep.phases import CutPhase
 from views.upkeep.view import READER, ContinuousView, Cut, Exported, Moment, Version
 
 QUERY_CANCELED = "57014"
@@ -200,7 +201,9 @@ def obtain(view: ContinuousView, wanted: Cut, engines: Engines, reader: Reader) 
     """
     while True:
         with view.changed:
-            while not wanted.done and (view.upkeep.refreshing or not (wanted.groups is not None or _can_refresh(view))):
+            while not wanted.done and (
+                view.upkeep.refreshing or not (wanted.phase is CutPhase.KEPT or _can_refresh(view))
+            ):
                 view.changed.wait(CANCEL_POLL_S)
                 reader.check()
             if not wanted.done:
@@ -212,7 +215,7 @@ def obtain(view: ContinuousView, wanted: Cut, engines: Engines, reader: Reader) 
             raise replace(wanted.error)
         try:
             reader.check()
-            if wanted.groups is not None:
+            if wanted.phase is CutPhase.KEPT:
                 _finish_kept(wanted, engines, reader)
             else:
                 _refresh_next(view, engines, reader)
@@ -262,7 +265,7 @@ def _refresh_next(view: ContinuousView, engines: Engines, reader: Reader) -> Non
     with view.changed:
         while target in view.cuts:
             entry = view.cuts.popleft()
-            entry.version, entry.error = version, error
+            entry.end(version, error)
         if version is not None and not target.view.time_dependent:
             target.view.latest_at, target.view.latest = None, version
             target.view.latest_at = target.moment
@@ -296,9 +299,10 @@ def merge_tables_of(view: ContinuousView, entry: Cut) -> None:
 
     The caller is the reader that refreshes the view.
     """
-    if entry.tables is not None:
-        tables, entry.tables = entry.tables, None
-        view.state.groups.merge(tables)
+    if entry.phase is CutPhase.WAITING:
+        tables = entry.merge()
+        if tables:
+            view.state.groups.merge(tables)
 
 
 def merge_cuts(view: ContinuousView, entries: Sequence[Cut], target: Cut) -> None:
@@ -313,11 +317,16 @@ def merge_cuts(view: ContinuousView, entries: Sequence[Cut], target: Cut) -> Non
         target.phases.merge_s += perf_counter() - began_s
         if not entry.pins or entry is target:
             continue
+        groups, error = None, None
         try:
-            entry.groups = exported(entry.view, entry.now_us or 0)
+            groups = exported(entry.view, entry.now_us or 0)
         except SqlError as failure:
-            entry.error = failure
+            error = failure
         with view.changed:
+            if groups is None:
+                entry.end(None, error)
+            else:
+                entry.keep(groups)
             view.cuts.remove(entry)
             view.changed.notify_all()
 
@@ -329,13 +338,16 @@ def _finish_kept(entry: Cut, engines: Engines, reader: Reader) -> None:
     """
     assert entry.groups is not None
     entry.reason = reader.reason
+    version: Version | None = None
+    error: SqlError | None = None
     try:
-        entry.version = _finished(entry, entry.groups, engines, reader)
+        version = _finished(entry, entry.groups, engines, reader)
     except SqlError as failure:
         if failure.sqlstate == QUERY_CANCELED:
             raise
-        entry.error = failure
-    entry.groups = None
+        error = failure
+    with entry.view.changed:
+        entry.end(version, error)
 
 
 def _make_version(target: Cut, engines: Engines, reader: Reader) -> Version:

@@ -23,7 +23,7 @@ from sql.tree.relations import Relation, Schema
 from views.model.definition import ViewDefinition
 from views.model.plan import Plan
 from views.model.steps import uses_arrival
-from views.upkeep.phases import Lifecycle
+from views.upkeep.phases import CutLife, CutMove, CutPhase, ViewLife, cut_life
 from views.upkeep.state import ViewState
 
 # Why versions are made: somebody reads, or a schedule (`refresh_every`).
@@ -100,6 +100,7 @@ class Cut:
     Attributes:
         view: the view whose version is made.
         tables: the swapped tables, until they are merged.
+        life: its phase, and the moves that led there (`views.upkeep.phases`).
         exact: true if some reader needs this very position, since it reads other views too.
         now_us: now() of the reader, for a view that depends on it and that no other reader can
             share.
@@ -111,6 +112,7 @@ class Cut:
         pins: how many transaction blocks may read this very position later. No refresh waits for
             them: the first that goes beyond this position copies the groups into `groups`, and the
             cut leaves the queue.
+        groups: the copy while the cut is kept.
         moment: when the cut was taken, if its version may be read later as an old one.
         reason: of the refresh that makes the version.
     """
@@ -130,11 +132,42 @@ class Cut:
     moment: Moment | None = None
     phases: Phases = field(default_factory=Phases)
     reason: str = READER
+    life: CutLife = field(init=False)
+
+    def __post_init__(self) -> None:
+        phase = CutPhase.WAITING if self.version is None else CutPhase.MADE
+        self.life = cut_life(self.view.definition.name, self.position, phase)
+
+    @property
+    def phase(self) -> CutPhase:
+        """Where the cut is on its way to a version."""
+        return self.life.phase
 
     @property
     def done(self) -> bool:
         """True when the cut has a version, or an error, for its readers."""
-        return self.version is not None or self.error is not None
+        return self.phase in (CutPhase.MADE, CutPhase.FAILED)
+
+    def merge(self) -> tuple[GroupTable, ...]:
+        """Return the tables, which the caller merges at once."""
+        self.life.move(CutMove.MERGE)
+        tables, self.tables = self.tables or (), None
+        return tables
+
+    def keep(self, groups: Exported) -> None:
+        """Keep a copy of the groups at this position."""
+        self.life.move(CutMove.KEEP)
+        self.groups = groups
+
+    def end(self, version: Version | None, error: SqlError | None) -> None:
+        """Give its readers a version, or an error."""
+        self.life.move(CutMove.FAIL if version is None else CutMove.MAKE)
+        self.version, self.error, self.groups = version, error, None
+
+    def forget(self) -> None:
+        """Drop the copy of the groups, which nobody can want any more."""
+        self.life.move(CutMove.FORGET)
+        self.groups = None
 
 
 class Upkeep:
@@ -190,7 +223,7 @@ class ContinuousView:
         state: ViewState,
         time_dependent: bool,
         notices: tuple[str, ...],
-        lifecycle: Lifecycle,
+        lifecycle: ViewLife,
         static_versions: Mapping[str, int] = NO_VERSIONS,
         upkeep: Upkeep | None = None,
     ) -> None:
