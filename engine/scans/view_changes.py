@@ -1,7 +1,7 @@
 """Listeners on the name of a view, and the versions of the view that they hear of.
 
-Enters: each new version, made for a reader or by a schedule. Leaves: a call for each version whose rows
-are others than those of the version before, while somebody listens. Must not know sessions.
+Enters: each new version, made for a reader or by a schedule. Leaves: a call for each version whose
+rows are others than those of the version before, while somebody listens. Must not know sessions.
 """
 
 from __future__ import annotations
