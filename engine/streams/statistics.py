@@ -18,8 +18,8 @@ from sql.types.datatypes import FLOAT8, INT8, TEXT
 from views.model.arrow_schema import arrow_schema
 
 NAME = "pg_stat_streams"
-# Below those of users' relations.
-OID = 12_000
+# Below those of users' relations, above those of PostgreSQL's own.
+OID = 16_000
 
 COLUMNS = (
     ("relname", TEXT),

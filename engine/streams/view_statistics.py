@@ -20,8 +20,8 @@ from views.upkeep.twins import together
 from views.upkeep.view import READER, SCHEDULE, ContinuousView
 
 NAME = "pg_stat_continuous_views"
-# Below those of users' relations.
-OID = 12_001
+# Below those of users' relations, above those of PostgreSQL's own.
+OID = 16_001
 
 COLUMNS = (
     ("relname", TEXT),

@@ -6,6 +6,7 @@ A constant expression counts as safe: PostgreSQL computes it when it plans, what
 
 from __future__ import annotations
 
+from sql.emit.single_rows import is_single_row
 from sql.functions import table
 from sql.functions.volatility import is_constant
 from sql.tree.expressions import (
@@ -22,16 +23,10 @@ from sql.tree.expressions import (
 )
 from sql.tree.relations import (
     Aggregate,
-    Distinct,
-    Filter,
-    Join,
     Limit,
-    Project,
     Relation,
     Shared,
-    Sort,
     TableFunction,
-    Values,
     Window,
 )
 from sql.tree.walks import inputs, operator_expressions
@@ -104,20 +99,3 @@ def relation_can_fail(node: Relation) -> bool:
 def _aggregate_can_fail(call: AggregateCall) -> bool:
     row = table.AGGREGATE_ROWS.get(call.function)
     return row is None or row.can_fail or any(can_fail(argument) for argument in call.arguments)
-
-
-def is_single_row(node: Relation) -> bool:
-    """True when `node` cannot have more than one row."""
-    match node:
-        case Aggregate():
-            return not node.keys and node.sets is None
-        case Project() | Sort() | Filter() | Distinct() | Window():
-            return is_single_row(node.input)
-        case Limit():
-            one = isinstance(node.limit, Literal) and node.limit.value in (0, 1)
-            return one or is_single_row(node.input)
-        case Values():
-            return len(node.rows) <= 1
-        case Join():
-            return node.kind in ("cross", "inner", "left") and is_single_row(node.left) and is_single_row(node.right)
-    return False

@@ -6,6 +6,7 @@ Elements compare by `comparable_text`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from itertools import permutations
 
@@ -246,6 +247,13 @@ def items_of(node: Expression) -> tuple[Expression, ...] | None:
             return tuple(Literal(value, literal_type(value, kind)) for value in values)
         case Call(function="array"):
             return node.arguments
+        case Cast(operand=operand, type=kind) if kind.is_array and operand.type.is_array:
+            items = items_of(operand)
+            if items is not None:
+                return tuple(
+                    item if item.type == kind.element else replace(node, operand=item, type=kind.element)
+                    for item in items
+                )
     return None
 
 

@@ -20,6 +20,9 @@ from sql.types.datatypes import OIDS_OF_NAMES, TEXT, SqlType
 from sql.types.records import RecordType, record_family
 
 PREFIX = "catalog_"
+NUMBERS = frozenset({"oid", "int2", "int4", "int8", "bool", "xid"})
+# Functions of texts that the catalog itself has made, and of names of nothing.
+TOLERANT = frozenset({"pg_get_expr", "obj_description"})
 # name(arguments | arguments that can be left out) result. An `object` is an oid, or a text that
 # names it; bool/int4 is either, as its text. `rows`: a set of rows with these columns.
 ROWS = """
@@ -150,6 +153,11 @@ class CatalogFunction:
     fields: tuple[tuple[str, str], ...] = ()
 
     @property
+    def only_numbers(self) -> bool:
+        """True for a function of oids and other numbers alone: none fails, whatever they mean."""
+        return all(kind in NUMBERS for kind in self.arguments)
+
+    @property
     def canonical(self) -> str:
         """The name of a call in a tree."""
         return PREFIX + self.name
@@ -244,7 +252,10 @@ def _call(printer: Printer, node: Call, texts: list[str]) -> str:
 def row_of(known: CatalogFunction, names: str) -> Function:
     """Return the row of a function of one value."""
     signatures = "; ".join(f"{' '.join(one.arguments)} > {one.result}" for one in known.signatures() if names)
-    return Function(known.canonical, names, signatures, strict=False, volatility=STABLE, duckdb=_call)
+    can_fail = not known.only_numbers and known.name not in TOLERANT
+    return Function(
+        known.canonical, names, signatures, strict=False, can_fail=can_fail, volatility=STABLE, duckdb=_call
+    )
 
 
 FUNCTIONS = (

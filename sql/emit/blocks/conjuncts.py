@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from sql.emit.expressions import ExpressionPrinter
 from sql.emit.failing import can_fail
+from sql.emit.single_rows import conjuncts
 from sql.tree.expressions import Call, Expression, Subquery
 from sql.tree.walks import columns_of, walk
 
@@ -50,13 +51,6 @@ def is_membership(conjunct: Expression) -> bool:
     if isinstance(conjunct, Call) and conjunct.function == "not":
         conjunct = conjunct.arguments[0]
     return isinstance(conjunct, Subquery)
-
-
-def conjuncts(predicate: Expression) -> list[Expression]:
-    """Return the operands of nested ANDs."""
-    if isinstance(predicate, Call) and predicate.function == "and":
-        return [part for argument in predicate.arguments for part in conjuncts(argument)]
-    return [predicate]
 
 
 def from_items(printer: ExpressionPrinter, node: Expression) -> frozenset[str]:

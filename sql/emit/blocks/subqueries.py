@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from sql.emit.blocks.block import Block
 from sql.emit.expressions import ExpressionPrinter
-from sql.emit.failing import is_single_row
 from sql.emit.names import column_names
+from sql.emit.single_rows import is_single_row
 from sql.errors import not_supported
 from sql.functions.comparisons import NEGATED
 from sql.tree.expressions import OuterColumn, Subquery
