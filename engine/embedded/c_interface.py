@@ -28,6 +28,9 @@ TYPE_NUMBERS = {
     "FLOAT": 10,
     "DOUBLE": 11,
     "VARCHAR": 17,
+    # Texts that name a zone or a field.
+    "ZONE": 17,
+    "FIELD": 17,
     "BLOB": 18,
 }
 # Functions of words, by our names: they are called from kernels.

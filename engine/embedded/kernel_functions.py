@@ -28,8 +28,10 @@ from ringbuffer.compile.code_cache import safe_place
 from ringbuffer.compile.loader import c_code, define_symbol, load_c_function
 from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
 from ringbuffer.memory.error_codes import MESSAGES, NUMERIC_DIGITS, NUMERIC_OVERFLOW, TEXT_TOO_LONG
+from ringbuffer.scalar.calendars.calendar import FIELD_CODES
+from ringbuffer.scalar.calendars.time_zones import zone_table
 from ringbuffer.vectors import driver
-from ringbuffer.vectors.loops import DECIMAL, FORMS, FUNCTION, STRING, VARIABLE, Loop
+from ringbuffer.vectors.loops import DECIMAL, FIELD, FORMS, FUNCTION, NAMED, STRING, VARIABLE, ZONE, Loop
 from sql.errors import SqlError
 
 VARIABLE_TYPE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
@@ -43,6 +45,8 @@ KINDS = {
     "VARCHAR": STRING,
     "BLOB": STRING,
     VARIABLE_TYPE: VARIABLE,
+    ZONE: ZONE,
+    FIELD: FIELD,
 }
 READERS: dict[str, Any] = {
     "BOOL": c_uint8,
@@ -136,10 +140,12 @@ class KernelFunctions:
         self._functions: list[KernelFunction] = []
         self._loops: dict[Loop, int] = {}
         self._slots: dict[tuple[KernelFunction, int], npt.NDArray[np.int64]] = {}
-        self._callbacks = (CFUNCTYPE(c_int64, c_int64)(self._load), CFUNCTYPE(c_int64, *[c_int64] * 4)(self._fail))
-        symbols = kernel_symbols() | dict(
-            zip(("antumbra_load", "antumbra_fail"), map(address_of, self._callbacks), strict=True)
-        )
+        self._callbacks = {
+            "antumbra_load": CFUNCTYPE(c_int64, c_int64)(self._load),
+            "antumbra_fail": CFUNCTYPE(c_int64, *[c_int64] * 4)(self._fail),
+            "antumbra_look_up": CFUNCTYPE(c_int64, c_int64, c_int64)(look_up),
+        }
+        symbols = kernel_symbols() | {name: address_of(function) for name, function in self._callbacks.items()}
         for name, address in symbols.items():
             define_symbol(name, address)
         self._entry = load_c_function(self.folder, "entry_of_vectors", ENTRY_TEXT, "entry", 3)
@@ -196,15 +202,40 @@ def values_of(function: KernelFunction, block: int, row: int) -> list[Any]:
             found.append(reader.from_address(data + ctypes.sizeof(reader) * row).value)
             continue
         word = data + 16 * row
-        if kind == STRING:
-            length = _word(word) & LENGTH_MASK
-            text = ctypes.string_at(word + 4 if length <= INLINE_BYTES_MAX else _word(word + 8), length)
-            found.append(text.decode() if name == "VARCHAR" else text)
+        if kind == STRING or kind in NAMED:
+            found.append(bytes_at(word) if name == "BLOB" else bytes_at(word).decode())
             continue
         unscaled = int.from_bytes(ctypes.string_at(word, 16), "little", signed=True)
         scale = scale_of(name) if kind == DECIMAL else c_int16.from_address(_word(place + driver.W) + 2 * row).value
         found.append((unscaled, scale))
     return found
+
+
+def bytes_at(address: int) -> bytes:
+    """Return a string of DuckDB's."""
+    length = _word(address) & LENGTH_MASK
+    return ctypes.string_at(address + 4 if length <= INLINE_BYTES_MAX else _word(address + 8), length)
+
+
+def look_up(address: int, what: int) -> int:
+    """Return the number of a field, or the address of a zone's words; -1 for a name of nothing.
+
+    Must not raise: C calls it.
+    """
+    name = bytes_at(address).decode()
+    try:
+        return FIELD_CODES[name] if what == NAMED[FIELD] else int(zone_words(name).ctypes.data)
+    except LookupError:
+        return -1
+
+
+@cache
+def zone_words(name: str) -> npt.NDArray[np.int64]:
+    """Return a zone as the words that loops read: how many changes there are, when they are, and
+    the offsets from then on. Raises LookupError.
+    """
+    transitions, offsets = zone_table(name)
+    return np.concatenate(([len(transitions)], transitions, offsets)).astype(np.int64)
 
 
 def _word(address: int) -> int:

@@ -100,8 +100,11 @@ from dataclasses import dataclass
     INPUT_RANGE,
     COMPUTED,
 ) = range(90, 97)
+# A text that names no zone or no field.
+UNKNOWN_NAME = 100
 
 MESSAGES: dict[int, tuple[str, str]] = {
+    UNKNOWN_NAME: ("22023", "time zone or field not recognized"),
     DIVISION_BY_ZERO: ("22012", "division by zero"),
     SMALLINT_RANGE: ("22003", "smallint out of range"),
     INTEGER_RANGE: ("22003", "integer out of range"),

@@ -41,12 +41,15 @@ SYMBOLS = {
     "antumbra_make_validity": 1,
     "antumbra_part": 2,
     "antumbra_keep_text": 4,
+    # Takes the address of a string and what the string names; returns the address of a zone, or a
+    # number, or -1 for a name of nothing.
+    "antumbra_look_up": 2,
     # Takes a slot, and puts the address of its loop there.
     "antumbra_load": 1,
     # Takes the engine's call, slot, block and row.
     "antumbra_fail": 4,
 }
-slot_of, rows_count_of, argument_of, data_of, validity_of, make_validity, part_of, keep_text, load, fail = (
+slot_of, rows_count_of, argument_of, data_of, validity_of, make_validity, part_of, keep_text, look_up, load, fail = (
     external(name, "int64", *["int64"] * count) for name, count in SYMBOLS.items()
 )
 allocate, release = external("malloc", "int64", "int64"), external("free", "void", "int64")

@@ -3,8 +3,8 @@
 Enters: a kernel of `ringbuffer.scalar` and the kinds of its vectors. Leaves: a function
 `loop(start, end, block) -> rows done`, whose block is that of `ringbuffer.vectors.driver`. Strict:
 a NULL gives NULL. What a kernel takes and returns stands in its annotations: the words of its
-arguments, then `scratch` where it makes texts, then constants; the words of the result, and one
-more is an error code. Must not know SQL names.
+arguments, then `scratch` where it makes texts, then zones and constants; the words of the result,
+and one more is an error code. Must not know SQL names.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import importlib
 import inspect
 from dataclasses import dataclass
 
+from ringbuffer.memory.error_codes import UNKNOWN_NAME
 from ringbuffer.vectors import driver
 
 FUNCTION = "loop"
@@ -28,8 +29,12 @@ PLAIN: dict[str, tuple[int, str, str]] = {
 }
 # An int128 whose scale is the vector's, one with a scale of its own, a string of 16 bytes.
 DECIMAL, VARIABLE, STRING = "DECIMAL", "VARIABLE", "TEXT"
+# Texts that are alike in all rows, such as the name of a zone: looked up when the text changes. A
+# zone is its arrays, a field its number.
+ZONE, FIELD = "ZONE", "FIELD"
+NAMED = {ZONE: 0, FIELD: 1}
 RESULT_WORDS = {DECIMAL: 2, VARIABLE: 3, STRING: 3}
-FORMS = {VARIABLE: driver.NUMERIC, STRING: driver.TEXT}
+FORMS = {VARIABLE: driver.NUMERIC, STRING: driver.TEXT, ZONE: driver.TEXT, FIELD: driver.TEXT}
 HEAD = """\
 from ringbuffer.compile.jit import kernel
 from ringbuffer.memory.addresses import load_byte, load_float32, load_float64, load_int16, load_int32, load_word
@@ -37,6 +42,7 @@ from ringbuffer.memory.addresses import signed_word, store_byte, store_float32, 
 from ringbuffer.memory.addresses import store_int32, store_word
 from ringbuffer.scalar.{module} import {function}
 from ringbuffer.scalar.texts.text_values import words_at
+from ringbuffer.vectors.driver import look_up
 from ringbuffer.vectors.values import is_valid, store_null, store_text
 
 
@@ -84,6 +90,9 @@ class Loop:
             for word, suffix in enumerate(("", "_scales", "_valid", "_scale")):
                 places[f"a{index}{suffix}"] = driver.ARGUMENTS + driver.ARGUMENT_BYTES * index + driver.W * word
         loads = [f"{name} = load_word(block + {place})" for name, place in places.items()]
+        named = [index for index, kind in enumerate(self.arguments) if kind in NAMED]
+        # No string has such a first word.
+        loads += [f"a{index}_{word} = -1" for index in named for word in ("w0", "w1", "found")]
         return [*loads, f"scratch = words_at(block + {driver.SCRATCH}, 4)"]
 
     def _row(self, module: str, name: str) -> list[str]:
@@ -93,13 +102,18 @@ class Loop:
             lines.append("    store_text(result + 16 * row, 0, 0, 0)")
         lines.append("    continue")
         signature = inspect.signature(getattr(importlib.import_module(f"ringbuffer.scalar.{module}"), name).py_func)
-        words = [word for index, kind in enumerate(self.arguments) for word in argument_words(f"a{index}", kind)]
+        words: list[str] = []
+        zones: list[str] = []
+        for index, kind in enumerate(self.arguments):
+            if kind in NAMED:
+                lines += looked_up(f"a{index}", NAMED[kind])
+            (zones if kind == ZONE else words).extend(argument_words(f"a{index}", kind))
         scratch = ["scratch"] if "scratch" in signature.parameters else []
         results = [f"r{number}" for number in range(RESULT_WORDS.get(self.result, 1))]
         count = str(signature.return_annotation).count(",") + 1
         is_checked = count == len(results) + 1
         targets = ", ".join([*results, "error"] if is_checked else results[:count])
-        lines.append(f"{targets} = {name}({', '.join([*words, *scratch, *self.constants])})")
+        lines.append(f"{targets} = {name}({', '.join([*words, *scratch, *zones, *self.constants])})")
         if is_checked:
             lines += ["if error != 0:", f"    store_word(block + {driver.ERROR}, error)", "    return row"]
         if count < len(results):
@@ -110,6 +124,11 @@ class Loop:
 
 def argument_words(stem: str, kind: str) -> list[str]:
     """Return source text of the words of an argument."""
+    if kind == ZONE:
+        count = f"load_word({stem}_found)"
+        return [f"words_at({stem}_found + 8, {count})", f"words_at({stem}_found + 8 + 8 * {count}, {count})"]
+    if kind == FIELD:
+        return [f"{stem}_found"]
     if kind in PLAIN:
         size, load, _ = PLAIN[kind]
         return [load.format(f"{stem} + {size} * row")]
@@ -117,6 +136,18 @@ def argument_words(stem: str, kind: str) -> list[str]:
     if kind == STRING:
         return [*pair, "0"]
     return [*pair, f"{stem}_scale" if kind == DECIMAL else f"signed_word(load_int16({stem}_scales + 2 * row))"]
+
+
+def looked_up(stem: str, what: int) -> list[str]:
+    """Return the lines that look up a text which is not that of the row before."""
+    return [
+        f"if load_word({stem} + 16 * row) != {stem}_w0 or load_word({stem} + 16 * row + 8) != {stem}_w1:",
+        f"    {stem}_w0, {stem}_w1 = load_word({stem} + 16 * row), load_word({stem} + 16 * row + 8)",
+        f"    {stem}_found = look_up({stem} + 16 * row, {what})",
+        f"    if {stem}_found < 0:",
+        f"        store_word(block + {driver.ERROR}, {UNKNOWN_NAME})",
+        "        return row",
+    ]
 
 
 def stores(kind: str, words: list[str]) -> list[str]:

@@ -11,6 +11,7 @@ from engine.embedded.functions import special_numerics
 from engine.embedded.functions.routines import physical
 from engine.embedded.kernel_functions import VARIABLE_TYPE, KernelFunction
 from engine.embedded.value_limits import requested_length
+from ringbuffer.vectors.loops import FIELD, ZONE
 from sql.errors import SqlError
 from sql.functions.rows import Kernel
 from sql.functions.table import ROUTINES
@@ -130,8 +131,23 @@ def _of_texts() -> list[KernelFunction]:
     return found
 
 
+def _of_times() -> list[KernelFunction]:
+    at, output = "calendars.", "texts.text_output."
+    return [
+        KernelFunction("zone_local", at + "time_zones.utc_to_local", ("BIGINT", ZONE), "BIGINT"),
+        KernelFunction("zone_utc", at + "time_zones.local_to_utc", ("BIGINT", ZONE), "BIGINT"),
+        KernelFunction("zone_trunc", at + "zoned_calendar.date_trunc_zoned", (FIELD, "BIGINT", ZONE), "BIGINT"),
+        KernelFunction("timestamp_trunc", at + "calendar.date_trunc_us", (FIELD, "BIGINT"), "BIGINT"),
+        KernelFunction("timestamp_part", at + "calendar.day_field", (FIELD, "BIGINT"), "BIGINT"),
+        KernelFunction("time_part", at + "calendar.seconds_part", (FIELD, "BIGINT"), "DOUBLE"),
+        KernelFunction("timestamptz_text", output + "timestamptz_to_text", ("BIGINT", ZONE), "VARCHAR"),
+        KernelFunction("timestamp_text", output + "timestamp_to_text", ("BIGINT",), "VARCHAR"),
+        KernelFunction("date_text", output + "midnight_to_text", ("BIGINT",), "VARCHAR"),
+    ]
+
+
 def _of_others() -> list[KernelFunction]:
-    found = [KernelFunction("timestamp_text", "texts.text_output.timestamp_to_text", ("BIGINT",), "VARCHAR")]
+    found = []
     for bits, kind in ((16, "SMALLINT"), (32, "INTEGER"), (64, "BIGINT")):
         for name in ("shift_left", "shift_right"):
             kernel = f"numbers.arithmetic.{name}"
@@ -150,4 +166,4 @@ def _of_table() -> list[KernelFunction]:
     return found
 
 
-KERNELS = (*_of_table(), *_of_numerics(), *_of_floats(), *_of_texts(), *_of_others())
+KERNELS = (*_of_table(), *_of_numerics(), *_of_floats(), *_of_texts(), *_of_times(), *_of_others())

@@ -28,8 +28,8 @@ from engine.embedded.arrow_numerics import (
 )
 from engine.embedded.c_interface import opened_database
 from engine.embedded.error_mark import marked
-from engine.embedded.functions import civil_time, special_numerics
 from engine.embedded.functions import scalar as scalar_functions
+from engine.embedded.functions import special_numerics, time
 from engine.embedded.functions.float_aggregates import FLOAT_AGGREGATES
 from engine.embedded.functions.growing import Limited, limited, series_start, texts_fit, texts_joined, texts_separated
 from engine.embedded.functions.kernels import KERNELS
@@ -56,7 +56,7 @@ from engine.embedded.value_limits import ROWS_SHARE, VALUES_BYTES_MAX, rows_too_
 from engine.scheduler.collecting import collecting_later
 from sql.errors import SqlError
 from sql.functions.texts import JOINED_MAX
-from sql.times.civil import DATE_INFINITY, DAY_US, TIMESTAMP_INFINITY, TIMESTAMP_US_END, TIMESTAMP_US_MIN, is_infinite
+from sql.times.civil import DATE_INFINITY, DAY_US, TIMESTAMP_INFINITY, TIMESTAMP_US_END, TIMESTAMP_US_MIN
 from sql.times.datetime_input import date_value
 from sql.types.datatypes import (
     TIMESTAMP,
@@ -64,7 +64,6 @@ from sql.types.datatypes import (
     LiteralValue,
     SqlType,
 )
-from sql.values.literal_output import date_text, timestamp_text, zoned_text
 from sql.values.literals import input_value
 
 KEY = "STRUCT(whole DECIMAL(38,0), high DECIMAL(19,0), low DECIMAL(19,0))"
@@ -366,7 +365,6 @@ def _variable_average(upper: int, lower: int, high: int, low: int, marks: int, c
 
 
 _TEXT = "VARCHAR"
-_ZONED = ["BIGINT", _TEXT]
 SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("numeric_key", [VARIABLE], KEY, decimals.key),
     ("numeric_part", [VARIABLE], KEY, decimals.key),
@@ -382,18 +380,9 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("date_from_text", [_TEXT, _TEXT], "BIGINT", lambda text, zone: date_us(date_value(text))),
     ("timestamp_from_text", [_TEXT, _TEXT], "BIGINT", reader(TIMESTAMP)),
     ("timestamptz_from_text", [_TEXT, _TEXT], "BIGINT", reader(TIMESTAMPTZ)),
-    ("date_text", ["BIGINT"], _TEXT, lambda us: timestamp_text(us) if is_infinite(us) else date_text(us // DAY_US)),
-    ("timestamptz_text", _ZONED, _TEXT, zoned_text),
-    ("zone_local", _ZONED, "BIGINT", civil_time.local_us),
-    ("zone_utc", _ZONED, "BIGINT", civil_time.utc_us),
-    ("zone_trunc", [_TEXT, "BIGINT", _TEXT], "BIGINT", civil_time.zone_truncated_us),
-    ("zone_part", [_TEXT, "BIGINT", _TEXT], "BIGINT", civil_time.zone_field),
-    ("timestamp_trunc", [_TEXT, "BIGINT"], "BIGINT", civil_time.truncated_us),
-    ("timestamp_part", [_TEXT, "BIGINT"], "BIGINT", civil_time.field),
-    ("infinite_span", [_TEXT, "BIGINT", "BIGINT"], "BIGINT", civil_time.infinite_span),
-    ("infinite_field", [_TEXT, "BIGINT"], "BIGINT", civil_time.infinite_field),
-    ("infinite_part", ["BIGINT"], "DOUBLE", civil_time.infinite_part),
-    ("time_part", [_TEXT, "BIGINT"], "DOUBLE", civil_time.float_field),
+    ("infinite_span", [_TEXT, "BIGINT", "BIGINT"], "BIGINT", time.infinite_span),
+    ("infinite_field", [_TEXT, "BIGINT"], "BIGINT", time.infinite_field),
+    ("infinite_part", ["BIGINT"], "DOUBLE", time.infinite_part),
 ]
 
 # Each function is there twice: once for constants that DuckDB should not compute in advance.

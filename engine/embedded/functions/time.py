@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from engine.embedded.functions import time_formats, time_reading
 from engine.embedded.functions.type import INTERVAL_TYPE
 from engine.storage.clock import SystemClock
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from sql.times.civil import (
     DATE_DAYS_END,
     DATE_DAYS_MIN,
@@ -206,6 +206,34 @@ def make_timestamptz(year: int, month: int, day: int, hour: int, minute: int, se
         return local - (-east_s if numeric[1] == "-" else east_s) * SECOND_US
     meant = zone_meant(zone)
     return local - meant * SECOND_US if isinstance(meant, int) else local_to_utc_us(local, meant)
+
+
+def infinite_span(what: str, left: int, right: int) -> int | None:
+    """Raise 22008 for the difference of two times (`what`) of which one is infinite.
+
+    None is returned for others, and never used.
+    """
+    if is_infinite(left) or is_infinite(right):
+        raise SqlError("22008", f"cannot subtract infinite {what}")
+    return None
+
+
+def infinite_part(us: int) -> float:
+    """Return date_part of an infinite time for a field that grows with the time."""
+    return float("inf") if us > 0 else float("-inf")
+
+
+def infinite_field(name: str, us: int) -> int | None:
+    """Raise 0A000 for EXTRACT of a field that is infinite where the time is: no numeric is infinite
+    there.
+
+    None is returned for others, and never used.
+    """
+    if is_infinite(us):
+        raise not_supported(
+            f"EXTRACT({name.upper()}) of an infinite time", hint="date_part returns a double precision."
+        )
+    return None
 
 
 def make_interval(years: int, months: int, weeks: int, days: int, hours: int, minutes: int, seconds: float) -> Interval:

@@ -432,6 +432,27 @@ def date_part_timestamp(field: int, us: int) -> float:
 
 
 @kernel
+def day_field(field: int, us: int) -> int:
+    """Return a field of the day of a finite timestamp."""
+    value, _, _ = extract_date(field, us // DAY_US)
+    return value
+
+
+@kernel
+def seconds_part(field: int, us: int) -> float:
+    """Return EPOCH, SECOND, MILLISECONDS or MICROSECONDS of all of `us`, as PostgreSQL adds the
+    whole and the fraction of doubles.
+    """
+    if field == EPOCH:
+        return us / 1e6
+    seconds = us // SECOND_US
+    fraction = us - seconds * SECOND_US
+    if field == SECOND:
+        return seconds + fraction / 1e6
+    return seconds * 1e3 + fraction / 1e3 if field == MILLISECONDS else float(us)
+
+
+@kernel
 def date_to_timestamp(days: int) -> tuple[int, int]:
     """Return (microseconds of midnight, error): dates reach further than timestamps."""
     if is_infinite_date(days):

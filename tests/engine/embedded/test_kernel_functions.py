@@ -48,7 +48,7 @@ def test_names_are_functions_once(engine: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_duckdb_has_the_symbols_of_the_driver() -> None:
-    assert set(KERNEL_SYMBOLS) == set(driver.SYMBOLS) - {"antumbra_load", "antumbra_fail"}
+    assert set(KERNEL_SYMBOLS) == set(driver.SYMBOLS) - {"antumbra_load", "antumbra_fail", "antumbra_look_up"}
     assert library().duckdb_vector_size() == duckdb.__standard_vector_size__
 
 
@@ -133,3 +133,18 @@ def test_every_loop_is_compiled_before_its_first_call() -> None:
     warm_up_functions()
     kept = [path.name for path in kernel_functions().folder.glob(f"*{CODE_SUFFIX}")]
     assert all(any(name.startswith(row.loop.name) for name in kept) for row in KERNELS)
+
+
+def test_names_of_zones_and_fields_change_from_row_to_row(engine: duckdb.DuckDBPyConnection) -> None:
+    zones = ["UTC", "Europe/Berlin", "<+0530>-05:30", "America/New_York"]
+    hours = {"UTC": 0.0, "Europe/Berlin": 2.0, "<+0530>-05:30": 5.5, "America/New_York": -4.0}
+    rows = engine.execute(
+        "SELECT z, (zone_local(u, z) - u) / 3600e6, zone_utc(zone_local(u, z), z) = u, timestamp_part(f, u) "
+        f"FROM (SELECT {zones}[i % 4 + 1] z, ['century', 'decade'][i % 2 + 1] f, 992000000000000 + i u "
+        "FROM range(5000) r(i))"
+    ).fetchall()
+    assert len(rows) == 5000
+    assert all(row[1:] == (hours[row[0]], True, 21 if row[0] in ("UTC", "<+0530>-05:30") else 200) for row in rows)
+    assert engine.execute("SELECT zone_local(1, NULL), zone_local(NULL, 'UTC')").fetchall() == [(None, None)]
+    assert failure(engine, "SELECT zone_local(1, 'nowhere')").sqlstate == "22023"
+    assert failure(engine, "SELECT timestamp_trunc('', 1)").sqlstate == "22023"
