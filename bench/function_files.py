@@ -1,9 +1,11 @@
 """Counts the files to open for one function: `python -m bench.function_files [name ...]`.
 
-For every function and operator that a client can name: the files that say its name, its canonical
-names or the names of our functions that its printed forms call, and the files of its kernels. A
-file says a name where a string of Python's is the name, a word of a list of words, or calls it; in
-Java, where a string is the name. With names, their files are listed.
+For every function and operator that a client can name: the file of its row, those that say its
+name, its canonical name or the names of our functions that its printed forms call, and those of its
+kernels. A file says a name where a string of Python's is the name or a word of a list of words; in
+Java, where a string is the name. A word that means something else as well (`OTHER_WORDS`) counts
+only where functions are written, and a symbol by its canonical name alone. With names, their files
+are listed.
 """
 
 from __future__ import annotations
@@ -23,9 +25,11 @@ from engine.spark.functions import FUNCTIONS as JAVA_FUNCTIONS
 from sql.emit.duckdb import emit_duckdb
 from sql.emit.spark import emit_spark
 from sql.errors import SqlError
+from sql.functions.rows import Function
 from sql.functions.signatures import Signature
 from sql.functions.table import BINARY_OPERATORS, FUNCTIONS, PREFIX_OPERATORS
-from sql.tree.relations import Project
+from sql.tree.expressions import Call, Expression
+from sql.tree.relations import Project, Schema
 from sql.tree.walks import scans
 from views.codegen.columns import InputColumns
 from views.codegen.expressions import ExpressionWriter
@@ -38,6 +42,17 @@ ROOMS = (
     *("sql/functions", "sql/emit", "sql/bind/expressions", "sql/tree", "engine/embedded", "engine/spark"),
     *("views/codegen", "views/model", "views/plan/eager", "bench/function_page.py"),
 )
+FUNCTION_ROOMS = (
+    "sql/functions",
+    "sql/emit/rules",
+    "engine/embedded/functions",
+    "engine/spark",
+    "views/codegen/functions",
+)
+# Names of functions that are also keywords of SQL, kinds of joins, methods or attributes.
+OTHER_WORDS = frozenset("left right format replace position upper lower scale round repeat length age trunc".split())
+# What kernels of all families are made of.
+LIBRARIES = frozenset({"ringbuffer/scalar/numbers/int128.py", "ringbuffer/scalar/texts/text_values.py"})
 OTHER = ("sql/emit/blocks", "views/codegen/columns.py")
 WORDS = re.compile(r"[a-z_0-9 \n]+")
 CALLED = re.compile(r"\b([a-z_0-9]+)\(")
@@ -58,6 +73,18 @@ def files_by_name() -> Mapping[str, frozenset[str]]:
     return {name: frozenset(files) for name, files in found.items()}
 
 
+@cache
+def row_files() -> Mapping[str, str]:
+    """Return the file of each row, by the canonical name."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("sql.functions.")]
+    return {
+        row.canonical: str(Path(str(module.__file__)).relative_to(ROOT))
+        for module in modules
+        for row in getattr(module, "FUNCTIONS", ())
+        if isinstance(row, Function)
+    }
+
+
 def java_names(file: Path) -> Iterable[str]:
     """Return the strings of a Java file."""
     return JAVA_NAME.findall(file.read_text())
@@ -70,7 +97,6 @@ def said_names(file: Path) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
             yield node.value
-            yield from CALLED.findall(node.value)
             if WORDS.fullmatch(node.value):
                 yield from node.value.split()
 
@@ -123,12 +149,22 @@ def engine_names(call: str, registered: frozenset[str]) -> tuple[set[str], set[s
             names.update(CALLED.findall(emit(root, {scan.name: scan.name for scan in scans(root)})))
         except SqlError:
             continue
+    called = root.items[0][1]
+    operands = called.arguments if isinstance(called, Call) else ()
+    kernels = kernel_files(called, root.input.schema) - set().union(
+        *(kernel_files(operand, root.input.schema) for operand in operands)
+    )
+    return names & registered, kernels - LIBRARIES
+
+
+def kernel_files(expression: Expression, schema: Schema) -> set[str]:
+    """Return the modules of the kernels that an expression calls."""
     writer = KernelWriter(1, lambda error, number: [])
     try:
-        ExpressionWriter(writer, InputColumns(root.input.schema), KERNEL_WRITERS).evaluate(root.items[0][1])
+        ExpressionWriter(writer, InputColumns(schema), KERNEL_WRITERS).evaluate(expression)
     except SqlError:
-        return names & registered, set()
-    return names & registered, {module.replace(".", "/") + ".py" for module in writer.imports}
+        return set()
+    return {module.replace(".", "/") + ".py" for module in writer.imports}
 
 
 def counted() -> dict[str, set[str]]:
@@ -138,9 +174,10 @@ def counted() -> dict[str, set[str]]:
     for name, signature, call in called_names():
         names, kernels = engine_names(call, registered)
         found = files.setdefault(name, set())
-        found |= kernels
+        found |= kernels | {row_files()[signature.canonical]}
         for said in {name, signature.canonical, *names}:
-            found |= files_by_name().get(said, frozenset())
+            places = files_by_name().get(said, frozenset()) if said[0].isalpha() else frozenset()
+            found |= {file for file in places if said not in OTHER_WORDS or file.startswith(FUNCTION_ROOMS)}
     return files
 
 

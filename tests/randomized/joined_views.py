@@ -17,6 +17,15 @@ from tests.randomized.values import Column, literal
 from tests.randomized.views import SOURCE, Source, ViewMaker
 
 
+class KernelExpressionMaker(TableExpressionMaker):
+    """Draws expressions of kernels alone: nothing else may read the columns of a joined table."""
+
+    called_share = 0.0
+
+    def _more(self, family: str, depth: int) -> Term | None:
+        return None
+
+
 class JoinedViewMaker(ViewMaker):
     """Draws views over one stream and tables. fixed: joined below the grouping, so that they can't
     change; changing: above it.
@@ -68,13 +77,13 @@ class JoinedViewMaker(ViewMaker):
                 text = f"{text} {kind} {item} ON {first} = {second}{self._more(terms, own, kind)}"
             terms += own
         risky = random.random() < 0.2
-        maker = TableExpressionMaker(random, terms, self.counts, risky, in_stream=True)
+        maker = KernelExpressionMaker(random, terms, self.counts, risky, in_stream=True)
         if not conditions:
             return Source(text, maker)
         # What is in a WHERE clause joins too; the view's own condition is put after it.
         names = ", ".join(f"{term.text} AS d{index}" for index, term in enumerate(terms))
         derived = [Term(f"d{index}", term.family, term.fixed, term.calm) for index, term in enumerate(terms)]
-        above = TableExpressionMaker(random, derived, self.counts, risky=False, in_stream=True)
+        above = KernelExpressionMaker(random, derived, self.counts, risky=False, in_stream=True)
         return Source(f"(SELECT {names} FROM {text} WHERE {' AND '.join(conditions)}) AS d", above)
 
     def above(self, grouped: str, columns: list[Term]) -> tuple[str, list[Term]]:
@@ -110,7 +119,7 @@ class JoinedViewMaker(ViewMaker):
 
     def _subquery(self, table: str, alias: str, first: str, second: str, own: Sequence[Term]) -> str:
         """Return a condition that asks a table."""
-        more = TableExpressionMaker(self.random, own, self.counts, risky=False, in_stream=True).condition(1)
+        more = KernelExpressionMaker(self.random, own, self.counts, risky=False, in_stream=True).condition(1)
         chosen = self.random.choice(["exists", "in", "compared", "aggregated"])
         if first.startswith(f"{alias}."):
             chosen = "exists"
@@ -139,7 +148,7 @@ class JoinedViewMaker(ViewMaker):
         if self.random.random() < 0.75:
             return ""
         if kind == "LEFT JOIN" or self.random.random() < 0.5:
-            maker = TableExpressionMaker(self.random, own, self.counts, risky=False, in_stream=True)
+            maker = KernelExpressionMaker(self.random, own, self.counts, risky=False, in_stream=True)
             return f" AND {maker.condition(1)}"
         first, second = self._pair(terms, own)
         return f" AND {first} = {second}"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tests.randomized.called import FAILING, FAMILY_OF, call_text, calls
 from tests.randomized.expressions import FAMILIES, INTEGERS, ExpressionMaker, Term
 from tests.randomized.table_columns import DOMAINS
 from tests.randomized.values import literal
@@ -42,6 +43,7 @@ SQL_NAMES = {
     "bpchar": "char(5)",
     "float8[]": "double precision[]",
 }
+CALLS = calls((*FAMILIES, *TABLE_ONLY))
 PATTERNS = ("a", "^a.*c$", "[a-c]+", "(b|x)", "\\d", "^$", "é", "l{2}o?", "\\mhello")
 SPANS = ("1 day", "-2 hours", "1 mon", "1 year 1 day", "00:00:00.5")
 FORMATS = ("YYYY-MM-DD", "HH24:MI:SS", "Day DD Mon", "IYYY-IW", "Q", "FMMonth, FMDDth YYYY", "HH12 AM")
@@ -103,6 +105,8 @@ class TableExpressionMaker(ExpressionMaker):
 
     families: Sequence[str] = (*FAMILIES, *FAMILIES, *TABLE_ONLY)
     compared: Sequence[str] = (*FAMILIES[1:], *COMPARED)
+    # Of the terms that are calls of the table of functions.
+    called_share = 0.15
 
     def any_term(self, depth: int = 2) -> Term:
         """Return an expression of any family, often of that of a column."""
@@ -120,6 +124,10 @@ class TableExpressionMaker(ExpressionMaker):
     def term(self, family: str, depth: int) -> Term:
         """Return an expression of `family`, or of the wider one that is assigned to it."""
         family = ASSIGNED.get(family, family)
+        if depth > 0 and self.random.random() < self.called_share:
+            found = self._called(family)
+            if found is not None:
+                return found
         if family in TABLE_ONLY:
             return self._table_term(family, depth)
         if depth > 0 and self.random.random() < 0.15:
@@ -138,6 +146,18 @@ class TableExpressionMaker(ExpressionMaker):
         if family == "interval" and self.random.random() < 0.5:
             return Term(f"interval '{self.random.choice(SPANS)}'", family, fixed=False)
         return Term(f"{text}::{SQL_NAMES.get(family, family)}", family, fixed=family not in UNFIXED)
+
+    def _called(self, family: str) -> Term | None:
+        """Return a call of a function or an operator of the table of functions."""
+        drawn = [call for call in CALLS.get(family, ()) if self.risky or call[0].canonical not in FAILING]
+        if not drawn:
+            return None
+        call = self.random.choice(drawn)
+        row, _, signature = call
+        self.count(f"function of {FAMILY_OF[row.canonical]}{' over a stream' if self.in_stream else ''}")
+        operands = [self.leaf(argument) for argument in signature.arguments]
+        fixed = all(operand.fixed for operand in operands) and family not in (*UNFIXED, "numeric")
+        return Term(call_text(self.random, call, [operand.text for operand in operands]), family, fixed)
 
     def _table_term(self, family: str, depth: int) -> Term:
         if depth <= 0 or self.random.random() < 0.4:
