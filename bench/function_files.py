@@ -168,12 +168,12 @@ def kernel_files(expression: Expression, schema: Schema) -> set[str]:
 
 
 def counted() -> dict[str, set[str]]:
-    """Return the files to open for each name."""
+    """Return the files to open for each function: a name with the canonical name of the row."""
     registered = registered_names()
     files: dict[str, set[str]] = {}
     for name, signature, call in called_names():
         names, kernels = engine_names(call, registered)
-        found = files.setdefault(name, set())
+        found = files.setdefault(f"{name} ({signature.canonical})", set())
         found |= kernels | {row_files()[signature.canonical]}
         for said in {name, signature.canonical, *names}:
             places = files_by_name().get(said, frozenset()) if said[0].isalpha() else frozenset()
@@ -182,15 +182,22 @@ def counted() -> dict[str, set[str]]:
 
 
 def main() -> None:
-    """Print how many names have how many files, or the files of the names that are given."""
+    """Print how many functions have how many files, and which files are beyond two; or the files of
+    the names that are given.
+    """
     files = counted()
-    for name in sys.argv[1:]:
-        print(name, *sorted(files[name]), sep="\n    ")
-    if not sys.argv[1:]:
-        counts = [len(found) for found in files.values()]
-        print(f"{len(counts)} names, {statistics.mean(counts):.1f} files for one, {max(counts)} at most")
-        for count, names in sorted(Counter(counts).items()):
-            print(f"{count:3} files: {names} names")
+    if sys.argv[1:]:
+        for name, found in files.items():
+            if name.split(" ")[0] in sys.argv[1:]:
+                print(name, *sorted(found), sep="\n    ")
+        return
+    counts = [len(found) for found in files.values()]
+    print(f"{len(counts)} functions, {statistics.mean(counts):.1f} files for one, {max(counts)} at most")
+    for count, functions in sorted(Counter(counts).items()):
+        print(f"{count:3} files: {functions} functions")
+    print("files of functions that have more than two:")
+    for file, functions in Counter(file for found in files.values() if len(found) > 2 for file in found).most_common():
+        print(f"{functions:3} {file}")
 
 
 if __name__ == "__main__":
