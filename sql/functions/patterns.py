@@ -8,11 +8,12 @@ by functions of our own.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from sql.errors import not_supported
 from sql.functions.arguments import RUN, literal_text
 from sql.functions.printing import Printer, Rule
-from sql.functions.rows import Function
+from sql.functions.rows import Function, routines
 from sql.patterns.automaton_text import automaton_text
 from sql.patterns.grammar import parsed
 from sql.patterns.like import is_quick, like_pattern, searches
@@ -207,3 +208,25 @@ FUNCTIONS = (
         constants={1: "'a+'"},
     ),
 )  # fmt: skip
+OF_RUNS = routines(
+    text_like=("text text text > bool", "like.like"),
+    regexp_matches_any=("text text text > bool", "regular_expressions.matches"),
+    regexp_like_any=("text text text > bool", "regular_expressions.like"),
+    regexp_part=("text text > text", "regular_expressions.part"),
+    regexp_substring=("text text int4 int4 text int4 > text", "regular_expressions.substring"),
+    regexp_first_match=("text text text > text[]", "regular_expressions.first_match"),
+    regexp_every_match=("text text text > text[][]", "regular_expressions.every_match"),
+    regexp_replaced=("text text text text > text", "regular_expressions.replace"),
+    regexp_replaced_from=("text text text int4 text > text", "regular_expressions.replace_from"),
+    regexp_replaced_one=("text text text int4 int4 text > text", "regular_expressions.replace_one"),
+    regexp_split=("text text text > text[]", "regular_expressions.split"),
+    regexp_counted=("text text int4 text > int4", "regular_expressions.count"),
+    regexp_position=("text text int4 int4 int4 text int4 > int4", "regular_expressions.position"),
+)
+ROUTINES = (
+    *(replace(one, takes_run=True) for one in OF_RUNS),
+    *routines(
+        similar_pattern=("text > text", lambda pattern: similar_pattern(pattern, None)),
+        similar_pattern_escaped=("text text > text", similar_pattern),
+    ),
+)

@@ -48,6 +48,8 @@ class Routine:
     Attributes:
         arguments: families; times other than 'time' are passed as microseconds (int8).
         is_strict: the implementation does not see NULLs.
+        takes_run: calls have the number of their run (`sql.functions.arguments.RUN`) as well, so
+            that a long one can be stopped.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Routine:
     implementation: Implementation | Kernel
     is_strict: bool = True
     is_volatile: bool = False
+    takes_run: bool = False
 
 
 @dataclass(frozen=True)

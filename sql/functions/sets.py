@@ -16,7 +16,7 @@ from sql.errors import not_supported
 from sql.functions.arguments import RUN
 from sql.functions.catalog import CATALOG, CatalogFunction, catalog_text
 from sql.functions.printing import Printer
-from sql.functions.rows import Row
+from sql.functions.rows import Row, routines
 from sql.functions.signatures import INTEGERS, Signature
 from sql.times.civil import DAY_US
 from sql.tree.expressions import Expression, Literal
@@ -212,3 +212,7 @@ SET_FUNCTIONS = (
     SetFunction("_pg_expandarray", "_pg_expandarray", "array > element", None, _placed, of_rows=True),
     *(_of_catalog(known) for known in CATALOG.values() if known.returns_rows),
 )  # fmt: skip
+ROUTINES = routines(
+    numeric_series=("numeric numeric numeric > numeric[]", "series.numeric_series"),
+    time_series=("timestamp timestamp interval text > timestamp[]", "series.time_series"),
+)

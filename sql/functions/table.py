@@ -52,6 +52,10 @@ ROUTINES: tuple[Routine, ...] = (
     *(routine for row in ROWS.values() for routine in row.routines.values()),
     *addresses.ROUTINES,
     *json.ROUTINES,
+    *texts.ROUTINES,
+    *patterns.ROUTINES,
+    *times.ROUTINES,
+    *sets.ROUTINES,
 )
 # Functions of ours that Spark has as well.
 JAVA_ROUTINES = tuple(routine for row in ROWS.values() if row.java for routine in row.routines.values())

@@ -7,7 +7,7 @@ import re
 from sql.functions.arguments import literal_integer
 from sql.functions.patterns import LOWER, UPPER
 from sql.functions.printing import Printer, Rule
-from sql.functions.rows import Function, Kernel
+from sql.functions.rows import Function, Kernel, Routine, routines
 from sql.tree.expressions import Call, Expression, Literal
 from sql.values.identifiers import identifier_parts
 
@@ -284,3 +284,12 @@ FUNCTIONS = (
         ("is_normalized(U&'\\0061\\0308', 'NFC')", "f"), python="text.is_normalized", defaults={1: "NFC"},
     ),
 )  # fmt: skip
+ROUTINES = (
+    *routines(
+        text_overlay=("text text int4 int4 > text", "text.overlay"),
+        text_overlay_all=("text text int4 > text", "text.overlay_all"),
+        text_format=("text text[] > text", "text.formatted"),
+        joined_texts=("text[] text > text", "text.separated"),
+    ),
+    Routine("text_to_array", ("text", "text", "text"), "text[]", "text.to_array", is_strict=False),
+)

@@ -10,7 +10,7 @@ from sql.errors import not_supported
 from sql.functions.arguments import literal_bin_us, literal_integer, literal_text
 from sql.functions.intervals import date_at_time, span_date_part, span_extract, span_trunc
 from sql.functions.printing import Printer, Rule, in_micros
-from sql.functions.rows import STABLE, VOLATILE, Function, Kernel
+from sql.functions.rows import STABLE, VOLATILE, Function, Kernel, Routine, routines
 from sql.times.civil import TIMESTAMP_INFINITY, is_infinite
 from sql.times.time_fields import FIELD_DIGITS, GROWING_FIELDS
 from sql.tree.expressions import Call, Literal
@@ -361,3 +361,13 @@ FUNCTIONS = (
         constants={1: "interval '1 month'"},
     ),
 )  # fmt: skip
+ROUTINES = (
+    *routines(
+        time_age=("timestamp timestamp text > interval", "time.age"),
+        interval_made=("int4 int4 int4 int4 int4 int4 float8 > interval", "time.make_interval"),
+        timestamp_format=("timestamp text > text", "time_formats.formatted"),
+        timestamptz_format=("timestamptz text text > text", "time_formats.formatted"),
+        timestamptz_read=("text text text > timestamptz", "time_reading.read_timestamp"),
+    ),
+    Routine("clock_us", ("int4",), "int8", "time.clock_us", is_volatile=True),
+)

@@ -35,10 +35,7 @@ from engine.embedded.functions.growing import Limited, limited, series_start, te
 from engine.embedded.functions.kernels import KERNELS
 from engine.embedded.functions.math import NULL_MATH_SPECIFICATIONS
 from engine.embedded.functions.routines import VARIABLE, registered
-from engine.embedded.functions.series import SERIES_SPECIFICATIONS
 from engine.embedded.functions.special_numerics import SPECIAL_FUNCTIONS, SPECIAL_MARKS, total_of
-from engine.embedded.functions.text import NULL_TEXT_SPECIFICATIONS, PATTERN_SPECIFICATIONS, TEXT_SPECIFICATIONS
-from engine.embedded.functions.time import TIME_SPECIFICATIONS, VOLATILE_TIME_SPECIFICATIONS
 from engine.embedded.functions.time_ranges import RANGE_SPECIFICATIONS
 from engine.embedded.functions.type import (
     COLUMN_SPECIFICATIONS,
@@ -99,17 +96,11 @@ def register_functions(connection: duckdb.DuckDBPyConnection, bytes_max: int = V
         _register(connection, name, arguments, result, rows_of(name, function, arguments, result, bytes_max))
     for one in registered():
         run = rows_of(one.name, one.function, one.arguments, one.result, bytes_max, one.is_strict)
-        _register(connection, one.name, one.arguments, one.result, run, one.is_volatile)
-    for name, arguments, result, function in (
-        *TEXT_SPECIFICATIONS,
-        *SERIES_SPECIFICATIONS,
-        *TIME_SPECIFICATIONS,
-    ):
-        _register(connection, name, arguments, result, rows_of(name, function, arguments, result, bytes_max))
-    for name, arguments, result, function in PATTERN_SPECIFICATIONS:
-        call = in_batches(name, rows_of(name, function, arguments, result, bytes_max))
-        _register(connection, name, [*arguments, "BIGINT"], result, call)
-    for name, arguments, result, function in (*NULL_TEXT_SPECIFICATIONS, *NULL_MATH_SPECIFICATIONS):
+        if one.takes_run:
+            _register(connection, one.name, [*one.arguments, "BIGINT"], one.result, in_batches(one.name, run))
+        else:
+            _register(connection, one.name, one.arguments, one.result, run, one.is_volatile)
+    for name, arguments, result, function in NULL_MATH_SPECIFICATIONS:
         run = rows_of(name, function, arguments, result, bytes_max, strict=False)
         _register(connection, name, arguments, result, run)
     for name, arguments, function in PADDING_SPECIFICATIONS:
@@ -122,8 +113,6 @@ def register_functions(connection: duckdb.DuckDBPyConnection, bytes_max: int = V
         _register(connection, f"wide_{name}_fit", ["BIGINT"], "BOOLEAN", texts_fit(width_max, refusal), volatile=True)
     _register(connection, "texts_separated", [_TEXT, "VARCHAR[]"], _TEXT, texts_separated(bytes_max))
     _register(connection, "series_start", ["BIGINT", "BIGINT", "BIGINT"], "BIGINT", series_start)
-    for name, arguments, result, function in VOLATILE_TIME_SPECIFICATIONS:
-        _register(connection, name, arguments, result, row_by_row(function, arguments, result), volatile=True)
     for name, argument, result, columns_function in (*MOMENT_SPECIFICATIONS, *RANGE_SPECIFICATIONS):
         _register(connection, name, [argument], result, columns_function)
     for name, arguments, result, function in TYPE_SPECIFICATIONS:

@@ -18,11 +18,15 @@ from engine.embedded.functions import (
     jsonb_changes,
     math,
     number_formats,
+    regular_expressions,
     scalar,
+    series,
     text,
     time,
+    time_formats,
     time_reading,
 )
+from engine.embedded.patterns import like
 from sql.functions.printing import MOMENTS
 from sql.functions.rows import Kernel, Routine
 from sql.functions.table import ROUTINES
@@ -35,10 +39,14 @@ MODULES: Mapping[str, ModuleType] = {
     "json_sets": json_sets,
     "jsonb_changes": jsonb_changes,
     "math": math,
+    "like": like,
     "number_formats": number_formats,
+    "regular_expressions": regular_expressions,
     "scalar": scalar,
+    "series": series,
     "text": text,
     "time": time,
+    "time_formats": time_formats,
     "time_reading": time_reading,
 }
 
@@ -53,6 +61,7 @@ class Registered:
     function: Callable[..., Any]
     is_strict: bool
     is_volatile: bool
+    takes_run: bool
 
 
 def registered() -> Iterator[Registered]:
@@ -62,7 +71,15 @@ def registered() -> Iterator[Registered]:
             continue
         arguments = [physical(family) for family in routine.arguments]
         run = implementation(routine)
-        yield Registered(routine.name, arguments, physical(routine.result), run, routine.is_strict, routine.is_volatile)
+        yield Registered(
+            routine.name,
+            arguments,
+            physical(routine.result),
+            run,
+            routine.is_strict,
+            routine.is_volatile,
+            routine.takes_run,
+        )
 
 
 def physical(family: str) -> str:

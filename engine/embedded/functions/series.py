@@ -6,12 +6,8 @@ Strict: callers handle NULL. A step of zero is 22023, a list that memory can't h
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from engine.embedded import decimals
 from engine.embedded.decimals import Numeric
-from engine.embedded.functions.type import INTERVAL_TYPE
 from sql.errors import SqlError
 from sql.times.interval_shift import shifted_us
 from sql.times.interval_values import Interval, span_us
@@ -68,9 +64,3 @@ def time_series(start: int, stop: int, step: Interval, zone: str) -> list[int]:
             raise too_long()
         current = shifted_us(current, step, zone)
     return out
-
-
-SERIES_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
-    ("numeric_series", [VARIABLE, VARIABLE, VARIABLE], f"{VARIABLE}[]", numeric_series),
-    ("time_series", ["BIGINT", "BIGINT", INTERVAL_TYPE, "VARCHAR"], "BIGINT[]", time_series),
-]

@@ -13,14 +13,11 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any, Literal
+from typing import Literal
 
-from engine.embedded.functions import regular_expressions
-from engine.embedded.patterns import like as like_matcher
 from engine.embedded.value_limits import VALUES_BYTES_MAX, joined, too_long
 from sql.errors import SqlError
 from sql.names.keywords import COLUMN_NAME, RESERVED, TYPE_OR_FUNCTION
-from sql.patterns.similar import similar_pattern
 from sql.values.bytes import hexadecimal
 from sql.values.pieces import pieces_of
 
@@ -322,34 +319,8 @@ def normalized(text: str, form: str) -> str:
 int4_hex, int8_hex = to_hex(32), to_hex(64)
 _TEXT = "VARCHAR"
 _TEXTS = "VARCHAR[]"
-TEXT_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
-    ("text_overlay", [_TEXT, _TEXT, "INTEGER", "INTEGER"], _TEXT, overlay),
-    ("text_overlay_all", [_TEXT, _TEXT, "INTEGER"], _TEXT, overlay_all),
-    ("text_format", [_TEXT, _TEXTS], _TEXT, formatted),
-    ("joined_texts", [_TEXTS, _TEXT], _TEXT, lambda texts, separator: separator.join(texts)),
-    ("similar_pattern", [_TEXT], _TEXT, lambda pattern: similar_pattern(pattern, None)),
-    ("similar_pattern_escaped", [_TEXT, _TEXT], _TEXT, similar_pattern),
-]
-# Functions that get the number of their run as well.
-PATTERN_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
-    ("text_like", [_TEXT, _TEXT, _TEXT], "BOOLEAN", like_matcher.like),
-    ("regexp_matches_any", [_TEXT, _TEXT, _TEXT], "BOOLEAN", regular_expressions.matches),
-    ("regexp_like_any", [_TEXT, _TEXT, _TEXT], "BOOLEAN", regular_expressions.like),
-    ("regexp_part", [_TEXT, _TEXT], _TEXT, regular_expressions.part),
-    ("regexp_substring", [_TEXT, _TEXT, "INTEGER", "INTEGER", _TEXT, "INTEGER"], _TEXT, regular_expressions.substring),
-    ("regexp_first_match", [_TEXT, _TEXT, _TEXT], _TEXTS, regular_expressions.first_match),
-    ("regexp_every_match", [_TEXT, _TEXT, _TEXT], "VARCHAR[][]", regular_expressions.every_match),
-    ("regexp_replaced", [_TEXT, _TEXT, _TEXT, _TEXT], _TEXT, regular_expressions.replace),
-    ("regexp_replaced_from", [_TEXT, _TEXT, _TEXT, "INTEGER", _TEXT], _TEXT, regular_expressions.replace_from),
-    ("regexp_replaced_one", [*[_TEXT] * 3, "INTEGER", "INTEGER", _TEXT], _TEXT, regular_expressions.replace_one),
-    ("regexp_split", [_TEXT, _TEXT, _TEXT], _TEXTS, regular_expressions.split),
-    ("regexp_counted", [_TEXT, _TEXT, "INTEGER", _TEXT], "INTEGER", regular_expressions.count),
-    (
-        "regexp_position",
-        [_TEXT, _TEXT, "INTEGER", "INTEGER", "INTEGER", _TEXT, "INTEGER"],
-        "INTEGER",
-        regular_expressions.position,
-    ),
-]
-# Functions that see NULLs.
-NULL_TEXT_SPECIFICATIONS = [("text_to_array", [_TEXT, _TEXT, _TEXT], _TEXTS, to_array)]
+
+
+def separated(texts: list[str], separator: str) -> str:
+    """Return texts with a separator between them."""
+    return separator.join(texts)

@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from engine.embedded.functions import time_formats, time_reading
-from engine.embedded.functions.type import INTERVAL_TYPE
 from engine.storage.clock import SystemClock
 from sql.errors import SqlError, not_supported
 from sql.times.civil import (
@@ -247,20 +244,3 @@ def make_interval(years: int, months: int, weeks: int, days: int, hours: int, mi
 def clock_us(_: int) -> int:
     """Return the time of day now."""
     return SystemClock().now_us()
-
-
-_TEXT = "VARCHAR"
-_INTERVAL = INTERVAL_TYPE
-_DATE = ["INTEGER"] * 3
-_CIVIL = [*["INTEGER"] * 5, "DOUBLE"]
-TIME_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
-    ("time_age", ["BIGINT", "BIGINT", _TEXT], _INTERVAL, age),
-    ("interval_made", [*["INTEGER"] * 6, "DOUBLE"], _INTERVAL, make_interval),
-    ("timestamp_format", ["BIGINT", _TEXT], _TEXT, time_formats.formatted),
-    ("timestamptz_format", ["BIGINT", _TEXT, _TEXT], _TEXT, time_formats.formatted),
-    ("timestamptz_read", [_TEXT, _TEXT, _TEXT], "BIGINT", time_reading.read_timestamp),
-]
-# Functions that have another value at each call.
-VOLATILE_TIME_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
-    ("clock_us", ["INTEGER"], "BIGINT", clock_us),
-]
