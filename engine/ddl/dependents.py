@@ -80,7 +80,7 @@ def dependents_of(image: CatalogImage, gone: Iterable[Entry]) -> list[Dependent]
 
 def with_dependents(image: CatalogImage, direct: Sequence[Dependent]) -> list[Dependent]:
     """Return the dependents of an object that is no relation, and their dependents."""
-    return _reached(image, direct, set())
+    return _reached(image, sorted(direct, key=lambda one: one.entry.description.oid), set())
 
 
 def _reached(image: CatalogImage, direct: Sequence[Dependent], leaving: set[int]) -> list[Dependent]:

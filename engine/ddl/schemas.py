@@ -25,7 +25,7 @@ from engine.catalog.image import (
     TableEntry,
     ViewEntry,
 )
-from engine.ddl.dependents import SEVERAL, Dependent, cascade_notice, dependents_of, owned_by, refusal_of, shown
+from engine.ddl.dependents import SEVERAL, Dependent, cascade_notice, owned_by, refusal_of, with_dependents
 from engine.ddl.dropping import drop_with
 from engine.ddl.functions.dropping import drop_functions, functions_of, rename_functions
 from engine.ddl.query_views import carried_over
@@ -53,23 +53,9 @@ def with_schema(image: CatalogImage, name: str, owner: int) -> CatalogImage:
 def drop_schemas(names: Sequence[str], cascade: bool, work: TableWork) -> None:
     """Drop schemas with the objects in them. Raises 2BP01 without CASCADE if there are any."""
     inside = [entry for name in names for entry in _relations_of(name, work.image)]
-    taken: list[Dependent] = []
-    lines: list[tuple[str, str]] = []
-    seen: set[int] = set()
-    for entry in inside:
-        oid = entry.description.oid
-        if oid in seen:
-            continue
-        seen.add(oid)
-        lines.append((shown(entry), f"schema {schema_of(entry.description.name)}"))
-        for one in dependents_of(work.image, [entry]):
-            place = one.entry.description.oid
-            if one.is_whole and place in seen:
-                continue
-            if one.is_whole:
-                seen.add(place)
-            taken.append(one)
-            lines.append((one.text, one.on))
+    direct = [Dependent(entry, f"schema {schema_of(entry.description.name)}") for entry in inside]
+    taken = with_dependents(work.image, direct)
+    lines = [(one.text, one.on) for one in taken]
     types = [enum for name in names for enum in types_of(name, work.image)]
     lines += [(f"type {enum.shown}", f"schema {schema_of(enum.name)}") for enum in types]
     functions = [one for name in names for one in functions_of(name, work.image)]

@@ -17,7 +17,7 @@ from engine.catalog.image import Entry, SourceText, StreamEntry, columns_named
 from engine.commit.staging import StatementStage
 from engine.ddl.alterations import Alteration
 from engine.ddl.definitions import refuse_hidden_name, require_free, stream_description
-from engine.ddl.dependents import Dependent, with_dependents
+from engine.ddl.dependents import Dependent, shown, with_dependents
 from engine.ddl.dropping import remove
 from engine.ddl.table_work import TableWork
 from engine.streams.options import StreamOptions, changed_options, read_options
@@ -139,7 +139,7 @@ class StreamAlteration(Alteration[StreamEntry]):
         stream = self.entry.stream
         if len(stream.columns) == 1:
             raise not_supported("a stream without columns", change.position)
-        what = f"column {column.name} of foreign table {self.name}"
+        what = f"column {column.name} of {shown(self.entry)}"
         users = [
             entry for entry in self.work.image.entries.values() if (stream.oid, column.number) in columns_named(entry)
         ]

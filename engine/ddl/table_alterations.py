@@ -19,6 +19,7 @@ from engine.ddl.dependents import (
     dependents_of,
     owned_by,
     reads,
+    shown,
     used_by,
     views_using,
     with_dependents,
@@ -123,7 +124,7 @@ class TableAlteration(Alteration[TableEntry]):
         column = self.column(change)
         if column is None:
             return
-        what = f"column {column.name} of table {self.name}"
+        what = f"column {column.name} of {shown(self.entry)}"
         views = views_using(self.work.image, self.entry, column.number)
         covering = [one for one in self.entry.description.constraints if one.is_key and column.number in one.columns]
         needing = links_needing(self.entry, covering, self.work.image)
@@ -158,7 +159,7 @@ class TableAlteration(Alteration[TableEntry]):
             raise SqlError(
                 "0A000",
                 "cannot alter type of a column used by a view or rule",
-                detail=f'rule _RETURN on view {view.description.name} depends on column "{column.name}"',
+                detail=f'rule _RETURN on {shown(view)} depends on column "{column.name}"',
             )
         for link in (*links_from(self.entry, self.work.image), *links_to(self.entry, self.work.image)):
             if column.number in (link.constraint.columns if link.child is self.entry else link.reference.columns):
