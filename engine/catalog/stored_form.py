@@ -288,6 +288,7 @@ def _table(entry: TableEntry) -> dict[str, object]:
                 "source": _source(entry.checks.get(constraint.name)),
                 "index": entry.indexes.get(constraint.name),
                 "comment": constraint.comment,
+                "options": list(constraint.options),
                 "reference": None if constraint.reference is None else asdict(constraint.reference),
             }
             for constraint in entry.description.constraints

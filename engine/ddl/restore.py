@@ -241,6 +241,7 @@ def _restored_table(image: CatalogImage, relation: dict[str, Any]) -> TableEntry
             tuple(constraint["columns"]),
             reference=reference_of(constraint.get("reference")),
             comment=constraint.get("comment", ""),
+            options=tuple(constraint.get("options", ())),
         )
         for constraint in relation["constraints"]
     )

@@ -46,7 +46,8 @@ def create_index(statement: CreateIndex, work: TableWork, now_us: int) -> None:
     if name is None:
         shown = joined_names([name for name, _ in statement.columns])
         name = free_name(entry.description.name, shown, "idx", taken)
-    made = ConstraintDescription(name, "unique index" if statement.unique else "index", numbers)
+    kind = "unique index" if statement.unique else "index"
+    made = ConstraintDescription(name, kind, numbers, options=statement.options)
     constraints = (*entry.description.constraints, made)
     indexes = {**entry.indexes, name: f"i{work.take_oid()}"}
     after = replace(entry, description=replace(entry.description, constraints=constraints), indexes=indexes)

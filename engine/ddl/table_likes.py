@@ -145,7 +145,7 @@ def with_index_like(entry: TableEntry, source: TableEntry, index: ConstraintDesc
     columns = names_of(source, index)
     name = free_name(description.name, joined_names(columns), "idx", relation_names(work.image))
     numbers = numbers_in(entry)
-    made = ConstraintDescription(name, index.kind, tuple(numbers[column] for column in columns))
+    made = ConstraintDescription(name, index.kind, tuple(numbers[column] for column in columns), options=index.options)
     constraints = (*description.constraints, made)
     indexes = {**entry.indexes, name: f"i{work.take_oid()}"}
     return replace(entry, description=replace(description, constraints=constraints), indexes=indexes)

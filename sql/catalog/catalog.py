@@ -73,6 +73,7 @@ class ConstraintDescription:
         condition: of a check, over the table's row.
         reference: of a foreign key.
         comment: of COMMENT ON CONSTRAINT.
+        options: of an index, those of each column as pg_index has them; empty: all 0.
     """
 
     name: str
@@ -82,6 +83,7 @@ class ConstraintDescription:
     text: str = ""
     reference: KeyReference | None = None
     comment: str = ""
+    options: tuple[int, ...] = ()
 
     @property
     def is_key(self) -> bool:

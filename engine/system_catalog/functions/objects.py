@@ -130,6 +130,10 @@ def _column_names(context: SessionContext, relation: int, numbers: list[int]) ->
     return [quoted_name(names[number]) for number in numbers]
 
 
+# By the bits of pg_index.indoption.
+SHOWN_ORDERS = ("", " DESC NULLS LAST", " NULLS FIRST", " DESC")
+
+
 @catalog_function
 def pg_get_indexdef(context: SessionContext, oid: int | None, column: int | None, pretty: bool | None) -> str | None:
     """Return the CREATE INDEX of an index, or the name of one of its columns, which count from 1.
@@ -151,7 +155,8 @@ def pg_get_indexdef(context: SessionContext, oid: int | None, column: int | None
     if not (pretty and context.is_visible("pg_class", table["oid"])):
         name = f"{quoted_name(context.snapshot.schema_name(table['relnamespace']) or '')}.{name}"
     unique = "UNIQUE " * bool(row["indisunique"])
-    return f"CREATE {unique}INDEX {quoted_name(index['relname'])} ON {name} USING btree ({', '.join(names)})"
+    columns = ", ".join(column + SHOWN_ORDERS[option] for column, option in zip(names, row["indoption"], strict=True))
+    return f"CREATE {unique}INDEX {quoted_name(index['relname'])} ON {name} USING btree ({columns})"
 
 
 @catalog_function

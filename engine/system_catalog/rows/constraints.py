@@ -96,7 +96,8 @@ def index_rows(image: CatalogImage) -> list[Row]:
     for entry in tables(image):
         oid = entry.description.oid
         types = {column.number: column.type.oid for column in columns_of(entry)}
-        for _, kind, numbers, index in indexes_of(entry):
+        options = {one.name: one.options for one in entry.description.constraints}
+        for name, kind, numbers, index in indexes_of(entry):
             rows.append({
                 "indexrelid": part_oid("index", oid, index), "indrelid": oid, "indnatts": len(numbers), "indnkeyatts": len(numbers),
                 "indisunique": kind != "index", "indnullsnotdistinct": False, "indisprimary": kind == "primary key",
@@ -105,7 +106,7 @@ def index_rows(image: CatalogImage) -> list[Row]:
                 "indislive": True, "indisreplident": False, "indkey": list(numbers),
                 "indcollation": [collations.get(types[number], 0) for number in numbers],
                 "indclass": [classes.get(types[number], classes[TEXT_OID]) for number in numbers],
-                "indoption": [0] * len(numbers), "indexprs": None, "indpred": None,
+                "indoption": list(options[name] or [0] * len(numbers)), "indexprs": None, "indpred": None,
             })  # fmt: skip
     return rows
 

@@ -24,12 +24,14 @@ class CreateIndex(
 
     Attributes:
         columns: (name, position).
+        options: of each column as pg_index has them: DESCENDING, NULLS_FIRST, both or 0.
     """
 
     name: str | None
     table: str
     table_position: int
     columns: tuple[tuple[str, int], ...]
+    options: tuple[int, ...]
     unique: bool
     concurrently: bool
     if_not_exists: bool
@@ -70,6 +72,8 @@ class RenameIndex(
 
 IndexStatement = CreateIndex | DropIndex | RenameIndex
 
+# Bits of pg_index.indoption.
+DESCENDING, NULLS_FIRST = 1, 2
 METHODS = ("btree", "hash")
 
 
@@ -94,9 +98,11 @@ def create_index(cursor: Cursor) -> CreateIndex:
         if method not in METHODS:
             raise not_supported(f'the access method "{method}"', method_position, hint="Use btree.")
     cursor.expect_operator("(")
-    columns = [indexed_column(cursor)]
-    while cursor.accept_operator(","):
+    columns: list[tuple[str, int]] = []
+    options: list[int] = []
+    while not columns or cursor.accept_operator(","):
         columns.append(indexed_column(cursor))
+        options.append(column_order(cursor))
     cursor.expect_operator(")")
     include_position = cursor.position
     if cursor.accept("include"):
@@ -111,11 +117,11 @@ def create_index(cursor: Cursor) -> CreateIndex:
     if cursor.at("where"):
         raise not_supported("an index of a part of the rows", cursor.position)
     text = cursor.statement_text
-    return CreateIndex(text, name, table, position, tuple(columns), unique, concurrently, if_not_exists)
+    return CreateIndex(text, name, table, position, tuple(columns), tuple(options), unique, concurrently, if_not_exists)
 
 
 def indexed_column(cursor: Cursor) -> tuple[str, int]:
-    """Read one column with its order, which changes nothing here."""
+    """Read the name of one column, with its position."""
     position = cursor.position
     if cursor.at_operator("(") or not cursor.at_name() or cursor.ahead(1).value == "(":
         raise not_supported("an index over an expression", position, hint="Keep the value in a column of its own.")
@@ -125,10 +131,19 @@ def indexed_column(cursor: Cursor) -> tuple[str, int]:
         cursor.refuse("COLLATE of an index", position)
     if cursor.at_name() and not cursor.at("asc", "desc", "nulls"):
         raise not_supported("an operator class", cursor.position)
-    cursor.accept_any("asc", "desc")
-    if cursor.accept("nulls") and cursor.accept_any("first", "last") is None:
-        cursor.fail()
     return name, position
+
+
+def column_order(cursor: Cursor) -> int:
+    """Read [ASC | DESC] [NULLS FIRST | LAST], which is shown and changes nothing else here."""
+    descending = cursor.accept_any("asc", "desc") == "desc"
+    nulls = None
+    if cursor.accept("nulls"):
+        nulls = cursor.accept_any("first", "last")
+        if nulls is None:
+            cursor.fail()
+    nulls_first = descending if nulls is None else nulls == "first"
+    return DESCENDING * descending | NULLS_FIRST * nulls_first
 
 
 def included_column(cursor: Cursor) -> None:

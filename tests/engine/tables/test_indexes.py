@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 from tests.engine.session_client import World
@@ -28,3 +29,39 @@ def test_indexes_are_there_after_a_restart(tmp_path: Path) -> None:
     rows = last.client().ask("SELECT b FROM t WHERE a = 1 ORDER BY b")
     assert [text for text in map(str, rows) if "x" in text or "y" in text], rows
     last.close()
+
+
+# As PostgreSQL 15 shows them.
+ORDERS = {
+    "a": "a",
+    "a ASC NULLS LAST, b DESC": "a, b DESC",
+    "a DESC NULLS FIRST, b NULLS FIRST": "a DESC, b NULLS FIRST",
+    "b DESC NULLS LAST, a ASC": "b DESC NULLS LAST, a",
+}
+
+
+def test_the_order_of_columns_is_shown_after_a_restart_and_in_copies(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    client = world.client()
+    client.run("CREATE TABLE t (a int, b text)")
+    for number, columns in enumerate(ORDERS):
+        client.run(f"CREATE {'UNIQUE ' * (number == 1)}INDEX i{number} ON t USING btree ({columns})")
+    client.run("ALTER TABLE t ADD COLUMN c int", "CREATE TABLE u (LIKE t INCLUDING INDEXES)")
+    world.close()
+    again = World(tmp_path)
+    client = again.client()
+    shown = client.rows("SELECT indexdef FROM pg_indexes WHERE tablename = 't' ORDER BY indexname")
+    unique = ("", "UNIQUE ", "", "")
+    assert [value_of(line) for line in shown] == [
+        f"CREATE {word}INDEX i{number} ON public.t USING btree ({columns})"
+        for number, (word, columns) in enumerate(zip(unique, ORDERS.values(), strict=True))
+    ]
+    options = "SELECT indoption FROM pg_index WHERE indrelid = '{}'::regclass"
+    assert sorted(client.rows(options.format("t"))) == sorted(client.rows(options.format("u")))
+    again.close()
+
+
+def value_of(line: str) -> str:
+    """Return the one value of a row."""
+    (value,) = ast.literal_eval(line.removeprefix("D "))
+    return str(value.decode())
