@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ringbuffer.scalar.calendars.time_zones import zone_abbreviation
 from ringbuffer.scalar.texts.format_time import DAYS, MONTHS, NAMES_WIDTH
-from sql.errors import not_supported
 from sql.times.civil import DAY_US, SECOND_US, civil_from_days, days_from_civil, is_infinite, utc_offset_us
 from sql.times.templates import Item, items_of
 from sql.times.zone_names import fixed_abbreviation, fixed_seconds
@@ -133,12 +133,9 @@ def zone_text(name: str, item: Item, parts: Parts) -> str:
             return text + (f":{minutes:02d}" if minutes else "")
     if not parts.zone:
         return ""
-    if parts.zone in ("UTC", "Etc/UTC"):
-        return name.upper().replace("TZ", "UTC") if name == "TZ" else "utc"
-    if fixed_seconds(parts.zone) is not None:
-        abbreviation = fixed_abbreviation(parts.zone)
-        return abbreviation if name == "TZ" else abbreviation.lower()
-    raise not_supported("the pattern TZ of a time format in this zone")
+    is_fixed = fixed_seconds(parts.zone) is not None
+    abbreviation = fixed_abbreviation(parts.zone) if is_fixed else zone_abbreviation(parts.instant, parts.zone)
+    return abbreviation if name == "TZ" else abbreviation.lower()
 
 
 def number_of(name: str, parts: Parts) -> tuple[int, int]:

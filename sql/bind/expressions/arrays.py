@@ -15,6 +15,8 @@ from sql.bind.expressions.object_names import as_array, element_place
 from sql.bind.expressions.operators import binary
 from sql.bind.expressions.source_positions import start_of
 from sql.errors import SqlError, not_supported
+from sql.functions.arrays import items_of
+from sql.functions.volatility import is_volatile
 from sql.parse.syntax import ArrayComparison, ArrayItems, Subscript
 from sql.parse.syntax import Expression as Syntax
 from sql.tree.expressions import Call, Cast, Column, Expression, Literal
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
 
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+# Items of an array that is written out: a test is bound for each.
+ITEMS_MAX = 1000
 EMPTY_HINT = "Explicitly cast to the desired type, for example ARRAY[]::integer[]."
 
 
@@ -103,9 +107,23 @@ def array_comparison(binder: Binder, node: ArrayComparison) -> Expression:
         message = "op ANY/ALL (array) requires operator to yield boolean"
         raise SqlError("42809", message, node.position)
     if not isinstance(found, Call) or found.function not in COMPARISONS:
-        raise not_supported(f"{node.operator} {node.quantifier.upper()} (array)", node.position)
+        written = array if array.type.is_array else coerce(array, array_of(TEXT), binder.context)
+        return _item_by_item(binder, node, operand, written)
     left, right = found.arguments
     elements = array_of(right.type.without_modifier())
     converted = coerce(array, elements, binder.context)
     name = f"{node.quantifier}_{found.function}"
     return Call(name, (left, converted), BOOL, node.position, node.text)
+
+
+def _item_by_item(binder: Binder, node: ArrayComparison, operand: Expression, array: Expression) -> Expression:
+    """Return the comparison with an array that is written out as comparisons with its items: LIKE
+    and patterns.
+    """
+    items = items_of(array)
+    if items is None or len(items) > ITEMS_MAX or (len(items) > 1 and is_volatile(operand)):
+        raise not_supported(f"{node.operator} {node.quantifier.upper()} (array)", node.position)
+    tests = tuple(binary(binder, node.operator, operand, item, node.position, node.text) for item in items)
+    if len(tests) < 2:
+        return tests[0] if tests else Literal(node.quantifier == "all", BOOL)
+    return Call("or" if node.quantifier == "any" else "and", tests, BOOL, node.position, node.text)
