@@ -51,7 +51,7 @@ class UnloggedCommitter(Committer):
     ) -> bool | None:
         """See Committer."""
         if commit.views is not views:
-            commit.meet(views)
+            commit.meet(views, self._caps)
         commit.arrive(self._clock.now_us(), 0)
         if not commit.passes():
             return None

@@ -182,7 +182,7 @@ class Committer:
         log = self.log
         now_us = commit.arrive(self._clock.now_us(), log.newest_us)
         if commit.views is not views:
-            commit.meet(views)
+            commit.meet(views, self._caps)
         if not commit.passes():
             return None
         with log.lock:
@@ -195,7 +195,7 @@ class Committer:
                 return None
             size = log.add_row(commit.record, now_us)
             if not size:
-                commit.give_back()
+                commit.end_reserving(is_applied=False)
                 return None
             if room is not None:
                 room.add_row(size - commit.record.plain_bytes)

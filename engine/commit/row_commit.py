@@ -18,7 +18,7 @@ from ringbuffer.memory.error_codes import RowError
 from ringbuffer.pages.log_rows import RowRecord
 from ringbuffer.ring.ring import RowWriter
 from sql.errors import SqlError
-from views.upkeep.caps import Reservation, StateCaps
+from views.upkeep.caps import RowParts, StateCaps
 from views.upkeep.computed import ComputedRow
 from views.upkeep.group_state import GroupState
 from views.upkeep.view import ContinuousView
@@ -36,10 +36,11 @@ class RowCommit(Commit):
         arrival: the last column of the row.
         most: how much the row may add to each state that has a cap: None without any, and empty
             where only folding tells.
+        caps: those in which this much is reserved.
     """
 
     __slots__ = (
-        "arrival", "checks", "folds", "most", "now_us", "record", "reserved", "ring_row", "room", "row",
+        "arrival", "caps", "checks", "folds", "most", "now_us", "record", "ring_row", "room", "row",
         "string_bytes_max", "views",
     )  # fmt: skip
 
@@ -54,15 +55,16 @@ class RowCommit(Commit):
         self.views: Views = ()
         self.checks: list[Callable[[Morsel, int], None]] = []
         self.folds: list[Callable[[int], None]] = []
-        self.most: dict[GroupState, StateSize] | None = None
-        self.reserved: Reservation | None = None
+        self.most: RowParts | None = None
+        self.caps: StateCaps | None = None
         self.now_us = 0
 
-    def meet(self, views: Views) -> None:
+    def meet(self, views: Views, caps: StateCaps) -> None:
         """Exchange the views that take the row. The caller calls between two commits of the row."""
         self.views = views
         self.checks, self.folds = [], []
-        self.most = most_of(views, self.row)
+        most = most_of(views, self.row)
+        self.most = None if most is None else caps.parts_of(most)
         for view in views:
             state = view.state
             if state.program.computed is not None:
@@ -91,14 +93,17 @@ class RowCommit(Commit):
 
     def reserve(self, caps: StateCaps) -> bool:
         """Reserve room in the states that have caps, where the row is sure to have room."""
-        self.reserved = caps.reserve_most(self.most) if self.most else None
-        return self.reserved is not None
+        if not self.most or not caps.reserve_row(self.most):
+            return False
+        self.caps = caps
+        return True
 
-    def give_back(self) -> None:
-        """Give back the room."""
-        if self.reserved is not None:
-            self.reserved.give_back()
-            self.reserved = None
+    def end_reserving(self, is_applied: bool) -> None:
+        """Give back the room, or note that it is taken."""
+        if self.caps is not None:
+            assert self.most is not None
+            self.caps.row_ends(self.most, is_applied)
+            self.caps = None
 
     def apply(self) -> None:
         """Bring the row into the views; see Commit."""
@@ -106,9 +111,8 @@ class RowCommit(Commit):
             fold(self.now_us)
         for view in self.views:
             view.note_commit()
-        if self.reserved is not None:
-            self.reserved.applied()
-            self.reserved = None
+        if self.caps is not None:
+            self.end_reserving(is_applied=True)
 
     def publish(self) -> None:
         """Bring the row into the ring; see Commit."""

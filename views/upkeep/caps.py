@@ -25,6 +25,8 @@ from views.upkeep.join_tables import Joins
 from views.upkeep.view import ContinuousView
 
 NOTHING = StateSize()
+# What one row may add at most, by state.
+RowParts = tuple[tuple["Account", StateSize], ...]
 # What a statement would add, by state.
 Wanted = Mapping[GroupState, Sequence[GroupTable]]
 # So often a statement counts again after others have reserved room that they may not need; and so
@@ -54,6 +56,14 @@ class Account:
         for cap in self.caps:
             cap.exchange(self.counted, counted)
         self.counted = counted
+
+    def grow(self, groups: int, bytes_count: int) -> None:
+        """Reserve so much, or give it back."""
+        assert self.counted is not None
+        self.counted = StateSize(self.counted[0] + groups, self.counted[1] + bytes_count)
+        self.reserved = StateSize(self.reserved[0] + groups, self.reserved[1] + bytes_count)
+        for cap in self.caps:
+            cap.counted = StateSize(cap.counted[0] + groups, cap.counted[1] + bytes_count)
 
 
 @dataclass(eq=False)
@@ -160,6 +170,7 @@ class StateCaps:
         self._bytes_max = bytes_max
         self._commit_lock = commit_lock
         self._accounts: dict[GroupState, Account] = {}
+        self._waiting = 0
 
     def follow(self, views: Iterable[ContinuousView]) -> None:
         """Take up the views of a new catalog. The caller holds the commit lock."""
@@ -185,6 +196,40 @@ class StateCaps:
         """Reserve room where the bounds allow it; None: only `reserve` can tell."""
         return self.reserve_most({groups: size_of(tables) for groups, tables in wanted.items()})
 
+    def parts_of(self, most: Mapping[GroupState, StateSize]) -> RowParts:
+        """Return what a row may add at most, for `reserve_row`; nothing while caps change."""
+        accounts = self._accounts
+        if not all(groups in accounts for groups in most):
+            return ()
+        return tuple((accounts[groups], size) for groups, size in most.items())
+
+    def reserve_row(self, parts: RowParts) -> bool:
+        """Reserve room for one row if there is room for sure, until `row_ends`."""
+        with self.changed:
+            for number, (account, (groups, bytes_count)) in enumerate(parts):
+                for cap in account.caps:
+                    now = cap.counted
+                    if (
+                        cap.uncounted
+                        or 0 < cap.groups_max < now[0] + groups
+                        or 0 < cap.bytes_max < now[1] + bytes_count
+                    ):
+                        for earlier, size in parts[:number]:
+                            earlier.grow(-size.groups, -size.bytes)
+                        return False
+                account.grow(groups, bytes_count)
+        return True
+
+    def row_ends(self, parts: RowParts, is_applied: bool) -> None:
+        """Note that a row is in the buffers of its states, or never will be."""
+        with self.changed:
+            for account, size in parts:
+                if not is_applied and account.counted is not None:
+                    account.count(account.counted.minus(size))
+                account.reserved = account.reserved.minus(size)
+            if self._waiting:
+                self.changed.notify_all()
+
     def reserve_most(self, sizes: Mapping[GroupState, StateSize]) -> Reservation | None:
         """Reserve room as `reserve_quickly`. sizes: at most so much by state."""
         with self.changed:
@@ -205,7 +250,9 @@ class StateCaps:
                 others = any(account.reserved != NOTHING for account in self._beside(sizes))
                 found = self._reserved(sizes, must=tries >= TRIES_MAX or not others or not waits)
                 if found is None and others:
+                    self._waiting += 1
                     self.changed.wait(WAIT_S)
+                    self._waiting -= 1
         return found
 
     def require_alone(self, states: Iterable[GroupState], table: GroupTable) -> None:
