@@ -21,14 +21,12 @@ PACKAGES = ("engine", "views", "sql", "ringbuffer")
 
 def logical_lines(source: str) -> int:
     """Return how many statements a module has, those within others included."""
-    tree = ast.parse(source)
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Module | ast.stmt)]
     documented = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        node for node in nodes if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
     ]
     docstrings = {id(node.body[0]) for node in documented if ast.get_docstring(node, clean=False) is not None}
-    statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt) and id(node) not in docstrings)
+    statements = (node for node in nodes if isinstance(node, ast.stmt) and id(node) not in docstrings)
     return sum(1 for node in statements if not isinstance(node, ast.Import | ast.ImportFrom))
 
 
