@@ -15,7 +15,7 @@ import pyarrow as pa
 from engine.embedded.functions.text import quote_ident as quoted_name
 from engine.system_catalog.registered_types import KINDS
 from engine.system_catalog.snapshot import Snapshot, whole_table
-from engine.system_catalog.static_rows import relations
+from engine.system_catalog.static_rows import Row, relations
 from sql.catalog.catalog import SessionSettings
 from sql.catalog.schemas import SYSTEM, meant_schema
 from sql.errors import SqlError
@@ -24,6 +24,8 @@ from sql.parse.grammar.cursor import Cursor
 from sql.parse.grammar.types import type_name
 from sql.settings.settings import default_value
 
+# Several objects of these kinds may have one name.
+OVERLOADED = frozenset({"regproc", "regprocedure", "regoper", "regoperator"})
 UNDEFINED = {"regclass": "42P01", "regtype": "42704", "regnamespace": "3F000", "regrole": "42704"}
 
 
@@ -74,14 +76,16 @@ class Names:
         if text == "-":
             return 0
         found = self.registered_or_none(kind, text)
-        if found is not None and kind == "regproc" and self.ambiguous(name_parts(text)[-1]):
-            raise SqlError("42725", f'more than one function named "{text}"', position)
+        if found is None and kind in ("regproc", "regoper") and self._overloads(kind, text):
+            what = f'function named "{text}"' if kind == "regproc" else f"operator named {text}"
+            raise SqlError("42725", f"more than one {what}", position)
         if found is None:
             code, what = UNDEFINED.get(kind, "42883"), KINDS[kind][3]
             if kind == "regclass":
                 self._require_schema(name_parts(text), position)
             shown = ".".join(name_parts(text)) if kind in ("regclass", "regnamespace", "regrole") else text
-            raise SqlError(code, f'{what} "{shown}" does not exist', position)
+            missing = f'"{shown}" does not exist' if what != "operator" else f"does not exist: {shown}"
+            raise SqlError(code, f"{what} {missing}", position)
         return found
 
     def _require_schema(self, parts: tuple[str, ...], position: int | None) -> None:
@@ -89,22 +93,40 @@ class Names:
             raise SqlError("3F000", f'schema "{parts[-2]}" does not exist', position)
 
     def registered_or_none(self, kind: str, text: str) -> int | None:
-        """Return the OID of the object that `text` names, None where there is none.
+        """Return the OID of the object that `text` names, None where there is none, or several.
 
         Raises 42602 for a text that is no name, and 42501.
         """
         if kind == "regtype":
             return self._type(text)
-        if kind in ("regoper", "regoperator"):
-            return self._found(kind, (text.partition("(")[0].rpartition(".")[2],))
-        parts = name_parts(text.partition("(")[0] if kind == "regprocedure" else text)
+        if kind in OVERLOADED:
+            overloads = self._overloads(kind, text)
+            return overloads[0] if len(overloads) == 1 else None
+        parts = name_parts(text)
         if kind in ("regnamespace", "regrole"):
             return self._found(kind, parts[-1:])
         return self._found(kind, parts)
 
-    def ambiguous(self, name: str) -> bool:
-        """Tell whether several functions of pg_catalog have the name."""
-        return sum(1 for row in self.snapshot.rows("pg_proc") if row["proname"] == name) > 1
+    def _overloads(self, kind: str, text: str) -> list[int]:
+        """Return the OIDs of the functions or operators of a name, and of argument types where
+        `kind` has those.
+        """
+        relation, column, namespace, _ = KINDS[kind]
+        written, _, arguments = text.partition("(")
+        schema, _, symbol = written.strip().rpartition(".")
+        parts = name_parts(written) if relation == "pg_proc" else (*((schema,) if schema else ()), symbol)
+        self._require_usable(parts[-2] if len(parts) > 1 else "")
+        schemas = (meant_schema(parts[-2], self.settings),) if len(parts) > 1 else self.searched
+        places = [self.snapshot.schema_oid(one) for one in schemas]
+        rows = [row for row in self.snapshot.called(relation, column, parts[-1]) if row[namespace] in places]
+        if kind in ("regprocedure", "regoperator"):
+            types = [self._argument(one) for one in arguments.strip().removesuffix(")").split(",") if one.strip()]
+            rows = [row for row in rows if types == argument_types(relation, row)]
+        return [row["oid"] for row in rows]
+
+    def _argument(self, text: str) -> int | None:
+        """Return the OID of an argument's type; 0 for the side that a prefix operator has not."""
+        return 0 if text.strip().upper() == "NONE" else self._type(text.strip())
 
     def _found(self, kind: str, parts: tuple[str, ...]) -> int | None:
         relation, _, namespace, _ = KINDS[kind]
@@ -223,6 +245,11 @@ class SessionContext(Names):
         described = relations()[schema, name]
         rows = self.activity(name) if schema == SYSTEM else None
         return self.snapshot.table(described) if rows is None else whole_table(described, rows)
+
+
+def argument_types(relation: str, row: Row) -> list[int]:
+    """Return the types of the arguments of a function, or of the two sides of an operator."""
+    return [row["oprleft"], row["oprright"]] if relation == "pg_operator" else list(row["proargtypes"])
 
 
 def name_parts(text: str) -> tuple[str, ...]:

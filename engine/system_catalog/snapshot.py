@@ -131,6 +131,19 @@ class Snapshot:
         number = self.schema_oid(schema) if namespace else 0
         return None if number is None else found.get((number, wanted))
 
+    def called(self, name: str, column: str, wanted: str) -> list[Row]:
+        """Return the rows of relation `name` whose `column` is `wanted`."""
+        found = self._called.get(name)
+        if found is None:
+            found = self._called[name] = {}
+            for row in self.rows(name):
+                found.setdefault(row[column], []).append(row)
+        return found.get(wanted, [])
+
+    @cached_property
+    def _called(self) -> dict[str, dict[str, list[Row]]]:
+        return {}
+
     def columns(self, oid: int) -> list[Row]:
         """Return the rows of pg_attribute of a relation."""
         return self._columns.get(oid, [])

@@ -93,6 +93,8 @@ def unmodified_value(
         case "int2vector" | "oidvector":
             element = SqlType(VECTORS[kind.family])
             return tuple(unmodified_value(item, element, zone, position) for item in text.split())
+        case "pg_node_tree" | "pg_ndistinct" | "pg_dependencies" | "pg_mcv_list" | "anyarray":
+            raise SqlError("0A000", f"cannot accept a value of type {kind.family}", position)
         case "name":
             return name_value(text)
         case "char":
