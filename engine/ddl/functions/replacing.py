@@ -10,7 +10,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.catalog.functions import with_functions
-from engine.catalog.image import CatalogImage, Entry, QueryViewEntry, StreamEntry, TableEntry, ViewEntry, states_of
+from engine.catalog.image import (
+    CatalogImage,
+    Entry,
+    QueryViewEntry,
+    SourceText,
+    StreamEntry,
+    TableEntry,
+    ViewEntry,
+    states_of,
+)
 from engine.ddl.dependents import shown
 from engine.ddl.functions.callers import objects_named
 from engine.ddl.query_views import StreamsAsThen, bound_again, bound_anew, statement_of
@@ -35,6 +44,7 @@ def give_way(known: FunctionDescription, function: FunctionDescription, work: Ta
     for entry in tuple(work.image.entries.values()):
         if function.oid not in objects_named(entry):
             continue
+        entry = knowing_today(entry, work.image)
         try:
             if any(root_of(state, before) != root_of(state, work.image) for state in states_of(entry)):
                 raise another_meaning(entry, function)
@@ -54,6 +64,26 @@ def give_way(known: FunctionDescription, function: FunctionDescription, work: Ta
                 raise
             raise another_meaning(entry, function) from error
     work.tables.image = work.image
+
+
+def knowing_today(entry: Entry, image: CatalogImage) -> Entry:
+    """Return a definition that may name all functions and types of today: a new body may have names
+    that its text does not have.
+    """
+    today = [(one.name, one.oid) for one in image.functions.values()]
+    today += [(one.name, one.oid) for one in image.types.values()]
+
+    def knowing(source: SourceText) -> SourceText:
+        known = {key for key, _ in source.objects}
+        return replace(source, objects=(*source.objects, *(one for one in today if one[0] not in known)))
+
+    if isinstance(entry, QueryViewEntry):
+        return replace(entry, source=knowing(entry.source))
+    if isinstance(entry, TableEntry | StreamEntry):
+        entry = replace(entry, defaults={number: knowing(source) for number, source in entry.defaults.items()})
+    if isinstance(entry, TableEntry):
+        entry = replace(entry, checks={name: knowing(source) for name, source in entry.checks.items()})
+    return entry
 
 
 def with_defaults(entry: StreamEntry, image: CatalogImage) -> StreamEntry:

@@ -142,3 +142,26 @@ def test_inlining_is_bounded(world: World) -> None:
         "PREPARE p(int) AS SELECT f($1)", "CREATE OR REPLACE FUNCTION f(x int) RETURNS int LANGUAGE sql AS 'SELECT -x'"
     )
     assert rows(client, "EXECUTE p(4)") == ["-4"]
+
+
+def test_a_new_body_may_name_what_the_old_one_did_not(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    client = world.client()
+    client.run(
+        "CREATE TYPE mood AS ENUM ('sad', 'ok')",
+        "CREATE FUNCTION one_more(x int) RETURNS int LANGUAGE sql AS 'SELECT x + 1'",
+        "CREATE FUNCTION f(x int) RETURNS int LANGUAGE sql AS 'SELECT x'",
+        "CREATE FUNCTION g(x int) RETURNS text LANGUAGE sql AS 'SELECT x::text'",
+        "CREATE TABLE t (a int DEFAULT f(1), b text DEFAULT g(1), CHECK (f(a) > 0))",
+        "CREATE VIEW v AS SELECT f(a) AS a, g(a) AS b FROM t",
+        "CREATE OR REPLACE FUNCTION f(x int) RETURNS int LANGUAGE sql AS 'SELECT one_more(x)'",
+        "CREATE OR REPLACE FUNCTION g(x int) RETURNS text LANGUAGE sql AS $$SELECT 'ok'::mood::text$$",
+    )
+    for _ in range(2):
+        client.run("INSERT INTO t DEFAULT VALUES")
+        assert set(client.rows("SELECT * FROM t")) == {"D [b'2', b'ok']"}
+        assert set(client.rows("SELECT * FROM v")) == {"D [b'3', b'ok']"}
+        world.close()
+        world = World(tmp_path)
+        client = world.client()
+    world.close()
