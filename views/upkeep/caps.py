@@ -20,6 +20,7 @@ from ringbuffer.groups.join_table import JoinTable
 from ringbuffer.groups.known_groups import StateSize, size_of
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
+from views.model.definition import ViewDefinition
 from views.upkeep.group_state import GroupState
 from views.upkeep.join_tables import Joins
 from views.upkeep.view import ContinuousView
@@ -341,6 +342,15 @@ class StateCaps:
             account.count(account.counted.plus(size))
             account.reserved = account.reserved.plus(size)
         return Reservation(self, tuple(parts))
+
+
+def require_room(definition: ViewDefinition, tables: Iterable[JoinTable]) -> None:
+    """Raise 53200 where the join tables of a new view alone pass its cap."""
+    size, most = bytes_of(tables), definition.caps.bytes_max
+    if 0 < most < size:
+        message = f'view "{definition.shown}" would have {size:,} bytes, more than its max_bytes of {most:,}'
+        hint = "Raise max_bytes, or join the view with fewer rows or columns."
+        raise SqlError("53200", message, detail="These are the bytes of the tables that it joins.", hint=hint)
 
 
 def bytes_of(tables: Iterable[JoinTable]) -> int:

@@ -23,6 +23,7 @@ from views.plan.checks import check_sliding
 from views.plan.planner import PlannedView, plan_view
 from views.share.reuse import NotCoveredError, cover
 from views.share.stored import restored_pipeline, stored_pipeline
+from views.upkeep.caps import require_room
 from views.upkeep.join_tables import run_static_pipelines
 from views.upkeep.kernels import TOOLS, KernelTools
 from views.upkeep.phases import view_life
@@ -75,6 +76,8 @@ def build_view(
     if known is None:
         follows = definition.joins.stream_join == "arrival"
         joins = run_static_pipelines(definition.name, plan.maintained, exports, executor, follows)
+        if is_new:
+            require_room(definition, joins.tables)
         state.program = state.program.joined_with(joins)
         static_versions: Mapping[str, int] = {name: exports[name].version for name in plan.stream_tables}
     else:

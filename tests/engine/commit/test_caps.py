@@ -192,6 +192,18 @@ def test_a_table_that_is_joined_at_arrival_keeps_to_the_cap(world: World) -> Non
     world.close()
 
 
+def test_tables_that_a_new_view_joins_keep_to_its_cap(world: World) -> None:
+    client = world.client()
+    client.run(
+        SETUP[0], "CREATE TABLE big AS SELECT g AS k, repeat('x', 100) || g AS name FROM generate_series(1, 1000) g"
+    )
+    text = "SELECT name, count(*) AS n FROM s JOIN big USING (k) GROUP BY name"
+    told = error(client, f"CREATE VIEW named WITH (max_bytes = '10kB') AS {text}")
+    assert re.fullmatch(r'53200: view "named" would have 1[\d,]+ bytes, more than its max_bytes of 10,240', told)
+    client.run(f"CREATE VIEW named WITH (max_bytes = '1MB') AS {text}", "INSERT INTO s (k) VALUES (1)")
+    world.close()
+
+
 def test_a_restart_neither_refuses_nor_forgets(tmp_path: Path) -> None:
     world = World(tmp_path)
     client = world.client()
