@@ -117,7 +117,6 @@ class DuckDbDialect:
 class DuckDbExpressions(ExpressionPrinter):
     """The printer of expressions for DuckDB."""
 
-    division = "//"
     rules = DUCKDB_RULES
     casts = DUCKDB_CASTS
     aggregates = DUCKDB_AGGREGATES

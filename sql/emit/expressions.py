@@ -80,13 +80,9 @@ class ExpressionPrinter(Printer):
         in_condition: true while a condition is printed that may join.
     """
 
-    # The operator of integers that rounds towards zero.
-    division: str
     rules: Mapping[tuple[str, str], Rule]
     casts: Mapping[tuple[str, str], CastRule]
     aggregates: Mapping[str, Callable[[Any], str]]
-    # True where LIKE takes a time linear in the text, whatever the pattern.
-    like_is_linear = True
 
     def __init__(self, columns: Sequence[str], outer: Sequence[str] = (), nested: SubqueryRule | None = None) -> None:
         self.columns = columns

@@ -11,22 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sql.emit.blocks.select import SelectPrinter, alias_letter
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
-from sql.emit.rules.added_floats import spark_added_text
 from sql.emit.rules.casts import SPARK_CASTS
-from sql.emit.table_functions import spark_table_function
-from sql.errors import SqlError, not_supported
+from sql.errors import not_supported
 from sql.functions.constants import civil_date, civil_text, decimal_text, unscaled_value
 from sql.functions.table import SPARK_AGGREGATES, SPARK_RULES
-from sql.times.civil import DATE_INFINITY, DAY_US, TIMESTAMP_INFINITY
+from sql.times.civil import DAY_US, TIMESTAMP_INFINITY
 from sql.tree.expressions import Expression, Literal, WindowCall, WindowFrame
 from sql.tree.relations import Relation, Schema, TableFunction
 from sql.types.datatypes import FAMILIES, SqlType
 from sql.types.enums import EnumFamily
-from sql.types.records import RecordType
 from sql.values.special_numbers import SPECIAL_SCALE
 
 INTERVAL_TYPE = FAMILIES["interval"].spark
@@ -41,19 +37,6 @@ def emit_spark(root: Relation, sources: Mapping[str, str]) -> str:
     `sources` maps the names of its scans to registered views.
     """
     return SelectPrinter(SparkDialect(), sources, alias_letter(root)).statement(root)
-
-
-def spark_supports(expression: Expression, columns_count: int) -> bool:
-    """True when Spark can evaluate `expression` over `columns_count` input columns as PostgreSQL
-    does.
-    """
-    try:
-        SparkExpressions([f"c{index}" for index in range(columns_count)]).text(expression)
-    except SqlError as error:
-        if error.sqlstate == "0A000":
-            return False
-        raise
-    return True
 
 
 @dataclass(frozen=True)
@@ -81,35 +64,31 @@ class SparkDialect:
         raise not_supported(f"a subquery of several rows behind a condition {UPPER_PART}")
 
     def array_query(self, query: str) -> str:
-        raise not_supported("ARRAY(SELECT ...) in the upper part of a continuous view")
+        raise not_supported(f"ARRAY(SELECT ...) {UPPER_PART}")
 
     def any_query(self, operand: str, comparison: str, query: str) -> str:
         if comparison != "eq":
-            raise not_supported("ANY and ALL with another operator than = in the upper part of a continuous view")
+            raise not_supported(f"ANY and ALL with another operator than = {UPPER_PART}")
         return f"({operand} IN ({query}))"
 
     def computed_count(self, text: str, word: str) -> str:
         raise not_supported(f"a {word} that is not a constant integer")
 
     def recursive_word(self) -> str:
-        raise not_supported("WITH RECURSIVE in the upper part of a continuous view")
+        raise not_supported(f"WITH RECURSIVE {UPPER_PART}")
 
     def table_function(
         self, printer: ExpressionPrinter, node: TableFunction, alias: str
     ) -> tuple[str, tuple[str, ...]]:
-        return spark_table_function(printer, node, alias)
+        raise not_supported(f"functions in FROM {UPPER_PART}")
 
 
 class SparkExpressions(ExpressionPrinter):
     """The printer of expressions for Spark."""
 
-    division = "div"
     rules = SPARK_RULES
     casts = SPARK_CASTS
     aggregates = SPARK_AGGREGATES
-    # LIKE is a regular expression of Java, which tries all places of a part with all places of the
-    # parts before it.
-    like_is_linear = False
 
     def type_name(self, kind: SqlType) -> str:
         if kind.family != "numeric":
@@ -122,60 +101,9 @@ class SparkExpressions(ExpressionPrinter):
     def pack(self, text: str, scale: int) -> str:
         return f"numeric_pack({text}, {scale})"
 
-    def unpack(self, text: str, scale: int) -> str:
-        # A registered function has one result type; the digits travel as text.
-        return f"CAST(numeric_at_scale({text}, {scale}) AS DECIMAL(38,{scale}))"
-
-    def micros(self, text: str, kind: SqlType) -> str:
-        if kind.family == "date":
-            text = self.civil(text, "date", "timestamp")
-        return f"unix_micros({text})" if kind.family == "timestamptz" else f"unix_micros(CAST({text} AS TIMESTAMP))"
-
-    def date_epoch(self, text: str) -> str:
-        return f"(CAST(unix_date({text}) AS BIGINT) * 86400)"
-
     def moment(self, micros: str, family: str) -> str:
         text = f"timestamp_micros({micros})"
         return text if family == "timestamptz" else f"CAST({text} AS TIMESTAMP_NTZ)"
-
-    def shifted(self, text: str, unit: str, amount: int) -> str:
-        moved = f"timestampadd({unit[:-1].upper()}, {amount}{'L' if unit == 'microseconds' else ''}, {text})"
-        return self.unless_infinite(text, "timestamp", moved)
-
-    def truncated(self, unit: str, text: str, kind: SqlType) -> str:
-        singular = {"microseconds": "MICROSECOND", "milliseconds": "MILLISECOND"}.get(unit, unit.upper())
-        cut = f"date_trunc({self.quoted(singular)}, {text})"
-        cut = cut if kind.family == "timestamptz" else f"CAST({cut} AS TIMESTAMP_NTZ)"
-        return self.unless_infinite(text, "timestamp", cut)
-
-    def finite(self, text: str, kind: SqlType) -> str:
-        ends = ", ".join(self.ends(kind.family))
-        return f"({text} NOT IN ({ends}))"
-
-    def ends(self, family: str) -> tuple[str, str]:
-        """Return 'infinity' and '-infinity'."""
-        end = DATE_INFINITY if family == "date" else TIMESTAMP_INFINITY
-        return self.time_literal(end, family), self.time_literal(-end, family)
-
-    def unless_infinite(self, text: str, family: str, finite: str, ends: tuple[str, str] | None = None) -> str:
-        """Return `finite`, or `ends` for an infinite time: by default the time itself.
-
-        To Spark both kinds of timestamps compare alike.
-        """
-        late, early = self.ends(family)
-        infinite, negative = ends or (text, text)
-        return f"CASE {text} WHEN {late} THEN {infinite} WHEN {early} THEN {negative} ELSE {finite} END"
-
-    def civil(self, text: str, source: str, target: str) -> str:
-        return self.unless_infinite(text, source, super().civil(text, source, target), self.ends(target))
-
-    def field(self, name: str, text: str, kind: SqlType) -> str:
-        return f"timestamp_part({self.quoted(name)}, {self.micros(text, kind)})"
-
-    def interval(self, months: str, days: str, micros: str, is_null: str) -> str:
-        parts = f"'months', CAST({months} AS INT), 'days', CAST({days} AS INT), 'micros', CAST({micros} AS BIGINT)"
-        # Parts that Spark takes for never NULL do not reach Arrow beside a NULL interval.
-        return f"CASE WHEN {is_null} THEN NULL ELSE CAST(named_struct({parts}) AS {INTERVAL_TYPE}) END"
 
     def comparable_text(self, text: str, kind: SqlType) -> str:
         if kind.family == "interval":
@@ -194,37 +122,11 @@ class SparkExpressions(ExpressionPrinter):
             )
         return super().comparable_text(text, kind)
 
-    def interval_total(self, sums: Sequence[str]) -> str:
-        months, days, micros = sums
-        return self.interval(months, days, micros, f"{months} IS NULL")
-
-    def added_text(self, aggregate: Any) -> str:
-        return spark_added_text(aggregate)
-
-    def interval_average(self, sums: Sequence[str], count: str) -> str:
-        raise not_supported(
-            "an average of intervals in Spark", hint="Keep sum and count, and divide in the SELECT that reads the view."
-        )
-
-    def rounded(self, micros: str, origin: int, digits: int) -> str:
-        unit = 10 ** (6 - digits)
-        up = f"(({micros} - {origin}L + {unit // 2}L) div {unit}L) * {unit}L + {origin}L"
-        down = f"{origin}L - (({origin}L - {micros} + {unit // 2}L) div {unit}L) * {unit}L"
-        infinite = f"{micros} IN ({TIMESTAMP_INFINITY}L, -{TIMESTAMP_INFINITY}L)"
-        return f"CASE WHEN {infinite} THEN {micros} WHEN {micros} >= {origin}L THEN {up} ELSE {down} END"
-
     def blank_trimmed(self, text: str) -> str:
         return f"trim(TRAILING ' ' FROM {text})"
 
-    def looked_up(self, text: str, pairs: Sequence[tuple[int, str]]) -> str:
-        items = ", ".join(f"{number}L, {self.quoted(value)}" for number, value in pairs)
-        return f"element_at(map({items}), {text})"
-
     def mapped(self, text: str, change: Callable[[str], str]) -> str:
         return f"transform({text}, item -> {change('item')})"
-
-    def with_fields(self, text: str, record: RecordType, change: Callable[[str, SqlType], str]) -> str:
-        raise not_supported("a row as a value in the upper part of a continuous view")
 
     def check_frame(self, frame: WindowFrame, call: WindowCall) -> None:
         if frame.unit == "groups" or frame.exclusion:
@@ -255,7 +157,7 @@ class SparkExpressions(ExpressionPrinter):
             case "numeric":
                 unscaled, scale = unscaled_value(constant, kind)
                 if scale == SPECIAL_SCALE:
-                    return f"numeric_from_text({self.quoted(str(constant))})"
+                    return f"named_struct('unscaled', CAST({unscaled} AS DECIMAL(38,0)), 'scale', {SPECIAL_SCALE}S)"
                 text = f"CAST('{decimal_text(unscaled, scale)}' AS DECIMAL(38,{scale}))"
                 return self.pack(text, scale) if kind.display_scale is None else text
             case "date" | "timestamp" | "timestamptz":

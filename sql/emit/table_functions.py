@@ -91,28 +91,3 @@ def series_value(
     if kind.family == "numeric":
         return column if kind.display_scale is None else printer.unpack(column, kind.display_scale)
     return f"CAST({column} AS {printer.type_name(kind)})"
-
-
-def spark_table_function(printer: ExpressionPrinter, node: TableFunction, alias: str) -> tuple[str, tuple[str, ...]]:
-    """Return Spark's FROM item and the texts of its columns."""
-    names = [f"`{name.replace('`', '``')}`" for name in column_names(node.schema)]
-    if len(node.calls) != 1:
-        raise not_supported("several functions in FROM in the upper part of a continuous view")
-    name, arguments = node.calls[0]
-    array = spark_array(printer, name, arguments)
-    word = "posexplode" if node.ordinality else "explode"
-    listed = ", ".join(reversed(names)) if node.ordinality else names[0]
-    source = f"(SELECT {word}({array}) AS {f'({listed})' if node.ordinality else listed}) AS {alias}"
-    columns = [f"{alias}.{column}" for column in names]
-    if node.ordinality:
-        columns[-1] = f"CAST({columns[-1]} + 1 AS BIGINT)"
-    return source, tuple(columns)
-
-
-def spark_array(printer: ExpressionPrinter, name: str, arguments: tuple[Expression, ...]) -> str:
-    """Return the values of one call as a Spark array."""
-    text = SET_ROWS[name].listed(SET_ROWS[name].spark, printer, arguments)
-    if text is None:
-        of_type = f" of {arguments[0].type.sql_name}" if arguments else ""
-        raise not_supported(f"{name}{of_type} in the upper part of a continuous view")
-    return text

@@ -108,7 +108,7 @@ def _sha(name: str) -> Callable[[bytes], bytes]:
 FUNCTIONS = (
     Function(
         "bytea_length", "length octet_length", "bytea > int4", ("length('\\x123456'::bytea)", "3"),
-        duckdb="CAST(octet_length({0}) AS INTEGER)", spark="octet_length({0})",
+        duckdb="CAST(octet_length({0}) AS INTEGER)",
     ),
     Function(
         "bytea_bits", "bit_length", "bytea > int4", ("bit_length('\\x1234'::bytea)", "16"),

@@ -1,6 +1,4 @@
-"""Casts that both engines print alike: to and from numerics, text with varchar's length, and the
-zoned times.
-"""
+"""Casts to and from numerics, text with varchar's length, and the zoned times."""
 
 from __future__ import annotations
 
@@ -130,21 +128,26 @@ def with_digits(inner: CastRule) -> CastRule:
     return rule
 
 
-SHARED_CASTS: Mapping[str, CastRule] = {
+# Alike in both engines.
+PLAIN_CASTS: Mapping[str, CastRule] = {
     "bool > bool": "{0}",
     "date > date": "{0}",
     "int2 int4 int8 > int2 int4 int8 float4 float8": plain,
     "float4 > float4 float8": plain,
     "float8 > float8": "{0}",
-    "float8 > float4": "float4_from_float8({0})",
-    "int2 int4 int8 numeric variable float4 float8 text > numeric": to_numeric,
-    "variable > int2 int4 int8": _from_variable,
     "numeric > float4 float8": lambda printer, node, text: plain(
         printer, node, f"CAST({text} AS {printer.type_name(replace(node.type, family='text'))})"
     ),
-    "variable > float4 float8": lambda printer, node, text: plain(printer, node, f"numeric_text({text})"),
     "bool > int4": plain,
     "int4 > bool": "({0} <> 0)",
+    "enum > enum": "{0}",
+}
+USUAL_CASTS: Mapping[str, CastRule] = {
+    **PLAIN_CASTS,
+    "float8 > float4": "float4_from_float8({0})",
+    "int2 int4 int8 numeric variable float4 float8 text > numeric": to_numeric,
+    "variable > int2 int4 int8": _from_variable,
+    "variable > float4 float8": lambda printer, node, text: plain(printer, node, f"numeric_text({text})"),
     "timestamp > date": _civil,
     "timestamptz > date": _zoned,
     "timestamp > timestamp": with_digits("{0}"),

@@ -45,13 +45,21 @@ def _coalesce(printer: Printer, node: Call, texts: list[str]) -> str:
     return fitted[0] if len(fitted) == 1 else printer.chosen(f"coalesce({', '.join(fitted)})", node.type)
 
 
-def _extreme(printer: Printer, node: Call, texts: list[str]) -> str:
-    """Return GREATEST or LEAST: NULLs don't count."""
+def _plain_extreme(printer: Printer, node: Call, texts: list[str]) -> str:
+    """Return GREATEST or LEAST of values that the engine orders as PostgreSQL does."""
     fitted = [printer.fit(argument, node.type) for argument in node.arguments]
     if len(fitted) == 1:
         return fitted[0]
-    if not node.type.has_own_order:
-        return printer.chosen(f"{node.function}({', '.join(fitted)})", node.type)
+    if node.type.has_own_order:
+        raise not_supported(f"{node.function.upper()} of {node.type.sql_name}", node.position)
+    return printer.chosen(f"{node.function}({', '.join(fitted)})", node.type)
+
+
+def _extreme(printer: Printer, node: Call, texts: list[str]) -> str:
+    """Return GREATEST or LEAST: NULLs don't count."""
+    if len(node.arguments) == 1 or not node.type.has_own_order:
+        return _plain_extreme(printer, node, texts)
+    fitted = [printer.fit(argument, node.type) for argument in node.arguments]
     text = fitted[0]
     if form_of(node.type) != "variable":
         return _extreme_by_key(printer, node, fitted)
@@ -139,7 +147,7 @@ FUNCTIONS = (
     ),
     Function("and", strict=False, can_fail=False, both=short_circuit, is_lazy=True, infix="AND"),
     Function("coalesce", strict=False, can_fail=False, both=_coalesce, is_lazy=True),
-    Function("greatest", strict=False, can_fail=False, both=_extreme),
+    Function("greatest", strict=False, can_fail=False, duckdb=_extreme, spark=_plain_extreme),
     Function("in_list", strict=False, can_fail=False, duckdb=long_in_list, spark=in_list),
     Function(
         "is_distinct", strict=False, can_fail=False,
@@ -157,7 +165,7 @@ FUNCTIONS = (
     Function("is_not_true", strict=False, can_fail=False, both="({0} IS NOT TRUE)", suffix="IS NOT TRUE"),
     Function("is_null", strict=False, can_fail=False, both="({0} IS NULL)", suffix="IS NULL"),
     Function("is_true", strict=False, can_fail=False, both="({0} IS TRUE)", suffix="IS TRUE"),
-    Function("least", strict=False, can_fail=False, both=_extreme),
+    Function("least", strict=False, can_fail=False, duckdb=_extreme, spark=_plain_extreme),
     Function("not", strict=False, can_fail=False, both="(NOT {0})"),
     Function("nullif", strict=False, can_fail=False, both=_nullif),
     Function("or", strict=False, can_fail=False, both=short_circuit, is_lazy=True, infix="OR"),

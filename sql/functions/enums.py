@@ -2,8 +2,7 @@
 functions of a type's labels.
 
 A list of the labels and one of the numbers are constants of the statement. A cast of a text calls a
-function that only `engine/embedded/functions/type.py` has, so it stands in `ENUM_CASTS`, for DuckDB
-alone; the casts of `SHARED_ENUM_CASTS` are for both engines.
+function of `engine/embedded/functions/type.py`.
 """
 
 from __future__ import annotations
@@ -61,15 +60,9 @@ def _range(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"list_filter({values}, lambda value: {inside})"
 
 
-SHARED_ENUM_CASTS: Mapping[str, CastRule] = {
-    "enum > text": _label,
-    "enum > enum": "{0}",
-    "enum > bpchar": to_padded,
-}
-
-
 ENUM_CASTS: Mapping[str, CastRule] = {
-    **SHARED_ENUM_CASTS,
+    "enum > text": _label,
+    "enum > bpchar": to_padded,
     "text bpchar > enum": _number,
     "enum > name": to_short,
 }

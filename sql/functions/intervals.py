@@ -41,37 +41,6 @@ def _time_span(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"time_span({', '.join(in_micros(printer, node, texts))})"
 
 
-def _time_span_of_difference(printer: Printer, node: Call, texts: list[str]) -> str:
-    """Return a difference of times as whole days and the rest, both of one sign."""
-    left, right = in_micros(printer, node, texts)
-    days = f"(({left} - {right}) {printer.division} {DAY_US})"
-    finite = " AND ".join(
-        printer.finite(text, argument.type) for text, argument in zip(texts, node.arguments, strict=True)
-    )
-    days = f"CASE WHEN {finite} THEN {days} ELSE infinite_span('timestamps', {left}, {right}) END"
-    return printer.interval("0", days, f"({left} - {right}) % {DAY_US}", f"{texts[0]} IS NULL OR {texts[1]} IS NULL")
-
-
-def _parts(sign: str) -> Rule:
-    """Return the sum or the difference of the parts of two intervals."""
-
-    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
-        left, right = texts
-        months, days, micros = (f"({left}).{part} {sign} ({right}).{part}" for part in PARTS)
-        return printer.interval(months, days, micros, f"{left} IS NULL OR {right} IS NULL")
-
-    return rule
-
-
-def _negated(printer: Printer, node: Call, texts: list[str]) -> str:
-    months, days, micros = (f"-({texts[0]}).{part}" for part in PARTS)
-    return printer.interval(months, days, micros, f"{texts[0]} IS NULL")
-
-
-def _total(printer: Printer, node: Call, texts: list[str]) -> str:
-    return printer.interval_total(texts)
-
-
 def date_at_time(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return a date at a time of day.
 
@@ -108,19 +77,18 @@ def span_field(printer: Printer, node: Call, texts: list[str]) -> str:
     if node.arguments[1].type.family == "time":
         return text if field == "epoch" else _clock_field(printer, field, text)
     months, days, micros = (f"({text}).{part}" for part in PARTS)
-    divide = printer.division
     if field in YEARS:
-        return f"({months} {divide} {12 * YEARS[field]})"
+        return f"({months} // {12 * YEARS[field]})"
     match field:
         case "quarter":
-            return f"(({months} % 12) {divide} 3 + 1)"
+            return f"(({months} % 12) // 3 + 1)"
         case "month":
             return f"({months} % 12)"
         case "day":
             return days
         case "epoch":
             wide = printer.type_name(scaled_numeric(0))
-            years = f"CAST({months} {divide} 12 AS {wide})"
+            years = f"CAST({months} // 12 AS {wide})"
             quarters = f"1461 * {years} + CAST(120 * ({months} % 12) AS {wide}) + 4 * CAST({days} AS {wide})"
             return f"(({quarters}) * {QUARTER_DAY_US} + {micros})"
     return _clock_field(printer, field, micros)
@@ -128,9 +96,9 @@ def span_field(printer: Printer, node: Call, texts: list[str]) -> str:
 
 def _clock_field(printer: Printer, field: str, micros: str) -> str:
     if field == "hour":
-        return f"({micros} {printer.division} {CLOCK_UNITS['hour']})"
+        return f"({micros} // {CLOCK_UNITS['hour']})"
     if field == "minute":
-        return f"(({micros} % {CLOCK_UNITS['hour']}) {printer.division} {CLOCK_UNITS['minute']})"
+        return f"(({micros} % {CLOCK_UNITS['hour']}) // {CLOCK_UNITS['minute']})"
     return f"({micros} % {CLOCK_UNITS['minute']})"
 
 
@@ -152,8 +120,8 @@ def span_date_part(printer: Printer, node: Call, texts: list[str]) -> str:
     field, text = literal_text(node.arguments[0], "a field"), texts[1]
     value = span_field(printer, node, texts)
     if field == "epoch" and node.arguments[1].type.family == "interval":
-        months, divide = f"({text}).months", printer.division
-        parts = (("31557600", f"({months} {divide} 12)"), ("2592000", f"({months} % 12)"), ("86400", f"({text}).days"))
+        months = f"({text}).months"
+        parts = (("31557600", f"({months} // 12)"), ("2592000", f"({months} % 12)"), ("86400", f"({text}).days"))
         added = " + ".join(f"CAST('{seconds}' AS DOUBLE) * CAST({part} AS DOUBLE)" for seconds, part in parts)
         return f"(CAST(({text}).micros AS DOUBLE) / CAST('1000000' AS DOUBLE) + {added})"
     return f"CAST({value} AS DOUBLE)" if FIELD_DIGITS[field] == 0 else f"time_part({printer.quoted(field)}, {value})"
@@ -164,11 +132,11 @@ def span_trunc(printer: Printer, unit: str, text: str) -> str:
     months, days, micros = (f"({text}).{part}" for part in PARTS)
     if unit in CLOCK_UNITS:
         size = CLOCK_UNITS[unit]
-        return printer.interval(months, days, f"({micros} {printer.division} {size}) * {size}", f"{text} IS NULL")
+        return printer.interval(months, days, f"({micros} // {size}) * {size}", f"{text} IS NULL")
     if unit == "day":
         return printer.interval(months, days, "0", f"{text} IS NULL")
     size = 12 * YEARS[unit] if unit in YEARS else 3 if unit == "quarter" else 1
-    return printer.interval(f"({months} {printer.division} {size}) * {size}", "0", "0", f"{text} IS NULL")
+    return printer.interval(f"({months} // {size}) * {size}", "0", "0", f"{text} IS NULL")
 
 
 def _make_interval(printer: Printer, node: Call, texts: list[str]) -> str:
@@ -202,15 +170,15 @@ FUNCTIONS = (
     ),
     Function(
         "interval_sum", "+", "interval interval > interval", ("interval '1 day' + interval '1 hour'", "1 day 01:00:00"),
-        duckdb="interval_sum({0}, {1})", spark=_parts("+"),
+        duckdb="interval_sum({0}, {1})",
     ),
     Function(
         "time_add", "+", "time interval > time", ("time '01:00' + interval '3 hours'", "04:00:00"),
-        both=_time_moved("+"),
+        duckdb=_time_moved("+"),
     ),
     Function(
         "timetz_add", "+", "timetz interval > timetz", ("timetz '01:00+02' + interval '3 hours'", "04:00:00+02"),
-        both="timetz_moved({0}, {1}, 1)",
+        duckdb="timetz_moved({0}, {1}, 1)",
     ),
     Function(
         "interval_add_timetz", "+", "interval timetz > timetz",
@@ -231,28 +199,26 @@ FUNCTIONS = (
     Function(
         "time_span", "-", "timestamp timestamp > interval; timestamptz timestamptz > interval",
         ("timestamp '2001-09-29 03:00' - timestamp '2001-07-27 12:00'", "63 days 15:00:00"), duckdb=_time_span,
-        spark=_time_span_of_difference,
     ),
     Function(
         "interval_difference", "-", "interval interval > interval",
         ("interval '1 day' - interval '1 hour'", "1 day -01:00:00"), duckdb="interval_difference({0}, {1})",
-        spark=_parts("-"),
     ),
     Function(
         "time_subtract", "-", "time interval > time", ("time '05:00' - interval '2 hours'", "03:00:00"),
-        both=_time_moved("-"),
+        duckdb=_time_moved("-"),
     ),
     Function(
         "timetz_subtract", "-", "timetz interval > timetz", ("timetz '05:00+02' - interval '2 hours'", "03:00:00+02"),
-        both="timetz_moved({0}, {1}, -1)",
+        duckdb="timetz_moved({0}, {1}, -1)",
     ),
     Function(
         "time_difference", "-", "time time > interval", ("time '05:00' - time '03:00'", "02:00:00"),
-        both=_time_difference,
+        duckdb=_time_difference,
     ),
     Function(
         "interval_negate", "-", "interval > interval", ("- interval '23 hours'", "-23:00:00"),
-        python=interval_values.negate, spark=_negated,
+        python=interval_values.negate,
     ),
     Function(
         "interval_multiply", "*", "interval float8 > interval", ("interval '1 hour' * 3.5", "03:30:00"),
@@ -269,13 +235,13 @@ FUNCTIONS = (
     Function("add_interval_value", duckdb=_add_interval),
     *(
         Function(
-            f"interval_{part}", both=f"({{0}}).{part}",
+            f"interval_{part}", duckdb=f"({{0}}).{part}",
             kernel={"interval": Kernel(f"texts.intervals.interval_{part}")},
         )
         for part in PARTS
     ),
     Function(
-        "interval_total", duckdb="interval_total({0}, {1}, {2})", spark=_total,
+        "interval_total", duckdb="interval_total({0}, {1}, {2})",
         kernel={"int8": Kernel("texts.intervals.interval_total", fallible=True, scratch=True)},
     ),
     Function(

@@ -64,10 +64,6 @@ def _packed(printer: Printer, node: Call) -> str:
     return printer.fit(node.arguments[0], scaled_numeric(None))
 
 
-def _numeric_divide(printer: Printer, node: Call, texts: list[str]) -> str:
-    return f"numeric_divide({texts[0]}, {texts[1]})"
-
-
 def divisor_guarded(texts: list[str], node: Call) -> str:
     """Return the divisor of a remainder, 1 instead of -1: PostgreSQL's min % -1 is 0, not an
     overflow.
@@ -99,11 +95,12 @@ def _known_scale(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"CASE WHEN {texts[0]} IS NOT NULL THEN {node.arguments[0].type.display_scale} END"
 
 
-NEGATIVE = {"numeric float4 float8": "(-{0})", "variable": "numeric_negate({0})"}
+NEGATIVE = {"numeric float4 float8": "(-{0})"}
+PLAIN_ABS = {"int2 int4 int8 numeric float4 float8": "abs({0})"}
 FUNCTIONS = (
     Function(
         "abs", "abs @", unary(NUMBERS), ("abs(-2.50)", "2.50"),
-        both={"int2 int4 int8 numeric float4 float8": "abs({0})", "variable": "numeric_abs({0})"}, scale=first,
+        duckdb={"variable": "numeric_abs({0})", **PLAIN_ABS}, spark=PLAIN_ABS, scale=first,
     ),
     Function(
         "ceil", "ceil ceiling", "numeric > numeric; float8 > float8", ("ceil(-1.5)", "-1"),
@@ -112,11 +109,7 @@ FUNCTIONS = (
             "variable": _variable_whole("numeric_ceil"),
             "float8": "ceil({0})",
         },
-        spark={
-            "numeric": "CAST(ceil({0}) AS DECIMAL(38,0))",
-            "variable": _variable_whole("numeric_ceil"),
-            "float8": "float8_ceil({0})",
-        }, scale=whole, operands=OWN_SCALES,
+        scale=whole, operands=OWN_SCALES,
     ),
     Function(
         "floor", "floor", "numeric > numeric; float8 > float8", ("floor(-1.5)", "-2"),
@@ -125,22 +118,16 @@ FUNCTIONS = (
             "variable": _variable_whole("numeric_floor"),
             "float8": "floor({0})",
         },
-        spark={
-            "numeric": "CAST(floor({0}) AS DECIMAL(38,0))",
-            "variable": _variable_whole("numeric_floor"),
-            "float8": "float8_floor({0})",
-        }, scale=whole, operands=OWN_SCALES,
+        scale=whole, operands=OWN_SCALES,
     ),
     Function(
         "round", "round", "numeric > numeric; float8 > float8; numeric int4 > numeric", ("round(2.345, 2)", "2.35"),
         duckdb={"numeric": _round, "variable": _variable("numeric_round"), "float8": "round_even({0}, 0)"},
-        spark={"numeric": _round, "variable": _variable("numeric_round"), "float8": "rint({0})"}, scale=rounded,
-        operands=OWN_SCALES, constants={1: "1"},
+        scale=rounded, operands=OWN_SCALES, constants={1: "1"},
     ),
     Function(
         "trunc", "trunc", "numeric > numeric; float8 > float8; numeric int4 > numeric", ("trunc(-2.345, 1)", "-2.3"),
         duckdb={"numeric": _trunc, "variable": _variable("numeric_trunc"), "float8": "trunc({0})"},
-        spark={"numeric": _trunc, "variable": _variable("numeric_trunc"), "float8": "float8_trunc({0})"},
         scale=rounded, operands=OWN_SCALES, constants={1: "1"},
     ),
     Function(
@@ -150,29 +137,25 @@ FUNCTIONS = (
             "variable": _variable_whole("numeric_sign"),
             "float8": "CAST(sign({0}) AS DOUBLE)",
         },
-        spark={
-            "numeric": "CAST(sign({0}) AS DECIMAL(38,0))",
-            "variable": _variable_whole("numeric_sign"),
-            "float8": "float8_sign({0})",
-        }, scale=whole, operands=OWN_SCALES,
+        scale=whole, operands=OWN_SCALES,
     ),
     Function(
         "modulo", "mod %", f"{alike(EXACT)}; {MODULO}", ("-7 % 3", "-1"),
         duckdb={"numeric": "({0} % {1})", "variable": "numeric_modulo({0}, {1})", "int2 int4 int8": _modulo_integer},
-        spark={"numeric int2 int4 int8": "({0} % {1})", "variable": "numeric_modulo({0}, {1})"}, scale=widest,
+        spark={"numeric int2 int4 int8": "({0} % {1})"}, scale=widest,
         infix="%",
     ),
     Function(
-        "quotient", "div", "numeric numeric > numeric", ("div(9, 4)", "2"), python="math.quotient", java=True,
+        "quotient", "div", "numeric numeric > numeric", ("div(9, 4)", "2"), python="math.quotient",
         called="div",
     ),
     Function(
         "gcd", "gcd", "int4 int4 > int4; int8 int8 > int8; numeric numeric > numeric", ("gcd(1071, 462)", "21"),
-        java=True, python={"int4": "math.int4_gcd", "int8": "math.int8_gcd", "numeric": "math.numeric_gcd"},
+        python={"int4": "math.int4_gcd", "int8": "math.int8_gcd", "numeric": "math.numeric_gcd"},
     ),
     Function(
         "lcm", "lcm", "int4 int4 > int4; int8 int8 > int8; numeric numeric > numeric", ("lcm(1071, 462)", "23562"),
-        java=True, python={"int4": "math.int4_lcm", "int8": "math.int8_lcm", "numeric": "math.numeric_lcm"},
+        python={"int4": "math.int4_lcm", "int8": "math.int8_lcm", "numeric": "math.numeric_lcm"},
     ),
     Function("factorial", "factorial", "int8 > numeric", ("factorial(5)", "120"), python="math.factorial"),
     Function(
@@ -180,15 +163,14 @@ FUNCTIONS = (
         duckdb={"variable": "CAST(numeric_scale({0}) AS INTEGER)", "numeric": _known_scale},
     ),
     Function(
-        "min_scale", "min_scale", "numeric > int4", ("min_scale(8.4100)", "2"), java=True, python="math.min_scale",
+        "min_scale", "min_scale", "numeric > int4", ("min_scale(8.4100)", "2"), python="math.min_scale",
     ),
     Function(
         "trim_scale", "trim_scale", "numeric > numeric", ("trim_scale(8.4100)", "8.41"), python="math.trimmed",
-        java=True,
     ),
     Function("random", "random", "> float8", strict=False, volatility=VOLATILE, duckdb="random()"),
     Function(
-        "to_hex", "to_hex", "int4 > text; int8 > text", ("to_hex(-1)", "ffffffff"), java=True,
+        "to_hex", "to_hex", "int4 > text; int8 > text", ("to_hex(-1)", "ffffffff"),
         python={"int4": "text.int4_hex", "int8": "text.int8_hex"},
     ),
     Function(
@@ -215,12 +197,7 @@ FUNCTIONS = (
             "float4": "float4_add({0}, {1})",
             "float8": "float8_add({0}, {1})",
         },
-        spark={
-            "int2 int4 int8 numeric": "({0} + {1})",
-            "variable": "numeric_add({0}, {1})",
-            "float4": "float4_add({0}, {1})",
-            "float8": "float8_add({0}, {1})",
-        }, scale=widest, infix="+",
+        spark={"int2 int4 int8 numeric": "({0} + {1})"}, scale=widest, infix="+",
     ),
     Function("plus", "+", unary(NUMBERS), ("+ 3", "3"), scale=first),
     Function(
@@ -232,16 +209,11 @@ FUNCTIONS = (
             "float4": "float4_subtract({0}, {1})",
             "float8": "float8_subtract({0}, {1})",
         },
-        spark={
-            "int2 int4 int8 numeric": "({0} - {1})",
-            "variable": "numeric_subtract({0}, {1})",
-            "float4": "float4_subtract({0}, {1})",
-            "float8": "float8_subtract({0}, {1})",
-        }, scale=widest, infix="-",
+        spark={"int2 int4 int8 numeric": "({0} - {1})"}, scale=widest, infix="-",
     ),
     Function(
         "negate", "-", unary(NUMBERS), ("- 2.50", "-2.50"),
-        duckdb={"int2 int4 int8": _negate_duckdb, **NEGATIVE},
+        duckdb={"int2 int4 int8": _negate_duckdb, "variable": "numeric_negate({0})", **NEGATIVE},
         spark={"int2 int4 int8": _negate_integer, **NEGATIVE}, scale=first,
     ),
     Function(
@@ -253,27 +225,17 @@ FUNCTIONS = (
             "float4": "float4_multiply({0}, {1})",
             "float8": "float8_multiply({0}, {1})",
         },
-        spark={
-            "int2 int4 int8 numeric": "({0} * {1})",
-            "variable": "numeric_multiply({0}, {1})",
-            "float4": "float4_multiply({0}, {1})",
-            "float8": "float8_multiply({0}, {1})",
-        }, scale=summed, operands=OWN_SCALES, infix="*",
+        spark={"int2 int4 int8 numeric": "({0} * {1})"}, scale=summed, operands=OWN_SCALES, infix="*",
     ),
     Function(
         "divide", "/", f"{alike(NUMBERS)}; {MIXED}; {across(FLOATS)}", ("7 / 2", "3"),
         duckdb={
-            "variable": _numeric_divide,
+            "variable": "numeric_divide({0}, {1})",
             "float4": "float4_divide({0}, {1})",
             "float8": "float8_divide({0}, {1})",
             "int2 int4 int8": "({0} // {1})",
         },
-        spark={
-            "variable": _numeric_divide,
-            "float4": "float4_divide({0}, {1})",
-            "float8": "float8_divide({0}, {1})",
-            "int2 int4 int8": _divide_integer,
-        }, infix="/",
+        spark={"int2 int4 int8": _divide_integer}, infix="/",
     ),
     Function("bit_not", "~", unary(INTEGERS), ("~ 1", "-2"), both="(~{0})"),
     Function("bit_and", "&", alike(INTEGERS), ("91 & 15", "11"), both="({0} & {1})"),

@@ -1,34 +1,25 @@
 """LIKE, SIMILAR TO and regular expressions.
 
-RE2 in DuckDB matches a constant pattern if it knows the forms in the pattern; in Spark a matcher of
-our own gets the automaton; both take a time that is linear in the text. All other matching is done
-by functions of our own.
+RE2 in DuckDB matches a constant pattern if it knows the forms in the pattern, in a time that is
+linear in the text. All other matching is done by functions of our own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
-from sql.errors import not_supported
 from sql.functions.arguments import RUN, literal_text
 from sql.functions.printing import Printer, Rule
 from sql.functions.rows import Function, routines
-from sql.patterns.automaton_text import automaton_text
 from sql.patterns.grammar import parsed
-from sql.patterns.like import is_quick, like_pattern, searches
+from sql.patterns.like import is_quick, like_pattern
 from sql.patterns.re2 import re2_text
 from sql.patterns.similar import similar_pattern
-from sql.patterns.trees import Pattern, options_of
+from sql.patterns.trees import options_of
 from sql.tree.expressions import Call, Expression, Literal
 
-# A call with places for text and pattern, and a function that writes a pattern down for the call,
-# None if it can't.
-Native = tuple[str, Callable[[Pattern], str | None]]
 # A longer pattern is read where it is used, not where a statement is planned.
 CONSTANT_CHARACTERS_MAX = 1_000
-RE2: Native = ("regexp_matches({0}, {1})", re2_text)
-AUTOMATON: Native = ("text_matches({0}, {1})", automaton_text)
 LOWER, UPPER = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -44,38 +35,26 @@ def _constant_pattern(node: Expression) -> str | None:
     return None
 
 
-def _match(native: Native, letters: str = "") -> Rule:
-    """Return text ~ pattern.
-
-    native: the engine's own way for a constant pattern.
-    """
-    call, pattern_text = native
+def _match(letters: str = "") -> Rule:
+    """Return text ~ pattern."""
 
     def rule(printer: Printer, node: Call, texts: list[str]) -> str:
         pattern = _constant_pattern(node.arguments[1])
         if pattern is not None and len(pattern) <= CONSTANT_CHARACTERS_MAX:
-            written = pattern_text(parsed(pattern, letters))
+            written = re2_text(parsed(pattern, letters))
             if written is not None:
-                return call.format(texts[0], printer.quoted(written))
-        if ("regexp_replace", "any") not in printer.rules:
-            raise not_supported(
-                f"this pattern of {node.function} in the upper part of a continuous view", node.position
-            )
+                return f"regexp_matches({texts[0]}, {printer.quoted(written)})"
         return f"regexp_matches_any({texts[0]}, {texts[1]}, {printer.quoted(letters)}, {RUN})"
 
     return rule
 
 
-def _like(native: Native) -> Rule:
+def _like(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return regexp_like(text, pattern [, options])."""
-
-    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
-        letters = "" if len(node.arguments) < 3 else literal_text(node.arguments[2], "regular expression options")
-        if options_of(letters).is_global:
-            return f"regexp_like_any({', '.join(texts)}, {RUN})"
-        return _as_text(_match(native, letters), printer, node, texts)
-
-    return rule
+    letters = "" if len(node.arguments) < 3 else literal_text(node.arguments[2], "regular expression options")
+    if options_of(letters).is_global:
+        return f"regexp_like_any({', '.join(texts)}, {RUN})"
+    return _as_text(_match(letters), printer, node, texts)
 
 
 def _as_text(rule: Rule, printer: Printer, node: Call, texts: list[str]) -> str:
@@ -98,20 +77,18 @@ def _filled(name: str, arguments_count: int, *defaults: int | str) -> Rule:
 
 
 def _text_like(printer: Printer, node: Call, texts: list[str]) -> str:
-    """Return LIKE: with a constant pattern the engine's own.
-
-    The engines read escapes of other patterns each in their own way.
+    """Return LIKE: with a constant pattern DuckDB's own, which reads escapes of other patterns in
+    its own way.
     """
     text, pattern = texts[0], node.arguments[1]
-    run = f", {RUN}" if printer.like_is_linear else ""
     escape = literal_text(node.arguments[2], "an escape character") if len(node.arguments) > 2 else "\\"
     if isinstance(pattern, Literal) and isinstance(pattern.value, str):
         written = like_pattern(pattern.value, escape)
         printed, template = printer.quoted(written), f"({{0}} LIKE {{1}} ESCAPE {printer.quoted(chr(92))})"
-        if not (is_quick(written) if printer.like_is_linear else searches(written) <= 1):
-            template = f"text_like({{0}}, {{1}}, {printer.quoted(chr(92))}{run})"
+        if not is_quick(written):
+            template = f"text_like({{0}}, {{1}}, {printer.quoted(chr(92))}, {RUN})"
     else:
-        printed, template = texts[1], f"text_like({{0}}, {{1}}, {printer.quoted(escape)}{run})"
+        printed, template = texts[1], f"text_like({{0}}, {{1}}, {printer.quoted(escape)}, {RUN})"
     if node.function == "ilike":
         text, printed = (f"translate({part}, '{UPPER}', '{LOWER}')" for part in (text, printed))
     return template.format(text, printed)
@@ -123,7 +100,7 @@ FUNCTIONS = (
         duckdb=f"regexp_part({{0}}, {{1}}, {RUN})",
     ),
     Function(
-        "like", "like ~~", "text text > bool", ("'abc' LIKE '_b_'", "t"), can_fail=False, both=_text_like,
+        "like", "like ~~", "text text > bool", ("'abc' LIKE '_b_'", "t"), can_fail=False, duckdb=_text_like,
         infix="LIKE", constants={1: "'a%'"},
         missing="bytea bytea",
     ),
@@ -138,7 +115,7 @@ FUNCTIONS = (
     ),
     Function(
         "regexp_like", "regexp_like", "text text > bool; text text text > bool",
-        ("regexp_like('Hello World', 'world$', 'i')", "t"), duckdb=_like(RE2), spark=_like(AUTOMATON),
+        ("regexp_like('Hello World', 'world$', 'i')", "t"), duckdb=_like,
         constants={1: "'a+'"},
     ),
     Function(
@@ -184,7 +161,7 @@ FUNCTIONS = (
         duckdb=_filled("regexp_substring", 2, 1, 1, "", 0),
     ),
     Function(
-        "ilike", "~~*", "text text > bool", ("'ABC' ~~* 'a%'", "t"), can_fail=False, both=_text_like,
+        "ilike", "~~*", "text text > bool", ("'ABC' ~~* 'a%'", "t"), can_fail=False, duckdb=_text_like,
         infix="ILIKE", constants={1: "'a%'"},
     ),
     Function(
@@ -192,12 +169,12 @@ FUNCTIONS = (
         constants={1: "'a%'"},
     ),
     Function(
-        "matches", "~", "text text > bool", ("'thomas' ~ 't.*ma'", "t"), duckdb=_match(RE2), spark=_match(AUTOMATON),
+        "matches", "~", "text text > bool", ("'thomas' ~ 't.*ma'", "t"), duckdb=_match(),
         constants={1: "'a+'"},
     ),
     Function(
-        "imatches", "~*", "text text > bool", ("'thomas' ~* 'T.*ma'", "t"), duckdb=_match(RE2, "i"),
-        spark=_match(AUTOMATON, "i"), constants={1: "'a+'"},
+        "imatches", "~*", "text text > bool", ("'thomas' ~* 'T.*ma'", "t"), duckdb=_match("i"),
+        constants={1: "'a+'"},
     ),
     Function(
         "not_matches", "!~", "text text > bool", ("'thomas' !~ 't.*max'", "t"), negates="matches",

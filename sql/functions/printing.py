@@ -13,6 +13,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from sql.errors import not_supported
 from sql.tree.expressions import Call, Cast, Expression, Literal, WindowCall, WindowFrame
 from sql.types.datatypes import CATALOG_TEXTS, OIDS_OF_NAMES, VECTORS, SqlType, scaled_numeric
 from sql.types.records import RecordType
@@ -23,13 +24,13 @@ OID_FAMILIES = frozenset({"oid", "xid", "cid", "xid8", *OIDS_OF_NAMES})
 MOMENTS = frozenset({"date", "timestamp", "timestamptz"})
 
 
-class Printer(Protocol):
-    """The printer of expressions for one engine."""
+# What only the embedded engine has, so that it runs the pipeline.
+BEYOND = "this in Spark"
 
-    # The operator of integers that rounds towards zero.
-    division: str
-    # True where LIKE takes a time linear in the text, whatever the pattern.
-    like_is_linear: bool
+
+class Printer(Protocol):
+    """The printer of expressions for one engine; what can't be abstract is DuckDB's alone."""
+
     # By canonical name and form.
     rules: Mapping[tuple[str, str], Rule]
     # By the form of the value, and the form or family of the target.
@@ -91,67 +92,67 @@ class Printer(Protocol):
     def pack(self, text: str, scale: int) -> str:
         """Return a DECIMAL(38,scale) expression in variable form."""
 
-    @abstractmethod
     def unpack(self, text: str, scale: int) -> str:
         """Return a variable numeric as DECIMAL(38,scale), rounded half away from zero.
 
         22003 when it does not fit.
         """
+        raise not_supported(BEYOND)
 
-    @abstractmethod
     def micros(self, text: str, kind: SqlType) -> str:
         """Return a date or a timestamp as BIGINT microseconds since 1970."""
+        raise not_supported(BEYOND)
 
-    @abstractmethod
     def moment(self, micros: str, family: str) -> str:
         """Return the timestamp or timestamptz at BIGINT microseconds since 1970."""
+        raise not_supported(BEYOND)
 
-    @abstractmethod
     def shifted(self, text: str, unit: str, amount: int) -> str:
         """Return a timestamp moved by months, days or microseconds (`unit`); months clamp the
         day.
         """
+        raise not_supported(BEYOND)
 
-    @abstractmethod
     def date_epoch(self, text: str) -> str:
         """Return the seconds since 1970 of a date's midnight, a bigint."""
+        raise not_supported(BEYOND)
 
     def in_range(self, text: str, kind: SqlType) -> str:
         """Return a timestamp that raises 22008 where it is before the first timestamp."""
         return text
 
-    @abstractmethod
     def finite(self, text: str, kind: SqlType) -> str:
         """Return the condition that a date or a timestamp is neither 'infinity' nor '-infinity'."""
+        raise not_supported(BEYOND)
 
     def civil(self, text: str, source: str, target: str) -> str:
         """Return a date as the timestamp of its midnight, or the date of a timestamp."""
         return f"CAST({text} AS {self.type_name(SqlType(target))})"
 
-    @abstractmethod
     def truncated(self, unit: str, text: str, kind: SqlType) -> str:
         """Return date_trunc on the UTC clock."""
+        raise not_supported(BEYOND)
 
-    @abstractmethod
     def field(self, name: str, text: str, kind: SqlType) -> str:
         """Return a civil field of a date or timestamp as BIGINT.
 
         Seconds are in microseconds of the minute.
         """
+        raise not_supported(BEYOND)
 
-    @abstractmethod
     def interval(self, months: str, days: str, micros: str, is_null: str) -> str:
         """Return the interval of three whole numbers; is_null: the condition under which it is
         NULL.
         """
+        raise not_supported(BEYOND)
 
-    @abstractmethod
     def interval_total(self, sums: Sequence[str]) -> str:
         """Return the interval whose parts are DECIMAL sums; 22008 when they do not fit."""
+        raise not_supported(BEYOND)
 
-    @abstractmethod
     def interval_average(self, sums: Sequence[str], count: str) -> str:
         """Return the interval of such sums divided by a count."""
+        raise not_supported(BEYOND)
 
     def exact_average(self, wrap: Callable[[str], str], text: str, kind: SqlType, count: str) -> str | None:
         """Return the average of numerics whose sum may have more than 38 digits.
@@ -160,31 +161,31 @@ class Printer(Protocol):
         """
         return None
 
-    @abstractmethod
     def added_text(self, aggregate: Any) -> str:
         """Return an aggregate of floats as a DOUBLE, added by PostgreSQL's steps in the order of
         the rows, or of its own ORDER BY.
         """
+        raise not_supported(BEYOND)
 
-    @abstractmethod
     def rounded(self, micros: str, origin: int, digits: int) -> str:
         """Return BIGINT microseconds rounded, half away from `origin`, to digits of a second."""
+        raise not_supported(BEYOND)
 
     @abstractmethod
     def blank_trimmed(self, text: str) -> str:
         """Return a text without the blanks at its end."""
 
-    @abstractmethod
     def looked_up(self, text: str, pairs: Sequence[tuple[int, str]]) -> str:
         """Return the text that a BIGINT stands for."""
+        raise not_supported(BEYOND)
 
     @abstractmethod
     def mapped(self, text: str, change: Callable[[str], str]) -> str:
         """Return an array with every element changed."""
 
-    @abstractmethod
     def with_fields(self, text: str, record: RecordType, change: Callable[[str, SqlType], str]) -> str:
         """Return a record with every field changed."""
+        raise not_supported(BEYOND)
 
     @abstractmethod
     def check_frame(self, frame: WindowFrame, call: WindowCall) -> None:

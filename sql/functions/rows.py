@@ -113,12 +113,12 @@ class Function(Row):
         can_fail: may raise for operands that have values.
         both: rules of the engines by the forms of the first operand, or one rule for all forms.
         duckdb: rules of DuckDB, where `both` is not meant.
-        spark: rules of Spark, where `both` is not meant.
+        spark: rules of Spark, where `both` is not meant, for functions that Spark has with
+            PostgreSQL's meaning and errors.
         kernel: the kernel, by the family of the first operand where there are several. DuckDB calls
             the kernel where it has no rule.
         python: the implementation on Python's values where there is no kernel, by the family of the
             first operand where there are several. DuckDB calls the implementation.
-        java: Spark has the routines as well (`engine/spark/spark_functions.java`).
         called: the name in the engines, without the family of the first operand, where it is not
             the canonical name.
         defaults: the values of last arguments that are not given, by their places.
@@ -148,7 +148,6 @@ class Function(Row):
     spark: Rule | Mapping[str, Rule] | None = None
     python: Implementation | Mapping[str, Implementation] | None = None
     kernel: Kernel | Mapping[str, Kernel] | None = None
-    java: bool = False
     called: str = ""
     defaults: Mapping[int, LiteralValue] = field(default_factory=dict)
     of_session: bool = False
@@ -191,17 +190,11 @@ class Function(Row):
         rules = self.both if self.duckdb is None else self.duckdb
         yield from spread(rules)
         if rules is None and self.routines:
-            yield "any", self._own_call()
-
-    def _own_call(self) -> Rule:
-        return own_call({form: routine.name for form, routine in self.routines.items()})
+            yield "any", own_call({form: routine.name for form, routine in self.routines.items()})
 
     def spark_rules(self) -> Iterator[tuple[str, Rule]]:
         """Yield forms and Spark's rules."""
-        rules = self.both if self.spark is None else self.spark
-        yield from spread(rules)
-        if rules is None and self.java:
-            yield "any", self._own_call()
+        yield from spread(self.both if self.spark is None else self.spark)
 
 
 def of_family(given: Any, family: str) -> Any:

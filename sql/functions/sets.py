@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from sql.errors import not_supported
 from sql.functions.arguments import RUN
 from sql.functions.catalog import CATALOG, CatalogFunction, catalog_text
 from sql.functions.printing import Printer
@@ -34,7 +33,6 @@ class SetFunction(Row):
 
     Attributes:
         duckdb: the rule of DuckDB.
-        spark: the rule of Spark.
         columns: the canonical names of the columns, where there are two: each is a call of its own.
         column: the name of the one column, where that is not the function's.
         of_rows: the values are records, whose fields are the columns.
@@ -43,7 +41,6 @@ class SetFunction(Row):
     """
 
     duckdb: ListRule | None = None
-    spark: ListRule | None = None
     columns: tuple[str, ...] = ()
     column: str = ""
     of_rows: bool = False
@@ -83,23 +80,6 @@ def _series(printer: Printer, arguments: Sequence[Expression], texts: list[str])
     if len(arguments) < 3 or is_nonzero(arguments[2]):
         return series
     return f"CASE WHEN {texts[2]} = 0 THEN error({printer.quoted(ZERO_STEP)}) ELSE {series} END"
-
-
-def _sequence(printer: Printer, arguments: Sequence[Expression], texts: list[str]) -> str:
-    """Return a series of integers as a Spark array."""
-    kind = arguments[0].type
-    if kind.family not in INTEGERS:
-        raise not_supported(f"generate_series of {kind.sql_name} in the upper part of a continuous view")
-    start, stop, *rest = texts
-    step = rest[0] if rest else printer.fit(Literal(1, kind), kind)
-    empty = f"CAST(array() AS ARRAY<{printer.type_name(kind)}>)"
-    zero = (
-        f"WHEN {step} = 0 THEN raise_error({printer.quoted(ZERO_STEP)}) "
-        if rest and not is_nonzero(arguments[2])
-        else ""
-    )
-    outside = f"({step} > 0 AND {start} > {stop}) OR ({step} < 0 AND {start} < {stop})"
-    return f"CASE {zero}WHEN {outside} THEN {empty} ELSE sequence({start}, {stop}, {step}) END"
 
 
 def is_nonzero(node: Expression) -> bool:
@@ -179,10 +159,10 @@ SERIES = "; ".join(
 )
 SET_FUNCTIONS = (
     SetFunction(
-        "generate_series", "generate_series", SERIES, ("generate_series(3, 3)", "3"), _series, _sequence,
+        "generate_series", "generate_series", SERIES, ("generate_series(3, 3)", "3"), _series,
         is_series=True,
     ),
-    SetFunction("unnest", "unnest", "array > element", ("unnest(ARRAY[7])", "7"), "{0}", "{0}"),
+    SetFunction("unnest", "unnest", "array > element", ("unnest(ARRAY[7])", "7"), "{0}"),
     SetFunction(
         "generate_subscripts", "generate_subscripts", "array int4 > int4", ("generate_subscripts(ARRAY[7], 1)", "1"),
         "CASE WHEN {1} = 1 THEN generate_series(1, CAST(len({0}) AS INTEGER)) END", is_series=True,

@@ -1,10 +1,10 @@
 """Aggregates that count and add: counts, sums, averages, deviations, regressions.
 
 Sums of variable numerics are taken over `numeric_key`'s three integer parts and put together by
-`numeric_total`, exactly. Deviations of integers and numerics are exact: `numeric_variance` makes
-them of the count, the sum and the sum of squares. Deviations of floats, and regressions, are made
-of the values in the order of the rows by PostgreSQL's own steps (Youngs and Cramer), so that the
-same order has the same digits in every engine.
+`numeric_total`, exactly. Deviations and regressions are DuckDB's alone. Deviations of integers and
+numerics are exact: `numeric_variance` makes them of the count, the sum and the sum of squares.
+Deviations of floats, and regressions, are made of the values in the order of the rows by
+PostgreSQL's own steps (Youngs and Cramer), so that the same order has the same digits.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def _statistic(names: str, answer: str) -> Aggregate:
     """Return the row of a variance or a deviation; the last of its names is the canonical one."""
     canonical = names.split()[-1]
     return Aggregate(
-        canonical, names, STATISTIC, (f"{canonical}(x) {SOME}", answer), both=_deviation, states=SQUARES,
+        canonical, names, STATISTIC, (f"{canonical}(x) {SOME}", answer), duckdb=_deviation, states=SQUARES,
         final="variance", adds_floats=True,
     )  # fmt: skip
 
@@ -168,7 +168,7 @@ def _statistic(names: str, answer: str) -> Aggregate:
 def _of_pairs(name: str, answer: str) -> Aggregate:
     """Return the row of an aggregate of pairs of floats."""
     return Aggregate(
-        name, name, "float8 float8 > float8", (f"{name}(y, x) {PAIRS}", answer), both=_regression, adds_floats=True,
+        name, name, "float8 float8 > float8", (f"{name}(y, x) {PAIRS}", answer), duckdb=_regression, adds_floats=True,
     )  # fmt: skip
 
 

@@ -57,8 +57,6 @@ ROUTINES: tuple[Routine, ...] = (
     *times.ROUTINES,
     *sets.ROUTINES,
 )
-# Functions of ours that Spark has as well.
-JAVA_ROUTINES = tuple(routine for row in ROWS.values() if row.java for routine in row.routines.values())
 DUCKDB_RULES: Mapping[tuple[str, str], Rule] = {
     (row.canonical, form): rule for row in ROWS.values() for form, rule in row.duckdb_rules()
 }

@@ -118,8 +118,7 @@ def _overlay(printer: Printer, node: Call, texts: list[str]) -> str:
 
 def _padded_length(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return the length of a char(n) without the blanks at its end."""
-    name = "char_length" if printer.type_name(node.type) == "INT" else "length"
-    return f"CAST({name}({printer.blank_trimmed(texts[0])}) AS INTEGER)"
+    return f"CAST(length({printer.blank_trimmed(texts[0])}) AS INTEGER)"
 
 
 def _concat_separated(printer: Printer, node: Call, texts: list[str]) -> str:
@@ -130,122 +129,115 @@ def _concat_all(printer: Printer, node: Call, texts: list[str]) -> str:
     return _separated("''", texts)
 
 
-def _joined(printer: Printer, node: Call, texts: list[str]) -> str:
-    return f"concat_ws('', {', '.join(texts)})"
-
-
 FUNCTIONS = (
     Function(
         "lower", "lower", "text > text", ("lower('aBC')", "abc"), can_fail=False,
-        kernel=Kernel("texts.text_functions.text_lower", fallible=True, scratch=True), both=_ascii_case(UPPER, LOWER),
+        kernel=Kernel("texts.text_functions.text_lower", fallible=True, scratch=True), duckdb=_ascii_case(UPPER, LOWER),
     ),
     Function(
         "upper", "upper", "text > text", ("upper('aBC')", "ABC"), can_fail=False,
-        kernel=Kernel("texts.text_functions.text_upper", fallible=True, scratch=True), both=_ascii_case(LOWER, UPPER),
+        kernel=Kernel("texts.text_functions.text_upper", fallible=True, scratch=True), duckdb=_ascii_case(LOWER, UPPER),
     ),
     Function(
-        "initcap", "initcap", "text > text", ("initcap('hi THOMAS')", "Hi Thomas"), python="text.initcap", java=True,
+        "initcap", "initcap", "text > text", ("initcap('hi THOMAS')", "Hi Thomas"), python="text.initcap",
     ),
     Function(
         "length", "length char_length character_length", "text > int4", ("length('jösé')", "4"), can_fail=False,
         kernel=Kernel("texts.text_values.text_char_length"), duckdb="CAST(length({0}) AS INTEGER)",
-        spark="char_length({0})",
     ),
     Function(
         "bpchar_length", "length char_length character_length", "bpchar > int4", ("length('ab '::char(4))", "2"),
-        both=_padded_length,
+        duckdb=_padded_length,
     ),
     Function(
         "octet_length", "octet_length", "text > int4", ("octet_length('jösé')", "6"), can_fail=False,
         kernel=Kernel("texts.text_values.text_octet_length"), duckdb="CAST(strlen({0}) AS INTEGER)",
-        spark="octet_length({0})",
     ),
     Function(
         "bit_length", "bit_length", "text > int4", ("bit_length('jösé')", "48"),
-        duckdb="CAST(8 * strlen({0}) AS INTEGER)", spark="(8 * octet_length({0}))",
+        duckdb="CAST(8 * strlen({0}) AS INTEGER)",
     ),
     Function(
         "substring", "substring substr", "text int4 > text; text int4 int4 > text",
-        ("substring('Thomas' from 2 for 3)", "hom"), both=_substring,
+        ("substring('Thomas' from 2 for 3)", "hom"), duckdb=_substring,
         missing="substring: text text text",
     ),
     Function(
         "overlay", "overlay", "text text int4 > text; text text int4 int4 > text",
-        ("overlay('Txxxxas' placing 'hom' from 2 for 4)", "Thomas"), both=_overlay,
+        ("overlay('Txxxxas' placing 'hom' from 2 for 4)", "Thomas"), duckdb=_overlay,
         missing="bytea bytea int4; bytea bytea int4 int4",
     ),
     Function(
         "trim_both", "btrim", "text > text; text text > text", ("btrim('xyxtrimyyx', 'xyz')", "trim"), can_fail=False,
-        duckdb="trim({0}, {1})", spark="trim(BOTH {1} FROM {0})", defaults={1: " "}),
+        duckdb="trim({0}, {1})", defaults={1: " "}),
     Function(
         "trim_left", "ltrim", "text > text; text text > text", ("ltrim('zzzytest', 'xyz')", "test"), can_fail=False,
-        duckdb="ltrim({0}, {1})", spark="trim(LEADING {1} FROM {0})", defaults={1: " "}),
+        duckdb="ltrim({0}, {1})", defaults={1: " "}),
     Function(
         "trim_right", "rtrim", "text > text; text text > text", ("rtrim('testxxzx', 'xyz')", "test"), can_fail=False,
-        duckdb="rtrim({0}, {1})", spark="trim(TRAILING {1} FROM {0})", defaults={1: " "}),
+        duckdb="rtrim({0}, {1})", defaults={1: " "}),
     Function(
         "replace", "replace", "text text text > text", ("replace('abcdefabcdef', 'cd', 'XX')", "abXXefabXXef"),
         can_fail=False, kernel=Kernel("texts.text_functions.text_replace", fallible=True, scratch=True),
-        duckdb=_replace, spark="replace({0}, {1}, {2})", grows=True,
+        duckdb=_replace, grows=True,
     ),
     Function(
         "translate", "translate", "text text text > text", ("translate('12345', '143', 'ax')", "a2x5"),
-        python="text.translate", java=True,
+        python="text.translate",
     ),
     Function(
         "left", "left", "text int4 > text", ("left('abcde', -2)", "abc"), can_fail=False,
-        kernel=Kernel("texts.text_functions.text_left", fallible=True), java=True,
+        kernel=Kernel("texts.text_functions.text_left", fallible=True),
     ),
     Function(
         "right", "right", "text int4 > text", ("right('abcde', 2)", "de"), can_fail=False,
-        kernel=Kernel("texts.text_functions.text_right", fallible=True), java=True,
+        kernel=Kernel("texts.text_functions.text_right", fallible=True),
     ),
     Function(
         "strpos", "strpos position", "text text > int4", ("strpos('high', 'ig')", "2"), can_fail=False,
-        kernel=Kernel("texts.text_values.text_position"), java=True,
+        kernel=Kernel("texts.text_values.text_position"),
     ),
     Function(
         "starts_with", "starts_with ^@", "text text > bool", ("starts_with('alphabet', 'alph')", "t"), can_fail=False,
-        kernel=Kernel("texts.text_values.text_starts_with"), duckdb="starts_with({0}, {1})", spark="startswith({0}, {1})",
+        kernel=Kernel("texts.text_values.text_starts_with"), duckdb="starts_with({0}, {1})",
     ),
     Function(
         "repeat", "repeat", "text int4 > text", ("repeat('Pg', 4)", "PgPgPgPg"),
         kernel=Kernel("texts.text_functions.text_repeat", fallible=True, scratch=True), duckdb=_growing("text_repeat"),
-        spark="text_repeat({0}, {1})", grows=True,
+        grows=True,
     ),
     Function(
         "lpad", "lpad", "text int4 > text; text int4 text > text", ("lpad('hi', 5, 'xy')", "xyxhi"),
-        duckdb=_growing("text_lpad"), spark="text_lpad({0}, {1}, {2})", defaults={2: " "}, grows=True,
+        duckdb=_growing("text_lpad"), defaults={2: " "}, grows=True,
     ),
     Function(
         "rpad", "rpad", "text int4 > text; text int4 text > text", ("rpad('hi', 5, 'xy')", "hixyx"),
-        duckdb=_growing("text_rpad"), spark="text_rpad({0}, {1}, {2})", defaults={2: " "}, grows=True,
+        duckdb=_growing("text_rpad"), defaults={2: " "}, grows=True,
     ),
     Function(
         "reverse", "reverse", "text > text", ("reverse('abcde')", "edcba"), can_fail=False,
         kernel=Kernel("texts.text_functions.text_reverse", fallible=True, scratch=True),
-        spark="reverse({0})",
     ),
     Function(
         "split_part", "split_part", "text text int4 > text", ("split_part('abc~@~def~@~ghi', '~@~', 2)", "def"),
-        kernel=Kernel("texts.text_functions.text_split_part", fallible=True), java=True,
+        kernel=Kernel("texts.text_functions.text_split_part", fallible=True),
     ),
     Function(
         "concat", "concat", "any... > text", ("concat('abcde', 2, NULL, 22, true)", "abcde222t"), strict=False,
-        can_fail=False, duckdb=_concat_all, spark=_joined, takes_output=True,
+        can_fail=False, duckdb=_concat_all, takes_output=True,
     ),
     Function(
         "concat_ws", "concat_ws", "text any... > text", ("concat_ws(',', 'abcde', 2, NULL, 22)", "abcde,2,22"),
-        strict=False, both=_concat_separated, takes_output=True,
+        strict=False, duckdb=_concat_separated, takes_output=True,
     ),
     Function(
         "format", "format", "text > text; text any... > text",
         ("format('Hello %s, %1$s', 'World')", "Hello World, World"), strict=False, duckdb=_format, takes_output=True,
         grows=True,
     ),
-    Function("ascii", "ascii", "text > int4", ("ascii('x')", "120"), python="text.code", java=True),
-    Function("chr", "chr", "int4 > text", ("chr(233)", "é"), python="text.character", spark="text_character({0})"),
-    Function("md5", "md5", "text > text", ("md5('abc')", "900150983cd24fb0d6963f7d28e17f72"), both="md5({0})"),
+    Function("ascii", "ascii", "text > int4", ("ascii('x')", "120"), python="text.code"),
+    Function("chr", "chr", "int4 > text", ("chr(233)", "é"), python="text.character"),
+    Function("md5", "md5", "text > text", ("md5('abc')", "900150983cd24fb0d6963f7d28e17f72"), duckdb="md5({0})"),
     Function(
         "quote_ident", "quote_ident", "text > text", ("quote_ident('Foo bar')", "\"Foo bar\""),
         python="text.quote_ident",
@@ -263,12 +255,12 @@ FUNCTIONS = (
     Function(
         "concat_op", "textcat ||", "text text > text; ||: bytea bytea > bytea", ("'Value: ' || 42", "Value: 42"),
         can_fail=False, kernel=Kernel("texts.text_functions.text_concat", fallible=True, scratch=True),
-        duckdb={"text": _concatenated, "bytea": "({0} || {1})"}, spark="({0} || {1})", infix="||",
+        duckdb={"text": _concatenated, "bytea": "({0} || {1})"}, infix="||",
     ),
     Function(
         "string_to_array", "string_to_array", "text text > text[]; text text text > text[]",
         ("string_to_array('xx~~yy~~zz', '~~', 'yy')", "{xx,NULL,zz}"), strict=False, duckdb=_to_array, defaults={2: None}),
-    Function("padded_text", strict=False, can_fail=False, both="{0}"),
+    Function("padded_text", strict=False, can_fail=False, duckdb="{0}"),
     Function("unistr", "unistr", "text > text", ("unistr('d\\0061t\\+000061')", "data"), python="text.unescaped"),
     Function(
         "parse_ident", "parse_ident", "text > text[]; text bool > text[]",

@@ -1,4 +1,4 @@
-"""Functions of dates and time stamps; both engines run with the session zone UTC.
+"""Functions of dates and time stamps; the engines run with the session zone UTC.
 
 A zone is a constant in the tree; its clock is reached through the functions zone_local and
 zone_utc, never through an engine's session.
@@ -7,11 +7,11 @@ zone_utc, never through an engine's session.
 from __future__ import annotations
 
 from sql.errors import not_supported
-from sql.functions.arguments import literal_bin_us, literal_integer, literal_text
+from sql.functions.arguments import literal_integer, literal_text
 from sql.functions.intervals import date_at_time, span_date_part, span_extract, span_trunc
 from sql.functions.printing import Printer, Rule, in_micros
 from sql.functions.rows import STABLE, VOLATILE, Function, Kernel, Routine, routines
-from sql.times.civil import TIMESTAMP_INFINITY, is_infinite
+from sql.times.civil import TIMESTAMP_INFINITY
 from sql.times.time_fields import FIELD_DIGITS, GROWING_FIELDS
 from sql.tree.expressions import Call, Literal
 from sql.types.datatypes import DATE, TIMESTAMP, TIMESTAMPTZ, SqlType, scaled_numeric
@@ -152,17 +152,12 @@ def _infinite_us(printer: Printer, text: str, kind: SqlType) -> str:
     return f"CASE WHEN {printer.finite(text, kind)} THEN 0 WHEN {later} WHEN {earlier} END"
 
 
-def date_difference(template: str) -> Rule:
-    """Return the rule of date - date for an engine's own difference."""
-
-    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
-        kinds = [argument.type for argument in node.arguments]
-        finite = " AND ".join(map(printer.finite, texts, kinds))
-        infinite = (_infinite_us(printer, text, kind) for text, kind in zip(texts, kinds, strict=True))
-        refused = f"infinite_span('dates', {', '.join(infinite)})"
-        return f"CAST(CASE WHEN {finite} THEN {template.format(*texts)} ELSE {refused} END AS INTEGER)"
-
-    return rule
+def _date_difference(printer: Printer, node: Call, texts: list[str]) -> str:
+    kinds = [argument.type for argument in node.arguments]
+    finite = " AND ".join(map(printer.finite, texts, kinds))
+    infinite = (_infinite_us(printer, text, kind) for text, kind in zip(texts, kinds, strict=True))
+    refused = f"infinite_span('dates', {', '.join(infinite)})"
+    return f"CAST(CASE WHEN {finite} THEN {texts[0]} - {texts[1]} ELSE {refused} END AS INTEGER)"
 
 
 def _moment(template: str) -> Rule:
@@ -186,28 +181,6 @@ def _span(template: str) -> Rule:
     return rule
 
 
-def _moved_date(sign: str) -> Rule:
-    """Return the rule of a moved date: an infinite date stays where it is."""
-
-    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
-        date, days = texts
-        days = f"CASE WHEN {printer.finite(date, node.type)} THEN {days} ELSE {days} * 0 END"
-        return f"({date} {sign} {days})"
-
-    return rule
-
-
-def _date_bin(printer: Printer, node: Call, texts: list[str]) -> str:
-    """Return date_bin: strides and origins are constants; an infinite time stays as it is."""
-    stride, source, origin = node.arguments
-    width = literal_bin_us(stride)
-    if not isinstance(origin, Literal) or not isinstance(origin.value, int) or is_infinite(origin.value):
-        raise not_supported("an origin that is not a finite constant", node.position)
-    micros = printer.micros(texts[1], source.type)
-    start = printer.moment(f"({micros} - pmod({micros} - ({origin.value}L), {width}L))", node.type.family)
-    return f"CASE WHEN {printer.finite(texts[1], source.type)} THEN {start} ELSE {texts[1]} END"
-
-
 # A date or a time stamp moved by an interval.
 MOVED = "; ".join(
     f"{family} interval > {result} as {result} interval"
@@ -224,12 +197,12 @@ FUNCTIONS = (
         "date_trunc", "date_trunc",
         "text timestamp > timestamp; text timestamptz > timestamptz; text timestamptz text > timestamptz; text interval > interval",
         ("date_trunc('hour', timestamp '2001-02-16 20:38:40')", "2001-02-16 20:00:00"), can_fail=False,
-        both=_date_trunc, constants={0: "'hour'", 2: "'Europe/Berlin'"},
+        duckdb=_date_trunc, constants={0: "'hour'", 2: "'Europe/Berlin'"},
     ),
     Function(
         "extract", "extract",
         "text date > numeric; text timestamp > numeric; text timestamptz > numeric; text interval > numeric; text time > numeric",
-        ("extract(hour from timestamp '2001-02-16 20:38:40')", "20"), can_fail=False, both=_extract,
+        ("extract(hour from timestamp '2001-02-16 20:38:40')", "20"), can_fail=False, duckdb=_extract,
         constants={0: "'hour'"},
         missing="text timetz",
     ),
@@ -237,7 +210,7 @@ FUNCTIONS = (
         "date_part", "date_part",
         "text date > float8 as text timestamp; text timestamp > float8; text timestamptz > float8; "
         "text interval > float8; text time > float8",
-        ("date_part('month', interval '2 years 3 months')", "3"), can_fail=False, both=_date_part,
+        ("date_part('month', interval '2 years 3 months')", "3"), can_fail=False, duckdb=_date_part,
         constants={0: "'hour'"},
         missing="text timetz",
     ),
@@ -265,7 +238,7 @@ FUNCTIONS = (
         "date_bin", "date_bin",
         "interval timestamp timestamp > timestamp; interval timestamptz timestamptz > timestamptz",
         ("date_bin('15 minutes', timestamp '2001-02-16 20:38:40', timestamp '2001-02-16 20:05:00')", "2001-02-16 20:35:00"),
-        python="time.date_bin", spark=_date_bin, constants={0: "'1 hour'", 2: "'2001-01-01'"},
+        python="time.date_bin", constants={0: "'1 hour'", 2: "'2001-01-01'"},
     ),
     Function(
         "overlaps", "overlaps", SPANS_OF_TIME,
@@ -326,7 +299,7 @@ FUNCTIONS = (
     ),
     Function(
         "date_add_days", "+", "date int4 > date", ("date '2001-09-28' + 7", "2001-10-05"),
-        duckdb="date_checked({0} + {1})", spark=_moved_date("+"), infix="+",
+        duckdb="date_checked({0} + {1})", infix="+",
     ),
     Function(
         "days_add_date", "+", "int4 date > date", ("7 + date '2001-09-28'", "2001-10-05"),
@@ -335,24 +308,24 @@ FUNCTIONS = (
     Function(
         "add_interval", "+",
         MOVED,
-        ("date '2001-01-31' + interval '1 month'", "2001-02-28 00:00:00"), both=_add_interval,
+        ("date '2001-01-31' + interval '1 month'", "2001-02-28 00:00:00"), duckdb=_add_interval,
         constants={1: "interval '1 month'"},
     ),
     Function(
         "date_at_timetz", "+", "date timetz > timestamptz",
-        ("date '2001-09-28' + timetz '03:00+05'", "2001-09-27 22:00:00+00"), both=date_at_time,
+        ("date '2001-09-28' + timetz '03:00+05'", "2001-09-27 22:00:00+00"), duckdb=date_at_time,
     ),
     Function(
         "date_at_time", "+", "date time > timestamp", ("date '2001-09-28' + time '03:00'", "2001-09-28 03:00:00"),
-        both=date_at_time,
+        duckdb=date_at_time,
     ),
     Function(
         "date_subtract_days", "-", "date int4 > date", ("date '2001-10-01' - 7", "2001-09-24"),
-        duckdb="date_checked({0} - {1})", spark=_moved_date("-"), infix="-",
+        duckdb="date_checked({0} - {1})", infix="-",
     ),
     Function(
         "date_difference", "-", "date date > int4", ("date '2001-10-01' - date '2001-09-28'", "3"),
-        duckdb=date_difference("{0} - {1}"), spark=date_difference("datediff({0}, {1})"), infix="-",
+        duckdb=_date_difference, infix="-",
     ),
     Function(
         "subtract_interval", "-",

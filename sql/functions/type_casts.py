@@ -1,9 +1,7 @@
 """Casts of char(n), time, interval, uuid, bytea, json, jsonb and arrays, and to the digits of
 time(p) and timestamp(p).
 
-Conversions that PostgreSQL makes through text are made through text here. A cast that calls a
-function that only `engine/embedded/functions/type.py` has stands in `TYPE_CASTS`, for DuckDB alone;
-the casts of `SHARED_TYPE_CASTS` are for both engines.
+Conversions that PostgreSQL makes through text are made through text here.
 """
 
 from __future__ import annotations
@@ -159,7 +157,7 @@ def element_cast(printer: Printer, text: str, source: SqlType, target: SqlType, 
     return printer.fit_text(converted(printer, text, source, fixed, node), scaled_numeric(scale), NUMERIC)
 
 
-SHARED_TYPE_CASTS: Mapping[str, CastRule] = {
+TYPE_CASTS: Mapping[str, CastRule] = {
     "bpchar > text": unpadded,
     "text bpchar > bpchar": to_padded,
     f"bpchar > {NUMBERS} bool date timestamp timestamptz": from_padded,
@@ -169,10 +167,6 @@ SHARED_TYPE_CASTS: Mapping[str, CastRule] = {
     "bytea > bytea": "{0}",
     "json > json": "{0}",
     "jsonb > jsonb json": "{0}",
-}
-
-TYPE_CASTS: Mapping[str, CastRule] = {
-    **SHARED_TYPE_CASTS,
     f"{SCALARS} oid char array > bpchar": to_padded,
     "bpchar > time timetz interval uuid bytea json jsonb inet cidr oid array": from_padded,
     "time > text": lambda printer, node, text: limited(f"time_text({text})", node),

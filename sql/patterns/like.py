@@ -29,13 +29,6 @@ def like_pattern(pattern: str, escape: str) -> str:
     return "".join(out)
 
 
-def searches(pattern: str) -> int:
-    """Return how many parts of a pattern in that form are looked for at more than one place: those
-    after a %, but for one of % alone.
-    """
-    return sum(1 for part in pattern.split("%")[1:] if part)
-
-
 def is_quick(pattern: str) -> bool:
     """Return whether all parts of a pattern in that form that are looked for are short."""
     return all(len(part) <= PART_CHARACTERS_MAX for part in pattern.split("%")[1:])

@@ -8,6 +8,7 @@ from sql.tree.expressions import Literal
 from sql.tree.relations import Limit, Relation, Scan
 from sql.tree.walks import rewrite_everywhere
 from sql.types.datatypes import INT8
+from views.plan.hand_over import hand_over
 
 
 def in_spark(root: Relation) -> Relation:
@@ -19,3 +20,8 @@ def in_spark(root: Relation) -> Relation:
         return Limit(replace(node, kind="groups"), Literal(10**9, INT8), None) if isinstance(node, Scan) else node
 
     return rewrite_everywhere(root, grouped)
+
+
+def spark_takes(root: Relation) -> bool:
+    """Tell whether Spark evaluates all of a query."""
+    return hand_over(in_spark(root)) is not None

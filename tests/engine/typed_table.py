@@ -119,12 +119,17 @@ def executor_answer(upper: SparkUpperExecutor, query: str) -> Answer:
     return _answer(lambda root: upper.run("view", in_spark(root), {"v": arrow_table()}, {}), query)
 
 
+def bound(query: str) -> Relation:
+    """Return the tree of a query on the table."""
+    (statement,) = parse(query)
+    assert isinstance(statement, Select)
+    return bind_query(statement.query, TypedTable(), SessionSettings(time_zone="UTC")).root
+
+
 def _answer(run: Callable[[Relation], pa.Table], query: str) -> Answer:
     try:
-        (statement,) = parse(query)
-        assert isinstance(statement, Select)
-        bound = bind_query(statement.query, TypedTable(), SessionSettings(time_zone="UTC"))
-        table = run(bound.root)
+        root = bound(query)
+        table = run(root)
     except SqlError as error:
         return Answer(sqlstate=error.sqlstate)
-    return Answer(tuple(output_rows(table, bound.root.schema)))
+    return Answer(tuple(output_rows(table, root.schema)))

@@ -1,21 +1,26 @@
 """The tables of casts of both engines: (form, target family) -> text with PostgreSQL's meaning.
 
-A missing entry is 0A000. Spark runs in ANSI mode, and cuts a decimal that is cast to an integer.
+A missing entry is 0A000; the embedded engine runs what Spark does not have. Spark runs in ANSI
+mode, and cuts a decimal that is cast to an integer.
 """
 
 from __future__ import annotations
 
 from sql.emit.expressions import cast_table
-from sql.functions.casts import SHARED_CASTS, plain, to_text
-from sql.functions.enums import ENUM_CASTS, SHARED_ENUM_CASTS
+from sql.errors import not_supported
+from sql.functions.casts import PLAIN_CASTS, USUAL_CASTS, limited, plain, to_numeric, to_text
+from sql.functions.enums import ENUM_CASTS
 from sql.functions.printing import Printer
 from sql.functions.records import RECORD_CASTS
-from sql.functions.type_casts import SHARED_TYPE_CASTS, TYPE_CASTS
+from sql.functions.type_casts import TYPE_CASTS
 from sql.tree.expressions import Cast
 
 
-def _round_float(printer: Printer, node: Cast, text: str) -> str:
-    return plain(printer, node, f"rint({text})")
+def _same_text(printer: Printer, node: Cast, text: str) -> str:
+    """Return a text that is cut nowhere."""
+    if limited(text, node) != text:
+        raise not_supported(f"a cast to {node.type.sql_name} in Spark", node.position)
+    return text
 
 
 def _round_numeric(printer: Printer, node: Cast, text: str) -> str:
@@ -25,7 +30,7 @@ def _round_numeric(printer: Printer, node: Cast, text: str) -> str:
 
 DUCKDB_CASTS = cast_table(
     {
-        **SHARED_CASTS,
+        **USUAL_CASTS,
         **TYPE_CASTS,
         **ENUM_CASTS,
         **RECORD_CASTS,
@@ -36,11 +41,10 @@ DUCKDB_CASTS = cast_table(
 )
 SPARK_CASTS = cast_table(
     {
-        **{key: rule for key, rule in SHARED_CASTS.items() if not key.startswith(("text > date", "text > timestamp"))},
-        **SHARED_TYPE_CASTS,
-        **SHARED_ENUM_CASTS,
-        "float4 float8 > int2 int4 int8": _round_float,
+        **PLAIN_CASTS,
+        "int2 int4 int8 numeric > numeric": to_numeric,
         "numeric > int2 int4 int8": _round_numeric,
-        "bool int2 int4 int8 numeric > text": to_text("CAST({0} AS STRING)"),
+        "text > text": _same_text,
+        "bpchar > text": lambda printer, node, text: _same_text(printer, node, printer.blank_trimmed(text)),
     }
 )

@@ -14,12 +14,8 @@ import pytest
 
 from engine.embedded.functions import regular_expressions as functions
 from engine.embedded.patterns.like import like
-from engine.spark.upper import SparkUpperExecutor
 from sql.errors import SqlError
-from sql.patterns.grammar import parsed
 from sql.patterns.similar import similar_pattern
-from tests.engine.spark.test_upper import Sut, check_expressions
-from tests.randomized.regular_patterns import RandomPattern
 
 TEN_KB = "a" * 10_000
 WORDS = "ab cd " * 1_700
@@ -238,28 +234,3 @@ def test_no_like_takes_more_than_linear_time(text: str, pattern: str) -> None:
     began_s = time.monotonic()
     assert not like(text, pattern, "\\")
     assert time.monotonic() - began_s < 5
-
-
-@pytest.mark.slow
-def test_spark_matches_as_postgresql(
-    oracle: psycopg.Connection[Any], upper: SparkUpperExecutor, inputs: dict[str, Any]
-) -> None:
-    """Match texts with random patterns, and with patterns on which Java's own matcher would not
-    end.
-    """
-    patterns = []
-    for seed in range(200):
-        pattern = RandomPattern(seed).pattern
-        try:
-            parsed(pattern)
-        except SqlError:
-            continue
-        if not any(look in pattern for look in ("(?=", "(?!", "(?<")):
-            patterns.append(pattern)
-    literals = [pattern.replace("'", "''") for pattern in patterns[:60]]
-    expressions = [f"c ~ '{literal}'" for literal in literals]
-    expressions += [
-        f"repeat(c, 5000) ~ '{pattern}'" for pattern in ("^(a+)+$", "(a|a)*!", "(.*)*!", "(a?){100}a{100}!")
-    ]
-    expressions += ["repeat(c, 200) like '%a%a%a%a%a%a%a%a%!'", "repeat(c, 200) like '%_a%_a%_a%_a%_a%!%'"]
-    check_expressions(oracle, Sut(upper, inputs), expressions)

@@ -45,6 +45,12 @@ def test_only_py4j_listens_and_it_wants_its_token(spark: SparkRuntime) -> None:
 
 def test_the_server_listens_for_clients_alone(server: AntumbraServer) -> None:
     own = server.process_id
+    with server.connect() as connection:
+        connection.execute("CREATE FOREIGN TABLE ports (k int) SERVER stream")
+        groups = "SELECT k, count(*) AS n FROM ports GROUP BY k"
+        # Is made by Spark, over no groups.
+        connection.execute(f"CREATE VIEW sizes AS SELECT n, count(*) FROM ({groups}) g GROUP BY n".encode())
+        connection.execute("DROP FOREIGN TABLE ports CASCADE")
     # Spark may be starting, and PySpark's port for accumulators closes in a thread.
     deadline = time.monotonic() + CLOSING_S_MAX
     while not listens_for_clients_alone(server) and time.monotonic() < deadline:

@@ -6,10 +6,22 @@ from decimal import Decimal
 
 import pytest
 
-from sql.emit.spark import SparkExpressions, emit_spark, spark_supports
-from sql.tree.expressions import AggregateCall, Call, Cast, Column, Literal, SortKey, WindowCall
-from sql.tree.relations import Aggregate, OutputColumn, Scan, Window
-from sql.types.datatypes import BOOL, DATE, INT2, INT8, TEXT, TIMESTAMP, TIMESTAMPTZ, numeric, scaled_numeric
+from sql.emit.spark import SparkExpressions, emit_spark
+from sql.errors import SqlError
+from sql.tree.expressions import AggregateCall, Call, Cast, Column, Expression, Literal, SortKey, WindowCall
+from sql.tree.relations import Aggregate, OutputColumn, Project, Relation, Scan, Window
+from sql.types.datatypes import (
+    DATE,
+    INT2,
+    INT8,
+    INTERVAL,
+    TEXT,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    SqlType,
+    numeric,
+    scaled_numeric,
+)
 
 GROUPS = Scan(
     "groups", "groups", (OutputColumn("a b", TEXT), OutputColumn("n", INT8), OutputColumn("x", scaled_numeric(None)))
@@ -48,18 +60,31 @@ def test_constants(literal: Literal, expected: str) -> None:
     assert SparkExpressions(()).text(literal) == expected
 
 
-def test_patterns_escape_only_what_must_be() -> None:
-    like = Call("like", (NAME, Literal("a\\b\\%_!", TEXT), Literal("\\", TEXT)), BOOL)
-    assert SparkExpressions(("c",)).text(like) == "(c LIKE 'ab\\\\%_!' ESCAPE '\\\\')"
-
-
 def test_integer_division_is_cast_back() -> None:
     call = Call("divide", (Column(0, "a", INT2), Column(1, "b", INT2)), INT2)
     assert SparkExpressions(("a", "b")).text(call) == "CAST((a div b) AS SMALLINT)"
 
 
-def test_support_is_known_before_running() -> None:
-    assert spark_supports(Call("divide", (AVERAGE, AVERAGE), scaled_numeric(None)), 3)
-    assert spark_supports(Cast(Column(0, "a", TEXT), numeric(10, 2)), 1)
-    assert not spark_supports(Cast(Column(0, "a", TEXT), DATE), 1)
-    assert not spark_supports(Call("frobnicate", (COUNT,), INT8), 3)
+@pytest.mark.parametrize(
+    "beyond",
+    [
+        Call("divide", (AVERAGE, AVERAGE), scaled_numeric(None)),
+        Call("lower", (NAME,), TEXT),
+        Call("greatest", (AVERAGE, AVERAGE), scaled_numeric(None)),
+        Cast(NAME, numeric(10, 2)),
+        Cast(NAME, SqlType("varchar", 2), True),
+        Cast(COUNT, TEXT),
+        AggregateCall("sum", (Column(3, "span", INTERVAL),), INTERVAL),
+        AggregateCall("var_pop", (COUNT,), scaled_numeric(None)),
+    ],
+)
+def test_what_spark_has_not_exactly_is_refused(beyond: Expression | AggregateCall) -> None:
+    schema = (*GROUPS.schema, OutputColumn("span", INTERVAL))
+    groups = Scan("groups", "groups", schema)
+    root: Relation = (
+        Aggregate(groups, (), (("a", beyond),))
+        if isinstance(beyond, AggregateCall)
+        else Project(groups, (("a", beyond),))
+    )
+    with pytest.raises(SqlError, match="0A000"):
+        emit_spark(root, {"groups": "groups"})

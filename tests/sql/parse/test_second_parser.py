@@ -87,7 +87,11 @@ def test_printed_queries_are_read_as_the_dialect(seed: int) -> None:
         root = bound(view.query.replace(SOURCE, case.stream), relations)
         columns = tuple(ColumnDescription(column.name, column.type) for column in root.schema)
         relations[view.name] = RelationDescription(view.name, "view", 16385, columns)
-        text = emit_spark(root, {case.stream: case.stream})
+        try:
+            text = emit_spark(root, {case.stream: case.stream})
+        except SqlError as error:
+            assert error.sqlstate == "0A000", "Spark has few functions"
+            continue
         assert isinstance(sqlglot.parse_one(text, read="spark"), other.Query), text
     for query in random_queries(seed)[len(case.views) :]:
         if "$" in query:
