@@ -102,7 +102,7 @@ def test_what_eager_grouping_says(server: AntumbraServer) -> None:
             assert "Rule (b)" in (refused.value.diag.message_detail or ""), "there is one stream"
             notices.clear()
             ours.execute(f"CREATE VIEW whole AS {query.replace('count(*)', 'count(DISTINCT c)')}".encode())
-            assert notices == ["eager grouping keeps every column of stream told: 40 bytes for each distinct row"]
+            assert notices == ["eager grouping keeps every column of stream told: 56 bytes for each distinct row"]
             with pytest.raises(psycopg.errors.InvalidParameterValue, match="stream_join"):
                 ours.execute(f"CREATE VIEW refused WITH (stream_join = later) AS {query}".encode())
         finally:

@@ -50,14 +50,6 @@ CASES = (
         ),
     ),
     (
-        "SELECT svc, sum(date_trunc('year', at) - '2020-01-01 00:00Z') FROM hinted GROUP BY svc",
-        "computed of",
-        (
-            "SELECT svc, sum(date_trunc('year', at) - '2020-01-01 00:00Z') "
-            "FROM (SELECT svc, at, count(*) AS n FROM hinted GROUP BY svc, at) g, generate_series(1, g.n) GROUP BY svc"
-        ),
-    ),
-    (
         "SELECT svc, string_agg(DISTINCT payload, ', ') FROM hinted GROUP BY svc",
         "SELECT svc, string_agg(value, ', ' ORDER BY value) FROM (SELECT DISTINCT svc, payload AS value FROM hinted) d GROUP BY svc",
         "SELECT svc, string_agg(value, ', ' ORDER BY value) FROM (SELECT DISTINCT svc, payload AS value FROM hinted) d GROUP BY svc",
