@@ -175,18 +175,22 @@ FUNCTIONS = (
     ),
     Function(
         "read_number", "to_number", "text text > numeric", ("to_number('12,454.8-', '99G999D9S')", "-12454.8"),
-        volatility=STABLE, python="number_formats.read",
+        volatility=STABLE, python="number_reading.read",
     ),
     Function(
         "format_number", "to_char",
-        "int4 text > text as numeric text; int8 text > text as numeric text; numeric text > text as numeric text",
-        ("to_char(-125.8, '999D99S')", "125.80-"), volatility=STABLE, python="number_formats.formatted",
-        constants={1: "'99'"},
+        "int4 text > text; int8 text > text; numeric text > text",
+        ("to_char(-125.8, '999D99S')", "125.80-"), volatility=STABLE,
+        python={
+            "int4": "number_formats.formatted_int4",
+            "int8": "number_formats.formatted_int8",
+            "numeric": "number_formats.formatted",
+        },
         missing="float4 text; interval text",
     ),
     Function(
         "format_float", "to_char", "float8 text > text", ("to_char(125.8::float8, '999D9')", " 125.8"),
-        python="number_formats.formatted_float", constants={1: "'99'"},
+        python="number_formats.formatted_float",
     ),
     Function(
         "add", "+", f"{alike(NUMBERS)}; {MIXED}; {across(FLOATS)}", ("1 + 2.50", "3.50"),

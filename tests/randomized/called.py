@@ -56,6 +56,12 @@ SPELLED = frozenset({"position", "extract", "overlaps"})
 PATTERNS = ("'a'", "'^[a-c]+'", "'(b|x)'", "'l{2}o?'")
 OPTIONS = ("''", "'i'")
 SMALL = ("0", "1", "3", "12")
+# Each text has a number for each template, most often not the whole of the text.
+NUMBER_TEXTS = ("'1,234.5'", "'-12'", "' 7.25-'", "'+3x4'", "'<98>'", "'5%6 7'", "'$ 1.5'", "'1-2'")
+NUMBER_TEMPLATES = (
+    *("'99'", "'9999'", "'S9,999.9'", "'999S'", "'99G999D9MI'", "'FM9999D9PR'", "'99V99'", "'9999TH'", "'L9x99'"),
+    *("'SG9 999'", "'PL999'", "'B0,999'", "'9\"a\"99'"),
+)
 # What stands in the place of an argument that has few good values.
 ARGUMENTS: Mapping[str, Mapping[int, Sequence[str]]] = {
     "substring": {2: SMALL},
@@ -93,7 +99,10 @@ ARGUMENTS: Mapping[str, Mapping[int, Sequence[str]]] = {
         6: ("'Europe/Berlin'",),
     },
     "jsonb_set_lax": {4: ("'use_json_null'", "'delete_key'", "'return_target'")},
-    "read_number": {0: ("'1,234.5'", "'-12'"), 1: ("'S9,999.9'",)},
+    "read_number": {0: NUMBER_TEXTS, 1: NUMBER_TEMPLATES},
+    # PostgreSQL's int4 wraps around when V multiplies it.
+    "format_number": {1: [each for each in NUMBER_TEMPLATES if "V" not in each]},
+    "format_float": {1: ("'99'", "'S0999'", "'FM9,999PR'")},
     "read_timestamp": {0: ("'2024-02-29'",), 1: ("'YYYY-MM-DD'",)},
     "read_date": {0: ("'2024-02-29'",), 1: ("'YYYY-MM-DD'",)},
     "make_interval": dict.fromkeys(range(7), ("0", "3", "-2")),

@@ -1,0 +1,27 @@
+-- to_number and to_char of texts and numbers that do not line up with their templates, each answered wrongly once; errors of templates.
+SELECT to_number('1,234.5', 'S99'), to_number('1x2', '99'), to_number('1.5', '99'), to_number('1-2', '999'), to_number('-34418>', '"x"9\'), to_number('8>5.9', 'pl-99-');
+SELECT to_number(t, f), t, f FROM (VALUES ('+7-5,9x$', '9D'), ('516 ', '9SP9SP9B'), ('.29>', '1€9"ab'), ('+37,665.4 -', 'PL09%'), ('-88', '"x"9099D900MI'), ('-748.66 ', 'PL0%mi%9G'), ('<é52+', 'E9"x"9"ab0'), ('<410.3085 ', 'PL9G09,9%'), ('- 088.241', '999"\""9FMTh'), ('- 2.', '"x",9D '), ('943,042+', 'é9"\""'), ('7$>', '9\"9v0éCé')) v(t, f);
+SELECT to_number(t, f), t, f FROM (VALUES ('$20.4222 -', 'MI00,%'), ('-1609.644-', '$,9,GG,'), ('$7€7', '09"ab9'), ('4>4$xe>5', '$999G9PR'), ('€30.130', '€,\"00€'), ('.5968-8+', 'FM,9,9'), ('0531', '."\""é'), ('98e8+ -9', 'MI%C99'), ('-72.6 ', '99,9G'), ('7,66', ' $0'), ('+69.2-', 'FM909909.'), ('11,+$,-63', 'SG999.09 '), ('  867561>', 'FM99,,G0G'), ('02-7 ->3<', '"x"9D%'), ('e-0 6€', '1109')) v(t, f);
+SELECT to_number('06', 'PL9GGG9GVth'), to_number('56245.>', 'FMthx,09PR'), to_number('.9372 -', 'BG9GD00 '), to_number('89$+', 'S9G0999V9th'), to_number(' -214166.2629 ', '$,,9999V900L'), to_number('€676.02%', 'lgPL99'), to_number('3+2', '\,v9Mi9xth'), to_number('12345', 'V999999999999999999');
+SELECT to_number('12', '') IS NULL;
+SELECT to_number('abc', '999');
+SELECT to_number('', '9');
+SELECT to_number('-', '9');
+SELECT to_number('123', '9.9');
+SELECT to_number(' -660%', 'FMD9PL');
+SELECT to_number('1', '9PR9');
+SELECT to_number('1', 'SSG');
+SELECT to_number('1', 'S9MI');
+SELECT to_number('1', '9.9V');
+SELECT to_number('1', 'MI9PR');
+SELECT to_number('', 'RN');
+SELECT to_number('1e3', '9EEEE');
+SELECT to_number('1', 'EEEE9');
+SELECT to_number('1', 'FM9EEEE');
+SELECT to_char(-0.1, '"ab90dG999D'), to_char(0, 'plx1Mi0PL0'), to_char(-485, '"\""999999gmi'), to_char(-0.1, 'pl'), to_char(12, ' 9C9'), to_char(-485, 'SGSP99%99'), to_char(-485, '%FM"x"MiMi,9'), to_char(-485, 'PLG,09999DSG'), to_char(7, 'SPR'), to_char(-485, '€0s9'), to_char(0, 'FMS,'), to_char(7, '9MiS€é$v0$');
+SELECT to_char(-485, 'DxS9'), to_char(7::float8, 'FMpl909%xSP'), to_char(-0.1::float8, 'miMIFM0mi'), to_char(0::float8, 'FM9G99D'), to_char(12, '99."x"'), to_char(123456789012345.6::float8, '999999999999999.99" x"'), to_char('NaN'::numeric, '999.99"x"'), to_char(-12.5, 'FM99.9PR'), to_char(12.5, 'FM99.9S');
+SELECT to_char(n, 'RN'), to_char(n, 'FMrn "is" SG'), to_char(n, '999th'), to_char(n, 'FM9999TH'), to_char(n, 'L999'), to_char(n, 'B999'), to_char(n, '99V99'), to_char(n, '9.99EEEE'), to_char(n::numeric / 8, '9EEEE'), to_char(n::float8, '9EEEE'), to_char(n::float8, '9V9') FROM (VALUES (25), (-12), (113), (2), (0), (3999), (4000)) v(n);
+SELECT to_char(25, '9EEEE'), to_char(25::bigint, '9EEEE'), to_char(9.99, '9EEEE'), to_char('NaN'::numeric, '9.9EEEE'), to_char('-Infinity'::float8, '9.9EEEE'), to_char('NaN'::float8, 'RN');
+SELECT to_char('NaN'::numeric, 'RN');
+SELECT to_char('NaN'::numeric, '999TH');
+SELECT to_char(99999999999, 'RN');
