@@ -16,7 +16,7 @@ help:
 	@echo "make setup      set up .venv alone"
 	@echo "make check      format, lint, types, import contracts, house rules, fast tests"
 	@echo "make golden     write what is made today into the tests' data files: trees, printed text, rights, catalog rows, plans"
-	@echo "make test-long  the random tests with 10,000 cases, every fault at every event, writers and readers of one ring, a million wrong messages, the soak with 200 kills; writes tests/evidence/*.json"
+	@echo "make test-long  the whole suite of SQLAlchemy, small runs of the benchmarks, the random tests with 10,000 cases, every fault at every event, writers and readers of one ring, a million wrong messages, the soak with 200 kills; writes tests/evidence/*.json"
 	@echo "make load       locust against a server of its own, 30 s, without a browser"
 	@echo "make bench      the first numbers, PostgreSQL beside them in the same run"
 	@echo "make durability what the log, checkpoints and restarts cost, PostgreSQL beside them in the same run; half an hour"
@@ -53,6 +53,7 @@ golden: setup
 
 test-long: setup
 	@docker/setup.sh postgres
+	@$(BIN)/python -m pytest $(SHARED) -m long --long
 	@$(BIN)/python -m pytest tests/randomized --cases 10000 --seconds 57600 --timeout 60000 --write-evidence
 	@$(BIN)/python -m pytest tests/views/codegen/test_hostile_names.py --cases 10000 --timeout 15000
 	@$(BIN)/python -m pytest tests/end_to_end/test_protocol.py tests/end_to_end/test_random_conditions.py --cases 2000 --timeout 15000

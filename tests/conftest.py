@@ -23,7 +23,7 @@ from tests.oracle.postgres import PostgresCluster
 from tests.started import refuse_to_start, starts_something
 
 # A share of what `make test-long` tries, so that `make test` stays below a quarter of an hour.
-CASES_DEFAULT = 200
+CASES_DEFAULT = 150
 SECONDS_DEFAULT = 240.0
 SEED_DEFAULT = 20_261_120
 
@@ -43,6 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--check", action="store_true", help="only what starts no server, no PostgreSQL and no JVM; starting one fails"
     )
+    group.addoption("--long", action="store_true", help="what is marked long, too")
     group.addoption("--write-evidence", action="store_true", help="write tests/evidence/<suite>.json")
 
 
@@ -61,10 +62,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if starts_something(item) or "end_to_end" in item.path.parts:
             item.add_marker(pytest.mark.slow)
-    if config.getoption("--check"):
-        slow = [item for item in items if item.get_closest_marker("slow") is not None]
-        config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if item.get_closest_marker("slow") is None]
+    left_out = {
+        name
+        for name, is_left_out in (("slow", config.getoption("--check")), ("long", not config.getoption("--long")))
+        if is_left_out
+    }
+    deselected = [item for item in items if any(mark.name in left_out for mark in item.iter_markers())]
+    if deselected:
+        config.hook.pytest_deselected(items=deselected)
+        gone = set(deselected)
+        items[:] = [item for item in items if item not in gone]
     put_longest_first(config, items)
 
 

@@ -50,7 +50,7 @@ def test_the_report_has_the_geometric_mean() -> None:
     assert text[4] == "| geometric mean, at least 2: holds | | | 2.00 |"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_tiny_run(tmp_path: Path) -> None:
     arguments = ["--scale-factor", "0.01", "--runs", "1", "--only", "q03", "q06", "--data", str(tmp_path)]
     # Whatever else the machine does.

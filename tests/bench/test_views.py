@@ -56,7 +56,7 @@ def test_latencies_are_read_from_the_log_and_compared() -> None:
     assert (ratio.value, longest.value) == (300.0, 300.0) and not longest.holds and not ratio.holds
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_refreshes_beside_inserts() -> None:
     found = interference.measure(interference.Sizes(trial_s=1, phase_s=2, turns=1))
     assert found.refreshes > 0 and found.alone_ms and found.beside_ms
