@@ -99,7 +99,7 @@ def postgres() -> Iterator[PostgresCluster]:
     # Not below pytest's private folder: the cluster runs as a user of its own.
     with tempfile.TemporaryDirectory(prefix="antumbra-oracle-") as folder:
         Path(folder).chmod(0o755)
-        cluster = PostgresCluster(Path(folder) / "postgres")
+        cluster = PostgresCluster(Path(folder) / "postgres", autovacuum=False)
         cluster.start()
         yield cluster
         cluster.stop()
