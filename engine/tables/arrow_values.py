@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ringbuffer.decode.json_texts import jsonb_texts
 from ringbuffer.decode.numeric_texts import numeric_texts
 from sql.errors import SqlError
 from sql.functions.constants import unscaled_value
@@ -73,7 +75,10 @@ def text_array(texts: pa.Array, kind: SqlType, time_zone: str, styles: InputStyl
     Raises FieldError for the first text that is no value.
     """
     if kind.family == "numeric" and kind.precision is None:
-        return _numerics(texts, kind, time_zone, styles)
+        return _with_others(*_numerics(texts, kind), texts, kind, time_zone, styles)
+    if kind.family in ("json", "jsonb"):
+        printed, left = jsonb_texts(texts)
+        return _with_others(printed if kind.family == "jsonb" else texts, left, texts, kind, time_zone, styles)
     quick = _plain_form(texts, kind)
     if quick is not None:
         return quick
@@ -92,13 +97,18 @@ def _by_value(texts: pa.Array, kind: SqlType, time_zone: str, styles: InputStyle
     return column_array(values, kind).take(encoded.indices)
 
 
-def _numerics(texts: pa.Array, kind: SqlType, time_zone: str, styles: InputStyles) -> pa.Array:
-    """Return texts as plain numerics. A kernel reads all but the unusual ones."""
+def _numerics(texts: pa.Array, kind: SqlType) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+    """Return texts as plain numerics, and which of them no kernel reads."""
     unscaled, scales, left = numeric_texts(texts)
     form = arrow_type(kind)
     decimals = pa.Array.from_buffers(form.field(0).type, len(texts), [None, pa.py_buffer(unscaled)])
-    mask = texts.is_null()
-    found = pa.StructArray.from_arrays([decimals, pa.array(scales)], fields=list(form), mask=mask)
+    return pa.StructArray.from_arrays([decimals, pa.array(scales)], fields=list(form), mask=texts.is_null()), left
+
+
+def _with_others(
+    found: pa.Array, left: npt.NDArray[np.bool_], texts: pa.Array, kind: SqlType, time_zone: str, styles: InputStyles
+) -> pa.Array:
+    """Return what a kernel found, with the values of the unusual texts that it left."""
     if not left.any():
         return found
     places = np.flatnonzero(left)

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from engine.embedded.arrow_numerics import one_array
 from engine.embedded.error_mark import marked
 from engine.embedded.functions.jsonb_keys import jsonb_key
+from ringbuffer.decode.json_texts import jsonb_texts
 from sql.errors import SqlError
 from sql.times import interval_values
 from sql.times.civil import DAY_US, is_infinite
@@ -244,6 +246,28 @@ def reader(kind: SqlType) -> Scalar:
     return lambda text: input_value(text, kind)
 
 
+def json_reader(kind: SqlType) -> ArrowFunction:
+    """Return the input function of json or jsonb over a column; a kernel reads the usual texts."""
+    read = reader(kind)
+
+    def run(column: pa.ChunkedArray) -> pa.Array:
+        texts = one_array(column)
+        printed, left = jsonb_texts(texts)
+        found = printed if kind == JSONB else texts
+        if not left.any():
+            return found
+        mask = pa.array(left)
+        try:
+            others = [read(text) for text in texts.filter(mask).to_pylist()]
+        except SqlError as error:
+            failed = marked(error)
+        else:
+            return pc.replace_with_mask(found, mask, pa.array(others, pa.string()))
+        raise ValueError(failed)
+
+    return run
+
+
 _TEXT, _TEXTS = "VARCHAR", "VARCHAR[]"
 TYPE_SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("interval_text", [INTERVAL_TYPE], _TEXT, interval_text),
@@ -267,8 +291,6 @@ TYPE_SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("uuid_from_text", [_TEXT], _TEXT, reader(UUID)),
     ("bytea_text", ["BLOB"], _TEXT, bytea_text),
     ("bytea_from_text", [_TEXT], "BLOB", reader(BYTEA)),
-    ("json_from_text", [_TEXT], _TEXT, reader(JSON)),
-    ("jsonb_from_text", [_TEXT], _TEXT, reader(JSONB)),
     ("jsonb_bool", [_TEXT], "BOOLEAN", jsonb_bool),
     ("jsonb_number", [_TEXT, _TEXT], NUMERIC_TYPE, jsonb_number),
     ("jsonb_key", [_TEXT], "BLOB", jsonb_key),
@@ -294,6 +316,8 @@ TYPE_SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
 ]
 # Functions over whole columns, which handle NULL themselves.
 COLUMN_SPECIFICATIONS: list[tuple[str, list[str], str, ArrowFunction]] = [
+    ("json_from_text", [_TEXT], _TEXT, json_reader(JSON)),
+    ("jsonb_from_text", [_TEXT], _TEXT, json_reader(JSONB)),
     ("interval_key", [INTERVAL_TYPE], INTERVAL_KEY_TYPE, interval_key),
     ("interval_sum", [INTERVAL_TYPE, INTERVAL_TYPE], INTERVAL_TYPE, interval_sum(1)),
     ("interval_difference", [INTERVAL_TYPE, INTERVAL_TYPE], INTERVAL_TYPE, interval_sum(-1)),
