@@ -222,7 +222,10 @@ class QueryEngine:
     def take_cursor(self) -> Cursor:
         """Return a cursor for a caller that gives it back."""
         with self._lock:
-            return self._idle.pop() if self._idle else Cursor(self._database.cursor())
+            cursor = self._idle.pop() if self._idle else Cursor(self._database.cursor())
+        # The statement that had the cursor before may have been cancelled.
+        cursor.run.is_stopped = False
+        return cursor
 
     def give_back(self, cursor: Cursor) -> None:
         """Take a cursor back; no transaction is open on it."""
@@ -325,7 +328,6 @@ class QueryEngine:
             yield
             return
         with self._lock:
-            cursor.run.is_stopped = False
             self._running[token] = cursor
         try:
             yield

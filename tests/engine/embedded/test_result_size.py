@@ -100,3 +100,14 @@ def test_interrupt_between_batches(engine: QueryEngine) -> None:
     with pytest.raises(SqlError) as caught:
         engine.run(bound(text), {}, token)
     assert caught.value.sqlstate == "57014" and time.monotonic() - begin < 5
+
+
+def test_a_cancel_ends_no_later_statement(engine: QueryEngine) -> None:
+    """Constants are computed on a second cursor, which a cancelled statement may have had."""
+    text = "SELECT 1 AS x FROM generate_series(1, 2) WHERE 'a' < regexp_replace('hello', '[ab]+', '')"
+    cursors = [engine.take_cursor() for _ in range(3)]
+    for cursor in cursors:
+        cursor.interrupt()
+        engine.give_back(cursor)
+    assert engine.run(bound(text), {}, object()).num_rows == 2
+    assert engine.run(bound(text), {}).num_rows == 2
