@@ -182,7 +182,6 @@ async def listen(config: ServerConfig, tls: ssl.SSLContext | None) -> None:
             database = Database(config, SystemClock(), DiskStorage())
             end_by_signals(stop.set, config.shutdown_wait_s_max, database.process_ids)
             database.open()
-            database.tell_listeners(asyncio.get_running_loop().call_soon_threadsafe)
             tell_password(database)
             # Modules and compiled code stay to the end: a collection that went through them would
             # hold up every client.

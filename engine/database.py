@@ -8,9 +8,7 @@ definitions and rows of the data folder.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +25,6 @@ from engine.ddl.restore import Engines as Builders
 from engine.ddl.restore import restore_catalog
 from engine.ddl.schemas import drop_schemas
 from engine.ddl.table_work import TableWork
-from engine.dialect.notifications import Notifications
 from engine.embedded.result_rows import ResultLimits
 from engine.embedded.warm_up import warm_up_functions
 from engine.execution.registry import load
@@ -160,7 +157,7 @@ class Database:
             lambda: self.workers.submit(self.compilers.prepare),
         )
         settings = server_settings(self.config)
-        return Shared(parts, self.clock.now_us(), self.workers, Locks(), Turns(), Notifications(), settings)
+        return Shared(parts, self.clock.now_us(), self.workers, Locks(), Turns(), settings)
 
     @property
     def process_ids(self) -> npt.NDArray[np.int64]:
@@ -185,18 +182,6 @@ class Database:
         self.kernels.make_durable(path for view in self.definitions.attached for path in view.state.kernel_paths)
         self.checkpoints.start(last_position)
         self.scheduled.periodic.start()
-
-    def tell_listeners(self, call_soon: Callable[..., object]) -> None:
-        """Tell of changes of views.
-
-        call_soon: calls a function on the loop of the sessions, from any thread.
-        """
-        self.engines.changes.is_heard = self.shared.notifications.has
-        self.engines.changes.tell = partial(call_soon, self.tell_of)
-
-    def tell_of(self, channel: str) -> None:
-        """Tell those that listen to a view's name that its rows are others."""
-        self.shared.notifications.publish(0, [(channel, "")])
 
     def recover(self) -> int:
         """Restore the definitions, and what checkpoint and log have of the streams' rows.

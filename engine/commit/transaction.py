@@ -7,7 +7,7 @@ its part on durable tables after it has touched one.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 
 from engine.catalog.image import CatalogImage
@@ -76,7 +76,7 @@ class Savepoint:
     Attributes:
         operations_count: operations before it.
         image: the catalog of the transaction then.
-        notices_count, listening_count: how many of them waited for COMMIT.
+        after_commit_count: the effects that waited for COMMIT.
         settings: the settings then.
         portals: the cursors that were open.
         tables: None before the block has touched a table.
@@ -85,8 +85,7 @@ class Savepoint:
     name: str
     operations_count: int
     image: CatalogImage | None
-    notices_count: int
-    listening_count: int
+    after_commit_count: int
     settings: SettingsMark
     portals: frozenset[str]
     tables: TableMark | None
@@ -110,9 +109,7 @@ class Transaction:
         serializable: true if it fails rather than do what no serial order of the serializable
             transactions would do.
         holds_snapshot: true if its client uses savepoints.
-        notices: channels and payloads of NOTIFY, each once; sent at COMMIT.
-        listening: LISTEN (True) and UNLISTEN (False) by channel, None for all channels; done at
-            COMMIT.
+        after_commit: what it does to sessions after COMMIT, in order; equal effects are one.
         number: what txid_current() has returned.
         again: how all its statements are done again after a stream was altered before COMMIT.
         was_seen: true if a statement of it can't be done again: the client has seen rows of the
@@ -138,8 +135,7 @@ class Transaction:
     arrival_us: int = 0
     serializable: bool = False
     savepoints: list[Savepoint] = field(default_factory=list)
-    notices: dict[tuple[str, str], None] = field(default_factory=dict)
-    listening: list[tuple[str | None, bool]] = field(default_factory=list)
+    after_commit: dict[Hashable, None] = field(default_factory=dict)
     number: int | None = None
     again: Again | None = None
     was_seen: bool = False
@@ -180,7 +176,7 @@ class Transaction:
         well.
         """
         done = self.was_seen or self.writes or self.image is not None or self.holds_ddl_lock
-        return not (done or self.notices or self.listening or self.savepoints)
+        return not (done or self.after_commit or self.savepoints)
 
     def define_in(self, committed: CatalogImage) -> None:
         """Go on with the newest catalog, which this transaction will change.
@@ -224,9 +220,8 @@ class Transaction:
         self.image = savepoint.image
         if self.image is None and self.tables is not None:
             self.tables.unseen = frozenset()
-        for notice in list(self.notices)[savepoint.notices_count :]:
-            del self.notices[notice]
-        del self.listening[savepoint.listening_count :]
+        for effect in list(self.after_commit)[savepoint.after_commit_count :]:
+            del self.after_commit[effect]
 
     def drop(self) -> None:
         """Forget all operations (ROLLBACK)."""
@@ -235,8 +230,7 @@ class Transaction:
                 operation.close()
         self.operations.clear()
         self.savepoints.clear()
-        self.notices.clear()
-        self.listening.clear()
+        self.after_commit.clear()
         self.image = None
         self.end_tables()
 

@@ -4,6 +4,7 @@ that is committed, and what is only true at this moment.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,21 @@ if TYPE_CHECKING:
     from engine.catalog.image import CatalogImage
     from engine.execution.work import Work
 
+Rows = list[dict[str, Any]]
+# The relation -> the function that returns its rows for a statement, from any thread.
+SHOWN: dict[str, Callable[[Work], Rows]] = {}
+
+
+def shows(relation: str) -> Callable[[Callable[[Work], Rows]], Callable[[Work], Rows]]:
+    """Register the function that returns the rows of a relation, or of a function of its name."""
+
+    def register(rows: Callable[[Work], Rows]) -> Callable[[Work], Rows]:
+        assert relation not in SHOWN, relation
+        SHOWN[relation] = rows
+        return rows
+
+    return register
+
 
 def session_context(work: Work, image: CatalogImage) -> SessionContext:
     """Return the context of a statement. From any thread."""
@@ -25,7 +41,9 @@ def session_context(work: Work, image: CatalogImage) -> SessionContext:
     settings, names, threads = work.settings, work.names, work.threads
     live: list[Any] = []
 
-    def activity(relation: str) -> list[dict[str, Any]] | None:
+    def activity(relation: str) -> Rows | None:
+        if relation in SHOWN:
+            return SHOWN[relation](work)
         match relation:
             case "pg_settings":
                 return setting_rows(settings.kept())
@@ -38,7 +56,7 @@ def session_context(work: Work, image: CatalogImage) -> SessionContext:
                 return list(stream_statistics.stream_statistics(streams).to_pylist())
         if not live:
             live.append(threads.on_loop(work.live_rows, image, role))
-        rows: list[dict[str, Any]] | None = live[0].get(relation)
+        rows: Rows | None = live[0].get(relation)
         return rows
 
     def number(assign: bool) -> int | None:

@@ -6,7 +6,8 @@ A function gets the part that it needs, and not all of them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from engine.catalog.published import PublishedCatalog
 from engine.commit.committer import Committer
@@ -19,6 +20,8 @@ from engine.settings.config import ServerConfig
 from engine.streams.options import StreamOptions
 from views.model.protocols import Clock
 
+Part = TypeVar("Part")
+
 
 @dataclass(frozen=True, eq=False)
 class ServerParts:
@@ -27,6 +30,7 @@ class ServerParts:
     Attributes:
         stream_options: of streams that have none of their own.
         prepare_compilers: begins to start the processes that compile, and returns at once.
+        added: the parts of the rooms above, by the function that makes each.
     """
 
     config: ServerConfig
@@ -40,3 +44,11 @@ class ServerParts:
     result_limits: ResultLimits
     checkpoints: Checkpoints
     prepare_compilers: Callable[[], None]
+    added: dict[Callable[[ServerParts], Any], Any] = field(default_factory=dict)
+
+    def part(self, make: Callable[[ServerParts], Part]) -> Part:
+        """Return the part that a room above adds, which the first call makes. On the event loop."""
+        if make not in self.added:
+            self.added[make] = make(self)
+        found: Part = self.added[make]
+        return found

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from engine.catalog.image import CatalogImage
 from engine.commit.transaction import Transaction
+from engine.execution.after_commit import Inbox
 from engine.execution.catalog_reads import context_of
 from engine.execution.identity import Identity
 from engine.execution.names import Names
@@ -71,7 +72,9 @@ class Work:
     client: Hashable
     """What the engines know the session by, so that its statement can be cancelled there."""
     live_rows: Callable[[CatalogImage, int], LiveRows]
-    """What is only true at this moment, as a role may see it: sessions, locks, channels. On the event loop."""
+    """What is only true at this moment, as a role may see it: sessions, locks. On the event loop."""
+    inbox: Inbox
+    """What other sessions send to its client."""
     run: Run
     in_block: bool = False
     """True in a transaction of several statements."""

@@ -153,10 +153,8 @@ def lock_rows(connections: Iterable[ClientConnection]) -> list[dict[str, Any]]:
 def live_rows(session: Session, image: CatalogImage, role: int) -> dict[str, list[dict[str, Any]]]:
     """Return the rows that are only true at this moment. On the event loop."""
     neighbours = session.connection.neighbours.connections()
-    listening = session.shared.notifications.channels_of(session.inbox)
     return {
         "pg_stat_activity": activity_rows(neighbours, image, role),
         "pg_locks": lock_rows(neighbours),
         "server": [{"started": moment(session.shared.started_us)}],
-        "pg_listening_channels": [{"channel": name} for name in listening],
     }

@@ -1,5 +1,5 @@
 """The effects of a session's statements on sessions, on the thread that runs them: wait, cancel and
-end others, set, notify.
+end others, set, act after COMMIT.
 
 Enters: pg_sleep, pg_cancel_backend, set_config and the like by way of
 `engine.tables.session_functions`. Leaves: the end of a wait, a signal. Must not know SQL.
@@ -8,6 +8,7 @@ Enters: pg_sleep, pg_cancel_backend, set_config and the like by way of
 from __future__ import annotations
 
 import threading
+from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 from engine.sessions.timeouts import CANCELED
@@ -57,9 +58,9 @@ class SessionBackend:
         """See Backend. Raises 22004 without a name, and the errors of SET."""
         return self._session.settings.set_config(name, value, local)
 
-    def notify(self, channel: str, payload: str) -> None:
+    def after_commit(self, effect: Hashable) -> None:
         """See Backend."""
-        self._session.block.current().notices[channel, payload] = None
+        self._session.block.current().after_commit[effect] = None
 
     def warn(self, text: str) -> None:
         """See Backend."""

@@ -1,5 +1,5 @@
-"""The notifications of a session that its client has not got: they wait for the end of a message,
-or of the transaction block.
+"""The messages for a session's client that answer none of the client's: they wait until it is idle
+outside of a transaction block.
 
 A client that does not take them is not waited for, and can't fill the memory: its connection ends.
 """
@@ -7,8 +7,10 @@ A client that does not take them is not waited for, and can't fill the memory: i
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+from sql.errors import SqlError
 from sql.wire import writer
 
 if TYPE_CHECKING:
@@ -20,11 +22,13 @@ log = logging.getLogger(__name__)
 UNREAD_BYTES_MAX = 1 << 24
 
 
-class Inbox:
-    """The messages of other sessions for one session."""
+class SessionInbox:
+    """The inbox of one session: see `engine.execution.after_commit.Inbox`."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self.process_id = session.connection.process_id
+        self.at_end: set[Callable[[Any], object]] = set()
         self._waiting: list[bytes] = []
         self._waiting_bytes = 0
         # Bytes that were handed out since the client last took everything.
@@ -35,12 +39,9 @@ class Inbox:
         """True when a message waits."""
         return bool(self._waiting)
 
-    def notified(self, process_id: int, channel: str, payload: str) -> None:
-        """Tell the client of a notification, at once if no message waits and no transaction block
-        is open.
-        """
+    def put(self, message: bytes) -> None:
+        """See Inbox."""
         session = self._session
-        message = writer.notification_response(process_id, channel, payload)
         self._waiting.append(message)
         self._waiting_bytes += len(message)
         if session.connection.may_write.is_set():
@@ -48,11 +49,15 @@ class Inbox:
         if self._waiting_bytes + self._sent_bytes > UNREAD_BYTES_MAX:
             self._give_up()
         elif session.connection.is_idle and session.block.open is None:
-            session.connection.write(self.take())
+            try:
+                session.connection.write(self.take())
+            except SqlError as error:
+                # Characters that the client's encoding does not have are no error of the sender.
+                session.connection.write(writer.error_response(error))
             session.connection.flush()
 
     def take(self) -> bytes:
-        """Return the notifications that wait, as messages."""
+        """Return the messages that wait."""
         if not self._waiting:
             return b""
         taken, self._waiting = self._waiting, []
@@ -60,11 +65,16 @@ class Inbox:
         self._waiting_bytes = 0
         return b"".join(taken)
 
+    def end(self) -> None:
+        """Take nothing any more."""
+        for forget in self.at_end:
+            forget(self)
+        self.at_end.clear()
+
     def _give_up(self) -> None:
         """End the connection of a client that takes nothing."""
-        connection = self._session.connection
-        log.warning("a client that does not read its notifications is ended, process %d", connection.process_id)
+        log.warning("a client that takes no messages is ended, process %d", self.process_id)
         self._waiting.clear()
         self._waiting_bytes = 0
-        self._session.shared.notifications.change(self, [(None, False)])
-        connection.end_soon()
+        self.end()
+        self._session.connection.end_soon()

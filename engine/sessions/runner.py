@@ -94,6 +94,7 @@ class StatementRunner:
             session.threads,
             session,
             lambda image, role: live_rows(session, image, role),
+            session.inbox,
             self.run,
             transaction.explicit or self.in_sequence,
             self.in_sequence,

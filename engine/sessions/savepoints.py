@@ -1,8 +1,8 @@
 """Savepoints of a session's transaction block: SAVEPOINT, RELEASE, ROLLBACK TO.
 
 Enters: the statements, and the failure of another one. Leaves: the block as it was at a savepoint:
-rows staged for streams, definitions, tables, settings, cursors, notifications. Snapshots, and
-numbers taken from sequences, stay as they are. Must not know messages.
+rows staged for streams, definitions, tables, settings, cursors, effects after COMMIT. Snapshots,
+and numbers taken from sequences, stay as they are. Must not know messages.
 """
 
 from __future__ import annotations
@@ -73,8 +73,7 @@ class Savepoints:
             name,
             len(transaction.operations),
             transaction.image,
-            len(transaction.notices),
-            len(transaction.listening),
+            len(transaction.after_commit),
             self._session.settings.mark(),
             frozenset(self._session.names.portals),
             None if tables is None else tables.mark(),

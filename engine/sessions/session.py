@@ -28,7 +28,7 @@ from engine.sessions.activity import Doing
 from engine.sessions.backend import SessionBackend
 from engine.sessions.cancelling import Cancelling
 from engine.sessions.copy_exchange import CopyExchange
-from engine.sessions.inbox import Inbox
+from engine.sessions.inbox import SessionInbox
 from engine.sessions.kept_reads import KeptReads
 from engine.sessions.results import send_rows
 from engine.sessions.row_inserts import RowInserts, inserted
@@ -95,7 +95,7 @@ class Session:
         self._copy = CopyExchange(self)
         self.names = Names(self.server.config.session_memory_bytes)
         self.packets = RowInserts(self, self.names.statements)
-        self.inbox = Inbox(self)
+        self.inbox = SessionInbox(self)
         self._remaining: deque[Statement] = deque()
         self._actions: dict[type, Callable[[Any], Awaitable[None] | None]] = {
             Query: self._query,
@@ -149,7 +149,7 @@ class Session:
         """Drop everything that the session holds: an open transaction is rolled back."""
         self.idle.stop()
         self._copy.drop()
-        self.shared.notifications.change(self.inbox, [(None, False)])
+        self.inbox.end()
         self.block.end()
 
     def abort_after_bug(self) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from engine.dialect.notifications import Notifications
 from engine.execution.server_parts import ServerParts
 from engine.scheduler.conflict_turns import Turns
 from engine.scheduler.workers import Workers
@@ -28,7 +27,6 @@ class Shared:
     workers: Workers
     locks: Locks
     turns: Turns
-    notifications: Notifications
     settings: dict[str, Setting]
 
     def listens_on(self, port: int) -> None:

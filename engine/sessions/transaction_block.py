@@ -16,6 +16,7 @@ from engine.commit.parts import end
 from engine.commit.staging import StatementStage
 from engine.commit.string_admission import FullBufferError
 from engine.commit.transaction import Again, Transaction
+from engine.execution.after_commit import follow_commit
 from engine.execution.outcome import Outcome
 from engine.ingest.copy_in import ROOM_WAIT_S
 from engine.sessions.log_answer import awaited_answer
@@ -318,10 +319,8 @@ class TransactionBlock:
         self.release_ddl_lock(transaction)
         self._session.names.end_transaction(committed)
         self._session.sequences.end_transaction()
-        if committed and (transaction.listening or transaction.notices):
-            notifications = self._session.shared.notifications
-            notifications.change(self._session.inbox, transaction.listening)
-            notifications.publish(self._session.connection.process_id, transaction.notices)
+        if committed and transaction.after_commit:
+            follow_commit(transaction.after_commit, self._server, self._session.inbox)
         if committed:
             self._session.settings.commit()
         else:

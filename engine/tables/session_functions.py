@@ -9,7 +9,7 @@ the order of the rows. Must not know what any of the functions does.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import wraps
 from typing import Any, Protocol
 
@@ -45,8 +45,8 @@ class Backend(Protocol):
     def set_config(self, name: str | None, value: str | None, local: bool) -> str:
         """Set a setting of the session; return its new value as SHOW prints it."""
 
-    def notify(self, channel: str, payload: str) -> None:
-        """Let the transaction's COMMIT send a notification."""
+    def after_commit(self, effect: Hashable) -> None:
+        """Let an effect happen after the transaction's COMMIT."""
 
     def warn(self, text: str) -> None:
         """Give the client a WARNING."""

@@ -189,3 +189,20 @@ def test_what_stands_behind_a_change_in_one_packet(server: AntumbraServer, postg
         "D [b'\\xe9', b'233']",
         "D [b'\\xc3\\xa9', b'233']",
     ]
+
+
+def test_a_notification_without_an_equivalent_is_no_error_of_the_sender(server: AntumbraServer) -> None:
+    dsn = f"host=127.0.0.1 port={server.port} user=antumbra dbname=antumbra"
+    told: list[str | None] = []
+    with (
+        psycopg.connect(dsn, client_encoding="latin1", autocommit=True) as poor,
+        psycopg.connect(dsn, autocommit=True) as other,
+    ):
+        poor.add_notice_handler(lambda error: told.append(error.sqlstate))
+        for listener in (poor, other):
+            listener.execute("LISTEN equivalents")
+        for payload in ("ü", "€", "ö"):
+            other.execute("SELECT pg_notify('equivalents', %s)", [payload])
+        assert [one.payload for one in other.notifies(timeout=30, stop_after=3)] == ["ü", "€", "ö"]
+        assert [one.payload for one in poor.notifies(timeout=30, stop_after=2)] == ["ü", "ö"]
+    assert told == ["22P05"]

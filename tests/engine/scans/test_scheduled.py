@@ -30,7 +30,6 @@ def world(tmp_path: Path) -> Iterator[World]:
 def started(folder: Path) -> World:
     """Return a world whose schedules run."""
     world = World(folder)
-    world.database.tell_listeners(lambda call, *given: world.runner.get_loop().call_soon_threadsafe(call, *given))
     world.database.definitions.follow()
     world.database.scheduled.periodic.start()
     return world

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 
 from engine.dialect.advisory_locks import ADVISORY_MAX
-from engine.dialect.notifications import Notifications
-from engine.sessions.inbox import UNREAD_BYTES_MAX, Inbox
+from engine.dialect.notifications import Channels
+from engine.sessions.inbox import UNREAD_BYTES_MAX, SessionInbox
 from engine.sessions.session import Session
 from engine.tables.locks import Locks, SessionLocks
 from tests.end_to_end.raw_client import SYNC, RawClient, bind, close, execute, parse, query
@@ -26,7 +26,7 @@ from tests.oracle.antumbra import AntumbraServer
 PAYLOAD = "x" * 7900
 
 
-def listener(notifications: Notifications, is_idle: bool) -> tuple[Inbox, Any]:
+def listener(channels: Channels, is_idle: bool) -> tuple[SessionInbox, Any]:
     """Return the inbox of a client that listens to "c", and its connection: `may_write` says
     whether it reads.
     """
@@ -40,22 +40,20 @@ def listener(notifications: Notifications, is_idle: bool) -> tuple[Inbox, Any]:
         connection.has_ended = True
 
     connection.write, connection.end_soon = write, end_soon
-    session = SimpleNamespace(
-        connection=connection, block=SimpleNamespace(open=None), shared=SimpleNamespace(notifications=notifications)
-    )
-    inbox = Inbox(cast(Session, session))
-    notifications.change(inbox, [("c", True)])
+    session = SimpleNamespace(connection=connection, block=SimpleNamespace(open=None))
+    inbox = SessionInbox(cast(Session, session))
+    channels.listen(inbox, "c")
     return inbox, connection
 
 
 def test_who_does_not_read_is_ended_and_all_others_go_on() -> None:
-    notifications = Notifications()
-    (_, stuck), (_, reads), (busy_inbox, busy) = (listener(notifications, idle) for idle in (True, True, False))
+    channels = Channels()
+    (_, stuck), (_, reads), (busy_inbox, busy) = (listener(channels, idle) for idle in (True, True, False))
     reads.may_write.set()
     busy.may_write.set()
     sent = 3 * UNREAD_BYTES_MAX // len(PAYLOAD)
     for number in range(sent):
-        notifications.publish(2, [("c", f"{PAYLOAD}{number}")])
+        channels.publish("c", f"{PAYLOAD}{number}", 2)
     assert stuck.has_ended and stuck.written <= UNREAD_BYTES_MAX
     assert not reads.has_ended and reads.written > sent * len(PAYLOAD)
     # One in a long transaction gets nothing before its end.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.dialect.notifications import Listening
 from engine.execution.outcome import Outcome
 from engine.execution.registry import handles
 from engine.execution.work import Work
@@ -23,7 +24,7 @@ async def discard(statement: Discard, work: Work) -> Outcome:
         work.require_alone(statement.tag)
         work.names.deallocate(None)
         work.names.close_portal(None)
-        work.transaction.listening.append((None, False))
+        work.transaction.after_commit[Listening(None, False)] = None
         work.locks.give_all_back()
         work.settings.set("session_authorization", None)
         work.settings.reset_all()
