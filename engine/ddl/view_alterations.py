@@ -32,7 +32,7 @@ from sql.names.relation_keys import name_of
 from sql.names.suggestions import did_you_mean
 from sql.parse.statements.parts import TableChange
 from sql.tree.relations import Project, Schema
-from views.model.definition import with_values
+from views.model.definition import ViewDefinition, with_values, with_values_of
 from views.upkeep.lifecycle import emptied_view, renamed_view
 from views.upkeep.view import ContinuousView
 
@@ -89,8 +89,9 @@ def goes_on(entry: View, change: TableChange, image: CatalogImage, committed: Ca
     None: the views differ.
 
     So tools replace a view: they make another one, rename the old one out of the way, give its name
-    to the new one, and drop the old one. Where both have the same query, owner and options, they
-    exchange their names instead, and what was counted stays under its name. Readers of the old view
+    to the new one, and drop the old one. Where both have the same query, owner and options that
+    can't be changed, they exchange their names instead, and what was counted stays under its name,
+    as do the new view's other options. Readers of the old view
     are dropped with the view that has its name now, as tools expect: tools make these views anew as
     well.
     """
@@ -105,12 +106,11 @@ def goes_on(entry: View, change: TableChange, image: CatalogImage, committed: Ca
         return None
     name = aside.description.name
     followers = frozenset(one.entry.description.oid for one in dependents_of(image, [aside]) if one.is_whole)
-    image = rename_view(aside, change, image)
+    image = rename_view(with_options_of(aside, entry), change, image)
     made = image.by_oid(entry.description.oid)
     assert isinstance(made, ViewEntry | QueryViewEntry)
-    image = image.with_replaced(made.description.name, replace(made, followers=followers))
-    made = image.by_oid(entry.description.oid)
-    assert isinstance(made, ViewEntry | QueryViewEntry)
+    made = replace(with_options_of(made, aside), followers=followers)
+    image = image.with_replaced(made.description.name, made)
     return rename_view(made, replace(change, new_name=name), image)
 
 
@@ -147,11 +147,23 @@ def with_options(entry: View, options: Mapping[str, str | None], image: CatalogI
     if not states_of(entry):
         (name, *_) = options
         raise SqlError("22023", f'unrecognized parameter "{name}"', hint="The view reads no stream.")
-    states = []
-    for state in states_of(entry):
-        definition = with_values(state.view.definition, options)
-        states.append(with_view(state, renamed_view(state.view, definition, state.view.schema)))
-    return image.with_replaced(entry.description.name, in_states(entry, tuple(states)))
+    changed = redefined(entry, lambda definition: with_values(definition, options))
+    return image.with_replaced(entry.description.name, changed)
+
+
+def with_options_of(entry: View, other: View) -> View:
+    """Return a view over streams with those options of another one that ALTER VIEW changes."""
+    options = states_of(other)[0].view.definition
+    return redefined(entry, lambda definition: with_values_of(definition, options))
+
+
+def redefined(entry: View, change: Callable[[ViewDefinition], ViewDefinition]) -> View:
+    """Return a view with other options in the definitions of all its states."""
+    views = [(state, state.view) for state in states_of(entry)]
+    states = [with_view(state, renamed_view(view, change(view.definition), view.schema)) for state, view in views]
+    changed = in_states(entry, tuple(states))
+    assert isinstance(changed, ViewEntry | QueryViewEntry)
+    return changed
 
 
 def renamed_continuous(entry: ViewEntry, name: str, columns: list[str]) -> ViewEntry:

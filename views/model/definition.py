@@ -214,6 +214,11 @@ def with_values(definition: ViewDefinition, options: Mapping[str, str | None]) -
     return definition
 
 
+def with_values_of(definition: ViewDefinition, other: ViewDefinition) -> ViewDefinition:
+    """Return the definition with those options of another one that may change."""
+    return replace(definition, refresh_us=other.refresh_us, caps=other.caps)
+
+
 def with_refresh(definition: ViewDefinition, text: str | None) -> ViewDefinition:
     """Return the definition with another `refresh_every`."""
     return replace(definition, refresh_us=0 if text is None else interval_us(text))

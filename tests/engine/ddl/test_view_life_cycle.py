@@ -210,6 +210,49 @@ def test_names_follow(server: Server) -> None:
     server.world.close()
 
 
+@pytest.mark.parametrize(
+    ("states", "query"),
+    [
+        (1, VIEW.partition(" AS ")[2]),
+        (
+            2,
+            "SELECT * FROM (SELECT k, count(*) AS n FROM s GROUP BY k) a JOIN (SELECT k, sum(x) AS t FROM s GROUP BY k) b USING (k)",
+        ),
+    ],
+)
+def test_what_is_exchanged_with_an_equal_view_has_its_options(server: Server, states: int, query: str) -> None:
+    server.client.run(
+        f"CREATE VIEW model WITH (max_groups = {states}, refresh_every = '1 h') AS {query}",
+        "INSERT INTO s VALUES (1, 10)",
+    )
+
+    def options(*names: str) -> list[str]:
+        return [
+            told
+            for name in names
+            for told in server.rows(f"SELECT reloptions FROM pg_class WHERE relname = '{name}' AND relkind = 'v'")
+        ]
+
+    (before,) = options("model")
+    server.client.run(
+        "BEGIN",
+        f"CREATE VIEW made WITH (max_groups = {3 * states}, max_bytes = '1 GB') AS {query}",
+        "ALTER VIEW model RENAME TO aside",
+    )
+    (wanted,) = options("made")
+    server.client.run("ALTER VIEW made RENAME TO model", "COMMIT")
+    assert wanted != before
+    for checkpoint in (False, True):
+        assert options("model", "aside") == [wanted, before]
+        assert server.rows("SELECT * FROM model") == ["[b'1', b'1', b'10']"]
+        server.crash(checkpoint)
+    server.client.run("DROP VIEW aside", "INSERT INTO s VALUES (2, 5), (3, 5)")
+    assert told(server.client, "INSERT INTO s VALUES (4, 5)") == [
+        f'E 53200: view "model" would have {4 * states} groups, more than its max_groups of {3 * states}'
+    ]
+    server.world.close()
+
+
 def test_a_block_that_has_read_goes_on_under_the_old_name(server: Server) -> None:
     server.client.run("INSERT INTO s VALUES (1, 10)", "CREATE TABLE there (a int)")
     reader = server.world.client()
