@@ -32,6 +32,7 @@ from ringbuffer.memory.columns import ColumnLayout, Layout, Morsel
 from ringbuffer.pages.log_rows import decode_rows, encode_rows
 from ringbuffer.pages.pages import Page
 from views.model.protocols import Clock
+from views.upkeep.older_states import StoredForm
 from views.upkeep.snapshot import Snapshot, snapshot
 from views.upkeep.view import ContinuousView
 
@@ -169,15 +170,16 @@ class Restoring:
         Raises DamagedCheckpointError, DamagedPagesError, and SqlError 0A000 for a state of another
         version.
         """
-        self._check(checkpoint)
+        forms = self._forms(checkpoint)
         self._forget()
         tuples_counts = {stream.oid: stream.tuples_count for stream in checkpoint.streams if stream.oid in self.streams}
         columns_counts = {stream.oid: len(stream.columns) for stream in checkpoint.streams}
         missing = {(VIEW, view.oid) for view in checkpoint.views if view.oid in self.views}
         try:
             for (kind, oid), owned in groupby(pages, owner_of):
-                if kind == VIEW and oid in self.views:
-                    self.views[oid].state.load(Page(page.name.split("/", 2)[2], page.array) for page in owned)
+                if kind == VIEW and oid in forms:
+                    found = (Page(page.name.split("/", 2)[2], page.array) for page in owned)
+                    self.views[oid].state.load(found, forms[oid])
                     missing.discard((VIEW, oid))
                 elif kind == STREAM and oid in tuples_counts:
                     stream = self.streams[oid]
@@ -197,21 +199,29 @@ class Restoring:
                 view.upkeep.committed = view.upkeep.swapped = each.committed
                 view.upkeep.versions_count = each.versions_count
 
-    def _check(self, checkpoint: Checkpoint) -> None:
-        """Raise SqlError 0A000 if another version has written any part, before anything is
+    def _forms(self, checkpoint: Checkpoint) -> dict[int, StoredForm]:
+        """Return the form of each state.
+
+        Raises SqlError 0A000 for any part that this version can't read, before anything is
         restored.
         """
+        forms: dict[int, StoredForm] = {}
         for each in checkpoint.views:
             view = self.views.get(each.oid)
-            if view is not None and view.state.program.fingerprint != each.fingerprint:
+            if view is None:
+                continue
+            form = view.state.stored_form(each.fingerprint)
+            if form is None:
                 raise of_other_version(
                     self.folder, f'the state of the view "{view.definition.shown}" means something else'
                 )
+            forms[each.oid] = form
         for stored in checkpoint.streams:
             stream = self.streams.get(stored.oid)
             # Columns may have been added since, before the last one, the arrival.
             if stream is not None and column_forms(layout_then(stream, len(stored.columns))) != stored.columns:
                 raise of_other_version(self.folder, f'the rows of the stream "{stream.name}" have another form')
+        return forms
 
     def _forget(self) -> None:
         """Remove what a damaged checkpoint may have left in views and streams."""

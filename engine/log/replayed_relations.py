@@ -81,7 +81,8 @@ class ReplayedRelations:
             return
         self.finish()
         try:
-            view.state.program.join_with(probe, rows_from_bytes(rows))
+            program = view.state.program
+            program.join_with(probe, rows_from_bytes(rows, program.pipeline.probes[probe]))
         except (ValueError, IndexError) as error:
             name = view.definition.name
             raise SqlError(DAMAGED, f'the log has rows that the view "{name}" can not join: {error}') from None

@@ -39,6 +39,14 @@ QUESTIONS = {
         "SELECT * FROM replaced ORDER BY 1",
         "SELECT * FROM left_alone ORDER BY 1",
     ),
+    "9b8aaa0": (
+        "SELECT code, sold, n, note FROM frozen ORDER BY 1",
+        "SELECT * FROM places ORDER BY 1, 2, 3",
+        "SELECT * FROM at_arrival ORDER BY 1, 2",
+        "SELECT * FROM pairs ORDER BY 1, 2",
+        "SELECT * FROM first_kinds ORDER BY 1",
+        "SELECT * FROM first_notes WHERE shop <> 5 ORDER BY 1",
+    ),
 }
 
 
@@ -94,3 +102,20 @@ def test_parts_of_views_in_a_folder_become_states(tmp_path: Path) -> None:
         assert client.execute("SELECT count(*) FROM kinds").fetchone() == (9,)
         assert client.execute("SELECT * FROM totals").fetchall() == [(54, 103, 12)]
         assert client.execute("SELECT * FROM left_alone WHERE page = 'late'").fetchall() == []
+
+
+def test_states_of_another_form_are_converted(tmp_path: Path) -> None:
+    """The older commit kept keys of type char(n) from tables as text, without blanks, and compared
+    what orders first rows as bytes.
+    """
+    data = extracted("9b8aaa0", tmp_path / "data")
+    with opened(data) as client:
+        assert answers(client, "9b8aaa0") == told("9b8aaa0")
+        client.execute("INSERT INTO sales VALUES (1, 1, 'a', 0, 'b'), (3, 1, 'a', 0, 'b')")
+        client.execute("UPDATE stores SET code = 'cc' WHERE id = 1")
+        client.execute("INSERT INTO sales VALUES (1, 1, 'a', 0, 'b')")
+        went_on = answers(client, "9b8aaa0")
+        frozen = client.execute("SELECT code, octet_length(code), sold FROM frozen WHERE code IN ('a', 'full5')")
+        assert sorted(frozen.fetchall()) == [("a    ", 5, 21), ("full5", 5, 10)]
+    with opened(data) as client:
+        assert answers(client, "9b8aaa0") == went_on

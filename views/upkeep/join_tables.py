@@ -23,6 +23,7 @@ from views.codegen.values import compared_form, is_keyed
 from views.model.nodes import Probe, StreamPipeline
 from views.model.protocols import TableExport, UpperExecutor
 from views.upkeep.export.to_arrow import from_arrow, morsel_places
+from views.upkeep.older_states import padded
 
 JOINED = "joined/"  # of pages with the rows of a probe's build side
 
@@ -61,12 +62,18 @@ def rows_to_bytes(rows: pa.Table) -> bytes:
     return bytes(sink.getvalue().to_pybytes())
 
 
-def rows_from_bytes(kept: bytes) -> pa.Table:
-    """Return the rows that `rows_to_bytes` was given. Raises ValueError for other bytes."""
+def rows_from_bytes(kept: bytes, probe: Probe) -> pa.Table:
+    """Return the rows of a probe's build side that `rows_to_bytes` was given.
+
+    Raises ValueError for other bytes.
+    """
     try:
-        return pa.ipc.open_stream(kept).read_all()
+        rows = pa.ipc.open_stream(kept).read_all()
     except pa.ArrowException as error:
         raise ValueError(f"the rows of a joined table can't be read: {error}") from None
+    if rows.num_columns != len(probe.build.schema):
+        raise ValueError(f"the rows of a joined table have {rows.num_columns} columns")
+    return padded(rows, probe.build.schema)
 
 
 def join_table(probe: Probe, rows: pa.Table) -> JoinTable:

@@ -29,6 +29,7 @@ from views.upkeep.export.to_arrow import to_arrow
 from views.upkeep.group_state import GroupState
 from views.upkeep.join_tables import Joins, joined, rows_from_bytes, without_joins
 from views.upkeep.kernels import TOOLS, CompiledKernel, KernelTools
+from views.upkeep.older_states import StoredForm, stored_form
 from views.upkeep.program import StreamProgram
 from views.upkeep.state_pages import load_table
 
@@ -177,16 +178,21 @@ class ViewState:
         assert self._tail is not None and step == self.plan.tail
         return self._tail.run_table(table, 0)
 
-    def load(self, pages: Iterable[Page]) -> None:
-        """Replace all groups by those of the pages of a state with the same fingerprint.
+    def stored_form(self, fingerprint: str) -> StoredForm | None:
+        """Return the form of pages with a fingerprint, None: they are of another state."""
+        return stored_form(self.program.pipeline, self.program.grouping, fingerprint)
 
-        Raises ValueError, and changes nothing then.
+    def load(self, pages: Iterable[Page], form: StoredForm) -> None:
+        """Replace all groups by those of the pages of a state.
+
+        form: of the pages, see `stored_form`. Raises ValueError, and changes nothing then.
         """
         program = self.program
         kept: dict[int, bytes] = {}
-        table = load_table(program.grouping.table, without_joins(pages, kept))
-        if len(kept) == len(program.pipeline.probes) > 0:
-            rows = [rows_from_bytes(kept[number]) for number in range(len(kept))]
+        table = form.converted(load_table(form.grouping.table, without_joins(pages, kept)))
+        probes = program.pipeline.probes
+        if len(kept) == len(probes) > 0:
+            rows = [rows_from_bytes(kept[number], probe) for number, probe in enumerate(probes)]
             program.joins.set(joined(program.pipeline, rows), rows)
         self.groups.replace(table)
 

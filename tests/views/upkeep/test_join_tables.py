@@ -151,9 +151,11 @@ def test_rows_meet_what_is_joined_when_they_come(world: World, tmp_path: Path) -
         ((_, pages),) = [(found, list(pages)) for found, pages in taken.states()]
     copy = world.view(query, tmp_path, "WITH (stream_join = arrival)")
     copy.state.program.join_with(0, before)
-    copy.state.load(pages)
+    form = copy.state.stored_form(view.state.program.fingerprint)
+    assert form is not None
+    copy.state.load(pages, form)
     assert copy.state.program.joins.rows == (after,)
     insert(copy, [stream_row(2)])
     assert sorted(world.read(copy).rows) == [("new", "1"), ("old", "1"), ("other", "2")]
     with pytest.raises(ValueError, match="can't be read"):
-        rows_from_bytes(b"nothing of that kind")
+        rows_from_bytes(b"nothing of that kind", view.state.program.pipeline.probes[0])

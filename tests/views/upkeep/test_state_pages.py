@@ -37,6 +37,7 @@ from tests.views.upkeep.test_state import (
 )
 from views.codegen.grouping import make_grouping
 from views.model.nodes import Probe, StreamPipeline
+from views.upkeep.older_states import StoredForm
 from views.upkeep.state import ViewState
 from views.upkeep.state_pages import COUNTERS, load_table, state_fingerprint, table_pages
 
@@ -47,6 +48,12 @@ def through_bytes(pages: Iterable[Page]) -> list[Page]:
     write_pages(file.write, pages)
     file.seek(0)
     return list(read_pages(file.read))
+
+
+def form_of(state: ViewState) -> StoredForm:
+    form = state.stored_form(state.program.fingerprint)
+    assert form is not None
+    return form
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -67,7 +74,7 @@ def test_a_loaded_state_goes_on_like_the_one_that_was_written(
     table = loaded.program.new_table()
     loaded.program.fold(morsel, table, 0)
     loaded.groups.absorb(table)
-    loaded.load(through_bytes(written.groups.pages()))
+    loaded.load(through_bytes(written.groups.pages()), form_of(written))
     assert loaded.groups.counts.tuples_in == written.groups.counts.tuples_in == 250
     for state in (written, loaded):
         feed(state, slice_morsel(morsel, 250, 250), random.Random(seed))
@@ -99,7 +106,7 @@ def test_an_empty_state(tmp_path: Path) -> None:
     for keys in choices:
         state = ViewState("v", make_plan([], keys, [make_aggregate("max", column("t"))]), tmp_path)
         before = exported(state)
-        state.load(through_bytes(state.groups.pages()))
+        state.load(through_bytes(state.groups.pages()), form_of(state))
         assert exported(state) == before
         state.apply(stream_morsel(rows_with(1, t=lambda number: "a text of more than twelve bytes")), 0)
         state.groups.merge(state.groups.swap())
@@ -128,7 +135,7 @@ def test_other_pages_are_refused_and_the_state_stays(change: object, tmp_path: P
     state.groups.merge(state.groups.swap())
     before = exported(state)
     with pytest.raises(ValueError, match="the state of a view"):
-        state.load(change(state.groups.pages()))
+        state.load(change(state.groups.pages()), form_of(state))
     assert exported(state) == before
 
 

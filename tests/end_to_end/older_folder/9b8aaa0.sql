@@ -1,0 +1,16 @@
+CREATE TABLE shops (id integer PRIMARY KEY, code char(5), city char(16), country char(2));
+INSERT INTO shops VALUES (1, 'a', 'Ulm', 'DE'), (2, 'bb', 'Zürich', 'CH'), (3, 'full5', 'sixteen letters.', 'DE'), (4, NULL, 'Ulm', NULL), (5, 'a', 'Bern', 'CH');
+CREATE TABLE stores (id integer PRIMARY KEY, code char(5), city char(16));
+INSERT INTO stores SELECT id, code, city FROM shops;
+CREATE FOREIGN TABLE sales (shop integer, n integer, kind char(4), price numeric(10, 2), note text, lasted interval) SERVER stream;
+CREATE VIEW frozen WITH (eager_grouping = off) AS SELECT code, count(*) AS sold, sum(n) AS n, max(note) AS note FROM sales JOIN shops ON shop = id GROUP BY code;
+CREATE VIEW places WITH (eager_grouping = off) AS SELECT city, code, kind, count(*) AS sold, sum(price) AS price FROM sales JOIN shops ON shop = id AND country <> note GROUP BY city, code, kind;
+CREATE VIEW at_arrival WITH (stream_join = arrival) AS SELECT code, city, count(*) AS sold, sum(n) AS n FROM sales JOIN stores ON shop = id GROUP BY code, city;
+CREATE VIEW pairs WITH (eager_grouping = off) AS SELECT DISTINCT code, n FROM sales JOIN shops ON shop = id;
+CREATE VIEW first_kinds WITH (eager_grouping = off) AS SELECT DISTINCT ON (city) city, kind, note FROM sales JOIN shops ON shop = id ORDER BY city, kind DESC;
+CREATE VIEW first_notes AS SELECT DISTINCT ON (shop) shop, kind, note, lasted FROM sales ORDER BY shop, kind, lasted DESC;
+INSERT INTO sales SELECT i % 7, i % 3, 'k' || i % 4, i * 1.25, 'a note of more than twelve letters ' || i % 5, i % 6 * interval '1 minute' FROM generate_series(1, 60) AS i;
+CHECKPOINT;
+INSERT INTO sales VALUES (1, 100, 'late', 1.00, 'late', '1 day'), (2, 7, NULL, 2.00, 'a', NULL), (4, NULL, 'k', 3.00, NULL, '2 days');
+UPDATE stores SET code = 'cc' WHERE id = 2;
+INSERT INTO sales VALUES (2, 200, 'last', 4.00, 'a note', '3 days'), (5, 1, 'k0', 5.00, 'b', '00:01');
