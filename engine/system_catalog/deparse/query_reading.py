@@ -213,7 +213,9 @@ class QueryReader:
         kinds = [signatures.common_type([node.type for node in column]) for column in zip(*read, strict=True)]
         rows = tuple(tuple(reader.coerced(node, kind) for node, kind in zip(row, kinds, strict=True)) for row in read)
         columns = tuple((f"column{number}", kind) for number, kind in enumerate(kinds, 1))
-        source = Source("values", "", "", "", None, (), [SourceColumn(name, name, kind) for name, kind in columns])
+        source = Source(
+            "values", VALUES_NAME, "", "", None, (), [SourceColumn(name, name, kind) for name, kind in columns]
+        )
         source.shown, source.shown_columns = VALUES_NAME, [name for name, _ in columns]
         sorting = self.expressions((level_of(source), *outer))
         outputs = Outputs(
