@@ -2,10 +2,10 @@
 
 Enters: a relation over 'groups' and 'table' scans, and their rows. Leaves: a table exactly in the
 forms of `views.model.arrow_schema`. Spark runs what `views.plan.hand_over` says, over rows that the
-embedded engine computes; all other pipelines run in the embedded engine. Spark's plan is made anew
-for each refresh. Many views may refresh
-at once; one view does one refresh at a time. Inputs are values, so that a pipeline that runs while
-the JVM dies is run again on the next one.
+embedded engine computes; all other pipelines, and those that Spark's analysis refuses, run in the
+embedded engine. Spark's plan is made anew for each refresh. Many views may refresh at once; one
+view does one refresh at a time. Inputs are values, so that a pipeline that runs while the JVM dies
+is run again on the next one.
 """
 
 from __future__ import annotations
@@ -123,16 +123,15 @@ class SparkUpperExecutor:
         number = next(self._numbers)
         handed = hand_over(relation)
         with self._job(token, number) as job:
-            if handed is None:
-                try:
-                    return job.rows_of(self._threads.submit(self._computed, job, relation, inputs, tables))
-                finally:
-                    # A cancel may have come before the engine knew of it.
-                    self._engine.interrupt(job)
-            while True:
+            while handed is not None:
                 pipelines = self._runtime.pipelines(job.check_cancelled, until_s)
                 try:
                     return job.rows_of(self._threads.submit(self._rows, pipelines, job, number, handed, inputs, tables))
+                except SqlError as error:
+                    if error.sqlstate != "0A000":
+                        raise
+                    # Spark's analysis has no plan for it.
+                    break
                 except (PySparkException, Py4JError, OSError, EOFError) as error:
                     if isinstance(error, OSError) and error.errno in FULL:
                         raise disk_error(error, "hand rows to Spark") from error
@@ -148,6 +147,11 @@ class SparkUpperExecutor:
                 until_s = until_s or time.monotonic() + self._runtime.wait_s_max
                 if time.monotonic() > until_s:
                     raise self._runtime.is_starting()
+            try:
+                return job.rows_of(self._threads.submit(self._computed, job, relation, inputs, tables))
+            finally:
+                # A cancel may have come before the engine knew of it.
+                self._engine.interrupt(job)
 
     def _rows(
         self,
@@ -216,6 +220,8 @@ class SparkUpperExecutor:
     def explain(self, relation: Relation) -> Mapping[str, str]:
         """Return the SQL texts that `run` executes, the last one being that of the answer; inputs
         have their own names, and now() is that of the call.
+
+        What Spark's analysis would refuse is shown as Spark's, which nobody asks here.
         """
         relation = substitute_now(relation, SystemClock().now_us())
         handed = hand_over(relation)
