@@ -144,11 +144,12 @@ def test_a_jvm_that_dies_is_replaced(tmp_path: Path) -> None:
         assert answer.result() == [("one", 3, 1), ("two", 4, 2)]
         assert len(jvms(server.process_id)) == 1
         # What its heap has no room for fails alone.
+        client.execute("CREATE TABLE texts AS SELECT repeat('x', 100000) AS t FROM generate_series(1, 100)")
         client.execute(
-            "CREATE VIEW wide AS SELECT repeat('x', 100000) AS t, rank() OVER (ORDER BY k) FROM "
-            "(SELECT key AS k, count(*) FROM events GROUP BY 1) AS g"
+            "CREATE VIEW wide AS SELECT t, rank() OVER (ORDER BY k) FROM "
+            "(SELECT key AS k, count(*) FROM events GROUP BY 1) AS g, texts"
         )
-        client.execute("INSERT INTO events SELECT i FROM generate_series(1, 10000) AS i")
+        client.execute("INSERT INTO events SELECT i FROM generate_series(1, 100) AS i")
         with pytest.raises(psycopg.errors.OutOfMemory) as failure:
             client.execute("SELECT count(*) FROM wide")
         assert failure.value.diag.message_hint == "Raise spark_memory_mb, which is 512, or group more coarsely below."
