@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sql import interrupts
-from sql.bind.expressions.binder import Binder
+from sql.bind.expressions.binder import Binder, settle
 from sql.bind.expressions.calls import add_sets
 from sql.bind.expressions.coerce import refuse_wide_numbers, unify
 from sql.bind.expressions.context import BindContext, Operand, ParameterTypes, QueryBinders
@@ -40,7 +40,7 @@ from sql.bind.sharing import settled
 from sql.catalog.catalog import Catalog, SessionSettings
 from sql.errors import SqlError, not_supported
 from sql.parse.syntax import Body, Constant, Query, SelectBody, SetOperation, SortItem, ValuesBody
-from sql.tree.expressions import AggregateCall, Column, Expression, SortKey
+from sql.tree.expressions import AggregateCall, Column, Expression, Literal, SortKey
 from sql.tree.relations import (
     Aggregate,
     BoundQuery,
@@ -162,8 +162,12 @@ def bind_select(query: Query, body: SelectBody, context: BindContext, untyped: b
         scope, context, "SELECT", PlaceholderColumns(), aggregates_allowed=True, windows_allowed=True,
         sets_allowed=True, windows=dict(body.windows),
     )  # fmt: skip
-    untyped = untyped and not (query.order_by or body.distinct or body.distinct_on or body.group_by)
+    untyped = untyped and not body.distinct
     outputs = [output for target in body.targets for output in bind_target(target, binder, untyped)]
+    constants: dict[int, Expression] = {}
+    if query.order_by or body.distinct_on or body.group_by:
+        constants = {at: one.expression for at, one in enumerate(outputs) if is_untyped(one.expression)}
+        outputs = [replace(one, expression=settle(one.expression, context)) for one in outputs]
     if len(outputs) > OUTPUTS_MAX:
         raise SqlError("54011", f"target lists can have at most {OUTPUTS_MAX} entries")
     if body.where is not None:
@@ -193,7 +197,21 @@ def bind_select(query: Query, body: SelectBody, context: BindContext, untyped: b
         [start_of(item) for item in body.distinct_on],
         counts,
     )
-    return Operand(finish(relation, named, wanted), tuple(map(place_of, outputs)))
+    finished = finish(relation, named, wanted)
+    # What a clause names has the type text by now; all other constants may still take another one.
+    settled_by_clause = {id(one) for one in (*(key for _, key in keys.items), *(key.expression for key in order), *on)}
+    constants = {at: one for at, one in constants.items() if id(outputs[at].expression) not in settled_by_clause}
+    if constants:
+        columns = enumerate(finished.schema)
+        finished = Project(
+            finished, tuple((one.name, constants.get(at, Column(at, one.name, one.type))) for at, one in columns)
+        )
+    return Operand(finished, tuple(map(place_of, outputs)))
+
+
+def is_untyped(expression: Expression) -> bool:
+    """Tell whether an expression is a constant without a type of its own."""
+    return isinstance(expression, Literal) and expression.type.family == "unknown"
 
 
 def place_of(output: Output) -> int:
