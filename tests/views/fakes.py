@@ -53,6 +53,10 @@ class FakeState:
     def drain(self) -> None:
         """Nothing waits."""
 
+    def stored_form(self, fingerprint: str) -> str | None:
+        """No state is stored in the form of an earlier version."""
+        return "today's" if fingerprint == self.fingerprint else None
+
     def swap(self) -> list[int]:
         self.swaps_count += 1
         table, self.local = self.local, []
@@ -68,7 +72,7 @@ class FakeState:
     def pages(self) -> list[Page]:
         return [Page("rows", np.array(self.merged, dtype=np.int64))]
 
-    def load(self, pages: Iterable[Page]) -> None:
+    def load(self, pages: Iterable[Page], form: str = "today's") -> None:
         (page,) = pages
         if page.name != "rows":
             raise ValueError(f"no page {page.name}")

@@ -43,6 +43,7 @@ class Account:
     Attributes:
         counted: at most so much with all that is reserved; None: not counted yet.
         reserved: by commits that are not applied.
+        moved: all that was ever reserved, without what was given back; counting does not change it.
         caps: those that the state is under.
     """
 
@@ -50,6 +51,7 @@ class Account:
     joins: Joins
     counted: StateSize | None = None
     reserved: StateSize = NOTHING
+    moved: StateSize = NOTHING
     caps: list[Cap] = field(default_factory=list)
 
     def count(self, counted: StateSize | None) -> None:
@@ -58,11 +60,19 @@ class Account:
             cap.exchange(self.counted, counted)
         self.counted = counted
 
+    def give_back(self, size: StateSize) -> None:
+        """Give back what was reserved; it may be counted no more."""
+        self.reserved = self.reserved.minus(size)
+        self.moved = self.moved.minus(size)
+        if self.counted is not None:
+            self.count(self.counted.minus(size))
+
     def grow(self, groups: int, bytes_count: int) -> None:
         """Reserve so much, or give it back."""
         assert self.counted is not None
         self.counted = StateSize(self.counted[0] + groups, self.counted[1] + bytes_count)
         self.reserved = StateSize(self.reserved[0] + groups, self.reserved[1] + bytes_count)
+        self.moved = StateSize(self.moved[0] + groups, self.moved[1] + bytes_count)
         for cap in self.caps:
             cap.counted = StateSize(cap.counted[0] + groups, cap.counted[1] + bytes_count)
 
@@ -149,9 +159,7 @@ class Reservation:
         """Give the room back: nothing will be applied."""
         with self.caps.changed:
             for account, size in self.parts:
-                account.reserved = account.reserved.minus(size)
-                if account.counted is not None:
-                    account.count(account.counted.minus(size))
+                account.give_back(size)
             self.caps.changed.notify_all()
 
 
@@ -225,9 +233,10 @@ class StateCaps:
         """Note that a row is in the buffers of its states, or never will be."""
         with self.changed:
             for account, size in parts:
-                if not is_applied and account.counted is not None:
-                    account.count(account.counted.minus(size))
-                account.reserved = account.reserved.minus(size)
+                if is_applied:
+                    account.reserved = account.reserved.minus(size)
+                else:
+                    account.give_back(size)
             if self._waiting:
                 self.changed.notify_all()
 
@@ -307,15 +316,14 @@ class StateCaps:
             # Groups that wait twice take memory twice.
             buffer.compact()
         with self.changed:
-            reserved, before = account.reserved, account.counted
+            reserved, before = account.reserved, account.moved
         with self._commit_lock:
             unmerged = groups.set_apart()
         now, more = groups.sizes(unmerged, coming)
         now = now.plus(reserved).plus(StateSize(0, bytes_of(account.joins.tables)))
         with self.changed:
-            # What was reserved or given back meanwhile.
-            since = NOTHING if before is None or account.counted is None else account.counted.minus(before)
-            account.count(now.plus(since))
+            # What was reserved or given back meanwhile; the bound itself may have been counted anew.
+            account.count(now.plus(account.moved.minus(before)))
         return more
 
     def _reserved(self, sizes: Mapping[GroupState, StateSize], must: bool) -> Reservation | None:
@@ -338,9 +346,7 @@ class StateCaps:
                     raise cap.error(cap.counted, more)
                 return None
         for account, size in parts:
-            assert account.counted is not None
-            account.count(account.counted.plus(size))
-            account.reserved = account.reserved.plus(size)
+            account.grow(*size)
         return Reservation(self, tuple(parts))
 
 
