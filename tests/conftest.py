@@ -23,7 +23,7 @@ from tests.oracle.postgres import PostgresCluster
 from tests.started import refuse_to_start, starts_something
 
 # A share of what `make test-long` tries, so that `make test` stays below a quarter of an hour.
-CASES_DEFAULT = 150
+CASES_DEFAULT = 120
 SECONDS_DEFAULT = 240.0
 SEED_DEFAULT = 20_261_120
 
