@@ -78,6 +78,7 @@ def test_the_embedded_engine(file: str | None, tmp_path: Path, folder: Path) -> 
     engine.close()
 
 
+@pytest.mark.slow
 def test_its_own_files_stay_usable(tmp_path: Path) -> None:
     file = tmp_path / "t.duckdb"
     engine = QueryEngine(96 << 20, file=file)

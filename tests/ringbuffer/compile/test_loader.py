@@ -114,6 +114,7 @@ def test_code_that_is_damaged_or_of_another_text_is_made_anew(tmp_path: Path) ->
     assert load(10) == 17
 
 
+@pytest.mark.slow
 def test_a_kernel_goes_with_its_machine_code_when_nobody_holds_it(tmp_path: Path) -> None:
     kernel, _ = load_kernel(tmp_path, "gone", TEXT.format(start=0), "total", TYPES)
     gone, entry = weakref.ref(kernel), kernel.entry

@@ -153,12 +153,14 @@ def read_while_written(ring: Ring, lengths: tuple[int, ...]) -> tuple[int, int, 
     return read, wrong, overtaken
 
 
+@pytest.mark.slow
 def test_no_scan_returns_a_wrong_row_while_writers_come_round() -> None:
     read, wrong, overtaken = read_while_written(Ring(LAYOUT, 1024), (0, 9, 40, 300, 1000))
     assert read > 1000 and wrong == 0
     assert overtaken > 0
 
 
+@pytest.mark.slow
 def test_without_the_check_for_overwriting_there_would_be_wrong_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(self: Ring, first_tid: int) -> None:
         return

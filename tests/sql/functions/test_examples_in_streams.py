@@ -120,6 +120,7 @@ def interpreted(folder: Path, name: str, text: str, function: str, *_: object) -
     return runpy.run_path(str(path))[function], path
 
 
+@pytest.mark.slow
 def test_examples_in_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # To compile hundreds of expressions takes a minute.
     monkeypatch.setattr("views.upkeep.kernels.load_kernel", interpreted)
