@@ -51,6 +51,7 @@ def test_what_was_synced_is_there(storage: SimulatedStorage) -> None:
     assert left(storage) == {b"axc"}
 
 
+@pytest.mark.slow
 def test_what_was_not_synced_may_be_there_by_any_byte(storage: SimulatedStorage) -> None:
     durable(storage, b"....").write(0, b"abcd")
     # Each byte by itself is there or not.

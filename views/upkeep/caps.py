@@ -322,7 +322,7 @@ class StateCaps:
         now, more = groups.sizes(unmerged, coming)
         now = now.plus(reserved).plus(StateSize(0, bytes_of(account.joins.tables)))
         with self.changed:
-            # With what was reserved or given back meanwhile; another may have counted the bound anew.
+            # With what was reserved or given back meanwhile; others may have counted it anew.
             account.count(now.plus(account.moved.minus(before)))
         return more
 

@@ -48,6 +48,7 @@ def with_writer(switch: Switch, ring: Ring, added: int, work: object) -> object:
     return switch.runs(work, lambda: fill(ring, added), ring._lock)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("before", "added"), AMOUNTS)
 def test_the_tail(before: int, added: int) -> None:
     for rows_max in (1, 3, CAPACITY):
