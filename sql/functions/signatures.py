@@ -1,7 +1,4 @@
-"""Signatures, and the helpers that make signatures of a kind.
-
-The tables: `table`, `sets`, `aggregates`.
-"""
+"""Signatures, and helpers that write those of a kind for a row (`rows.signature` reads them)."""
 
 from __future__ import annotations
 
@@ -86,13 +83,3 @@ def across(group: tuple[str, ...], result: str = "") -> str:
 def unary(families: Iterable[str]) -> str:
     """Return the signatures of a function from each family to itself."""
     return "; ".join(f"{family} > {family}" for family in families)
-
-
-def one(canonical: str, *arguments: str, result: str, variadic: bool = False) -> tuple[Signature, ...]:
-    """Return a single overload."""
-    return (Signature(canonical, arguments, result, variadic=variadic),)
-
-
-def text_function(canonical: str, *arguments: str, result: str = "text") -> tuple[Signature, ...]:
-    """Return the overload of a function whose first argument is a text."""
-    return (Signature(canonical, ("text", *arguments), result),)

@@ -6,7 +6,6 @@ zone_utc, never through an engine's session.
 
 from __future__ import annotations
 
-from sql.errors import not_supported
 from sql.functions.arguments import literal_integer, literal_text
 from sql.functions.intervals import date_at_time, span_date_part, span_extract, span_trunc
 from sql.functions.printing import Printer, Rule, in_micros
@@ -73,15 +72,6 @@ def _field(printer: Printer, node: Call, texts: list[str]) -> tuple[str, int]:
     text = texts[1]
     if field == "epoch":
         return (printer.date_epoch(text), 0) if kind.family == "date" else (printer.micros(text, kind), 6)
-    if field.startswith("timezone"):
-        if kind.family != "timestamptz":
-            raise not_supported(f"field {field} of {kind.sql_name}", node.position)
-        return (
-            f"zone_part({printer.quoted(field)}, {printer.micros(text, kind)}, {printer.quoted(_zone(node, 2) or 'UTC')})",
-            0,
-        )
-    if field == "julian" and kind.family != "date":
-        raise not_supported(f"field julian of {kind.sql_name}", node.position)
     if kind.family == "timestamptz":
         text, kind = local_time(printer, text, _zone(node, 2)), TIMESTAMP
     if field in SECOND_FIELDS:

@@ -70,8 +70,6 @@ class RenameIndex(
     if_exists: bool
 
 
-IndexStatement = CreateIndex | DropIndex | RenameIndex
-
 # Bits of pg_index.indoption.
 DESCENDING, NULLS_FIRST = 1, 2
 METHODS = ("btree", "hash")

@@ -62,8 +62,6 @@ class GrantRole(Statement, defines=True):
         return "REVOKE ROLE" if self.revokes else "GRANT ROLE"
 
 
-RoleStatement = CreateRole | AlterRole | DropRole | GrantRole
-
 ATTRIBUTES = {
     "superuser": "superuser",
     "createrole": "create_role",
