@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from sql.emit.expressions import ExpressionPrinter
 from sql.emit.names import column_names
-from sql.errors import not_supported
 from sql.functions.sets import TIMES, even_step_us, is_nonzero
 from sql.functions.signatures import INTEGERS
 from sql.functions.table import SET_ROWS
@@ -39,7 +38,7 @@ def duckdb_table_function(printer: ExpressionPrinter, node: TableFunction, alias
         bounds = [printer.micros(printer.text(argument), argument.type) for argument in arguments[:2]]
         source = f"generate_series({', '.join(bounds)}, {even_step_us(arguments)}) AS {alias}({names[0]})"
         return source, (printer.moment(columns[0], kinds[0].family),)
-    arrays = [duckdb_array(printer, name, arguments) for name, arguments in node.calls]
+    arrays = [SET_ROWS[name].listed(printer, arguments) for name, arguments in node.calls]
     items = [f"unnest({text}) AS {name}" for text, name in zip(arrays, names, strict=False)]
     if node.ordinality:
         longest = ", ".join(f"coalesce(len({text}), 0)" for text in arrays)
@@ -70,14 +69,6 @@ def is_time_series(name: str, arguments: tuple[Expression, ...]) -> bool:
 def is_finite(bound: Expression) -> bool:
     """True for a constant time other than an infinity."""
     return isinstance(bound, Literal) and isinstance(bound.value, int) and not is_infinite(bound.value)
-
-
-def duckdb_array(printer: ExpressionPrinter, name: str, arguments: tuple[Expression, ...]) -> str:
-    """Return the values of one call as a DuckDB list."""
-    text = SET_ROWS[name].listed(SET_ROWS[name].duckdb, printer, arguments)
-    if text is None:
-        raise not_supported(f"the function {name} in FROM")
-    return text
 
 
 def series_value(

@@ -32,7 +32,7 @@ class SetFunction(Row):
     """The row of a function that returns rows.
 
     Attributes:
-        duckdb: the rule of DuckDB.
+        duckdb: the rule of DuckDB; None where each of the two columns has a rule of its own.
         columns: the canonical names of the columns, where there are two: each is a call of its own.
         column: the name of the one column, where that is not the function's.
         of_rows: the values are records, whose fields are the columns.
@@ -54,12 +54,11 @@ class SetFunction(Row):
             return super().named_overloads
         return tuple(((self.names,), one) for one in self.known.signatures())
 
-    def listed(self, rule: ListRule | None, printer: Printer, arguments: Sequence[Expression]) -> str | None:
-        """Return the list of a call's values by a rule of this row; None where there is no rule."""
-        if rule is None:
-            return None
+    def listed(self, printer: Printer, arguments: Sequence[Expression]) -> str:
+        """Return DuckDB's list of a call's values."""
+        assert self.duckdb is not None, self.canonical
         texts = [printer.text(argument) for argument in arguments]
-        return rule.format(*texts) if isinstance(rule, str) else rule(printer, arguments, texts)
+        return self.duckdb.format(*texts) if isinstance(self.duckdb, str) else self.duckdb(printer, arguments, texts)
 
 
 def _series(printer: Printer, arguments: Sequence[Expression], texts: list[str]) -> str:

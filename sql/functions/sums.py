@@ -9,7 +9,6 @@ PostgreSQL's own steps (Youngs and Cramer), so that the same order has the same 
 
 from __future__ import annotations
 
-from sql.errors import not_supported
 from sql.functions.aggregate_rows import Aggregate, AggregateText, Wrap
 from sql.functions.printing import Printer, form_of
 from sql.functions.signatures import FLOATS, INTEGERS
@@ -103,8 +102,7 @@ def _total(aggregate: AggregateText) -> str:
 
 def _interval_sums(aggregate: AggregateText) -> list[str]:
     """Return the sums of the three parts of intervals."""
-    if aggregate.word:
-        raise not_supported("DISTINCT in a sum or an average of intervals")
+    aggregate.refuse_distinct()
     wide = aggregate.printer.type_name(scaled_numeric(0))
     parts = ("months", "days", "micros")
     return [f"CAST({aggregate.wrap(f'sum(({aggregate.texts[0]}).{part})')} AS {wide})" for part in parts]
@@ -123,7 +121,7 @@ def _deviation(aggregate: AggregateText) -> str:
     """Return a variance or a standard deviation; that of floats is added in order."""
     if aggregate.kind.family in FLOATS:
         return _regression(aggregate)
-    _refuse_distinct(aggregate)
+    aggregate.refuse_distinct()
     printer, kind, text, wrap = aggregate.printer, aggregate.kind, aggregate.texts[0], aggregate.wrap
     if form_of(kind) == "variable":
         totals = [variable_total(printer, part, wrap) for part in (text, f"numeric_multiply({text}, {text})")]
@@ -140,18 +138,13 @@ def _deviation(aggregate: AggregateText) -> str:
 
 def _regression(aggregate: AggregateText) -> str:
     """Return an aggregate of floats that are added in the order of the rows."""
-    _refuse_distinct(aggregate)
+    aggregate.refuse_distinct()
     return aggregate.printer.added_text(aggregate)
-
-
-def _refuse_distinct(aggregate: AggregateText) -> None:
-    if aggregate.word:
-        raise not_supported(f"{aggregate.call.function}(DISTINCT ...)", aggregate.call.position)
 
 
 def _pairs_count(aggregate: AggregateText) -> str:
     """Return regr_count: how many pairs have no NULL."""
-    _refuse_distinct(aggregate)
+    aggregate.refuse_distinct()
     y, x = aggregate.texts
     return aggregate.wrap(f"count(CASE WHEN {x} IS NOT NULL THEN {y} END)")
 

@@ -12,7 +12,7 @@ from sql.emit.expressions import ExpressionPrinter
 from sql.errors import not_supported
 from sql.functions.aggregate_rows import AggregateText, Wrap, sort_key
 from sql.functions.signatures import INTEGERS
-from sql.functions.table import DISTINCT_FREE, WINDOW_ROWS
+from sql.functions.table import WINDOW_ROWS
 from sql.tree.expressions import AggregateCall, Cast, Expression, Literal, WindowCall, WindowFrame
 from sql.types.datatypes import scaled_numeric
 
@@ -77,8 +77,7 @@ def _aggregate(printer: ExpressionPrinter, call: AggregateCall | WindowCall, dis
     if rule is None:
         kinds = ", ".join(argument.type.sql_name for argument in call.arguments)
         raise not_supported(f"aggregate {call.function}({kinds})", call.position)
-    word = "DISTINCT " if distinct and name not in DISTINCT_FREE else ""
-    return rule(prepared(printer, call, word, wrap))
+    return rule(prepared(printer, call, "DISTINCT " if distinct else "", wrap))
 
 
 def prepared(printer: ExpressionPrinter, call: AggregateCall | WindowCall, word: str, wrap: Wrap) -> AggregateText:
