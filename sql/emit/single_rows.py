@@ -12,26 +12,15 @@ from sql.functions.rows import VOLATILE
 from sql.functions.table import volatility
 from sql.names.relation_keys import name_of, schema_of
 from sql.tree.expressions import Call, Cast, Column, Expression, Literal, Subquery
-from sql.tree.relations import (
-    Aggregate,
-    Distinct,
-    Filter,
-    Join,
-    Limit,
-    Project,
-    Relation,
-    Scan,
-    Sort,
-    Values,
-    Window,
-)
+from sql.tree.relations import Aggregate, Distinct, Filter, Join, Limit, Project, Relation, Scan, Sort, Values, Window
 from sql.tree.walks import walk
 from sql.types.datatypes import BOOL
 
 # Places of columns.
 Places = frozenset[int]
 NO_PLACES: Places = frozenset()
-# Relations of pg_catalog whose rows have no oid -> columns that two rows never have in common.
+# Relations of pg_catalog whose keys are not an oid alone -> columns that two rows never have in
+# common.
 KEYS: dict[str, tuple[frozenset[str], ...]] = {
     "pg_attrdef": (frozenset({"oid"}), frozenset({"adrelid", "adnum"})),
     "pg_attribute": (frozenset({"attrelid", "attnum"}), frozenset({"attrelid", "attname"})),

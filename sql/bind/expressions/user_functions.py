@@ -242,7 +242,7 @@ class Body:
     def relation(self) -> Relation:
         """Return the body's query, its columns of the types that the function returns.
 
-        Raises what the query raises, and 54001.
+        Raises what the query raises, 0A000 where it calls itself, and 54001.
         """
         context, function = self.binder.context, self.function
         calls = context.references
