@@ -70,3 +70,5 @@ with r as (select random() as x from s), q as (select x from r union all select 
 select (with r as (select random() as x) select p.x - q.x from r p, r q), a from s
 select a, (with c0 as (select s.a as x), c1 as (select o.x + p.x as x from c0 o, c0 p), c2 as (select o.x + p.x as x from c1 o, c1 p), c3 as (select o.x - p.x as x from c2 o, c2 p) select x from c3) from s
 select a, (with c0 as (select s.a as x), c1 as (select x + (select max(n) from v where n > x) as x from c0) select count(*) from c1 o, c1 p where o.x = (select max(q.x) from c1 q)) from s
+select string_agg(x::text, ',' order by 'a'::text, x desc), array_agg(x order by true, x), array_agg(distinct 'a'::text order by 'a'::text) from generate_series(1, 3) x
+select percentile_disc(0.5) within group (order by 'a'::text) from generate_series(1, 3)
