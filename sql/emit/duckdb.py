@@ -24,7 +24,7 @@ from sql.errors import not_supported
 from sql.functions.comparisons import COMPARISONS
 from sql.functions.constants import civil_date, civil_text, decimal_text, unscaled_value
 from sql.functions.long_constants import LONG_ITEMS, constant_columns, each, long_array
-from sql.functions.printing import form_of
+from sql.functions.printing import form_of, raising
 from sql.functions.records import field_text
 from sql.functions.table import DUCKDB_AGGREGATES, DUCKDB_RULES
 from sql.times.civil import DATE_INFINITY, TIMESTAMP_INFINITY
@@ -38,7 +38,7 @@ from sql.values.literal_output import infinite_text
 
 DAYS_SHIFT_MAX = 2_000_000_000
 
-SEVERAL_ROWS = "antumbra error 21000: more than one row returned by a subquery used as an expression (end)"
+SEVERAL_ROWS = raising("21000", "more than one row returned by a subquery used as an expression")
 # Sums of numbers with at most so many digits fit 38 digits, however many they are; others are
 # summed in two halves of the whole part.
 SUMMED_DIGITS_MAX = 28
@@ -89,7 +89,7 @@ class DuckDbDialect:
     def checked_scalar(self, query: str, column: str) -> str:
         # DuckDB checks its own scalar subqueries for all rows, also where a CASE leaves them out,
         # but not inside a lambda.
-        check = f"lambda s: CASE WHEN len(s) > 1 THEN error('{SEVERAL_ROWS}') ELSE s[1] END"
+        check = f"lambda s: CASE WHEN len(s) > 1 THEN {SEVERAL_ROWS} ELSE s[1] END"
         return f"list_transform([(SELECT list(q.{column}) FROM ({query}) AS q)], {check})[1]"
 
     def array_query(self, query: str) -> str:
@@ -307,5 +307,5 @@ def time_literal(value: int, family: str) -> str:
 
 def checked_count(text: str, word: str) -> str:
     """Return the number of LIMIT or OFFSET, which fails where it is negative."""
-    problem = f"antumbra error {NEGATIVE_COUNTS[word]}: {word} must not be negative (end)"
-    return f"(SELECT CASE WHEN n < 0 THEN error('{problem}') ELSE n END FROM (SELECT {text} AS n))"
+    problem = raising(NEGATIVE_COUNTS[word], f"{word} must not be negative")
+    return f"(SELECT CASE WHEN n < 0 THEN {problem} ELSE n END FROM (SELECT {text} AS n))"

@@ -11,7 +11,7 @@ from decimal import Decimal
 from itertools import permutations
 
 from sql.functions.comparisons import COMPARISONS, NEGATED
-from sql.functions.printing import Printer, Rule
+from sql.functions.printing import Printer, Rule, raising
 from sql.functions.rows import Function
 from sql.functions.signatures import NUMBERS, wider
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
@@ -140,11 +140,6 @@ def _trimmed(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"CASE WHEN {array} IS NULL OR {count} IS NULL THEN NULL WHEN {wrong} THEN error({refused}) ELSE {kept} END"
 
 
-def refusal(sqlstate: str, message: str) -> str:
-    """Return an expression that raises."""
-    return f"error('antumbra error {sqlstate}: {message} (end)')"
-
-
 def _array_filled(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return array_fill(value, array[count])."""
     too_many = f"array size exceeds the maximum allowed ({ARRAY_ITEMS_MAX})"
@@ -155,10 +150,10 @@ def _array_filled(printer: Printer, node: Call, texts: list[str]) -> str:
         count = f"{sizes}[1]"
         items = f"list_transform(generate_series(series_start(1, {count}, 1), {count}), lambda place: {value})"
         return (
-            f"CASE WHEN {sizes} IS NULL THEN {refusal('22004', 'dimension array or low bound array cannot be null')} "
-            f"WHEN list_count({sizes}) < len({sizes}) THEN {refusal('22004', 'dimension values cannot be null')} "
-            f"WHEN len({sizes}) > 1 THEN {refusal('0A000', dimensions)} "
-            f"WHEN {count} NOT BETWEEN 0 AND {ARRAY_ITEMS_MAX} THEN {refusal('54000', too_many)} "
+            f"CASE WHEN {sizes} IS NULL THEN {raising('22004', 'dimension array or low bound array cannot be null')} "
+            f"WHEN list_count({sizes}) < len({sizes}) THEN {raising('22004', 'dimension values cannot be null')} "
+            f"WHEN len({sizes}) > 1 THEN {raising('0A000', dimensions)} "
+            f"WHEN {count} NOT BETWEEN 0 AND {ARRAY_ITEMS_MAX} THEN {raising('54000', too_many)} "
             f"ELSE CAST(coalesce({items}, []) AS {printer.type_name(node.type)}) END"
         )
 
@@ -169,7 +164,7 @@ def _bucket(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return how many of the sorted thresholds are not greater than an operand."""
     kind = node.arguments[1].type
     operand = printer.comparable_text(element(printer, node.arguments[0]), kind.element)
-    nulls = refusal("22004", "thresholds array must not contain NULLs")
+    nulls = raising("22004", "thresholds array must not contain NULLs")
 
     def bucket(operand: str, keys: str) -> str:
         below = f"CAST(len(list_filter({keys}, lambda item: item <= {operand})) AS INTEGER)"

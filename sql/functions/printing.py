@@ -305,3 +305,8 @@ def in_micros(printer: Printer, node: Call, texts: list[str]) -> list[str]:
         printer.micros(text, argument.type) if argument.type.family in MOMENTS else text
         for text, argument in zip(texts, node.arguments, strict=True)
     ]
+
+
+def raising(sqlstate: str, message: str) -> str:
+    """Return DuckDB's text of an expression that raises; the message has no quotation marks."""
+    return f"error('antumbra error {sqlstate}: {message} (end)')"

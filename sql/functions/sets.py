@@ -14,7 +14,7 @@ from functools import cached_property
 
 from sql.functions.arguments import RUN
 from sql.functions.catalog import CATALOG, CatalogFunction, catalog_text
-from sql.functions.printing import Printer
+from sql.functions.printing import Printer, raising
 from sql.functions.rows import Row, routines
 from sql.functions.signatures import INTEGERS, Signature
 from sql.times.civil import DAY_US
@@ -22,7 +22,6 @@ from sql.tree.expressions import Expression, Literal
 from sql.types.datatypes import TEXT, scaled_numeric
 
 TIMES = ("timestamp", "timestamptz")
-ZERO_STEP = "antumbra error 22023: step size cannot equal zero (end)"
 # Makes the list of a call's values of its arguments and their texts: a template, or a function.
 ListRule = str | Callable[[Printer, Sequence[Expression], list[str]], str]
 
@@ -78,7 +77,7 @@ def _series(printer: Printer, arguments: Sequence[Expression], texts: list[str])
     series = _bounded(texts)
     if len(arguments) < 3 or is_nonzero(arguments[2]):
         return series
-    return f"CASE WHEN {texts[2]} = 0 THEN error({printer.quoted(ZERO_STEP)}) ELSE {series} END"
+    return f"CASE WHEN {texts[2]} = 0 THEN {raising('22023', 'step size cannot equal zero')} ELSE {series} END"
 
 
 def is_nonzero(node: Expression) -> bool:

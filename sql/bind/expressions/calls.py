@@ -144,7 +144,7 @@ def with_sequence(node: FunctionCall) -> FunctionCall:
     """Return a call of nextval and the like with its sequence as a string, where it is written as
     'name'::regclass, as PostgreSQL prints it.
     """
-    first = node.arguments[0] if node.arguments and node.name in SEQUENCE_CALLS else None
+    first = node.arguments[0] if node.arguments and node.name in SEQUENCES else None
     if not isinstance(first, TypeCast) or not isinstance(first.operand, Constant) or first.type.name != "regclass":
         return node
     return replace(node, arguments=(first.operand, *node.arguments[1:]))
@@ -386,7 +386,6 @@ JSON_FUNCTIONS: Mapping[str, Callable[[Binder, FunctionCall, list[Expression]], 
 }
 JSON_NAMES = JSON_FUNCTIONS.keys() | AGGREGATED.keys()
 
-SEQUENCE_CALLS = frozenset({"nextval", "currval", "setval"})
 MOVE_HINT = "You might be able to move the set-returning function into a LATERAL FROM item."
 
 
