@@ -6,7 +6,7 @@ staged rows, or the reply to the read. False or None: nothing has happened, and 
 takes the messages, or gives the exact error. A read that is one INSERT of one row between two
 transactions is committed at once, without a transaction and a stage: the bytes around its values
 are compared with those of a packet that was decoded properly before. All other rows are staged. No
-parser, no planner, no thread. Must not know sockets.
+parser, no planner, and a thread for long texts alone. Must not know sockets.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engine.catalog.image import CatalogImage
 from engine.catalog.per_image import PerImage
 from engine.commit.row_commit import RowCommit, Views
 from engine.commit.staging import StatementStage
-from engine.commit.transaction import Step, Transaction
+from engine.commit.transaction import Step
 from engine.execution.outcome import expand
 from engine.execution.parameter_rows import ParameterRow, parameter_row
 from engine.execution.prepared import Portal, Prepared
@@ -179,18 +179,21 @@ class RowInserts:
         return given.rows_count
 
     async def stage_long_text(self, text: str, image: CatalogImage) -> int | None:
-        """Do what `stage_text` does, for a long text: what takes time is done by a worker."""
+        """Do what `stage_text` does, for a long text: what takes time is done by a worker.
+
+        Raises 57014, too.
+        """
         target = self._target_of(text, image)
         if target is None:
             return None
         session = self._session
         given = await session.in_worker(self._decoded, target, text)
+        session.check_cancelled()
         if given is None:
             return None
-        again = text_again(session, f"INSERT 0 {given.rows_count}", text)
-        transaction, stage, rows = self._begun(target, given, image, again)
+        stage, rows = self._begun(target, given, image, text_again(session, f"INSERT 0 {given.rows_count}", text))
         await session.in_worker(stage.add, rows)
-        transaction.operations.append(stage)
+        session.check_cancelled()
         return given.rows_count
 
     def _target_of(self, text: str, image: CatalogImage) -> InsertTarget | None:
@@ -252,18 +255,21 @@ class RowInserts:
         return 1
 
     def _stage(self, target: InsertTarget, given: Morsel, image: CatalogImage, step: Step) -> None:
-        transaction, stage, rows = self._begun(target, given, image, step)
+        stage, rows = self._begun(target, given, image, step)
         stage.add(rows)
-        transaction.operations.append(stage)
 
     def _begun(
         self, target: InsertTarget, given: Morsel, image: CatalogImage, step: Step
-    ) -> tuple[Transaction, StatementStage, Morsel]:
-        """Return the transaction, a stage of it, and the whole rows to add."""
+    ) -> tuple[StatementStage, Morsel]:
+        """Return a stage of the transaction, which is dropped with the transaction when the
+        statement fails, and the whole rows to add.
+        """
         transaction = self._session.block.current()
         transaction.note_again(step, transaction.is_untouched)
+        rows = target.rows(given, transaction.now_us, self._session.settings.time_zone)
         stage = self._server.transactions.stage(target.entry, image, transaction.now_us)
-        return transaction, stage, target.rows(given, transaction.now_us, self._session.settings.time_zone)
+        transaction.operations.append(stage)
+        return stage, rows
 
     # Whole packets.
 

@@ -21,6 +21,7 @@ from tests.engine.session_client import SessionClient, World
 
 ROWS = ", ".join(f"({number}, 'row {number}')" for number in range(500))
 INSERT = f"INSERT INTO items VALUES {ROWS}"
+WAIT_S_MAX = 60.0
 SELECT = "SELECT count(*) FROM items WHERE id IN (" + ", ".join(map(str, range(1500))) + ")"
 
 
@@ -91,6 +92,38 @@ def test_a_long_insert_into_a_stream_is_computed_beside_the_event_loop(
     assert client.ask(f"INSERT INTO events VALUES {rows}, (1, 'no json')")[0].startswith("E ERROR 22P02")
     assert client.ask(f"INSERT INTO events VALUES {rows}, (1)")[0].startswith("E ERROR 42601")
     assert client.rows("SELECT a, n FROM kinds ORDER BY a") == client.rows("VALUES ('0', 1000::bigint), ('1', 1000)")
+
+
+@pytest.mark.parametrize("step", ["decode", "add"])
+@pytest.mark.parametrize("block", [False, True])
+def test_a_long_insert_into_a_stream_ends_at_its_timeout(
+    client: SessionClient, monkeypatch: pytest.MonkeyPatch, step: str, block: bool
+) -> None:
+    client.run("CREATE FOREIGN TABLE events (k integer) SERVER stream", "SET statement_timeout = '20ms'")
+    asked = client.session._cancelling.is_asked
+    add = StatementStage.add
+
+    def late_add(stage: StatementStage, morsel: Morsel) -> None:
+        add(stage, morsel)
+        assert asked.wait(WAIT_S_MAX)
+
+    def late_decode(*given: Any) -> Morsel | None:
+        assert asked.wait(WAIT_S_MAX)
+        return decode_literals(*given)
+
+    if step == "add":
+        monkeypatch.setattr(StatementStage, "add", late_add)
+    else:
+        monkeypatch.setattr("engine.sessions.row_inserts.decode_literals", late_decode)
+    if block:
+        client.run("BEGIN")
+    rows = ", ".join(f"({number})" for number in range(2000))
+    *_, told, ready = client.ask(f"INSERT INTO events VALUES {rows}")
+    assert (told[:13], ready) == ("E ERROR 57014", "Z E" if block else "Z I")
+    assert "statement timeout" in told
+    monkeypatch.undo()
+    client.run(*(["ROLLBACK"] if block else []), "RESET statement_timeout")
+    assert client.rows("SELECT count(*) FROM events") == client.rows("SELECT 0")
 
 
 def test_what_is_wrong_with_a_long_text(client: SessionClient) -> None:
