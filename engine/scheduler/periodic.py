@@ -1,10 +1,10 @@
 """Work that is due again and again, each piece under a key, on threads of its own.
 
 Enters: the keys with their intervals, whenever they change; a function that does the work of a key,
-and one that ends work which is over its deadline.
-Leaves: calls of the function, one at a time for each key. What is due when is
-`views.upkeep.schedule`'s to say. A failure is logged once, and again when it is another one. Must
-not know what the work is.
+and one that ends work which is over its deadline. Leaves: calls of the first, one at a time for
+each key, and of the second until the work has ended: the work may be just about to begin what can
+be ended, and would not hear of a single call. What is due when is `views.upkeep.schedule`'s to say.
+A failure is logged once, and again when it is another one. Must not know what the work is.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from views.upkeep.schedule import Pace
 log = logging.getLogger(__name__)
 
 THREADS = 2
+# How often work that is over its deadline is ended.
+AGAIN_S = 0.1
 STOPPING = "57P01"
 END_S_MAX = 5.0
 
@@ -42,7 +44,7 @@ class Periodic:
         self._end = end
         self._changed = threading.Condition()
         self._paces: dict[Hashable, Pace] = {}
-        # When the work of a key is ended.
+        # When the work of a key is ended next.
         self._running: dict[Hashable, float] = {}
         self._told: dict[Hashable, str] = {}
         self._stopping = False
@@ -74,7 +76,7 @@ class Periodic:
                         self._running[key] = inf
                         self._workers.submit(self._once, key, pace)
                 late = [key for key, deadline_s in self._running.items() if deadline_s <= now_s]
-                self._running.update(dict.fromkeys(late, inf))
+                self._running.update(dict.fromkeys(late, now_s + AGAIN_S))
                 waiting = [pace.due_s for key, pace in self._paces.items() if key not in self._running]
                 next_s = min([*waiting, *self._running.values()], default=inf)
                 if not self._stopping and not late:
@@ -108,6 +110,10 @@ class Periodic:
             failure = None
         except SqlError as error:
             failure = error.message
+        except Exception:
+            # At the end of the server, what the work needs may be gone.
+            if not self._stopping:
+                log.exception("a bug in the scheduled refresh of %s", key)
         finally:
             with self._changed:
                 self._running.pop(key, None)
