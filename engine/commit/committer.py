@@ -371,7 +371,8 @@ class Committer:
                     reshaping.carry_over(ignore_cancel)
                 before = admit(admissible(stages))
                 try:
-                    self._follow_caps(transaction.image)
+                    if transaction.image is not None:
+                        self._follow_caps(transaction.image)
                     number = self._prepare_in_log(
                         transaction, stages, records, number, [view for one in joins for view in one.views]
                     )
@@ -379,7 +380,10 @@ class Committer:
                     store.commit(tables)
                 except BaseException:
                     admit(before)
-                    self._follow_caps(catalog.image)
+                    if transaction.image is not None:
+                        self._follow_caps(catalog.image)
+                        # What has room reserved by the caps before has none by these.
+                        self._renew_image()
                     raise
                 self._note_committed(number)
                 with catalog.lock:
@@ -403,11 +407,16 @@ class Committer:
             for entry in sequences:
                 entry.counter.log = store.log_sequence
 
-    def _follow_caps(self, image: CatalogImage | None) -> None:
+    def _follow_caps(self, image: CatalogImage) -> None:
         """Take up the caps of a catalog, or of one that a transaction is about to publish."""
-        if image is not None:
-            with self._catalog.lock:
-                self._caps.follow(image.continuous_views)
+        with self._catalog.lock:
+            self._caps.follow(image.continuous_views)
+
+    def _renew_image(self) -> None:
+        """Let every transaction that has prepared a commit for the catalog prepare it again."""
+        with self._catalog.lock:
+            # Another object is another image.
+            self._catalog.image = replace(self._catalog.image)
 
     @contextmanager
     def _joining(self, joins: Sequence[JoinChange]) -> Iterator[None]:
@@ -430,10 +439,7 @@ class Committer:
             for change in joins:
                 for view in change.views:
                     self._caps.forget(view.state.groups)
-            with self._catalog.lock:
-                # Another object is another image to every transaction that has prepared a commit
-                # for the one before.
-                self._catalog.image = replace(self._catalog.image)
+            self._renew_image()
 
     def _note_committed(self, number: int) -> None:
         """Tell the log that the file of the tables has committed a transaction.

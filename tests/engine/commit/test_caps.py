@@ -240,6 +240,27 @@ def test_a_view_and_its_rows_in_one_transaction(world: World) -> None:
     world.close()
 
 
+def test_a_definition_that_fails_leaves_the_caps_to_all_rows(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    client, other = world.client(), world.client()
+    client.run(*SETUP, "INSERT INTO s (k) VALUES (1)")
+    # From here on the session knows how much such a row adds to what cap.
+    assert client.at_once(query("INSERT INTO s (k) VALUES (1)")) is not None
+
+    def fail(*_: object) -> None:
+        raise SqlError("40001", "not now")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(world.database.store, "commit", fail)
+        assert error(other, "DROP VIEW v") == "40001: not now"
+    other.run("INSERT INTO s (k) VALUES (2), (3), (4), (5)")
+    assert (
+        error(client, "INSERT INTO s (k) VALUES (6)")
+        == '53200: view "v" would have 6 groups, more than its max_groups of 5'
+    )
+    assert numbers(client, "SELECT count(*) FROM v") == [[5]]
+    world.close()
+
+
 def test_all_views_together(tmp_path: Path) -> None:
     world = World(tmp_path, view_bytes_max=4096)
     client = world.client()
