@@ -224,6 +224,9 @@ def carried_over(before: CatalogImage, image: CatalogImage, changed: Iterable[in
         if not isinstance(node, Project) or not isinstance(below, Project) or not isinstance(below.input, Scan):
             return node
         values = [item for _, item in below.items]
+        if not all(isinstance(item, Column | Literal) for item in values):
+            # What is computed below is computed once a row, however often it is used.
+            return node
         return Project(below.input, tuple((name, substitute(item, values)) for name, item in node.items))
 
     for name, entry in image.entries.items():

@@ -148,3 +148,16 @@ def test_a_replaced_view_goes_on_over_the_columns_of_its_time(tmp_path: Path, bi
     client.run("INSERT INTO t (a, z) VALUES (1, 1000)")
     assert client.rows("SELECT n FROM v ORDER BY a") == ["D [b'1103']", "D [b'10']"]
     world.close()
+
+
+def test_a_view_over_a_changed_table_computes_once_a_row(world: World) -> None:
+    client = world.client()
+    client.run(
+        "CREATE TABLE t (a int)",
+        "CREATE SEQUENCE q",
+        "CREATE VIEW v AS SELECT n, n AS same, a FROM (SELECT nextval('q') AS n, a FROM t) AS x",
+        "INSERT INTO t VALUES (5)",
+        "ALTER TABLE t RENAME COLUMN a TO b",
+        "ALTER TABLE t ADD COLUMN c int",
+    )
+    assert [client.rows("SELECT * FROM v") for _ in range(2)] == [["D [b'1', b'1', b'5']"], ["D [b'2', b'2', b'5']"]]
