@@ -19,7 +19,6 @@ import numpy.typing as npt
 
 from ringbuffer.compile.jit import kernel
 from ringbuffer.memory.addresses import (
-    bits_of_float,
     copy_bytes,
     load_byte,
     load_float32,
@@ -29,6 +28,8 @@ from ringbuffer.memory.addresses import (
     load_word,
     signed_word,
     store_byte,
+    store_float32,
+    store_float64,
     store_int16,
     store_int32,
     store_word,
@@ -45,7 +46,6 @@ from ringbuffer.scalar.texts.text_functions import keep, reserve
 from ringbuffer.scalar.texts.text_values import compare_bytes, make_text, text_address
 
 Scratch = npt.NDArray[Any]
-bits: Any = bits_of_float
 move_bytes: Any = copy_bytes
 
 INTERVAL_BYTES = 16
@@ -151,7 +151,7 @@ def stored_key(form: int, w0: int, w1: int, heap: int, scratch: Scratch) -> tupl
     """Return (w0, w1, heap, error) of the bytes that equal values have in common."""
     length = w0 & LENGTH_MASK
     address = text_address(w0, w1, heap)
-    # No key is longer than its value, but that of a number in a list is written by words.
+    # No key is longer than its value, but that of a numeric is written by words.
     target = reserve(scratch, length + NUMERIC_BYTES)
     if target == 0:
         return 0, 0, 0, SCRATCH_FULL
@@ -173,12 +173,14 @@ def stored_key(form: int, w0: int, w1: int, heap: int, scratch: Scratch) -> tupl
 @kernel
 def write_key(form: int, address: int, length: int, target: int) -> int:
     """Write the key of a value that is no list to another address, and return its length."""
-    if form in (FLOAT32, FLOAT64):
-        number = load_float64(address) if form == FLOAT64 else np.float64(load_float32(address))
-        word = signed_word(bits(number))
-        if np.isnan(number):
-            word = signed_word(bits(np.nan))
-        store_word(target, 0 if number == 0.0 else word)
+    if form == FLOAT32:
+        single = load_float32(address)
+        # The sum of a negative zero and zero is zero.
+        store_float32(target, np.float32(np.nan) if np.isnan(single) else single + np.float32(0.0))
+        return 4
+    if form == FLOAT64:
+        number = load_float64(address)
+        store_float64(target, np.nan if np.isnan(number) else number + 0.0)
         return 8
     if form == NUMERIC:
         lo, hi, scale = numeric_at(address, length)

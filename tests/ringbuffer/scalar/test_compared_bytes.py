@@ -190,6 +190,8 @@ def check_lists(form: Form, column: pa.Array, keys: list[list[tuple[bool, Any]]]
     words = strings.words
     scratch = ScratchHeap(1 << 16)
     common = [stored_key(LIST + form, *found, scratch.words) for found in words]
+    # There is no room for a longer one.
+    assert all(length_of(key) <= length_of(value) for key, value in zip(common, words, strict=True)), form
     for i, j in pairs(len(keys), 13):
         order = sign(stored_compare(LIST + form, *words[i], *words[j]))
         assert order == below_or_above(keys[i], keys[j]), (form, keys[i], keys[j])
