@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 
@@ -93,12 +93,22 @@ def test_printed_queries_are_read_as_the_dialect() -> None:
     read: Counter[str] = Counter()
     for seed in SEEDS:
         read += printed_and_read(seed)
-    assert read["duckdb"] > 100 and read["spark"] > 10, read
+    assert read["duckdb"] > 150 and read["spark"] > 10, read
+
+
+@contextmanager
+def errors(*sqlstates: str) -> Iterator[None]:
+    """Leave a query out that has one of these errors, and no other."""
+    try:
+        yield
+    except SqlError as error:
+        if error.sqlstate not in sqlstates:
+            raise
 
 
 def printed_and_read(seed: int) -> Counter[str]:
-    """Return how many printed queries of a case are read, by dialect; a query that is an error in
-    PostgreSQL, or that Spark does not run, is not printed.
+    """Return how many printed queries of a case are read, by dialect. Not printed are aggregates
+    of types that PostgreSQL has none for, what reads such a view, and what Spark does not run.
     """
     case = make_case(seed)
     (stream,) = parse(f"CREATE FOREIGN TABLE {case.stream} ({case.column_list}) SERVER stream")
@@ -107,7 +117,7 @@ def printed_and_read(seed: int) -> Counter[str]:
     relations = {case.stream: RelationDescription(case.stream, "stream", 16384, columns)}
     read: Counter[str] = Counter()
     for view in case.views:
-        with suppress(SqlError):
+        with errors("42883", "0A000"):
             root = bound(view.query.replace(SOURCE, case.stream), relations)
             columns = tuple(ColumnDescription(column.name, column.type) for column in root.schema)
             relations[view.name] = RelationDescription(view.name, "view", 16385, columns)
@@ -117,7 +127,7 @@ def printed_and_read(seed: int) -> Counter[str]:
     for query in random_queries(seed)[len(case.views) :]:
         # Only what has its parameters is ever printed.
         if "$" not in query:
-            with suppress(SqlError):
+            with errors("42883", "42P01"):
                 text = emit_duckdb(bound(query, relations), {view.name: view.name for view in case.views})
                 assert isinstance(sqlglot.parse_one(text, read="duckdb"), other.Query), text
                 read["duckdb"] += 1

@@ -114,16 +114,18 @@ def test_trees_of_the_other_queries_too(postgres: PostgresCluster) -> None:
 
 
 def test_trees_of_random_queries(postgres: PostgresCluster) -> None:
-    asked = answered = 0
+    total = 0
     with postgres.connect() as connection:
         connection.execute(CREATE_ENUM.encode())
         for seed in SEEDS:
             case = make_case(seed)
             connection.execute(f"CREATE TABLE {case.stream} ({case.column_list})".encode())
             queries = [view.query.replace(SOURCE, case.stream) for view in case.views]
+            # Some are errors in PostgreSQL, and nothing else is left out.
+            queries = [query for query in queries if stored(connection, query) is not None]
             wrong, compared = differing(connection, queries)
             connection.execute(f"DROP TABLE {case.stream}".encode())
             assert not wrong, "\n".join(wrong)
-            asked, answered = asked + len(queries), answered + compared
-    # Some are errors in PostgreSQL.
-    assert answered > 0.9 * asked
+            assert compared == len(queries), seed
+            total += compared
+    assert total > 15
