@@ -8,33 +8,10 @@ from collections.abc import Sequence
 
 from tests.randomized.called import FAILING, FAMILY_OF, call_text, calls
 from tests.randomized.expressions import FAMILIES, INTEGERS, ExpressionMaker, Term
-from tests.randomized.table_columns import DOMAINS
+from tests.randomized.table_columns import DOMAINS, MORE, SINGLES
 from tests.randomized.values import literal
 
-TABLE_ONLY = (
-    "interval",
-    "time",
-    "uuid",
-    "bytea",
-    "inet",
-    "jsonb",
-    "json",
-    "bpchar",
-    "int4[]",
-    "text[]",
-    "bool[]",
-    "date[]",
-    "timetz",
-    "cidr",
-    "oid",
-    "name",
-    "mood",
-    "numeric[]",
-    "float8[]",
-    "interval[]",
-    "jsonb[]",
-    "uuid[]",
-)
+TABLE_ONLY = (*SINGLES, "bpchar", *MORE)
 # Equal values of them may have two texts, or they have no equality.
 UNFIXED = ("interval", "json", "bpchar", "interval[]")
 SQL_NAMES = {
@@ -50,45 +27,12 @@ FORMATS = ("YYYY-MM-DD", "HH24:MI:SS", "Day DD Mon", "IYYY-IW", "Q", "FMMonth, F
 # Families whose values compare with < and the like everywhere.
 COMPARED = (
     *FAMILIES[1:],
-    "interval",
-    "time",
-    "uuid",
-    "bytea",
-    "inet",
-    "bpchar",
-    "timetz",
-    "cidr",
-    "oid",
-    "name",
-    "mood",
+    *(family for family in TABLE_ONLY if family not in ("json", "jsonb") and not family.endswith("[]")),
 )
 ASSIGNED = {"int2": "int4", "varchar": "text"}
-KEYABLE = frozenset(
-    (
-        *FAMILIES,
-        "int2",
-        "varchar",
-        "time",
-        "uuid",
-        "bytea",
-        "inet",
-        "jsonb",
-        "bpchar",
-        "int4[]",
-        "text[]",
-        "bool[]",
-        "date[]",
-        "timetz",
-        "cidr",
-        "oid",
-        "name",
-        "mood",
-        "numeric[]",
-        "float8[]",
-        "jsonb[]",
-        "uuid[]",
-    )
-) - {"float4", "float8"}
+KEYABLE = frozenset((*FAMILIES, "int2", "varchar", *TABLE_ONLY)) - {
+    *("float4", "float8", "interval", "json", "interval[]"),
+}
 
 
 def is_keyable(term: Term) -> bool:
