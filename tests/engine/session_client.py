@@ -203,6 +203,11 @@ class SessionClient:
             answer = self.ask(text)
             assert not any(line.startswith("E ") for line in answer), (text, answer)
 
+    def after(self, *texts: str) -> SessionClient:
+        """Return this session after statements that must succeed."""
+        self.run(*texts)
+        return self
+
     def rows(self, text: str) -> list[str]:
         """Return the DataRow lines of a SELECT that must succeed."""
         answer = self.ask(text)

@@ -51,9 +51,9 @@ def world(tmp_path: Path, clock: SetClock) -> Iterator[World]:
 
 @pytest.fixture
 def client(world: World) -> SessionClient:
-    made = world.client()
-    made.run("CREATE FOREIGN TABLE s (k int, t text) SERVER stream", f"CREATE VIEW by_minute AS {BY_MINUTE}")
-    return made
+    return world.client().after(
+        "CREATE FOREIGN TABLE s (k int, t text) SERVER stream", f"CREATE VIEW by_minute AS {BY_MINUTE}"
+    )
 
 
 def insert_packet(key: int) -> bytes:

@@ -27,11 +27,6 @@ SETUP = (
 )
 
 
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path)
-
-
 def error(client: SessionClient, *statements: str) -> str:
     """Return the error of the last statement, without hint and detail; the others succeed.
 
@@ -86,7 +81,6 @@ def test_what_would_pass_a_cap_changes_nothing(world: World, seed: int) -> None:
             assert numbers(client, "SELECT n FROM all_rows") == [[model.total()]]
     assert refused, f"seed {seed} refuses nothing"
     assert numbers(client, "SELECT count(*) FROM s") == [[model.total()]]
-    world.close()
 
 
 def test_a_copy_is_refused_while_it_goes_on(world: World) -> None:
@@ -98,7 +92,6 @@ def test_a_copy_is_refused_while_it_goes_on(world: World) -> None:
     assert numbers(client, "SELECT count(*) FROM s") == [[0]]
     client.run("INSERT INTO s (k) SELECT k % 5 FROM many")
     assert numbers(client, "SELECT sum(n), count(*) FROM v") == [[100_000, 5]]
-    world.close()
 
 
 def test_bytes_are_those_of_different_groups_and_their_texts(world: World) -> None:
@@ -118,7 +111,6 @@ def test_bytes_are_those_of_different_groups_and_their_texts(world: World) -> No
     assert error(client, "INSERT INTO s (t) VALUES ('')").startswith("53200")
     client.run("SELECT * FROM b")
     assert numbers(client, sizes) == [[2048, per_group, 2048]]
-    world.close()
 
 
 def test_explain_and_statistics_have_one_number(world: World) -> None:
@@ -136,7 +128,6 @@ def test_explain_and_statistics_have_one_number(world: World) -> None:
     assert (groups, bytes_count) == (10, 10 * (per_group or 0))
     (line,) = (row for row in client.rows("EXPLAIN SELECT * FROM w") if "groups are kept" in row)
     assert f"{per_group} bytes each" in line
-    world.close()
 
 
 def test_views_that_share_a_pipeline_have_caps_of_their_own(world: World) -> None:
@@ -157,7 +148,6 @@ def test_views_that_share_a_pipeline_have_caps_of_their_own(world: World) -> Non
     )
     client.run("DROP VIEW v", "INSERT INTO s (k) VALUES (6)")
     assert numbers(client, "SELECT count(*) FROM twin") == [[3]]
-    world.close()
 
 
 def test_the_caps_of_a_view_of_several_streams_are_for_all_its_groups(world: World) -> None:
@@ -173,7 +163,6 @@ def test_the_caps_of_a_view_of_several_streams_are_for_all_its_groups(world: Wor
         assert told == '53200: view "j" would have 5 groups, more than its max_groups of 4'
     assert numbers(client, "SELECT * FROM j ORDER BY k") == [[1, 1, 1], [2, 1, 2]]
     assert numbers(client, "SELECT max_groups FROM pg_stat_continuous_views WHERE relname = 'j'") == [[4]]
-    world.close()
 
 
 def test_a_table_that_is_joined_at_arrival_keeps_to_the_cap(world: World) -> None:
@@ -189,7 +178,6 @@ def test_a_table_that_is_joined_at_arrival_keeps_to_the_cap(world: World) -> Non
     assert numbers(client, "SELECT count(*) FROM names") == [[1]]
     client.run("INSERT INTO names VALUES (2, 'b')", "INSERT INTO s (k) VALUES (1), (2)")
     assert numbers(client, "SELECT n FROM named ORDER BY n") == [[1], [2]]
-    world.close()
 
 
 def test_tables_that_a_new_view_joins_keep_to_its_cap(world: World) -> None:
@@ -201,7 +189,6 @@ def test_tables_that_a_new_view_joins_keep_to_its_cap(world: World) -> None:
     told = error(client, f"CREATE VIEW named WITH (max_bytes = '10kB') AS {text}")
     assert re.fullmatch(r'53200: view "named" would have 1[\d,]+ bytes, more than its max_bytes of 10,240', told)
     client.run(f"CREATE VIEW named WITH (max_bytes = '1MB') AS {text}", "INSERT INTO s (k) VALUES (1)")
-    world.close()
 
 
 def test_a_restart_neither_refuses_nor_forgets(tmp_path: Path) -> None:
@@ -237,7 +224,6 @@ def test_a_view_and_its_rows_in_one_transaction(world: World) -> None:
     client.run("BEGIN", SETUP[1], "INSERT INTO s (k) SELECT g FROM generate_series(1, 5) g", "COMMIT")
     client.run("BEGIN", "INSERT INTO s (k) VALUES (6)", "ALTER VIEW v SET (max_groups = 6)", "COMMIT")
     assert numbers(client, "SELECT count(*) FROM v") == [[6]]
-    world.close()
 
 
 def test_a_definition_that_fails_leaves_the_caps_to_all_rows(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -318,7 +304,6 @@ def test_commits_at_one_time_do_not_pass_a_cap_together(world: World) -> None:
     assert numbers(client, "SELECT k, n FROM v ORDER BY k") == [[k, taken[k]] for k in sorted(taken)]
     account = next(iter(database.caps._accounts.values()))
     assert account.reserved == (0, 0)
-    world.close()
 
 
 @pytest.mark.parametrize(
@@ -342,4 +327,3 @@ def test_values_of_options(world: World, options: str, state: str) -> None:
         assert client.rows("SELECT reloptions FROM pg_class WHERE relname = 'q'") == [
             "D [b'{max_groups=7,max_bytes=1610612736}']"
         ]
-    world.close()

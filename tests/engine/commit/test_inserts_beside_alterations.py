@@ -20,14 +20,12 @@ ALTERED = SqlError("40001", 'stream "s" was altered before this transaction comm
 
 @pytest.fixture
 def client(world: World) -> SessionClient:
-    made = world.client()
-    made.run(
+    return world.client().after(
         "CREATE FOREIGN TABLE s (k int, t text) SERVER stream",
         "CREATE VIEW n AS SELECT count(*) AS n, sum(k) AS total FROM s",
         "CREATE TABLE given (k int)",
         "INSERT INTO given VALUES (1), (2)",
     )
-    return made
 
 
 def altered_times(monkeypatch: pytest.MonkeyPatch, times: int) -> list[int]:

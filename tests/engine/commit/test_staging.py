@@ -23,13 +23,11 @@ LARGE = CHECKED_ROWS_MAX + 500
 
 @pytest.fixture
 def client(world: World) -> SessionClient:
-    made = world.client()
-    made.run(
+    return world.client().after(
         "CREATE FOREIGN TABLE s (k int, t text) SERVER stream",
         "CREATE VIEW counted AS SELECT count(*) AS n, sum(k) AS total FROM s",
         "CREATE VIEW inverse AS SELECT sum(100 / k) AS total FROM s",
     )
-    return made
 
 
 def stream_of(database: Database) -> StreamEntry:

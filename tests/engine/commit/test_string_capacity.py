@@ -18,9 +18,7 @@ FULL = 'E ERROR 53200: the string buffer of stream "s" is full'
 
 @pytest.fixture
 def client(world: World) -> SessionClient:
-    made = world.client()
-    made.run(CREATE, "CREATE VIEW v AS SELECT count(*) AS n, max(k) AS k FROM s")
-    return made
+    return world.client().after(CREATE, "CREATE VIEW v AS SELECT count(*) AS n, max(k) AS k FROM s")
 
 
 def count(client: SessionClient) -> int:

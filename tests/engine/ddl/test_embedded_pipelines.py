@@ -4,6 +4,7 @@ here have none.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,10 +23,11 @@ FOUND = ["[b'<a>', b'2']", "[b'<c>', b'1']"]
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Server:
+def server(tmp_path: Path) -> Iterator[Server]:
     made = Server(tmp_path)
     made.client.run(STREAM)
-    return made
+    yield made
+    made.world.close()
 
 
 @pytest.mark.parametrize("stream_join", ["frozen", "arrival"])

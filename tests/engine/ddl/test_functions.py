@@ -7,10 +7,7 @@ What they compute is held to PostgreSQL in `tests/end_to_end/side_by_side/functi
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from tests.engine.session_client import SessionClient, World
 
@@ -25,13 +22,6 @@ DEFINED = (
     "CREATE VIEW q AS SELECT k, label(v) AS l FROM t",
 )
 READ = "SELECT b, l, s FROM v ORDER BY b, l"
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    world = World(tmp_path)
-    yield world
-    world.close()
 
 
 def rows(client: SessionClient, text: str) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from engine.dialect.notifications import channels_of_server
 from tests.engine.session_client import SessionClient, World
 
@@ -12,8 +10,7 @@ async def close(client: SessionClient) -> None:
     client.session.close()
 
 
-def test_nothing_is_kept_of_sessions_that_do_not_listen_any_more(tmp_path: Path) -> None:
-    world = World(tmp_path)
+def test_nothing_is_kept_of_sessions_that_do_not_listen_any_more(world: World) -> None:
     one, other = world.client(), world.client()
     one.run("LISTEN a", "LISTEN b", "BEGIN", "UNLISTEN b", "LISTEN c")
     other.run("LISTEN b", "LISTEN d", "LISTEN d", "UNLISTEN d", "UNLISTEN e")
@@ -24,4 +21,3 @@ def test_nothing_is_kept_of_sessions_that_do_not_listen_any_more(tmp_path: Path)
     other.run("DISCARD ALL")
     assert not channels.has("b")
     world.runner.run(close(other))
-    world.close()

@@ -106,9 +106,7 @@ def name_of(image: CatalogImage, oid: int) -> str:
 
 @pytest.fixture
 def client(world: World) -> SessionClient:
-    made = world.client()
-    made.run(*filter(None, SETUP.split("\n")))
-    return made
+    return world.client().after(*filter(None, SETUP.split("\n")))
 
 
 @pytest.mark.golden

@@ -38,13 +38,11 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 @pytest.fixture
 def client(world: World) -> SessionClient:
-    made = world.client()
-    made.run(
+    return world.client().after(
         "CREATE FOREIGN TABLE s (k int, t text) SERVER stream",
         "CREATE VIEW counted AS SELECT count(*) AS n FROM s",
         "CREATE VIEW inverse AS SELECT sum(1000 / (k + 1)) AS total FROM s",
     )
-    return made
 
 
 def open_copy(world: World, options: str = "", publish_ms: int | None = None) -> CopyIn:

@@ -20,13 +20,11 @@ READ = "SELECT k, n FROM counted ORDER BY k"
 
 @pytest.fixture
 def client(world: World) -> SessionClient:
-    made = world.client()
-    made.run(
+    return world.client().after(
         "CREATE FOREIGN TABLE s (k int, at timestamptz) SERVER stream",
         "CREATE VIEW counted AS SELECT k, count(*) AS n, max(at) AS at FROM s GROUP BY k",
         "INSERT INTO s VALUES (1, '2020-01-01 00:00:00Z')",
     )
-    return made
 
 
 def is_kept(client: SessionClient, text: str) -> bool:

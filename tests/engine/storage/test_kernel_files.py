@@ -104,11 +104,9 @@ def refuse(code: int) -> object:
 
 @pytest.fixture
 def client(world: World) -> SessionClient:
-    made = world.client()
-    made.run(
+    return world.client().after(
         "CREATE FOREIGN TABLE s (k int) SERVER stream", "CREATE VIEW first AS SELECT k, count(*) AS n FROM s GROUP BY k"
     )
-    return made
 
 
 VIEW = "CREATE VIEW other AS SELECT sum(k) AS total FROM s"

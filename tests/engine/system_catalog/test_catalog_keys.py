@@ -47,9 +47,9 @@ SEVERAL = [
 
 @pytest.fixture
 def client(world: World) -> SessionClient:
-    made = world.client()
-    made.run("CREATE TABLE s (oid oid, a int)", "INSERT INTO s SELECT oid, n FROM pg_class, generate_series(1, 2) AS n")
-    return made
+    return world.client().after(
+        "CREATE TABLE s (oid oid, a int)", "INSERT INTO s SELECT oid, n FROM pg_class, generate_series(1, 2) AS n"
+    )
 
 
 def is_single(client: SessionClient, query: str) -> bool:

@@ -29,8 +29,7 @@ NONE = (*NOTHING, "pg_relation_size(NULL)", "pg_database_size(99999::oid)", "pg_
 
 @pytest.fixture
 def client(world: World) -> SessionClient:
-    made = world.client()
-    made.run(
+    return world.client().after(
         "CREATE FOREIGN TABLE s (a int, b text) SERVER stream",
         "CREATE VIEW v AS SELECT a, max(b) AS b FROM s GROUP BY a",
         "CREATE VIEW two AS SELECT count(*) FROM s UNION ALL SELECT sum(a) FROM s",
@@ -38,7 +37,6 @@ def client(world: World) -> SessionClient:
         "CREATE TABLE t (a int PRIMARY KEY, b text)",
         "CREATE SEQUENCE q",
     )
-    return made
 
 
 def size(client: SessionClient, call: str) -> int:

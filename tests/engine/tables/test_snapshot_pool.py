@@ -22,9 +22,7 @@ def kept(world: World) -> int:
 
 @pytest.fixture
 def client(world: World) -> SessionClient:
-    made = world.client()
-    made.run("CREATE TABLE t (k int PRIMARY KEY)", "INSERT INTO t VALUES (1)")
-    return made
+    return world.client().after("CREATE TABLE t (k int PRIMARY KEY)", "INSERT INTO t VALUES (1)")
 
 
 def test_a_reader_has_the_snapshot_of_the_one_before(
