@@ -12,7 +12,7 @@ SHARED := -n 3 --dist loadfile --no-loadscope-reorder
 
 help:
 	@echo "make demo       set up .venv, start a server and stream a year of flights through three views"
-	@echo "make test       set up .venv and run all tests"
+	@echo "make test       set up .venv and run the tests, but for those marked long"
 	@echo "make setup      set up .venv alone"
 	@echo "make check      format, lint, types, import contracts, house rules, fast tests"
 	@echo "make golden     write what is made today into the tests' data files: trees, printed text, rights, catalog rows, plans"

@@ -22,7 +22,7 @@ from tests.oracle.antumbra import AntumbraServer
 from tests.oracle.postgres import PostgresCluster
 from tests.started import refuse_to_start, starts_something
 
-# A share of what `make test-long` tries, so that `make test` stays below a quarter of an hour.
+# A share of what `make test-long` tries: all of `make test` has twenty-five minutes of processor.
 CASES_DEFAULT = 120
 SECONDS_DEFAULT = 240.0
 SEED_DEFAULT = 20_261_120
