@@ -134,6 +134,13 @@ def test_queries(query: str, oracle: psycopg.Connection[Any], sut: Sut) -> None:
     assert difference(oracle_answer(oracle, query), sut.answer(query), ordered="order by" in query) is None
 
 
+def test_what_is_asked_here_is_asked_of_spark() -> None:
+    """The embedded engine would answer as well."""
+    assert sum(spark_takes(bound(query)) for query in queries()) > 30
+    texts = [text for topic in EMBEDDED for text in expressions(topic)]
+    assert texts and not [text for text in texts if spark_takes(bound(f"select {text} from t"))]
+
+
 def test_the_embedded_engine_answers_what_spark_refuses(oracle: psycopg.Connection[Any], sut: Sut) -> None:
     for query in REFUSED_BY_SPARK:
         assert spark_takes(bound(query)), query
