@@ -358,21 +358,16 @@ class Committer:
                 numbers = {entry.counter.number: entry.counter.record(entry.definition) for entry in sequences}
                 store.save_catalog(tables, catalog_text(transaction.image), numbers)
             joins = changed_joins(transaction.image or catalog.image, tables)
-            for change in joins:
-                for view in change.views:
-                    self._caps.require_joins(view.state.groups, change.tables)
             if not stages and transaction.image is None and not joins:
                 store.commit(tables)
                 return
-            with self.log.exclusive(), self._joining(joins):
+            with self.log.exclusive(), self._following(transaction.image), self._joining(joins):
                 # Of what is committed, so that nothing can be wrong with it once this transaction
                 # is, too.
                 for reshaping in reshapings:
                     reshaping.carry_over(ignore_cancel)
                 before = admit(admissible(stages))
                 try:
-                    if transaction.image is not None:
-                        self._follow_caps(transaction.image)
                     number = self._prepare_in_log(
                         transaction, stages, records, number, [view for one in joins for view in one.views]
                     )
@@ -380,10 +375,6 @@ class Committer:
                     store.commit(tables)
                 except BaseException:
                     admit(before)
-                    if transaction.image is not None:
-                        self._follow_caps(catalog.image)
-                        # What has room reserved by the caps before has none by these.
-                        self._renew_image()
                     raise
                 self._note_committed(number)
                 with catalog.lock:
@@ -407,39 +398,55 @@ class Committer:
             for entry in sequences:
                 entry.counter.log = store.log_sequence
 
-    def _follow_caps(self, image: CatalogImage) -> None:
-        """Take up the caps of a catalog, or of one that a transaction is about to publish."""
+    @contextmanager
+    def _following(self, image: CatalogImage | None) -> Iterator[None]:
+        """Follow the caps of a catalog that the block publishes, and after an error those of the
+        catalog that there is.
+        """
+        if image is None:
+            yield
+            return
         with self._catalog.lock:
             self._caps.follow(image.continuous_views)
-
-    def _renew_image(self) -> None:
-        """Let every transaction that has prepared a commit for the catalog prepare it again."""
-        with self._catalog.lock:
-            # Another object is another image.
-            self._catalog.image = replace(self._catalog.image)
+        try:
+            yield
+        except BaseException:
+            with self._catalog.lock:
+                # What was prepared meanwhile, or has met the caps before, does so again.
+                self._catalog.image = replace(self._catalog.image)
+                self._caps.follow(self._catalog.image.continuous_views)
+            raise
 
     @contextmanager
     def _joining(self, joins: Sequence[JoinChange]) -> Iterator[None]:
         """Exchange the join tables of views for the block, and exchange them back after an error.
 
-        A transaction that has evaluated rows with the old join tables evaluates them again.
+        A transaction that has evaluated rows with the old join tables evaluates them again. Raises
+        SqlError 53200 for tables that would pass a cap.
         """
         if not joins:
             yield
             return
         for change in joins:
-            change.exchange()
+            for view in change.views:
+                self._caps.require_joins(view.state.groups, change.tables)
+        self._exchange(joins)
         try:
             yield
         except BaseException:
-            for change in joins:
-                change.exchange()
+            self._exchange(joins)
             raise
         finally:
-            for change in joins:
-                for view in change.views:
-                    self._caps.forget(view.state.groups)
-            self._renew_image()
+            with self._catalog.lock:
+                # Another object is another image to every transaction that has prepared a commit
+                # for the one before.
+                self._catalog.image = replace(self._catalog.image)
+
+    def _exchange(self, joins: Sequence[JoinChange]) -> None:
+        for change in joins:
+            change.exchange()
+            for view in change.views:
+                self._caps.forget(view.state.groups)
 
     def _note_committed(self, number: int) -> None:
         """Tell the log that the file of the tables has committed a transaction.

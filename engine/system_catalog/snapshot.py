@@ -230,6 +230,7 @@ def snapshot_of(image: CatalogImage) -> Snapshot:
         found = _snapshots.get(key)
         if found is None:
             found = _snapshots[key] = Snapshot(weakref.ref(image, lambda _: _snapshots.pop(key, None)))
-            if len(_snapshots) > SNAPSHOTS_KEPT:
-                del _snapshots[next(iter(_snapshots))]
+            # An image that goes meanwhile takes its rows out without the lock.
+            for oldest in list(_snapshots)[:-SNAPSHOTS_KEPT]:
+                _snapshots.pop(oldest, None)
         return found

@@ -8,6 +8,7 @@ definition again after a restart.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -28,6 +29,7 @@ REFRESH_RANGE = "The interval is at least 10 milliseconds, and at most 365 days.
 # The units of `max_bytes` as the values of options arrive, in small letters.
 BYTES = {"b": 1.0, "kb": 1024.0, "mb": 1024.0**2, "gb": 1024.0**3, "tb": 1024.0**4}
 CAP_MAX = (1 << 62) - 1
+COUNT = re.compile("[0-9]{1,19}")
 BOOLEANS = {"on": True, "true": True, "off": False, "false": False}
 
 
@@ -244,7 +246,7 @@ CHANGES: dict[str, Callable[[ViewDefinition, str | None], ViewDefinition]] = {
 
 def count_of(text: str) -> int:
     """Return the number of `max_groups`. Raises 22023."""
-    if not text.isdigit() or not 1 <= int(text) <= CAP_MAX:
+    if not COUNT.fullmatch(text) or not 1 <= int(text) <= CAP_MAX:
         message = f'invalid value for option "max_groups": "{text}"'
         raise SqlError("22023", message, hint="It is a number of groups, at least 1; RESET takes the cap away.")
     return int(text)

@@ -203,7 +203,9 @@ class StateCaps:
 
     def reserve_quickly(self, wanted: Wanted) -> Reservation | None:
         """Reserve room where the bounds allow it; None: only `reserve` can tell."""
-        return self.reserve_most({groups: size_of(tables) for groups, tables in wanted.items()})
+        sizes = {groups: size_of(tables) for groups, tables in wanted.items()}
+        with self.changed:
+            return self._reserved(sizes, must=False)
 
     def parts_of(self, most: Mapping[GroupState, StateSize]) -> RowParts:
         """Return what a row may add at most, for `reserve_row`; nothing while caps change."""
@@ -240,11 +242,6 @@ class StateCaps:
             if self._waiting:
                 self.changed.notify_all()
 
-    def reserve_most(self, sizes: Mapping[GroupState, StateSize]) -> Reservation | None:
-        """Reserve room as `reserve_quickly`. sizes: at most so much by state."""
-        with self.changed:
-            return self._reserved(sizes, must=False)
-
     def reserve(self, wanted: Wanted, waits: bool = True) -> Reservation:
         """Reserve room. Raises SqlError 53200.
 
@@ -280,7 +277,10 @@ class StateCaps:
                 self._accounts[groups].count(None)
 
     def require_joins(self, groups: GroupState, tables: Iterable[JoinTable]) -> None:
-        """Raise 53200 where other join tables of a state would pass a cap."""
+        """Raise 53200 where other join tables of a state would pass a cap.
+
+        No commit may be applied from here until the tables are exchanged.
+        """
         if not groups.is_capped:
             return
         self._counted({groups: ()})
@@ -288,8 +288,8 @@ class StateCaps:
             account = self._accounts[groups]
             more = StateSize(0, bytes_of(tables) - bytes_of(account.joins.tables))
             found = self._reserved({groups: more}, must=True)
-        if found is not None:
-            found.give_back()
+            if found is not None:
+                found.give_back()
 
     def _beside(self, sizes: Mapping[GroupState, StateSize]) -> list[Account]:
         """Return the accounts under a cap of one of these states."""
@@ -320,10 +320,11 @@ class StateCaps:
         with self._commit_lock:
             unmerged = groups.set_apart()
         now, more = groups.sizes(unmerged, coming)
-        now = now.plus(reserved).plus(StateSize(0, bytes_of(account.joins.tables)))
         with self.changed:
-            # With what was reserved or given back meanwhile; others may have counted it anew.
-            account.count(now.plus(account.moved.minus(before)))
+            # With what was reserved or given back meanwhile, and with the join tables of this
+            # moment; others may have counted it anew.
+            since = account.moved.minus(before).plus(StateSize(0, bytes_of(account.joins.tables)))
+            account.count(now.plus(reserved).plus(since))
         return more
 
     def _reserved(self, sizes: Mapping[GroupState, StateSize], must: bool) -> Reservation | None:

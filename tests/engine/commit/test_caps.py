@@ -11,6 +11,7 @@ import re
 import threading
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -180,6 +181,50 @@ def test_a_table_that_is_joined_at_arrival_keeps_to_the_cap(world: World) -> Non
     assert numbers(client, "SELECT n FROM named ORDER BY n") == [[1], [2]]
 
 
+def test_tables_that_are_joined_at_arrival_and_groups_of_one_transaction(world: World) -> None:
+    client = world.client()
+    client.run(SETUP[0], "CREATE TABLE names (k int PRIMARY KEY, name text)", "INSERT INTO names VALUES (0, 'a')")
+    client.run(
+        "CREATE VIEW named WITH (max_bytes = '20kB', stream_join = arrival) AS "
+        "SELECT name, count(*) AS n FROM s JOIN names ON names.k = s.k GROUP BY name"
+    )
+    names = "INSERT INTO names SELECT g, repeat('x', 1000) || g FROM generate_series(1, 12) g"
+    groups = "INSERT INTO s (k) SELECT g FROM generate_series(1, 12) g"
+    told = error(client, "BEGIN", names, groups, "COMMIT")
+    assert re.fullmatch(r'53200: view "named" would have [\d,]+ bytes, more than its max_bytes of 20,480', told)
+    assert numbers(client, "SELECT (SELECT count(*) FROM names), (SELECT count(*) FROM s)") == [[1, 0]]
+    # Of the caps that there will be.
+    client.run("BEGIN", "ALTER VIEW named SET (max_bytes = '40kB')", names, groups, "COMMIT")
+    assert numbers(client, "SELECT count(*) FROM named") == [[12]]
+    (account,) = world.database.caps._accounts.values()
+    sizes = account.groups.sizes
+
+    def exchanged(*given: Any) -> Any:
+        found = sizes(*given)
+        account.joins.set(account.joins.tables * 2, account.joins.rows)
+        world.database.caps.forget(account.groups)
+        return found
+
+    account.groups.sizes = exchanged  # type: ignore[assignment, method-assign]
+    before = account.counted
+    world.database.caps._count(account, ())
+    assert before and account.counted and account.counted.bytes > before.bytes, "join tables that came while it counted"
+    world.close()
+
+
+def test_a_transaction_that_fails_leaves_the_caps_of_others(world: World) -> None:
+    client, other = world.client(), world.client()
+    client.run(*SETUP, "CREATE FOREIGN TABLE r (k int) SERVER stream")
+    client.run("CREATE VIEW w WITH (max_groups = 1) AS SELECT k, count(*) AS n FROM r GROUP BY k")
+    told = [error(other, f"INSERT INTO s (k) VALUES ({key})") for key in (1, 2)]
+    changes = ("BEGIN", "ALTER VIEW v RESET (max_groups)", "INSERT INTO r VALUES (1), (2)")
+    assert error(client, *changes, "COMMIT") == '53200: view "w" would have 2 groups, more than its max_groups of 1'
+    told += [error(other, f"INSERT INTO s (k) VALUES ({key})") for key in (3, 4, 5, 6, 7)]
+    assert told[:5] == [""] * 5
+    assert told[5:] == ['53200: view "v" would have 6 groups, more than its max_groups of 5'] * 2
+    world.close()
+
+
 def test_tables_that_a_new_view_joins_keep_to_its_cap(world: World) -> None:
     client = world.client()
     client.run(
@@ -313,6 +358,8 @@ def test_commits_at_one_time_do_not_pass_a_cap_together(world: World) -> None:
         ("max_groups = -1", "22023"),
         ("max_groups = 1.5", "22023"),
         ("max_groups = 'many'", "22023"),
+        ("max_groups = '²'", "22023"),
+        (f"max_groups = '{'9' * 5000}'", "22023"),
         ("max_bytes = 0", "22023"),
         ("max_bytes = '12 parsecs'", "22023"),
         ("max_bytes = 1e30", "22023"),
