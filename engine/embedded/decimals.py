@@ -24,7 +24,6 @@ FIXED = tuple(f"DECIMAL({NUMERIC_DIGITS_MAX},{scale})" for scale in range(NUMERI
 MINIMUM_SIGNIFICANT_DIGITS = 16
 DIGITS_PER_WEIGHT = 4
 KEY_PART_DIGITS = 19
-FLOAT8_DIGITS, FLOAT4_DIGITS = 15, 6
 
 
 def checked(unscaled: int, scale: int) -> Numeric:
@@ -139,10 +138,6 @@ def limited_from_text(text: str, precision: int, scale: int) -> Numeric:
     the caller checks.
     """
     return _limited(decimal_value(text), precision, scale)
-
-
-def _significant(value: float, digits: int) -> Decimal:
-    return Decimal(f"{value:.{digits}g}")
 
 
 def _limited(value: Decimal, precision: int, scale: int) -> Numeric:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from engine.embedded.functions.growing import LENGTHS
 from engine.embedded.functions.json import read_field_text
 from engine.embedded.functions.routines import implementation
 from engine.embedded.functions.type import reader
@@ -60,7 +59,7 @@ def row_function(expression: Expression) -> RowFunction | None:
             ):
                 return None
             routine = found.routines.get(form_of(expression.arguments[0].type))
-            if routine is None or not routine.is_strict or routine.is_volatile or routine.name in LENGTHS:
+            if routine is None or not routine.is_strict or routine.is_volatile:
                 return None
             if isinstance(routine.implementation, Kernel):
                 # A kernel takes vectors.

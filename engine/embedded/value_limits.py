@@ -72,32 +72,3 @@ def joined(pieces: Iterable[str]) -> str:
             out.append("".join(waiting))
             waiting.clear()
     return "".join([*out, *waiting])
-
-
-def replaced_length(text: str, part: str, by: str) -> int:
-    """Return how many characters replace(text, part, by) makes."""
-    growth = len(by) - len(part)
-    return len(text) + (growth * text.count(part) if part and growth > 0 else 0)
-
-
-def parts_length(text: str | None, separator: str | None, null: str | None) -> int:
-    """Return about what string_to_array(text, separator) takes."""
-    if text is None:
-        return 0
-    count = len(text) if separator is None else text.count(separator) + 1 if separator else 1
-    return len(text) + ITEM_BYTES * count
-
-
-def joined_length(texts: list[str], separator: str) -> int:
-    """Return how many characters a join makes."""
-    return sum(map(len, texts)) + len(separator) * max(len(texts) - 1, 0)
-
-
-def repeated_length(text: str, count: int) -> int:
-    """Return how many characters repeat makes."""
-    return len(text) * max(count, 0)
-
-
-def padded_length(text: str, length: int, fill: str) -> int:
-    """Return how many characters lpad and rpad make at most."""
-    return max(length, len(text)) if fill else len(text)

@@ -184,10 +184,10 @@ def _to_string(printer: Printer, node: Call, texts: list[str]) -> str:
         values = outside((texts[2],), lambda null: printer.mapped(shown, lambda item: f"coalesce({item}, {null})"))
     kept = f"list_filter({values}, lambda item: item IS NOT NULL)"
     # DuckDB's own takes only a constant as separator.
-    join = "array_to_string" if isinstance(node.arguments[1], Literal) else "joined_texts"
-    return (
-        f"CASE WHEN {texts[1]} IS NOT NULL AND {texts[0]} IS NOT NULL THEN coalesce({join}({kept}, {texts[1]}), '') END"
-    )
+    join = "array_to_string" if isinstance(node.arguments[1], Literal) else "texts_separated"
+    operands = (kept, texts[1]) if join == "array_to_string" else (texts[1], kept)
+    joined = f"coalesce({join}({', '.join(operands)}), '')"
+    return f"CASE WHEN {texts[1]} IS NOT NULL AND {texts[0]} IS NOT NULL THEN {joined} END"
 
 
 def _output(printer: Printer, item: str, kind: SqlType) -> str:

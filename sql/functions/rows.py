@@ -50,6 +50,7 @@ class Routine:
         is_strict: the implementation does not see NULLs.
         takes_run: calls have the number of their run (`sql.functions.arguments.RUN`) as well, so
             that a long one can be stopped.
+        asks_length: as in the row of a function.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Routine:
     is_strict: bool = True
     is_volatile: bool = False
     takes_run: bool = False
+    asks_length: bool = False
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,9 @@ class Function(Row):
         takes_output: arguments of any type come as their output functions print them.
         prints: makes texts of values without a cast in the tree.
         grows: DuckDB makes long texts of constant arguments once for all rows.
+        asks_length: an operand asks for a length, and PostgreSQL has an error of its own for one
+            that is too large. DuckDB has the kernel twice: once for constants that it should not
+            compute in advance.
         infix: the operator between two operands, for people (`views.model.text`).
         suffix: the words after the one operand, for people.
         constants: SQL of arguments that some engine takes only as constants, by their places.
@@ -161,6 +166,7 @@ class Function(Row):
     takes_output: bool = False
     prints: bool = False
     grows: bool = False
+    asks_length: bool = False
     infix: str = ""
     suffix: str = ""
     constants: Mapping[int, str] = field(default_factory=dict)
@@ -170,7 +176,8 @@ class Function(Row):
         """The functions of ours that DuckDB knows for this row, by the form of the first
         operand.
         """
-        if self.python is None and (self.kernel is None or self.both is not None or self.duckdb is not None):
+        has_rules = not self.asks_length and (self.both is not None or self.duckdb is not None)
+        if self.python is None and (self.kernel is None or has_rules):
             return {}
         found: dict[str, Routine] = {}
         # Of overloads with the same first operand the longest is meant.
@@ -181,7 +188,13 @@ class Function(Row):
             stem = self.called or self.canonical.removeprefix(f"{self.overloads[0].cast_to[0]}_")
             name = f"{family}_{stem}".replace("[]", "s")
             found[first_form(one)] = Routine(
-                name, one.cast_to, one.result, implementation, self.strict, self.volatility == VOLATILE
+                name,
+                one.cast_to,
+                one.result,
+                implementation,
+                self.strict,
+                self.volatility == VOLATILE,
+                asks_length=self.asks_length,
             )
         return found
 

@@ -204,15 +204,17 @@ FUNCTIONS = (
     Function(
         "repeat", "repeat", "text int4 > text", ("repeat('Pg', 4)", "PgPgPgPg"),
         kernel=Kernel("texts.text_functions.text_repeat", fallible=True, scratch=True), duckdb=_growing("text_repeat"),
-        grows=True,
+        grows=True, asks_length=True,
     ),
     Function(
         "lpad", "lpad", "text int4 > text; text int4 text > text", ("lpad('hi', 5, 'xy')", "xyxhi"),
-        duckdb=_growing("text_lpad"), defaults={2: " "}, grows=True,
+        kernel=Kernel("texts.text_functions.text_lpad", fallible=True, scratch=True), duckdb=_growing("text_lpad"),
+        defaults={2: " "}, grows=True, asks_length=True,
     ),
     Function(
         "rpad", "rpad", "text int4 > text; text int4 text > text", ("rpad('hi', 5, 'xy')", "hixyx"),
-        duckdb=_growing("text_rpad"), defaults={2: " "}, grows=True,
+        kernel=Kernel("texts.text_functions.text_rpad", fallible=True, scratch=True), duckdb=_growing("text_rpad"),
+        defaults={2: " "}, grows=True, asks_length=True,
     ),
     Function(
         "reverse", "reverse", "text > text", ("reverse('abcde')", "edcba"), can_fail=False,
@@ -281,7 +283,6 @@ ROUTINES = (
         text_overlay=("text text int4 int4 > text", "text.overlay"),
         text_overlay_all=("text text int4 > text", "text.overlay_all"),
         text_format=("text text[] > text", "text.formatted"),
-        joined_texts=("text[] text > text", "text.separated"),
     ),
     Routine("text_to_array", ("text", "text", "text"), "text[]", "text.to_array", is_strict=False),
 )

@@ -123,6 +123,6 @@ def test_an_error_of_the_empty_run_is_left_to_the_reader_and_a_refusal_is_not(tm
 
 def test_what_neither_engine_can_do_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(SqlError) as failure:
-        build("CREATE VIEW v AS SELECT count(*) FROM sales WHERE lpad(shop, 3) = 'a'", tmp_path, FakeExecutor())
+        build("CREATE VIEW v AS SELECT count(*) FROM sales WHERE initcap(shop) = 'A'", tmp_path, FakeExecutor())
     assert failure.value.sqlstate == "0A000"
-    assert "lpad" in failure.value.message
+    assert "initcap" in failure.value.message

@@ -1,15 +1,14 @@
 """Functions whose values may be much longer than their arguments: each stops before it takes the
 server's memory.
 
-Enters: scalar functions, or whole Arrow columns. Leaves: the same functions, with 53200 (54000
-where PostgreSQL says that) for too much.
+Enters: scalar functions, or whole Arrow columns. Leaves: the same functions, with 53200 for too
+much.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,10 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow.compute import binary_join, binary_length, if_else
 
-from engine.embedded import value_limits
 from engine.embedded.arrow_numerics import one_array
 from engine.embedded.error_mark import marked
-from engine.embedded.value_limits import SERIES_ITEMS_MAX, bytes_of, requested_length, too_long
+from engine.embedded.value_limits import SERIES_ITEMS_MAX, bytes_of, too_long
 from sql.errors import SqlError
 
 Scalar = Callable[..., Any]
@@ -28,54 +26,33 @@ ArrowFunction = Callable[..., pa.Array]
 
 # Types of results that the engine does not count.
 GROWING_TYPES = frozenset({"VARCHAR", "BLOB", "VARCHAR[]", "VARCHAR[][]"})
-# The length of a function's value, where the value may be much longer than the arguments.
-LENGTHS: dict[str, Callable[..., int]] = {
-    "text_repeat": value_limits.repeated_length,
-    "text_lpad": value_limits.padded_length,
-    "text_rpad": value_limits.padded_length,
-    "text_replaced": value_limits.replaced_length,
-    "text_to_array": value_limits.parts_length,
-    "joined_texts": value_limits.joined_length,
-}
-# The errors of PostgreSQL.
-REFUSALS = dict.fromkeys(("text_repeat", "text_lpad", "text_rpad"), requested_length)
 
 
-def limited(name: str, function: Scalar, result: str, bytes_max: int) -> Scalar | Limited:
-    """Return the function of a name with its limit, if its values can be long."""
+def limited(function: Scalar, result: str, bytes_max: int) -> Scalar | Limited:
+    """Return a function with its limit, if its values can be long."""
     if result not in GROWING_TYPES:
         return function
-    return Limited(function, LENGTHS.get(name), REFUSALS.get(name) or partial(too_long, bytes_max), bytes_max)
+    return Limited(function, bytes_max)
 
 
 @dataclass(frozen=True)
 class Limited:
-    """A function whose values may have `bytes_max` together for a batch of rows.
-
-    Attributes:
-        length: the length of a value, known before the value is made.
-        refusal: the error of too much.
-    """
+    """A function whose values may have `bytes_max` together for a batch of rows."""
 
     function: Scalar
-    length: Callable[..., int] | None
-    refusal: Callable[[], SqlError]
     bytes_max: int
 
     def begin(self) -> Scalar:
         """Return the function for one batch."""
-        left = self.bytes_max
-        function, length = self.function, self.length
+        left, function = self.bytes_max, self.function
 
         def run(*row: Any) -> Any:
             nonlocal left
-            if length is not None and length(*row) > left:
-                raise self.refusal()
             value = function(*row)
             if value is not None:
                 left -= bytes_of(value)
                 if left < 0:
-                    raise self.refusal()
+                    raise too_long(self.bytes_max)
             return value
 
         return run

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 
 from engine.embedded import decimals
@@ -116,18 +117,6 @@ def _of_texts() -> list[KernelFunction]:
         found.append(KernelFunction(f"text_{name}", at + kernel, arguments, "VARCHAR"))
     limit = KernelFunction("text_limit", at + "limit", ("VARCHAR", "INTEGER"), "VARCHAR", explain=too_long_for)
     found.append(limit)
-    # Once for constants that DuckDB should not compute in advance.
-    for suffix in ("", "_unfolded"):
-        found.append(
-            KernelFunction(
-                f"text_repeat{suffix}",
-                at + "repeat",
-                ("VARCHAR", "INTEGER"),
-                "VARCHAR",
-                is_volatile=bool(suffix),
-                refusal=requested_length,
-            )
-        )
     return found
 
 
@@ -162,7 +151,11 @@ def _of_table() -> list[KernelFunction]:
         if isinstance(routine.implementation, Kernel):
             arguments = tuple(map(physical, routine.arguments))
             kernel, explain = routine.implementation.name, EXPLAINS.get(routine.name)
-            found.append(KernelFunction(routine.name, kernel, arguments, physical(routine.result), (), explain))
+            row = KernelFunction(routine.name, kernel, arguments, physical(routine.result), (), explain)
+            if routine.asks_length:
+                row = replace(row, refusal=requested_length)
+                found.append(replace(row, name=f"{row.name}_unfolded", is_volatile=True))
+            found.append(row)
     return found
 
 

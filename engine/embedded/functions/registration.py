@@ -28,12 +28,11 @@ from engine.embedded.arrow_numerics import (
 )
 from engine.embedded.c_interface import opened_database
 from engine.embedded.error_mark import marked
-from engine.embedded.functions import scalar as scalar_functions
 from engine.embedded.functions import special_numerics, time
 from engine.embedded.functions.float_aggregates import FLOAT_AGGREGATES
 from engine.embedded.functions.growing import Limited, limited, series_start, texts_fit, texts_joined, texts_separated
 from engine.embedded.functions.kernels import KERNELS
-from engine.embedded.functions.math import NULL_MATH_SPECIFICATIONS
+from engine.embedded.functions.math import NULL_MATH_SPECIFICATIONS, float8_total
 from engine.embedded.functions.routines import VARIABLE, registered
 from engine.embedded.functions.special_numerics import SPECIAL_FUNCTIONS, SPECIAL_MARKS, total_of
 from engine.embedded.functions.time_ranges import RANGE_SPECIFICATIONS
@@ -103,10 +102,6 @@ def register_functions(connection: duckdb.DuckDBPyConnection, bytes_max: int = V
     for name, arguments, result, function in NULL_MATH_SPECIFICATIONS:
         run = rows_of(name, function, arguments, result, bytes_max, strict=False)
         _register(connection, name, arguments, result, run)
-    for name, arguments, function in PADDING_SPECIFICATIONS:
-        for suffix in ("", "_unfolded"):
-            run = rows_of(name, function, arguments, _TEXT, bytes_max)
-            _register(connection, name + suffix, arguments, _TEXT, run, volatile=bool(suffix))
     for n in range(2, JOINED_MAX + 1):
         _register(connection, f"texts_joined_{n}", ["VARCHAR[]"], _TEXT, texts_joined(bytes_max))
     for name, width_max, refusal in (("texts", bytes_max, too_long), ("rows", ROWS_SHARE * bytes_max, rows_too_wide)):
@@ -166,7 +161,7 @@ def rows_of(
     batch.
     """
     special = SPECIAL_FUNCTIONS[name] if VARIABLE in arguments else None
-    return row_by_row(limited(name, function, result, bytes_max), arguments, result, strict, special)
+    return row_by_row(limited(function, result, bytes_max), arguments, result, strict, special)
 
 
 def row_by_row(
@@ -365,19 +360,13 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("numeric_finite", [VARIABLE, _TEXT], VARIABLE, lambda value, type_name: value),
     ("numeric_quotient", [VARIABLE, "BIGINT"], VARIABLE, lambda value, count: decimals.divide(value, (count, 0))),
     ("numeric_limited_from_text", [_TEXT, "INTEGER", "INTEGER"], VARIABLE, decimals.limited_from_text),
-    ("float8_total", ["DOUBLE", "BOOLEAN"], "DOUBLE", scalar_functions.float8_total),
+    ("float8_total", ["DOUBLE", "BOOLEAN"], "DOUBLE", float8_total),
     ("date_from_text", [_TEXT, _TEXT], "BIGINT", lambda text, zone: date_us(date_value(text))),
     ("timestamp_from_text", [_TEXT, _TEXT], "BIGINT", reader(TIMESTAMP)),
     ("timestamptz_from_text", [_TEXT, _TEXT], "BIGINT", reader(TIMESTAMPTZ)),
     ("infinite_span", [_TEXT, "BIGINT", "BIGINT"], "BIGINT", time.infinite_span),
     ("infinite_field", [_TEXT, "BIGINT"], "BIGINT", time.infinite_field),
     ("infinite_part", ["BIGINT"], "DOUBLE", time.infinite_part),
-]
-
-# Each function is there twice: once for constants that DuckDB should not compute in advance.
-PADDING_SPECIFICATIONS: list[tuple[str, list[str], Scalar]] = [
-    ("text_lpad", [_TEXT, "INTEGER", _TEXT], scalar_functions.lpad),
-    ("text_rpad", [_TEXT, "INTEGER", _TEXT], scalar_functions.rpad),
 ]
 
 # Times and their microseconds, infinite times as well.

@@ -51,11 +51,6 @@ def exact(value: float) -> Numeric:
     return int(value), 0
 
 
-def of_floats(function: Callable[..., float]) -> Callable[..., Numeric]:
-    """Return a function of numerics that is computed on floats, finite operands by their signs."""
-    return lambda *operands: exact(function(*map(approximate, operands)))
-
-
 def is_nan(*operands: Numeric) -> bool:
     return (NAN_RANK, SPECIAL_SCALE) in operands
 
@@ -66,18 +61,6 @@ def divide(left: Numeric, right: Numeric) -> Numeric:
     if right[0] == 0:
         raise SqlError("22012", "division by zero")
     return exact(approximate(left) / approximate(right))
-
-
-def modulo(left: Numeric, right: Numeric) -> Numeric:
-    if is_nan(left, right):
-        return NAN
-    if right[0] == 0:
-        raise SqlError("22012", "division by zero")
-    return NAN if is_special(left) else left
-
-
-def sign(value: Numeric) -> Numeric:
-    return NAN if is_nan(value) else (value[0], 0)
 
 
 def key(value: Numeric) -> tuple[int, int, int]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Literal
 
-from engine.embedded.value_limits import VALUES_BYTES_MAX, joined, too_long
+from engine.embedded.value_limits import ITEM_BYTES, VALUES_BYTES_MAX, joined, too_long
 from sql.errors import SqlError
 from sql.names.keywords import COLUMN_NAME, RESERVED, TYPE_OR_FUNCTION
 from sql.values.bytes import hexadecimal
@@ -250,12 +250,15 @@ def _unescaped(text: str) -> bytes:
 
 def to_array(text: str | None, separator: str | None, null: str | None) -> list[str | None] | None:
     """Return string_to_array: a NULL separator splits into characters, an empty one does not
-    split.
+    split. Raises 53200 before there are too many parts.
     """
     if text is None:
         return None
     if not text:
         return []
+    count = len(text) if separator is None else text.count(separator) if separator else 1
+    if len(text) + ITEM_BYTES * count > VALUES_BYTES_MAX:
+        raise too_long()
     parts = list(text) if separator is None else text.split(separator) if separator else [text]
     return [None if part == null else part for part in parts]
 
@@ -317,10 +320,3 @@ def normalized(text: str, form: str) -> str:
 
 
 int4_hex, int8_hex = to_hex(32), to_hex(64)
-_TEXT = "VARCHAR"
-_TEXTS = "VARCHAR[]"
-
-
-def separated(texts: list[str], separator: str) -> str:
-    """Return texts with a separator between them."""
-    return separator.join(texts)

@@ -34,7 +34,6 @@ from sql.times.zoned_time import ZonedTime, zoned_time_key
 
 Time = TypeVar("Time", int, ZonedTime)
 
-EPOCH_2000_S = 946_684_800
 HOUR_S, MINUTE_S = 3600, 60
 NUMERIC_ZONE = re.compile(r"([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?")
 

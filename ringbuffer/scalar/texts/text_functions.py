@@ -345,6 +345,48 @@ def text_repeat(w0: int, w1: int, heap: int, count: int, scratch: Scratch) -> tu
 
 
 @kernel
+def text_lpad(
+    w0: int, w1: int, heap: int, count: int, f0: int, f1: int, fheap: int, scratch: Scratch
+) -> tuple[int, int, int, int]:
+    """Return (w0, w1, heap, error) of lpad(s, count, fill)."""
+    return pad_text(w0, w1, heap, count, f0, f1, fheap, True, scratch)
+
+
+@kernel
+def text_rpad(
+    w0: int, w1: int, heap: int, count: int, f0: int, f1: int, fheap: int, scratch: Scratch
+) -> tuple[int, int, int, int]:
+    """Return (w0, w1, heap, error) of rpad(s, count, fill)."""
+    return pad_text(w0, w1, heap, count, f0, f1, fheap, False, scratch)
+
+
+@kernel
+def pad_text(
+    w0: int, w1: int, heap: int, count: int, f0: int, f1: int, fheap: int, is_before: bool, scratch: Scratch
+) -> tuple[int, int, int, int]:
+    """Return (w0, w1, heap, error) of a string with `count` characters: cut, or filled before or
+    after it with the second string, again and again.
+    """
+    address, fill = text_address(w0, w1, heap), text_address(f0, f1, fheap)
+    length, step = w0 & LENGTH_MASK, f0 & LENGTH_MASK
+    missing = count - count_chars(address, length)
+    if missing <= 0 or step == 0:
+        return cut_text(w0, w1, heap, 0, max(count, 0))
+    fill_chars = count_chars(fill, step)
+    added = missing // fill_chars * step + skip_chars(fill, step, missing % fill_chars)
+    if length + added > TEXT_BYTES_MAX:
+        return 0, 0, 0, TEXT_TOO_LONG
+    target = reserve(scratch, length + added)
+    if target == 0:
+        return 0, 0, 0, SCRATCH_FULL
+    place = target if is_before else target + length
+    for done in range(0, added, step):
+        move_bytes(place + done, fill, min(step, added - done))
+    move_bytes(target + added if is_before else target, address, length)
+    return keep(scratch, target, length + added)
+
+
+@kernel
 def text_reverse(w0: int, w1: int, heap: int, scratch: Scratch) -> tuple[int, int, int, int]:
     """Return (w0, w1, heap, error) of the characters in reverse order."""
     length = w0 & LENGTH_MASK

@@ -45,6 +45,10 @@ def right(text: str, count: int) -> str:
     return text[-count:] if count else ""
 
 
+def padding(text: str, count: int, fill: str) -> str:
+    return (fill * max(count, 0))[: max(count - len(text), 0)]
+
+
 # kernel, reference, what follows the string: other strings ("s") and integers ("i"), whether it
 # takes the scratch heap.
 FUNCTIONS: list[tuple[Any, Callable[..., str], str, bool]] = [
@@ -53,6 +57,8 @@ FUNCTIONS: list[tuple[Any, Callable[..., str], str, bool]] = [
     (text_functions.text_upper, lambda a: ascii_case(a, str.upper), "", True),
     (text_functions.text_reverse, lambda a: a[::-1], "", True),
     (text_functions.text_repeat, lambda a, n: a * n, "i", True),
+    (text_functions.text_lpad, lambda a, n, b: padding(a, n, b) + a[: max(n, 0)], "is", True),
+    (text_functions.text_rpad, lambda a, n, b: a[: max(n, 0)] + padding(a, n, b), "is", True),
     (text_functions.text_replace, lambda a, b, c: a.replace(b, c) if b else a, "ss", True),
     (text_functions.text_left, left, "i", False),
     (text_functions.text_right, right, "i", False),
@@ -119,6 +125,7 @@ def test_failures() -> None:
     maker, scratch = Texts(), ScratchHeap()
     assert text_functions.text_substring(*maker.words("abc"), 1, -1)[3] == NEGATIVE_LENGTH
     assert text_functions.text_repeat(*maker.words("abc"), 1 << 30, scratch.words)[3] == TEXT_TOO_LONG
+    assert text_functions.text_lpad(*maker.words("a"), 1 << 30, *maker.words("ä"), scratch.words)[3] == TEXT_TOO_LONG
     # PostgreSQL allows it; the other engines do not, either.
     assert text_functions.text_repeat(*maker.words("x" * 1000), 70_000, scratch.words)[3] == TEXT_TOO_LONG
     assert text_functions.text_repeat(*maker.words("x" * 1000), 60_000, scratch.words)[3] == SCRATCH_FULL

@@ -405,11 +405,11 @@ def test_tables_fold_on_threads(tmp_path: Path) -> None:
 
 
 def test_unsupported_is_0a000_at_creation(tmp_path: Path) -> None:
-    padded = Call("lpad", (column("t"), Literal(3, INT4), Literal(" ", TEXT)), TEXT, position=7)
+    padded = Call("initcap", (column("t"),), TEXT, position=7)
     with pytest.raises(SqlError) as raised:
         ViewState("v", make_plan([], [padded], [make_aggregate("", None)]), tmp_path)
     assert (raised.value.sqlstate, raised.value.position) == ("0A000", 7)
-    assert "lpad" in raised.value.message
+    assert "initcap" in raised.value.message
 
 
 def test_read_only_arrays_are_taken(tmp_path: Path) -> None:
