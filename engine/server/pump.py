@@ -17,8 +17,8 @@ from collections.abc import Awaitable, Iterable
 from typing import TYPE_CHECKING
 
 from engine.server.admission import Admission
+from engine.server.bug_barrier import BugBarrier
 from engine.server.first_step import first_step
-from engine.sessions.bug_barrier import BugBarrier
 from engine.sessions.session_registry import SessionProtocol
 from sql.errors import SqlError
 from sql.wire import writer

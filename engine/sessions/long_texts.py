@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.scheduler.threads import TEXT_AT_ONCE_MAX
-from engine.sessions.row_inserts import inserted
+from engine.sessions.staged_inserts import inserted
 from sql.errors import SqlError
 from sql.parse.parse import parse
 from sql.parse.statements.declaration import Statement
@@ -61,7 +61,7 @@ def done_at_once(session: Session, text: str, image: CatalogImage) -> bytes | No
     """
     if not is_plain(session, text):
         return None
-    count = session.packets.stage_text(text, image) if len(text) <= LITERALS_AT_ONCE_MAX else None
+    count = session.staged.stage_text(text, image) if len(text) <= LITERALS_AT_ONCE_MAX else None
     return session.kept_reads.find_text(text, image) if count is None else inserted(count)
 
 
@@ -73,7 +73,7 @@ async def staged(session: Session, text: str) -> bytes | None:
         return None
     session.timeout.start()
     try:
-        count = await session.packets.stage_long_text(text, session.runner.image())
+        count = await session.staged.stage_long_text(text, session.runner.image())
     except SqlError as error:
         raise session.timeout.error_or(error) from None
     finally:

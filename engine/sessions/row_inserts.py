@@ -1,12 +1,12 @@
-"""INSERTs into streams whose rows a kernel decodes from one buffer: from the text of a Query, or
-from the bytes of a Bind.
+"""INSERTs of one row into streams that come as one read of the socket, whose row a kernel decodes:
+from the text of a Query, or from the bytes of a Bind.
 
-Enters: a whole read of the socket (`answer`), a Query's text, or a portal. Leaves: the number of
-staged rows, or the reply to the read. False or None: nothing has happened, and the general way
-takes the messages, or gives the exact error. A read that is one INSERT of one row between two
-transactions is committed at once, without a transaction and a stage: the bytes around its values
-are compared with those of a packet that was decoded properly before. All other rows are staged. No
-parser, no planner, and a thread for long texts alone. Must not know sockets.
+Enters: a whole read of the socket (`answer`). Leaves: the reply to the read. False: nothing has
+happened, and the general way takes the messages, or gives the exact error. A read that is one
+INSERT of one row between two transactions is committed at once, without a transaction and a stage:
+the bytes around its values are compared with those of a packet that was decoded properly before.
+All other rows are staged (`staged_inserts`). No parser, no planner, no thread. Must not know
+sockets.
 """
 
 from __future__ import annotations
@@ -20,20 +20,15 @@ from typing import TYPE_CHECKING
 from engine.catalog.image import CatalogImage
 from engine.catalog.per_image import PerImage
 from engine.commit.row_commit import RowCommit, Views
-from engine.commit.staging import StatementStage
-from engine.commit.transaction import Step
 from engine.execution.outcome import expand
 from engine.execution.parameter_rows import ParameterRow, parameter_row
-from engine.execution.prepared import Portal, Prepared
-from engine.ingest.field_readers import ColumnError, FieldReader
-from engine.ingest.insert import HEAD, InsertTarget, head_target
-from engine.sessions.again import portal_again, text_again
+from engine.execution.prepared import Prepared
+from engine.ingest.insert import HEAD, InsertTarget
 from engine.sessions.log_answer import LogAnswer
+from engine.sessions.staged_inserts import HEADS_KEPT_MAX, INSERTED
 from engine.streams.stream import arrived
-from ringbuffer.decode.literals import decode_literals
 from ringbuffer.decode.one_row import OneRow
-from ringbuffer.memory.columns import Layout, Morsel
-from ringbuffer.memory.error_codes import RowError
+from ringbuffer.memory.columns import Layout
 from ringbuffer.pages.log_rows import RowRecord
 from ringbuffer.ring.ring import RowWriter
 from sql.catalog.catalog import SessionSettings
@@ -46,7 +41,6 @@ if TYPE_CHECKING:
 
 QUERY = ord("Q")
 HEAD_BYTES = re.compile(HEAD.pattern.encode(), re.IGNORECASE)
-HEADS_KEPT_MAX = 256
 HEAD_OFFSET = 5
 NAME_OFFSET = 6
 DESCRIBE = b"D\0\0\0\x06P\0"
@@ -55,14 +49,8 @@ SYNC = b"S\0\0\0\x04"
 # Execute's row limit lies between the two: a statement without rows has none to limit.
 EXECUTE_SYNC_BYTES = len(EXECUTE) + 4 + len(SYNC)
 IDLE = writer.READY_FOR_QUERY["I"]
-INSERTED = writer.command_complete("INSERT 0 1")
 # Packets of one statement: a client may choose other formats from time to time.
 PACKETS_KEPT_MAX = 8
-
-
-def inserted(rows_count: int) -> bytes:
-    """Return CommandComplete of an INSERT."""
-    return INSERTED if rows_count == 1 else writer.command_complete(f"INSERT 0 {rows_count}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +60,6 @@ class PlacedRow:
     row: OneRow
     commit: RowCommit
     stream_name: str
-
-
-@dataclass(slots=True)
-class Head:
-    """The text of an INSERT up to its values.
-
-    Attributes:
-        is_placed: true after the first packet.
-        placed: the memory of one row, from then on; None: the rows need more than decoding.
-    """
-
-    target: InsertTarget
-    is_placed: bool = False
-    placed: PlacedRow | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,134 +116,23 @@ class RowInserts:
         self._reply = self._told = b""
         self._server = session.server
         self._prepared = prepared
-        self._heads: PerImage[dict[bytes, Head | None]] = PerImage()
+        self._placed_rows: PerImage[dict[bytes, PlacedRow | None]] = PerImage()
         self._known: PerImage[KnownPacket] = PerImage()
-        session.settings.watchers.append(self._forget)
+        # The search_path perhaps.
+        session.settings.watchers.append(self._placed_rows.forget)
 
-    def _forget(self) -> None:
-        """Forget the packets: a setting has changed, the search_path perhaps."""
-        self._heads.forget()
-
-    def _head(self, head: bytes, image: CatalogImage) -> Head | None:
-        """Return what is known of an INSERT's text up to its values.
+    def _placed(self, head: bytes, image: CatalogImage) -> PlacedRow | None:
+        """Return the memory for a row of an INSERT's text up to its values.
 
         None: the text has to go the general way.
         """
-        heads = self._heads.find(image)
-        if heads is None or len(heads) >= HEADS_KEPT_MAX:
-            heads = self._heads.keep(image, {})
-        if head not in heads:
-            settings = self._session.settings.captured()
-            target = head_target(head.decode(), image, settings, self._server.engines.tables)
-            heads[head] = None if target is None else Head(target)
-        return heads[head]
-
-    # Staged rows.
-
-    def stage_text(self, text: str, image: CatalogImage) -> int | None:
-        """Stage the rows of a whole text that is an INSERT of literals; return their number.
-
-        Raises SqlError when a view refuses a row.
-        """
-        target = self._target_of(text, image)
-        given = None if target is None else self._decoded(target, text)
-        if target is None or given is None:
-            return None
-        self._stage(target, given, image, text_again(self._session, f"INSERT 0 {given.rows_count}", text))
-        return given.rows_count
-
-    async def stage_long_text(self, text: str, image: CatalogImage) -> int | None:
-        """Do what `stage_text` does, for a long text: what takes time is done by a worker.
-
-        Raises 57014, too.
-        """
-        target = self._target_of(text, image)
-        if target is None:
-            return None
-        session = self._session
-        given = await session.in_worker(self._decoded, target, text)
-        session.check_cancelled()
-        if given is None:
-            return None
-        stage, rows = self._begun(target, given, image, text_again(session, f"INSERT 0 {given.rows_count}", text))
-        await session.in_worker(stage.add, rows)
-        session.check_cancelled()
-        return given.rows_count
-
-    def _target_of(self, text: str, image: CatalogImage) -> InsertTarget | None:
-        """Return the target of a text that may be an INSERT of literals."""
-        session = self._session
-        match = HEAD.match(text)
-        if match is None or session.settings.read_only:
-            return None
-        head = self._head(match[0].encode(), image)
-        if head is None or not session.identity.may_insert(head.target.entry.description.name, image):
-            return None
-        return head.target
-
-    def _decoded(self, target: InsertTarget, text: str) -> Morsel | None:
-        """Return the rows of a text, None where they are not literals that a decoder knows."""
-        match = HEAD.match(text)
-        assert match is not None, text
-        try:
-            return decode_literals(
-                text.encode(), len(match[0].encode()), target.layout, self._session.settings.time_zone
-            )
-        except RowError:
-            return None
-
-    def decode_row(self, portal: Portal, image: CatalogImage) -> bool:
-        """Decode the parameters of a portal that inserts one row of them.
-
-        False is returned for other portals, and where a value needs the general way.
-        """
-        row = parameter_row(portal.prepared, image, self._server.engines.tables)
-        if row is None or self._session.connection.encoding.converts:
-            return False
-        message = portal.message
-        formats = expand(message.parameter_formats, len(row.layout))
-        try:
-            settings = self._session.settings
-            reader = FieldReader(settings.time_zone, settings.input_styles)
-            portal.given = row.decode(message.payload, message.parameters_offset, formats, reader)
-        except (RowError, ColumnError):
-            return False
-        portal.row = row
-        return True
-
-    def stage_portal(self, portal: Portal, image: CatalogImage) -> int | None:
-        """Stage the decoded row of a portal; return 1.
-
-        Raises SqlError when a view refuses the row.
-        """
-        session, row = self._session, portal.row
-        if (
-            row is None
-            or session.settings.read_only
-            or row is not parameter_row(portal.prepared, image, self._server.engines.tables)
-            or not session.identity.may_insert(row.target.entry.description.name, image)
-        ):
-            return None
-        assert portal.given is not None
-        self._stage(row.target, portal.given, image, portal_again(session, "INSERT 0 1", portal))
-        return 1
-
-    def _stage(self, target: InsertTarget, given: Morsel, image: CatalogImage, step: Step) -> None:
-        stage, rows = self._begun(target, given, image, step)
-        stage.add(rows)
-
-    def _begun(
-        self, target: InsertTarget, given: Morsel, image: CatalogImage, step: Step
-    ) -> tuple[StatementStage, Morsel]:
-        """Return a stage of the transaction, which is dropped with the transaction when the
-        statement fails, and the whole rows to add.
-        """
-        transaction = self._session.block.current()
-        transaction.note_again(step, transaction.is_untouched)
-        rows = target.rows(given, transaction.now_us, self._session.settings.time_zone)
-        stage = self._server.transactions.stage(target.entry, image, transaction.now_us)
-        transaction.operations.append(stage)
-        return stage, rows
+        placed = self._placed_rows.find(image)
+        if placed is None or len(placed) >= HEADS_KEPT_MAX:
+            placed = self._placed_rows.keep(image, {})
+        if head not in placed:
+            target = self._session.staged.target(head, image)
+            placed[head] = None if target is None else place(target, target.layout, [0] * len(target.layout))
+        return placed[head]
 
     # Whole packets.
 
@@ -303,13 +166,7 @@ class RowInserts:
         if match is None or 0 in text:
             return False
         image = self._server.catalog.image
-        head = self._head(match[0], image)
-        if head is None:
-            return False
-        if not head.is_placed:
-            layout = head.target.layout
-            head.is_placed, head.placed = True, place(head.target, layout, [0] * len(layout))
-        placed = head.placed
+        placed = self._placed(match[0], image)
         if placed is None or not placed.row.fill_literals(text, len(match[0])):
             return False
         if not self._session.identity.may_insert(placed.stream_name, image):

@@ -31,9 +31,10 @@ from engine.sessions.copy_exchange import CopyExchange
 from engine.sessions.inbox import SessionInbox
 from engine.sessions.kept_reads import KeptReads
 from engine.sessions.results import send_rows
-from engine.sessions.row_inserts import RowInserts, inserted
+from engine.sessions.row_inserts import RowInserts
 from engine.sessions.runner import StatementRunner
 from engine.sessions.session_registry import ClientConnection
+from engine.sessions.staged_inserts import StagedInserts, inserted
 from engine.sessions.timeouts import IdleTimeout, StatementTimeout
 from engine.sessions.transaction_block import ABORTED, TransactionBlock
 from engine.tables.sequence_functions import SequenceSession
@@ -94,6 +95,7 @@ class Session:
         self.kept_reads = KeptReads(self)
         self._copy = CopyExchange(self)
         self.names = Names(self.server.config.session_memory_bytes)
+        self.staged = StagedInserts(self)
         self.packets = RowInserts(self, self.names.statements)
         self.inbox = SessionInbox(self)
         self._remaining: deque[Statement] = deque()
@@ -297,7 +299,7 @@ class Session:
         if not long_texts.is_long(portal, image, self.settings):
             prepared.refresh(image, self.settings)
             self.runner.describe(prepared)
-            is_read = self.packets.decode_row(portal, image) or not prepared.parameter_types
+            is_read = self.staged.decode_row(portal, image) or not prepared.parameter_types
             if is_read or not message.is_larger_than(long_texts.PARAMETERS_AT_ONCE_BYTES_MAX):
                 if not is_read:
                     portal.decode_parameters(self.settings)
@@ -342,7 +344,7 @@ class Session:
             if portal.row is None:
                 reply = self.kept_reads.find_portal(portal, message.row_limit, image)
             else:
-                reply = inserted(1) if self.packets.stage_portal(portal, image) else None
+                reply = inserted(1) if self.staged.stage_portal(portal, image) else None
             if reply is not None:
                 self.connection.write(reply)
                 return None

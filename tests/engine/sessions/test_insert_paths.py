@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 
 from engine.sessions.long_texts import done_at_once
-from engine.sessions.row_inserts import RowInserts
+from engine.sessions.staged_inserts import StagedInserts
 from ringbuffer.encode.output_forms import Forms
 from ringbuffer.encode.rows import encode_data_rows
 from tests.end_to_end.raw_client import SYNC, bind, execute, parse
@@ -98,7 +98,7 @@ def test_literals(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         values = ", ".join("(" + ", ".join(row) + ")" for row in rows)
         text = f"INSERT INTO everything ({', '.join(columns)}) VALUES {values}"
         with monkeypatch.context() as patch:
-            patch.setattr(RowInserts, "stage_text", lambda *_: None)
+            patch.setattr(StagedInserts, "stage_text", lambda *_: None)
             expected = staged_by(client, text)
         answer, staged = staged_by(client, text)
         assert (answer, comparable(staged)) == (expected[0], comparable(expected[1])), text
@@ -119,8 +119,8 @@ def test_times_without_a_zone_take_the_fast_way_in_each_zone(world: World, monke
             client.run(f"SET TimeZone = '{zone}'")
             text = f"INSERT INTO moments VALUES ('{time}')"
             with monkeypatch.context() as patch:
-                patch.setattr(RowInserts, "stage_text", lambda *_: None)
-                patch.setattr(RowInserts, "decode_row", lambda *_: False)
+                patch.setattr(StagedInserts, "stage_text", lambda *_: None)
+                patch.setattr(StagedInserts, "decode_row", lambda *_: False)
                 expected = staged_by(client, text)[1]
             client.run("BEGIN")
             assert done_at_once(client.session, text, client.session.runner.image()) is not None
@@ -137,7 +137,7 @@ def test_now_is_the_default(world: World, monkeypatch: pytest.MonkeyPatch, way: 
     """Each transaction has its own now(), also where what is known of the statement is kept."""
     client = make_client(world, tz="now()")
     if way == "general":
-        monkeypatch.setattr(RowInserts, "stage_text", lambda *_: None)
+        monkeypatch.setattr(StagedInserts, "stage_text", lambda *_: None)
     messages: tuple[bytes | str, ...] = ("INSERT INTO everything (i4, tz) VALUES (1, NULL)",)
     messages += ("INSERT INTO everything (i4) VALUES (2), (3)",)
     if way == "parameters":
@@ -179,7 +179,7 @@ def test_parameters(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         values = [None if draw.random() < 0.1 else draw.choice(TEXTS[column]).encode() for column in columns]
         messages = (statement, bind(values), execute(), SYNC)
         with monkeypatch.context() as patch:
-            patch.setattr(RowInserts, "decode_row", lambda *_: False)
+            patch.setattr(StagedInserts, "decode_row", lambda *_: False)
             expected = staged_by(client, *messages)
         answer, staged = staged_by(client, *messages)
         assert (answer, comparable(staged)) == (expected[0], comparable(expected[1])), (columns, values)

@@ -82,7 +82,7 @@ def test_a_long_insert_into_a_stream_is_computed_beside_the_event_loop(
         return decode_literals(*given)
 
     monkeypatch.setattr(StatementStage, "add", noted_add)
-    monkeypatch.setattr("engine.sessions.row_inserts.decode_literals", noted_decode)
+    monkeypatch.setattr("engine.sessions.staged_inserts.decode_literals", noted_decode)
     rows = ", ".join(f"""({number}, '{{"a": {number % 2}}}')""" for number in range(2000))
     assert client.ask(f"INSERT INTO events VALUES {rows}")[-2:] == ["C INSERT 0 2000", "Z I"]
     assert len(threads) == 2 and threading.main_thread() not in threads
@@ -114,7 +114,7 @@ def test_a_long_insert_into_a_stream_ends_at_its_timeout(
     if step == "add":
         monkeypatch.setattr(StatementStage, "add", late_add)
     else:
-        monkeypatch.setattr("engine.sessions.row_inserts.decode_literals", late_decode)
+        monkeypatch.setattr("engine.sessions.staged_inserts.decode_literals", late_decode)
     if block:
         client.run("BEGIN")
     rows = ", ".join(f"({number})" for number in range(2000))

@@ -1,0 +1,166 @@
+"""INSERTs into streams whose rows a kernel decodes from one buffer, and a transaction stages: the
+text of a statement, or the bytes of a Bind.
+
+Enters: a text, or a portal. Leaves: the number of staged rows. None or False: nothing has happened,
+and the general way takes the message, or gives the exact error. No parser, no planner, and a thread
+for long texts alone. Must not know messages.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.catalog.image import CatalogImage
+from engine.catalog.per_image import PerImage
+from engine.commit.staging import StatementStage
+from engine.commit.transaction import Step
+from engine.execution.outcome import expand
+from engine.execution.parameter_rows import parameter_row
+from engine.execution.prepared import Portal
+from engine.ingest.field_readers import ColumnError, FieldReader
+from engine.ingest.insert import HEAD, InsertTarget, head_target
+from engine.sessions.again import portal_again, text_again
+from ringbuffer.decode.literals import decode_literals
+from ringbuffer.memory.columns import Morsel
+from ringbuffer.memory.error_codes import RowError
+from sql.wire import writer
+
+if TYPE_CHECKING:
+    from engine.sessions.session import Session
+
+HEADS_KEPT_MAX = 256
+INSERTED = writer.command_complete("INSERT 0 1")
+
+
+def inserted(rows_count: int) -> bytes:
+    """Return CommandComplete of an INSERT."""
+    return INSERTED if rows_count == 1 else writer.command_complete(f"INSERT 0 {rows_count}")
+
+
+class StagedInserts:
+    """The staged INSERTs of one session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._server = session.server
+        self._targets: PerImage[dict[bytes, InsertTarget | None]] = PerImage()
+        # The search_path perhaps.
+        session.settings.watchers.append(self._targets.forget)
+
+    def target(self, head: bytes, image: CatalogImage) -> InsertTarget | None:
+        """Return the target of an INSERT's text up to its values.
+
+        None: the text has to go the general way.
+        """
+        targets = self._targets.find(image)
+        if targets is None or len(targets) >= HEADS_KEPT_MAX:
+            targets = self._targets.keep(image, {})
+        if head not in targets:
+            settings = self._session.settings.captured()
+            targets[head] = head_target(head.decode(), image, settings, self._server.engines.tables)
+        return targets[head]
+
+    def stage_text(self, text: str, image: CatalogImage) -> int | None:
+        """Stage the rows of a whole text that is an INSERT of literals; return their number.
+
+        Raises SqlError when a view refuses a row.
+        """
+        target = self._target_of(text, image)
+        given = None if target is None else self._decoded(target, text)
+        if target is None or given is None:
+            return None
+        self._stage(target, given, image, text_again(self._session, f"INSERT 0 {given.rows_count}", text))
+        return given.rows_count
+
+    async def stage_long_text(self, text: str, image: CatalogImage) -> int | None:
+        """Do what `stage_text` does, for a long text: what takes time is done by a worker.
+
+        Raises 57014, too.
+        """
+        target = self._target_of(text, image)
+        if target is None:
+            return None
+        session = self._session
+        given = await session.in_worker(self._decoded, target, text)
+        session.check_cancelled()
+        if given is None:
+            return None
+        stage, rows = self._begun(target, given, image, text_again(session, f"INSERT 0 {given.rows_count}", text))
+        await session.in_worker(stage.add, rows)
+        session.check_cancelled()
+        return given.rows_count
+
+    def _target_of(self, text: str, image: CatalogImage) -> InsertTarget | None:
+        """Return the target of a text that may be an INSERT of literals."""
+        session = self._session
+        match = HEAD.match(text)
+        if match is None or session.settings.read_only:
+            return None
+        target = self.target(match[0].encode(), image)
+        if target is None or not session.identity.may_insert(target.entry.description.name, image):
+            return None
+        return target
+
+    def _decoded(self, target: InsertTarget, text: str) -> Morsel | None:
+        """Return the rows of a text, None where they are not literals that a decoder knows."""
+        match = HEAD.match(text)
+        assert match is not None, text
+        try:
+            return decode_literals(
+                text.encode(), len(match[0].encode()), target.layout, self._session.settings.time_zone
+            )
+        except RowError:
+            return None
+
+    def decode_row(self, portal: Portal, image: CatalogImage) -> bool:
+        """Decode the parameters of a portal that inserts one row of them.
+
+        False is returned for other portals, and where a value needs the general way.
+        """
+        row = parameter_row(portal.prepared, image, self._server.engines.tables)
+        if row is None or self._session.connection.encoding.converts:
+            return False
+        message = portal.message
+        formats = expand(message.parameter_formats, len(row.layout))
+        try:
+            settings = self._session.settings
+            reader = FieldReader(settings.time_zone, settings.input_styles)
+            portal.given = row.decode(message.payload, message.parameters_offset, formats, reader)
+        except (RowError, ColumnError):
+            return False
+        portal.row = row
+        return True
+
+    def stage_portal(self, portal: Portal, image: CatalogImage) -> int | None:
+        """Stage the decoded row of a portal; return 1.
+
+        Raises SqlError when a view refuses the row.
+        """
+        session, row = self._session, portal.row
+        if (
+            row is None
+            or session.settings.read_only
+            or row is not parameter_row(portal.prepared, image, self._server.engines.tables)
+            or not session.identity.may_insert(row.target.entry.description.name, image)
+        ):
+            return None
+        assert portal.given is not None
+        self._stage(row.target, portal.given, image, portal_again(session, "INSERT 0 1", portal))
+        return 1
+
+    def _stage(self, target: InsertTarget, given: Morsel, image: CatalogImage, step: Step) -> None:
+        stage, rows = self._begun(target, given, image, step)
+        stage.add(rows)
+
+    def _begun(
+        self, target: InsertTarget, given: Morsel, image: CatalogImage, step: Step
+    ) -> tuple[StatementStage, Morsel]:
+        """Return a stage of the transaction, which is dropped with the transaction when the
+        statement fails, and the whole rows to add.
+        """
+        transaction = self._session.block.current()
+        transaction.note_again(step, transaction.is_untouched)
+        rows = target.rows(given, transaction.now_us, self._session.settings.time_zone)
+        stage = self._server.transactions.stage(target.entry, image, transaction.now_us)
+        transaction.operations.append(stage)
+        return stage, rows
