@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from sql.errors import SqlError, not_supported
 from sql.functions.rows import Function
-from sql.values.encodings import Encoding, encoding_named, is_known
+from sql.values.encodings import Encoding, encoding_named, invalid_bytes, is_known
 
 
 def part(data: bytes, start: int, length: int) -> bytes:
@@ -79,7 +79,11 @@ def trimmed_right(data: bytes, removed: bytes) -> bytes:
 
 def text_in(data: bytes, name: str) -> str:
     """Return convert_from. Raises 22023, 0A000, 22021."""
-    return _encoding(name, "source").decoded(data)
+    encoding = _encoding(name, "source")
+    text = encoding.decoded(data)
+    if "\0" in text:
+        raise invalid_bytes(b"\0", encoding.name)
+    return text
 
 
 def _encoding(name: str, role: str) -> Encoding:

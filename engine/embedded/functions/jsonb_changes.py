@@ -25,6 +25,8 @@ INDENT = "    "
 SPACES = " \t\n\r"
 # What has no place to change is returned before its path is looked at.
 EMPTY = ("[]", "{}")
+# What a NULL does to jsonb_set_lax.
+TREATMENTS = ("delete_key", "return_target", "use_json_null", "raise_exception")
 
 Path = Sequence[str | None]
 
@@ -235,7 +237,8 @@ def with_value_or_null(
     """Return jsonb_set_lax, which says what a new value of NULL means. Raises 22023, 22004."""
     if text is None or path is None or creates is None:
         return None
-    if treatment not in ("delete_key", "return_target", "use_json_null", "raise_exception"):
+    # An unknown treatment of a value that is there does not matter, but that there is none does.
+    if treatment not in TREATMENTS and (new is None or treatment is None):
         words = '"delete_key", "return_target", "use_json_null", or "raise_exception"'
         raise SqlError("22023", f"null_value_treatment must be {words}")
     if new is not None or treatment == "use_json_null":

@@ -8,8 +8,7 @@ embedded engine for constants, which `test_examples.py` compares with PostgreSQL
 from __future__ import annotations
 
 import re
-import runpy
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from sql.parse.parse import parse
 from sql.parse.statements.select import Select
 from sql.tree.relations import Project
 from sql.types.datatypes import SqlType
+from tests.engine.interpreted import interpreted
 from tests.engine.session_client import World
 
 # Literals of an example, those with the name of their type first.
@@ -39,7 +39,6 @@ STRINGS, NUMBERS = ("text", "json", "jsonb", "text[]", "inet"), ("int4", "numeri
 WITHOUT_COLUMNS = {"pi", "quote_nullable"}
 # Functions whose example is a condition that moves with now().
 MOVING = {"age_today"}
-DECORATOR = re.compile(r"^@\w+$", re.MULTILINE)
 # Rows that a vector is computed of; a few rows are computed without the engine.
 MANY = 300
 KEYS_MAX = 30
@@ -110,14 +109,6 @@ def kinds_of(literal: re.Match[str]) -> Sequence[str]:
     if literal["text"] is not None:
         return (literal["kind"],) if literal["kind"] else STRINGS
     return ("numeric",) if "." in literal[0] else NUMBERS
-
-
-def interpreted(folder: Path, name: str, text: str, function: str, *_: object) -> tuple[Callable[..., int], Path]:
-    """Return the function of a generated module as Python, which calls compiled kernels."""
-    path = folder / f"{name}.py"
-    folder.mkdir(exist_ok=True)
-    path.write_text(DECORATOR.sub("", text))
-    return runpy.run_path(str(path))[function], path
 
 
 @pytest.mark.slow
