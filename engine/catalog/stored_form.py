@@ -36,7 +36,6 @@ from sql.names.relation_keys import PUBLIC
 from sql.parse.statements.create_view import CreateView
 from sql.types.datatypes import SqlType
 from sql.types.enums import EnumLabel, EnumType
-from views.model.definition import state_name
 
 SHOWN_CHARACTERS_MAX = 60
 WORDS = {str: "text", int: "number", list: "list", dict: "object"}
@@ -66,7 +65,7 @@ FORMS: dict[str, Mapping[str, type]] = {
 }
 
 
-# What a state has of the view that keeps it.
+# What states of an older catalog repeat of the view that keeps them.
 OF_THE_VIEW = ("kind", "name", "whole", "text", "query_text", "query_offset", "time_zone", "search_path")
 
 
@@ -102,7 +101,7 @@ def plain_entry(entry: Entry) -> dict[str, object]:
         case StreamEntry():
             return {"kind": "stream", **head, **_stream(entry)}
         case ViewEntry():
-            return {"kind": "view", **entry.view.definition.to_dict(), **_known(entry)}
+            return {"kind": "view", **entry.view.definition.to_dict(), **_state(entry)}
         case TableEntry():
             return {"kind": "table", **head, **_table(entry)}
         case SequenceEntry():
@@ -117,8 +116,11 @@ def plain_entry(entry: Entry) -> dict[str, object]:
         case DisabledViewEntry():
             return dict(entry.plain)
         case QueryViewEntry():
+            # The definition is the same in all states.
+            definition = (state.view.definition.to_dict() for state in entry.states)
             return {
                 "kind": "query",
+                **next(definition, {}),
                 **head,
                 "text": entry.source.text,
                 "time_zone": entry.source.time_zone,
@@ -130,9 +132,11 @@ def plain_entry(entry: Entry) -> dict[str, object]:
             }
 
 
-def _known(entry: ViewEntry) -> dict[str, object]:
+def _state(entry: ViewEntry) -> dict[str, object]:
+    """Return the stored form of a state of a view: what the view itself does not say."""
     used = [plain_used(one) for one in entry.used]
     return {
+        **entry.view.identity.to_dict(),
         "used": used,
         "named": sorted(entry.named),
         "active": entry.active,
@@ -140,25 +144,14 @@ def _known(entry: ViewEntry) -> dict[str, object]:
     }
 
 
-def _state(entry: ViewEntry) -> dict[str, object]:
-    """Return the stored form of a state of a view: what the view itself does not say."""
-    definition = entry.view.definition.to_dict()
-    return {**{name: value for name, value in definition.items() if name not in OF_THE_VIEW}, **_known(entry)}
+def view_form(relation: Mapping[str, Any], statement: CreateView) -> dict[str, Any]:
+    """Return the stored form of a view's definition from that of a view with states.
 
-
-def state_form(state: Mapping[str, Any], relation: Mapping[str, Any], statement: CreateView) -> dict[str, Any]:
-    """Return the stored form of a state in the form of a continuous view.
-
-    relation: the view that keeps the state. statement: in the view's text.
+    Older catalogs have the options in the states. statement: in the view's text.
     """
-    own = {
-        "name": state_name(state["oid"]),
-        "whole": relation["name"],
-        "query_text": statement.query_text,
-        "query_offset": statement.query_offset,
-        **{name: relation.get(name, PUBLIC) for name in ("text", "time_zone", "search_path")},
-    }
-    return {**own, **state}
+    (first, *_) = relation["states"]
+    own = {"query_text": statement.query_text, "query_offset": statement.query_offset, "search_path": PUBLIC}
+    return {**first, **own, **relation, "column_names": []}
 
 
 def with_states(relations: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -68,7 +68,7 @@ def begun_joins(image: CatalogImage | None, oids: Collection[int]) -> list[Conti
 
     oids: of the states.
     """
-    return [] if image is None else [view for view in followers(image) if view.definition.state_oid in oids]
+    return [] if image is None else [view for view in followers(image) if view.state_oid in oids]
 
 
 def followers(image: CatalogImage) -> list[ContinuousView]:
@@ -86,5 +86,5 @@ def join_payloads(views: Iterable[ContinuousView]) -> Iterator[list[bytes]]:
         for number, rows in enumerate(view.state.program.joins.rows):
             kept = rows_to_bytes(rows)
             for start in range(0, len(kept), PIECE_BYTES):
-                head = ROWS_HEAD.pack(view.definition.state_oid, JOINED_FORM, number, 0)
+                head = ROWS_HEAD.pack(view.state_oid, JOINED_FORM, number, 0)
                 yield [head, kept[start : start + PIECE_BYTES]]

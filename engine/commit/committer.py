@@ -479,7 +479,7 @@ class Committer:
         told = {
             "created": created,
             "dropped": dropped,
-            "views": [[view.definition.state_oid for view in then.led_by(views)] for then, views in attached],
+            "views": [[view.state_oid for view in then.led_by(views)] for then, views in attached],
             "records": sum(stage.morsels_count for stage in stages) + joins_count,
             "kept": kept_tuples(transaction),
         }

@@ -149,4 +149,4 @@ def changed_relations(before: CatalogImage, after: CatalogImage | None) -> tuple
 
 def _taking_rows(image: CatalogImage) -> set[int]:
     streams = {entry.description.oid for entry in image.entries.values() if isinstance(entry, StreamEntry)}
-    return streams | {state.view.definition.state_oid for state in image.states if state.active}
+    return streams | {state.view.state_oid for state in image.states if state.active}

@@ -41,12 +41,12 @@ from sql.tree.relations import BoundQuery, Relation, Scan
 from sql.tree.walks import relation_names as names_read
 from sql.tree.walks import rewrite_everywhere
 from sql.types.datatypes import require_column
-from views.model.definition import ViewDefinition, define_view, state_name
+from views.model.definition import StateDefinition, ViewDefinition, define_view, only_state
 from views.model.properties import scans
 from views.model.protocols import RowEvaluator, TableSource, UpperExecutor
 from views.model.text import expression_text
 from views.plan.checks import check_sliding
-from views.plan.parts import part_schema
+from views.plan.parts import part_rows
 from views.plan.planner import PlannedView, order_notices, plan_view
 from views.plan.prepare import Prepared, prepared_parts
 from views.share.reuse import NotCoveredError
@@ -121,7 +121,7 @@ class ViewEngines:
 
 @dataclass(frozen=True)
 class ViewDraft:
-    """A continuous view that is defined, but not built.
+    """A state of a view over streams that is defined, but not built.
 
     Attributes:
         bound: its query.
@@ -130,11 +130,16 @@ class ViewDraft:
         whole: the query of the text, of which `bound` is a part; None: `bound` is all of it.
     """
 
-    definition: ViewDefinition
+    identity: StateDefinition
     bound: BoundQuery
     image: CatalogImage
     used: tuple[UsedRelation, ...] | None = None
     whole: BoundQuery | None = None
+
+    @property
+    def definition(self) -> ViewDefinition:
+        """The definition of the view."""
+        return self.identity.view
 
     @property
     def created(self) -> BoundQuery:
@@ -229,7 +234,7 @@ class ViewDraft:
         places = None if own is None else tuple(number - 1 for _, number in own.columns)
         try:
             view = build_view(
-                definition,
+                self.identity,
                 bound,
                 engines.kernels.folder,
                 engines.executor,
@@ -286,25 +291,21 @@ def drafted(
     plain = define_view(statement, image.next_oid if oid is None else oid, settings)
     over = prepared_parts(whole.root, plain.joins)
     if not over.parts:
-        return Drafts((ViewDraft(plain, whole, image),), None)
-    states = []
-    for number, part in enumerate(over.parts):
-        columns, own = tuple(column.name for column in part_schema(part)), image.next_oid + number
-        definition = replace(
-            plain, oid=own, name=state_name(own), whole=statement.name, column_names=columns, part=number
-        )
-        states.append(part_draft(definition, whole, over, image))
-    return Drafts(tuple(states), over)
+        return Drafts((ViewDraft(only_state(plain), whole, image),), None)
+    count = len(over.parts)
+    definition = replace(plain, oid=image.next_oid + count if oid is None else oid, column_names=())
+    identities = (StateDefinition(definition, image.next_oid + number, number) for number in range(count))
+    return Drafts(tuple(part_draft(identity, whole, over, image) for identity in identities), over)
 
 
-def part_draft(definition: ViewDefinition, whole: BoundQuery, over: Prepared, image: CatalogImage) -> ViewDraft:
+def part_draft(identity: StateDefinition, whole: BoundQuery, over: Prepared, image: CatalogImage) -> ViewDraft:
     """Return one state of a view.
 
     All names of the text count as the state's own: the text is bound as a whole.
     """
-    assert definition.part is not None, definition
-    root = over.parts[definition.part]
-    return ViewDraft(definition, replace(whole, root=root, relations=names_read(root)), image, whole=whole)
+    assert identity.number is not None, identity
+    root = part_rows(over.parts[identity.number])
+    return ViewDraft(identity, replace(whole, root=root, relations=names_read(root)), image, whole=whole)
 
 
 def build_continuous(
@@ -323,12 +324,12 @@ def build_continuous(
     for draft in drafts.states:
         states.append(draft.build(engines, others=states))
     states[0].view.notices += (*drafts.over.eager, *order_notices(drafts.over.root))
-    oid = image.next_oid + len(states)
+    oid = drafts.states[0].definition.oid
     return define_query_view(statement, bound, image, settings, oid, tuple(states), drafts.over)
 
 
 def stored_draft(
-    definition: ViewDefinition,
+    identity: StateDefinition,
     statement: CreateView,
     image: CatalogImage,
     used: tuple[UsedRelation, ...] | None,
@@ -342,13 +343,13 @@ def stored_draft(
     when it can't be bound any more.
     """
     catalog = image if used is None else StreamsAsThen(image, objects, used, named)
-    bound = bind_query(statement.query, catalog, definition.settings)
+    bound = bind_query(statement.query, catalog, identity.view.settings)
     today = {one.name: entry.description.name for one in used or () if (entry := image.by_oid(one.oid)) is not None}
 
     def called(node: Relation) -> Relation:
         return replace(node, name=today.get(node.name, node.name)) if isinstance(node, Scan) else node
 
-    return ViewDraft(definition, replace(bound, root=rewrite_everywhere(bound.root, called)), image, used)
+    return ViewDraft(identity, replace(bound, root=rewrite_everywhere(bound.root, called)), image, used)
 
 
 def creating_settings(statement: CreateView, settings: SessionSettings) -> SessionSettings:

@@ -8,7 +8,7 @@ that time: so a renamed column stays known, and `*` does not grow. Must not run 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from engine.catalog.functions import ObjectsAsThen
@@ -35,7 +35,7 @@ from sql.tree.relations import BoundQuery, OutputColumn, Project, Relation, Scan
 from sql.tree.walks import relation_names, rewrite_everywhere
 from sql.types.datatypes import TEXT
 from sql.types.records import require_stored
-from views.model.definition import ViewDefinition
+from views.model.definition import JoinChoice
 from views.model.trees import substitute
 from views.plan.parts import without_parts
 from views.plan.prepare import Prepared, prepared_parts
@@ -149,7 +149,7 @@ def bound_anew(entry: QueryViewEntry, image: CatalogImage) -> QueryViewEntry:
     name, oid, states = entry.description.name, entry.description.oid, entry.states
     columns = tuple(column.name for column in entry.description.columns)
     bound = bound_as_then(statement_of(entry.source.text), entry.source, entry.used, image)
-    over = prepared_states(bound, [state.view.definition for state in states])
+    over = prepared_states(bound, states[0].view.definition.joins, len(states)) if states else None
     return query_view(name, columns, bound, entry.source, entry.used, oid, states, over)
 
 
@@ -166,16 +166,13 @@ def bound_as_then(
     return replace(bound, root=rewrite_everywhere(bound.root, lambda node: _of_today(node, then)))
 
 
-def prepared_states(bound: BoundQuery, definitions: Sequence[ViewDefinition]) -> Prepared | None:
-    """Return a query prepared for its stored states, None: it has none.
+def prepared_states(bound: BoundQuery, joins: JoinChoice, count: int) -> Prepared:
+    """Return a query prepared for as many stored states.
 
     Raises XX001 if its groupings are others than when the view was made.
     """
-    if not definitions:
-        return None
-    found = prepared_parts(bound.root, definitions[0].joins, has_parts=True)
-    if len(found.parts) != len(definitions):
-        count = len(definitions)
+    found = prepared_parts(bound.root, joins, has_parts=True)
+    if len(found.parts) != count:
         raise SqlError("XX001", f"the query has {len(found.parts)} groupings of streams, and {count} states")
     return found
 

@@ -35,8 +35,8 @@ from engine.catalog.stored_form import (
     read_plain,
     reference_of,
     source_of,
-    state_form,
     used_of,
+    view_form,
 )
 from engine.ddl.definitions import (
     ViewDraft,
@@ -61,7 +61,7 @@ from sql.names.relation_keys import PUBLIC
 from sql.parse.parse import parse
 from sql.parse.statements.create_foreign_table import CreateStream
 from sql.parse.statements.create_view import CreateView
-from views.model.definition import ViewDefinition
+from views.model.definition import StateDefinition, ViewDefinition
 from views.model.properties import scans
 
 RANKS = {"sequence": 0, "table": 1}
@@ -139,18 +139,20 @@ def _restored(
 
     def build() -> QueryViewEntry:
         bound = bound_as_then(statement, source, used, image)
-        plains = [state_form(plain, relation, statement) for plain in relation.get("states", ())]
-        definitions = [ViewDefinition.from_dict(plain) for plain in plains]
-        over = prepared_states(bound, definitions)
+        plains = relation.get("states", ())
+        name, oid = relation["name"], relation["oid"]
+        if not plains:
+            return query_view(name, names, bound, source, used, oid, (), None)
+        definition = ViewDefinition.from_dict(view_form(relation, statement))
+        over = prepared_states(bound, definition.joins, len(plains))
         states: list[ViewEntry] = []
-        for plain, definition in zip(plains, definitions, strict=True):
-            assert over is not None
-            draft = part_draft(definition, bound, over, image)
+        for number, plain in enumerate(plains):
+            identity = StateDefinition.from_dict(plain, definition, number)
+            draft = part_draft(identity, bound, over, image)
             (stream,) = scans(draft.bound.root, "stream")
             own = next(one for one in used if one.oid == image.entries[stream].description.oid)
             known = tuple(used_of(one) for one in plain["used"]) if "used" in plain else (own,)
             states.append(_state(engines, image, plain, draft.as_known(known, own), states))
-        name, oid = relation["name"], relation["oid"]
         return query_view(name, names, bound, source, used, oid, tuple(states), over)
 
     return restored_or_disabled(build, relation, image)
@@ -187,8 +189,8 @@ def _restored_view(engines: Engines, image: CatalogImage, relation: dict[str, An
     named = frozenset(relation["named"]) if "named" in relation else None
 
     def build() -> ViewEntry:
-        definition, objects = ViewDefinition.from_dict(relation), objects_of(relation, image)
-        draft = stored_draft(definition, statement, image, used, named, objects)
+        identity = StateDefinition.from_dict(relation, ViewDefinition.from_dict(relation))
+        draft = stored_draft(identity, statement, image, used, named, objects_of(relation, image))
         return _state(engines, image, relation, draft, ())
 
     return restored_or_disabled(build, relation, image)

@@ -190,7 +190,7 @@ def renamed_query(entry: QueryViewEntry, name: str, columns: list[str]) -> Query
 
 def _told(state: ViewEntry, name: str) -> ViewEntry:
     """Return a state of a view that is called `name` now."""
-    definition = replace(state.view.definition, whole=name)
+    definition = replace(state.view.definition, name=name)
     return with_view(state, renamed_view(state.view, definition, state.view.schema))
 
 
@@ -243,8 +243,7 @@ def change_view(function: str, name: str, image: CatalogImage) -> CatalogImage:
 
 def emptied(entry: ViewEntry, oid: int) -> ViewEntry:
     """Return the entry of a view that begins anew, with the oid of its new state."""
-    definition = replace(entry.view.definition, state=oid)
-    return with_view(entry, emptied_view(entry.view, definition))
+    return with_view(entry, emptied_view(entry.view, oid))
 
 
 def activated(entry: ViewEntry, _: int) -> ViewEntry:

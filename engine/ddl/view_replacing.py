@@ -125,32 +125,27 @@ class Replacing:
             return define_query_view(self.statement, bound, self.image, self.settings, oid)
         drafts = drafted(self.statement, bound, self.image, self.settings, oid)
         if drafts.over is None:
-            return self._continuous(drafts.states[0], is_whole=True)
-        self.next_oid += len(drafts.states)
-        states = tuple(self._continuous(part, is_whole=False) for part in drafts.states)
+            return self._continuous(drafts.states[0])
+        states = tuple(self._continuous(part) for part in drafts.states)
         return define_query_view(self.statement, bound, self.image, self.settings, oid, states, drafts.over)
 
-    def _continuous(self, draft: ViewDraft, is_whole: bool) -> ViewEntry:
-        """Return the view or one of its states, which goes on with a state that is left if it
-        can.
-        """
+    def _continuous(self, draft: ViewDraft) -> ViewEntry:
+        """Return a state of the view, which goes on with a state that is left if it can."""
         reason = None
         for piece in () if self.statement.reset else tuple(self.left):
             stream = self.image.entries.get(piece.stream_name)
             assert isinstance(stream, StreamEntry)
             if scans(draft.bound.root, "stream") != (stream.description.name,):
                 continue
-            definition = replace(draft.definition, state=piece.view.definition.state_oid)
-            if not is_whole and piece is not self.entry:
-                definition = replace(definition, name=piece.description.name, oid=piece.description.oid)
+            identity = replace(draft.identity, oid=piece.view.state_oid)
             try:
-                return self._heir(replace(draft, definition=definition), piece, stream)
+                return self._heir(replace(draft, identity=identity), piece, stream)
             except NotCoveredError as error:
                 reason = reason or error.reason
         if self.has_contents and not self.statement.reset:
             raise self._refusal(reason or "It has not counted the rows of the stream that the new query reads.")
-        state, self.next_oid = self.next_oid, self.next_oid + 1
-        return self.new(replace(draft, definition=replace(draft.definition, state=state)))
+        oid, self.next_oid = self.next_oid, self.next_oid + 1
+        return self.new(replace(draft, identity=replace(draft.identity, oid=oid)))
 
     def new(self, draft: ViewDraft) -> ViewEntry:
         """Return the entry of a view that begins anew."""
@@ -209,7 +204,7 @@ class Judged(Replacing):
         else:
             drafts = drafted(self.statement, bound, self.image, self.settings, self.entry.description.oid)
             for draft in drafts.states:
-                self._continuous(draft, is_whole=drafts.over is None)
+                self._continuous(draft)
         lost = "What the view has counted is lost (reset = true)"
         return [f"{text[:1].upper()}{text[1:]}. {detail}" for text, detail in self.notices] or [lost]
 
@@ -219,7 +214,7 @@ class Judged(Replacing):
 
     def heir(self, draft: ViewDraft, piece: ViewEntry) -> ViewEntry:
         """Return the entry that it would go on with. Raises NotCoveredError."""
-        planned_over(draft.definition, draft.created, piece.view, is_new=True)
+        planned_over(draft.identity, draft.created, piece.view, is_new=True)
         return piece
 
 

@@ -280,7 +280,7 @@ class StatementReader:
             self.transactions.begin_reading(transaction)
         versions = self.engines.versions(transaction, unread, self.reader)
         for view in unread:
-            name = view.definition.name
+            name = view.name
             transaction.versions[name] = (view, versions[name])
             inputs[name] = versions[name].table
         return inputs

@@ -110,7 +110,7 @@ def header_of(noted: Noted, taken: Snapshot, time_us: int) -> Checkpoint:
         time_us,
         tuple(
             CheckpointedView(
-                view.definition.state_oid,
+                view.state_oid,
                 committed,
                 view.upkeep.versions_count,
                 view.state.program.fingerprint,
@@ -133,7 +133,7 @@ def contents(noted: Noted, taken: Snapshot, check_cancelled: Callable[[], None])
     for view, pages in taken.states():
         for page in pages:
             check_cancelled()
-            yield Page(f"{VIEW}/{view.definition.state_oid}/{page.name}", page.array)
+            yield Page(f"{VIEW}/{view.state_oid}/{page.name}", page.array)
     for stream, tuples_count in noted.streams:
         for first, morsel in stream.ring.tail(tuples_count):
             check_cancelled()

@@ -101,7 +101,7 @@ def replay_log(commit_log: CommitLog, clock: Clock, replay: Replay, checkpoint: 
 
 def relations_of(image: CatalogImage) -> tuple[dict[int, ContinuousView], dict[int, Stream]]:
     """Return the continuous views by the oids of their states, and the streams by oid."""
-    views = {view.definition.state_oid: view for view in image.continuous_views}
+    views = {view.state_oid: view for view in image.continuous_views}
     entries = image.entries.values()
     streams = {entry.description.oid: entry.stream for entry in entries if isinstance(entry, StreamEntry)}
     return views, streams

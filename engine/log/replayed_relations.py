@@ -84,7 +84,7 @@ class ReplayedRelations:
             program = view.state.program
             program.join_with(probe, rows_from_bytes(rows, program.pipeline.probes[probe]))
         except (ValueError, IndexError) as error:
-            name = view.definition.name
+            name = view.name
             raise SqlError(DAMAGED, f'the log has rows that the view "{name}" can not join: {error}') from None
 
     def keep_newest(self, stream_oid: int, count: int) -> None:
@@ -103,7 +103,7 @@ class ReplayedRelations:
         self._met.clear()
 
     def _counting(self, stream: Stream, oids: Collection[int]) -> list[ContinuousView]:
-        return [view for view in self._views_over(stream.name) if view.definition.state_oid in oids]
+        return [view for view in self._views_over(stream.name) if view.state_oid in oids]
 
 
 class StreamRows:
@@ -164,7 +164,7 @@ class StreamRows:
             try:
                 view.state.apply(morsel, now_us)
             except RowError as error:
-                name = view.definition.name
+                name = view.name
                 message = f'the log has rows that the view "{name}" can\'t evaluate any more'
                 raise SqlError(DAMAGED, message, detail=view.state.program.expression_text(error.expression)) from None
         self._stream.ring.append(morsel)

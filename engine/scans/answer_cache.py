@@ -119,4 +119,4 @@ def agrees(transaction: Transaction, versions: ViewVersions) -> bool:
 def note(transaction: Transaction, versions: ViewVersions) -> None:
     """Note the versions that the transaction has read."""
     for view, version in versions:
-        transaction.versions[view.definition.name] = (view, version)
+        transaction.versions[view.name] = (view, version)

@@ -68,5 +68,5 @@ class QueryEngines:
         found = cut(others, self.catalog.lock, engines, reader)
         for view in fixed:
             assert pins is not None
-            found[view.definition.name] = pins.version(view, engines, reader)
+            found[view.name] = pins.version(view, engines, reader)
         return found

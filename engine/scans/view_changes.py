@@ -54,6 +54,6 @@ def channel_of(view: ContinuousView) -> str:
     """Return the channel on which changes of a view are told: its name, with the schema unless that
     is public.
     """
-    key = view.definition.whole or view.definition.name
+    key = view.definition.name
     schema = schema_of(key)
     return name_of(key) if schema == PUBLIC else f"{schema}.{name_of(key)}"

@@ -135,7 +135,7 @@ def explain(
         return in_form(form, shown_query(over, engines.tables.explain(over), views, facts_of_all), measured)
     lines = select_lines(bound, over, list(facts), streams_among(bound.relations, image), scanning, engines)
     lines += [groups_line(view, known) for view, known in facts.items()]
-    zones = {entry.view.definition.label: entry.zone for entry in entries if entry.zone}
+    zones = {entry.view.label: entry.zone for entry in entries if entry.zone}
     lines += [
         f'View {identifier(name)}: groups by the time zone "{zone}" of its creator' for name, zone in zones.items()
     ]
@@ -144,7 +144,7 @@ def explain(
         for view, known in facts.items():
             planned = PlannedView(view.plan, view.schema, view.time_dependent, ())
             kernel = view.state.kernel_paths[0]
-            lines += explain_plan(planned, view.definition, kernel, engines.upper)
+            lines += explain_plan(planned, view.identity, kernel, engines.upper)
             head = "Now:" if measured is None else "Measured:"
             lines += [head, *fact_lines(shown_running(view, engines, known))]
     if measured is not None:
@@ -162,8 +162,8 @@ def labelled(root: Relation, image: CatalogImage) -> Relation:
 
     def named(node: Relation) -> Relation:
         state = image.state(node.name) if isinstance(node, Scan) else None
-        if isinstance(node, Scan) and state is not None and state.view.definition.part is not None:
-            return replace(node, name=state.view.definition.label)
+        if isinstance(node, Scan) and state is not None and state.view.identity.number is not None:
+            return replace(node, name=state.view.label)
         return node
 
     return rewrite_everywhere(root, named)
@@ -220,14 +220,14 @@ def shown_whole(
         return engine_of(texts), {"View": whole.description.name, **texts, **known}
 
     streams = [running(view, engines, left.pop(view)) for view in views]
-    return shown_plan(plan_of(whole, [view.definition.label for view in views]), streams, engines.upper, above)
+    return shown_plan(plan_of(whole, [view.label for view in views]), streams, engines.upper, above)
 
 
 def groups_line(view: ContinuousView, facts: Facts) -> str:
     """Return how many groups a view keeps now."""
     stream = facts[STREAM]
     size = bytes_per_group(view.plan.maintained)
-    name = identifier(view.definition.label)
+    name = identifier(view.label)
     return f"View {name}: {stream['Groups']} groups are kept, {stream['Groups Waiting']} wait, {size} bytes each"
 
 
@@ -250,7 +250,7 @@ def in_form(form: str, shown: Shown, measured: Measured | None) -> list[str]:
 def running(view: ContinuousView, engines: QueryEngines, facts: Facts) -> Running:
     """Return what is known of an existing view."""
     kernel = f"{engines.kernels.folder.name}/{view.state.kernel_paths[0].name}"
-    return Running(view.definition.label, kernel, view.definition.joins.stream_join, facts)
+    return Running(view.label, kernel, view.definition.joins.stream_join, facts)
 
 
 def shown_running(view: ContinuousView, engines: QueryEngines, facts: Facts) -> Shown:
@@ -272,7 +272,7 @@ def planned_draft(draft: ViewDraft, engines: QueryEngines) -> tuple[PlannedView,
         return planned, engines.kernels.folder / kernel_file_name(planned.plan.stream), ""
     image = draft.image
     others = [view for view in image.views_over(twin.stream_name) if view.state.takes_rows_of(twin.state)]
-    names = ", ".join(view.definition.label for view in others if view in image.taking_rows)
+    names = ", ".join(view.label for view in others if view in image.taking_rows)
     return planned, twin.state.kernel_paths[0], names
 
 
@@ -282,9 +282,9 @@ def shown_definition(drafts: Drafts, scanning: ScanSettings, engines: QueryEngin
     for draft in drafts.states:
         planned, kernel, shared = planned_draft(draft, engines)
         facts: Facts = {STREAM: {SHARED: shared}} if shared else {}
-        name, definition = f"{kernel.parent.name}/{kernel.name}", draft.definition
+        name = f"{kernel.parent.name}/{kernel.name}"
         plans.append(planned.plan)
-        streams.append(Running(definition.label, name, definition.joins.stream_join, facts))
+        streams.append(Running(draft.identity.label, name, draft.definition.joins.stream_join, facts))
     if drafts.over is None:
         return shown_plan(plans[0], streams, engines.upper, nothing_above)
     rest = rest_of(drafts.over, drafts.states)
@@ -299,7 +299,7 @@ def shown_definition(drafts: Drafts, scanning: ScanSettings, engines: QueryEngin
 def plan_lines(draft: ViewDraft, engines: QueryEngines) -> list[str]:
     """Return the plan of a view of one stream."""
     planned, kernel, shared = planned_draft(draft, engines)
-    lines = [*explain_plan(planned, draft.definition, kernel, engines.upper), *draft.zone_notices]
+    lines = [*explain_plan(planned, draft.identity, kernel, engines.upper), *draft.zone_notices]
     if shared:
         lines.append(f"Its stream pipeline is that of view {shared}: a row is folded once for all of them")
     return lines
@@ -307,7 +307,7 @@ def plan_lines(draft: ViewDraft, engines: QueryEngines) -> list[str]:
 
 def rest_of(over: Prepared, states: Sequence[ViewDraft]) -> Relation:
     """Return the query that reads the states of a view over several."""
-    rest = without_parts(over.root, over.parts, [state.definition.label for state in states])
+    rest = without_parts(over.root, over.parts, [state.identity.label for state in states])
     # As this session would read it.
     return with_zone(rest, states[0].definition.settings.time_zone)
 

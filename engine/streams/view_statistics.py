@@ -81,7 +81,7 @@ def view_statistics(views: Iterable[Kept], now_us: int) -> pa.Table:
 def shared_with(views: Sequence[ContinuousView], sets: Iterable[Sequence[ContinuousView]]) -> str | None:
     """Return the names of the other views in the sets of some views; None without any."""
     others = (other for known in sets if not set(known).isdisjoint(views) for other in known)
-    return ", ".join(dict.fromkeys(other.definition.label for other in others if other not in views)) or None
+    return ", ".join(dict.fromkeys(other.label for other in others if other not in views)) or None
 
 
 def _reasons(views: Sequence[ContinuousView]) -> tuple[object, ...]:

@@ -18,7 +18,7 @@ from sql.tree.expressions import AggregateCall, Column
 from sql.tree.relations import OutputColumn, Relation, Scan
 from sql.types.datatypes import INT8
 from views.model.arrow_schema import arrow_schema
-from views.model.definition import ViewDefinition
+from views.model.definition import ViewDefinition, only_state
 from views.model.nodes import FinishStep, StreamPipeline, UpperPipeline
 from views.model.plan import chain
 from views.model.protocols import TableExport
@@ -128,9 +128,9 @@ def make_view(
     items = tuple((column.name, Column(index, column.name, INT8)) for index, column in enumerate(SCHEMA))
     finish = FinishStep(SCHEMA, (), items, SCHEMA)
     plan = chain(stream, finish, UpperPipeline(Scan("groups", "groups", SCHEMA)) if upper else None, None)
-    definition = ViewDefinition(name, 16385, "CREATE VIEW ...", "...", 0, (), SessionSettings())
+    identity = only_state(ViewDefinition(name, 16385, "CREATE VIEW ...", "...", 0, (), SessionSettings()))
     state = FakeState()
-    view = ContinuousView(definition, SCHEMA, plan, cast(ViewState, state), time_dependent, (), view_life(name))
+    view = ContinuousView(identity, SCHEMA, plan, cast(ViewState, state), time_dependent, (), view_life(name))
     return view, state
 
 

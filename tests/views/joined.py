@@ -29,7 +29,7 @@ from sql.types.datatypes import BOOL, DATE, FLOAT8, INT2, INT4, INT8, TEXT, SqlT
 from tests.engine.answers import Answer, arrow_column, output_rows
 from tests.views.fakes import FakeClock
 from views.model.arrow_schema import arrow_schema
-from views.model.definition import define_view
+from views.model.definition import define_view, only_state
 from views.model.protocols import TableExport, UpperExecutor
 from views.upkeep.export.to_arrow import from_arrow
 from views.upkeep.lifecycle import build_view
@@ -174,7 +174,9 @@ class World:
         (statement,) = parse(f"CREATE VIEW v {options} AS {query}")
         assert isinstance(statement, CreateView)
         bound = bind_query(statement.query, Relations(), SETTINGS)
-        return build_view(define_view(statement, 16385, SETTINGS), bound, folder, self.executor, self.tables)
+        return build_view(
+            only_state(define_view(statement, 16385, SETTINGS)), bound, folder, self.executor, self.tables
+        )
 
     def feed(self, view: ContinuousView) -> None:
         """Put the stream's rows through the view, in pieces, by both ways."""

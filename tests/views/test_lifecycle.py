@@ -21,7 +21,7 @@ from tests.plans.snapshot import RELATIONS, SETTINGS, Relations
 from tests.views.fakes import FakeClock, FakeExecutor
 from views.codegen.state_size import kernel_file_name
 from views.model.arrow_schema import arrow_type, stream_layout
-from views.model.definition import define_view
+from views.model.definition import define_view, only_state
 from views.model.protocols import NO_TABLES, TableExport, UpperExecutor
 from views.upkeep.lifecycle import build_view
 from views.upkeep.phases import ViewPhase
@@ -35,7 +35,7 @@ def build(text: str, folder: Path, executor: UpperExecutor) -> ContinuousView:
     (statement,) = parse(text)
     assert isinstance(statement, CreateView)
     bound = bind_query(statement.query, Relations(), SETTINGS)
-    return build_view(define_view(statement, 16385, SETTINGS), bound, folder, executor, NO_TABLES)
+    return build_view(only_state(define_view(statement, 16385, SETTINGS)), bound, folder, executor, NO_TABLES)
 
 
 def insert(view: ContinuousView) -> None:

@@ -34,7 +34,7 @@ from sql.tree.walks import is_known, relation_names, scans
 from views.codegen.expressions import text_of
 from views.codegen.state_size import kept_lines
 from views.codegen.support import computed_columns
-from views.model.definition import ViewDefinition
+from views.model.definition import StateDefinition, ViewDefinition
 from views.model.nodes import FinishStep, Probe, QueryAbove, StreamPipeline, UpperPipeline
 from views.model.plan import Pipeline
 from views.model.protocols import UpperExecutor
@@ -54,14 +54,14 @@ class QueryPrinter(Protocol):
         """Return the SQL text of `root`."""
 
 
-def explain_plan(planned: PlannedView, definition: ViewDefinition, kernel: Path, executor: UpperExecutor) -> list[str]:
-    """Return the pipelines of a continuous view, the last to run first. kernel: the file of its
-    stream pipeline.
+def explain_plan(planned: PlannedView, identity: StateDefinition, kernel: Path, executor: UpperExecutor) -> list[str]:
+    """Return the pipelines up to the rows of a state, the last to run first.
+
+    kernel: the file of the stream pipeline.
     """
-    plan = planned.plan
-    head = f"Continuous view {identifier(definition.name)}"
-    if definition.part is not None:
-        head = f"Part {definition.part + 1} of view {identifier(definition.whole)}"
+    plan, definition, number = planned.plan, identity.view, identity.number
+    name = identifier(definition.name)
+    head = f"Continuous view {name}" if number is None else f"Part {number + 1} of view {name}"
     lines = [f"{head} over stream {identifier(plan.stream.stream)}"]
     by_output = {pipeline.output: pipeline for pipeline in plan.pipelines}
 
@@ -228,7 +228,7 @@ def _version_lines(view: ContinuousView) -> list[str]:
 
 
 def _version_line(view: ContinuousView) -> str:
-    name, latest = identifier(view.definition.label), view.latest
+    name, latest = identifier(view.label), view.latest
     if view.time_dependent:
         return f"View {name}: refreshed at every read, since it uses now()"
     if latest is None:

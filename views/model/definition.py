@@ -61,14 +61,6 @@ class Caps:
     bytes_max: int = 0
 
 
-def state_name(oid: int) -> str:
-    """Return the name by which the query of a view scans one of its states.
-
-    No client can write it: names of clients end after 63 bytes.
-    """
-    return f"state {oid}, which is a grouping of a stream that a view over several of them keeps"
-
-
 @dataclass(frozen=True)
 class ViewDefinition:
     """The name, oid and text of a view, with the session values with which its query was bound.
@@ -76,15 +68,9 @@ class ViewDefinition:
     Attributes:
         text: the whole CREATE VIEW statement.
         query_text: its SELECT, which starts `query_offset` characters into the text.
-        column_names: the names in parentheses, which may be fewer than the columns.
+        column_names: the names in parentheses, which may be fewer than the columns; none where a
+            query stands above the view's states, since the catalog has that query and its columns.
         on_error: 'reject' or 'skip'.
-        part: which of the text's groupings this is the state of (`views.plan.parts`), None: the
-            text has one. The name is `state_name` then.
-        state: the oid under which log and checkpoints know its state, None: its own. A state that
-            begins anew gets another oid.
-        kept: what its state keeps instead of what the text asks for (`views.share.reuse`), in the
-            form of the catalog file.
-        whole: of a state, the name of the view that clients know.
         refresh_us: the age at which a version is made anew by itself, 0: only for readers.
     """
 
@@ -96,28 +82,14 @@ class ViewDefinition:
     column_names: tuple[str, ...]
     settings: SessionSettings
     on_error: str = "reject"
-    part: int | None = None
-    state: int | None = None
-    kept: str | None = None
     joins: JoinChoice = JoinChoice()
-    whole: str = ""
     refresh_us: int = 0
     caps: Caps = Caps()
 
     @property
-    def state_oid(self) -> int:
-        """The oid under which log and checkpoints know the state."""
-        return self.oid if self.state is None else self.state
-
-    @property
     def shown(self) -> str:
         """The name in messages."""
-        return name_of(self.whole or self.name)
-
-    @property
-    def label(self) -> str:
-        """The name in plans, which tells the parts of a view apart."""
-        return name_of(self.name) if self.part is None else f"part {self.part + 1} of {name_of(self.whole)}"
+        return name_of(self.name)
 
     def to_dict(self) -> dict[str, object]:
         """Return the form that the catalog file holds: strings, integers, lists and dicts only."""
@@ -131,12 +103,8 @@ class ViewDefinition:
             "time_zone": self.settings.time_zone,
             "search_path": self.settings.search_path,
             "on_error": self.on_error,
-            "part": self.part,
-            "state": self.state,
-            "kept": self.kept,
             "eager_grouping": self.joins.eager_grouping,
             "stream_join": self.joins.stream_join,
-            "whole": self.whole,
             "refresh_us": self.refresh_us,
             "max_groups": self.caps.groups_max,
             "max_bytes": self.caps.bytes_max,
@@ -146,11 +114,7 @@ class ViewDefinition:
     def from_dict(plain: Mapping[str, object]) -> ViewDefinition:
         """Return the definition that `to_dict` wrote."""
         oid, offset, names = plain["oid"], plain["query_offset"], plain["column_names"]
-        part, state, kept = plain.get("part"), plain.get("state"), plain.get("kept")
         assert isinstance(oid, int) and isinstance(offset, int) and isinstance(names, list), f"catalog entry {plain!r}"
-        assert part is None or isinstance(part, int), f"catalog entry {plain!r}"
-        assert state is None or isinstance(state, int), f"catalog entry {plain!r}"
-        assert kept is None or isinstance(kept, str), f"catalog entry {plain!r}"
         return ViewDefinition(
             name=str(plain["name"]),
             oid=oid,
@@ -162,14 +126,65 @@ class ViewDefinition:
                 time_zone=str(plain["time_zone"]), search_path=str(plain["search_path"]), is_shared=True
             ),
             on_error=_checked("on_error", str(plain["on_error"])),
-            part=part,
-            state=state,
-            kept=kept,
             joins=JoinChoice(bool(plain.get("eager_grouping", True)), str(plain.get("stream_join", "frozen"))),
-            whole=str(plain.get("whole", "")),
             refresh_us=int(str(plain.get("refresh_us", 0))),
             caps=Caps(int(str(plain.get("max_groups", 0))), int(str(plain.get("max_bytes", 0)))),
         )
+
+
+@dataclass(frozen=True)
+class StateDefinition:
+    """The groups that a stream pipeline in the plan of a view leaves, as far as they outlive the
+    process.
+
+    Attributes:
+        view: whose plan it is.
+        oid: under which log and checkpoints know them; groups that begin anew get another oid.
+        number: of the stream pipeline in the plan, from 0, None: no query stands above its rows.
+        kept: what is kept instead of what the text asks for (`views.share.reuse`), in the form of
+            the catalog file.
+    """
+
+    view: ViewDefinition
+    oid: int
+    number: int | None = None
+    kept: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name by which queries scan the rows above the groups.
+
+        No client can write that of one of several states: names of clients end after 63 bytes.
+        """
+        if self.number is None:
+            return self.view.name
+        number, oid = self.number, self.view.oid
+        return f"state {number} of {oid}, which is a grouping of a stream that a view over several of them keeps"
+
+    @property
+    def label(self) -> str:
+        """The name in plans, which tells the states of a view apart."""
+        return self.view.shown if self.number is None else f"part {self.number + 1} of {self.view.shown}"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the form that the catalog file holds; the number follows from the order there."""
+        return {"state": self.oid, "kept": self.kept}
+
+    @staticmethod
+    def from_dict(plain: Mapping[str, object], view: ViewDefinition, number: int | None = None) -> StateDefinition:
+        """Return the definition that `to_dict` wrote.
+
+        Groups that have not begun anew have the oid of their relation in older files.
+        """
+        oid, kept = plain.get("state"), plain.get("kept")
+        oid = plain["oid"] if oid is None else oid
+        assert isinstance(oid, int) and (kept is None or isinstance(kept, str)), f"catalog entry {plain!r}"
+        return StateDefinition(view, oid, number, kept)
+
+
+def only_state(view: ViewDefinition) -> StateDefinition:
+    """Return the state of a view over which no query stands."""
+    return StateDefinition(view, view.oid)
 
 
 def define_view(statement: CreateView, oid: int, settings: SessionSettings) -> ViewDefinition:

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 
 from sql.bind.expressions.readers import has_open_zone
 from sql.errors import SqlError
-from sql.tree.relations import Aggregate, Distinct, Join, OutputColumn, Relation, Scan, Schema
+from sql.tree.expressions import Column
+from sql.tree.relations import Aggregate, Distinct, Join, OutputColumn, Project, Relation, Scan, Schema
 from sql.tree.walks import map_operator, once_each, open_columns, operator_expressions, subqueries_of, walk_relation
 from sql.tree.walks import scans as leaves
 from views.model.properties import properties, scans
@@ -60,6 +61,15 @@ def part_schema(part: Relation) -> Schema:
     """Return the columns of a part's view, with names that differ."""
     names = unique_names([column.name for column in part.schema])
     return tuple(OutputColumn(name, column.type) for name, column in zip(names, part.schema, strict=True))
+
+
+def part_rows(part: Relation) -> Relation:
+    """Return a part with the columns of its view."""
+    schema = part_schema(part)
+    if schema == part.schema:
+        return part
+    places = enumerate(zip(schema, part.schema, strict=True))
+    return Project(part, tuple((new.name, Column(place, old.name, old.type)) for place, (new, old) in places))
 
 
 def _groupings(relation: Relation) -> Iterator[Relation]:

@@ -192,7 +192,7 @@ class StateCaps:
                 account = self._accounts.get(state.groups) or Account(state.groups, state.program.joins)
                 account.caps.clear()
                 if limits.groups_max or limits.bytes_max:
-                    name = view.definition.whole or view.definition.name
+                    name = view.definition.name
                     caps.setdefault(name, Cap(name, limits.groups_max, limits.bytes_max)).add(account)
                 if total.bytes_max:
                     total.add(account)

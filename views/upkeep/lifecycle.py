@@ -14,7 +14,7 @@ from pathlib import Path
 from sql.errors import SqlError
 from sql.tree.relations import BoundQuery, Schema
 from views.model.arrow_schema import arrow_schema
-from views.model.definition import ViewDefinition
+from views.model.definition import StateDefinition, ViewDefinition
 from views.model.nodes import StreamPipeline
 from views.model.plan import Plan
 from views.model.protocols import TableExport, TableSource, UpperExecutor
@@ -33,7 +33,7 @@ from views.upkeep.view import ContinuousView, Upkeep
 
 
 def build_view(
-    definition: ViewDefinition,
+    identity: StateDefinition,
     bound: BoundQuery,
     kernels_dir: Path,
     executor: UpperExecutor,
@@ -44,8 +44,8 @@ def build_view(
     is_new: bool = True,
     tools: KernelTools = TOOLS,
 ) -> ContinuousView:
-    """Plan a view, run its static pipelines on one read of their tables, generate and warm up its
-    kernels.
+    """Plan a state of a view, run its static pipelines on one read of their tables, generate and
+    warm up its kernels.
 
     Raises SqlError: 0A000 for a query without a plan, 42701 for two columns of one name, 42601 for
     too many column names, and what fails on the rows of the tables. Raises NotCoveredError when the
@@ -59,7 +59,8 @@ def build_view(
         candidates: views with which the new view may take rows together (`views.upkeep.twins`).
         is_new: nothing of the view's groups is stored yet.
     """
-    planned = planned_over(definition, bound, heir_of, is_new)
+    definition, name = identity.view, identity.name
+    planned = planned_over(identity, bound, heir_of, is_new)
     plan = planned.plan
     twin = None
     if heir_of is None:
@@ -75,7 +76,7 @@ def build_view(
     exports = tables.read_all(plan.stream_tables | plan.upper_tables if known is None else plan.upper_tables)
     if known is None:
         follows = definition.joins.stream_join == "arrival"
-        joins = run_static_pipelines(definition.name, plan.maintained, exports, executor, follows)
+        joins = run_static_pipelines(name, plan.maintained, exports, executor, follows)
         if is_new:
             require_room(definition, joins.tables)
         state.program = state.program.joined_with(joins)
@@ -83,32 +84,33 @@ def build_view(
     else:
         static_versions = known.static_versions
     if plan.upper is not None:
-        _warm_up(definition.name, plan, executor, exports)
+        _warm_up(name, plan, executor, exports)
     kept = None if plan.kept is None else stored_pipeline(plan.kept)
     return ContinuousView(
-        replace(definition, kept=kept),
+        replace(identity, kept=kept),
         planned.schema,
         plan,
         state,
         planned.time_dependent,
         planned.notices,
-        view_life(definition.name),
+        view_life(name),
         static_versions,
         None if heir_of is None else heir_of.upkeep,
     )
 
 
 def planned_over(
-    definition: ViewDefinition, bound: BoundQuery, heir_of: ContinuousView | None, is_new: bool
+    identity: StateDefinition, bound: BoundQuery, heir_of: ContinuousView | None, is_new: bool
 ) -> PlannedView:
-    """Return the plan of a view, over the state of `heir_of` if that is given.
+    """Return the plan of a state, over the state of `heir_of` if that is given.
 
     Raises SqlError and NotCoveredError as `build_view`.
     """
+    definition = identity.view
     planned = plan_view(definition, bound)
     if is_new:
         check_sliding(planned.plan.stream)
-    planned = _over_kept(planned, definition, bound, heir_of)
+    planned = _over_kept(planned, identity, bound, heir_of)
     if heir_of is not None and planned.plan.maintained.probes:
         if heir_of.definition.joins.stream_join != definition.joins.stream_join:
             raise NotCoveredError("It has joined its stream with other states of the tables.")
@@ -116,18 +118,18 @@ def planned_over(
 
 
 def _over_kept(
-    planned: PlannedView, definition: ViewDefinition, bound: BoundQuery, heir_of: ContinuousView | None
+    planned: PlannedView, identity: StateDefinition, bound: BoundQuery, heir_of: ContinuousView | None
 ) -> PlannedView:
     """Return the plan over the state of `heir_of`.
 
     Raises NotCoveredError, and SqlError XX001 for a damaged definition.
     """
     if heir_of is not None:
-        return _covered(planned, definition, bound, heir_of.plan.maintained)
-    if definition.kept is None:
+        return _covered(planned, identity.view, bound, heir_of.plan.maintained)
+    if identity.kept is None:
         return planned
     try:
-        return _covered(planned, definition, bound, restored_pipeline(definition.kept, planned.plan.stream))
+        return _covered(planned, identity.view, bound, restored_pipeline(identity.kept, planned.plan.stream))
     except NotCoveredError as error:
         raise SqlError("XX001", f"its state does not have what the query needs: {error.reason}") from None
 
@@ -150,20 +152,20 @@ def _covered(planned: PlannedView, definition: ViewDefinition, bound: BoundQuery
 
 def renamed_view(view: ContinuousView, definition: ViewDefinition, schema: Schema) -> ContinuousView:
     """Return the successor of a view of which only the name, or names of columns, change."""
-    return _twin(view, view.state, definition, schema, view.upkeep)
+    return _successor(view, view.state, replace(view.identity, view=definition), schema, view.upkeep)
 
 
-def emptied_view(view: ContinuousView, definition: ViewDefinition) -> ContinuousView:
-    """Return a view that begins anew. definition: the view's, with the oid of another state."""
-    return _twin(view, view.state.emptied(), definition, view.schema, Upkeep())
+def emptied_view(view: ContinuousView, oid: int) -> ContinuousView:
+    """Return a view that begins anew, with the oid of another state."""
+    identity = replace(view.identity, oid=oid)
+    return _successor(view, view.state.emptied(), identity, view.schema, Upkeep())
 
 
-def _twin(
-    view: ContinuousView, state: ViewState, definition: ViewDefinition, schema: Schema, upkeep: Upkeep
+def _successor(
+    view: ContinuousView, state: ViewState, identity: StateDefinition, schema: Schema, upkeep: Upkeep
 ) -> ContinuousView:
-    lifecycle = view_life(definition.name)
-    versions = view.static_versions
-    return ContinuousView(definition, schema, view.plan, state, view.time_dependent, (), lifecycle, versions, upkeep)
+    life, versions = view_life(identity.name), view.static_versions
+    return ContinuousView(identity, schema, view.plan, state, view.time_dependent, (), life, versions, upkeep)
 
 
 def _warm_up(name: str, plan: Plan, executor: UpperExecutor, tables: Mapping[str, TableExport]) -> None:

@@ -95,7 +95,7 @@ def cut(
     if len(views) == 1:
         stored = reusable(views[0], engines.tables)
         if stored is not None:
-            return {views[0].definition.name: stored}
+            return {views[0].name: stored}
     if reader.staleness_us:
         old = not_too_old(views, engines.clock.now_us() - reader.staleness_us)
         if old is not None:
@@ -110,7 +110,7 @@ def cut(
     versions: dict[str, Version] = {}
     try:
         for view, entry in wanted:
-            versions[view.definition.name] = obtain(view, entry, engines, reader)
+            versions[view.name] = obtain(view, entry, engines, reader)
     finally:
         for view, entry in wanted:
             with view.changed:
@@ -131,7 +131,7 @@ def not_too_old(views: Sequence[ContinuousView], oldest_us: int) -> dict[str, Ve
         if view.latest_at is not moment:
             return None
         moments.add(moment)
-        found[view.definition.name] = stored
+        found[view.name] = stored
     return found if len(moments) <= 1 else None
 
 
@@ -423,7 +423,7 @@ def _evaluated(target: Cut, table: pa.Table, engines: Engines, reader: Reader) -
     if plan.tail is not None:
         table = view.state.finish_tail(table, plan.tail)
     expected = arrow_schema(view.schema)
-    assert table.schema.types == expected.types, f"view {view.definition.name}: {table.schema} instead of {expected}"
+    assert table.schema.types == expected.types, f"view {view.name}: {table.schema} instead of {expected}"
     renamed = table.rename_columns(expected.names)
     created_us = engines.clock.now_us()
     phases.store_s = perf_counter() - began_s

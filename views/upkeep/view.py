@@ -20,7 +20,7 @@ from ringbuffer.groups.hash_table import GroupTable
 from sql.catalog.catalog import ColumnDescription, RelationDescription
 from sql.errors import SqlError
 from sql.tree.relations import Relation, Schema
-from views.model.definition import ViewDefinition
+from views.model.definition import StateDefinition
 from views.model.plan import Plan
 from views.model.steps import uses_arrival
 from views.upkeep.phases import CutLife, CutMove, CutPhase, ViewLife, cut_life
@@ -136,7 +136,7 @@ class Cut:
 
     def __post_init__(self) -> None:
         phase = CutPhase.WAITING if self.version is None else CutPhase.MADE
-        self.life = cut_life(self.view.definition.name, self.position, phase)
+        self.life = cut_life(self.view.name, self.position, phase)
 
     @property
     def phase(self) -> CutPhase:
@@ -200,11 +200,15 @@ class Upkeep:
 
 
 class ContinuousView:
-    """A view over a stream under split maintenance.
+    """A state in the plan of a view, under split maintenance, and the pipelines up to its rows.
 
-    Two are equal only when they are the same object.
+    The view is such a state where no query stands above it. Two are equal only when they are the
+    same object.
 
     Attributes:
+        definition: of the view, the same for all its states.
+        plan: its own pipelines, a chain.
+        identity: of the state.
         time_dependent: true if what lies above the stream pipeline uses now(), so that no version
             can be reused.
         notices: what CREATE VIEW tells the client besides its success.
@@ -217,7 +221,7 @@ class ContinuousView:
 
     def __init__(
         self,
-        definition: ViewDefinition,
+        identity: StateDefinition,
         schema: Schema,
         plan: Plan,
         state: ViewState,
@@ -227,7 +231,8 @@ class ContinuousView:
         static_versions: Mapping[str, int] = NO_VERSIONS,
         upkeep: Upkeep | None = None,
     ) -> None:
-        self.definition = definition
+        self.identity = identity
+        self.definition = identity.view
         self.schema = schema
         self.plan = plan
         self.state = state
@@ -241,7 +246,22 @@ class ContinuousView:
         self.uses_arrival = uses_arrival(plan.maintained)
 
     def __repr__(self) -> str:
-        return f"<view {self.definition.name}: {self.committed} statements, {self.upkeep.versions_count} versions>"
+        return f"<view {self.name}: {self.committed} statements, {self.upkeep.versions_count} versions>"
+
+    @property
+    def name(self) -> str:
+        """The name by which queries scan its rows."""
+        return self.identity.name
+
+    @property
+    def label(self) -> str:
+        """The name in plans, which tells the states of a view apart."""
+        return self.identity.label
+
+    @property
+    def state_oid(self) -> int:
+        """The oid under which log and checkpoints know the state."""
+        return self.identity.oid
 
     @property
     def committed(self) -> int:
@@ -279,7 +299,7 @@ class ContinuousView:
     def description(self) -> RelationDescription:
         """The relation that bind sees."""
         columns = tuple(ColumnDescription(column.name, column.type) for column in self.schema)
-        return RelationDescription(self.definition.name, "view", self.definition.oid, columns)
+        return RelationDescription(self.name, "view", self.definition.oid, columns)
 
     @property
     def joins_at_arrival(self) -> bool:

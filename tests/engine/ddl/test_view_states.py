@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from engine.catalog.image import QueryViewEntry
-from engine.catalog.stored_form import plain_form, with_states
+from engine.catalog.stored_form import catalog_text, plain_form, with_states
+from engine.ddl.restore import restore_catalog
 from engine.system_catalog.rows.relations import class_rows
 from sql.errors import SqlError
 from tests.engine.ddl.test_view_life_cycle import Server, told
@@ -23,6 +25,7 @@ DEFINITIONS = (
     f"CREATE VIEW pair AS {QUERY}",
 )
 INSERTS = ("INSERT INTO clicks VALUES ('a', 'sad'), ('a', 'ok'), ('b', 'sad')", "INSERT INTO sales VALUES ('a', 2)")
+OPTIONS = ("on_error", "eager_grouping", "stream_join", "refresh_us", "max_groups", "max_bytes")
 ROWS = ["[b'a', b'1', b'2']"]
 
 
@@ -47,7 +50,7 @@ def test_the_view_is_one_relation(server: Server) -> None:
         assert [row["relname"] for row in class_rows(image) if row["relkind"] == "v" and row["oid"] >= 16384] == [
             "pair"
         ]
-        assert len({state.view.definition.state_oid for state in pair(server).states}) == len(image.states) == 2
+        assert len({state.view.state_oid for state in pair(server).states}) == len(image.states) == 2
         assert server.rows("SELECT * FROM pair") == ROWS
         told_of = "SELECT relname, stream, tuples_in, tuples_passed, groups FROM pg_stat_continuous_views"
         assert server.rows(told_of) == ["[b'pair', b'clicks, sales', b'4', b'3', b'3']"]
@@ -58,8 +61,9 @@ def test_the_stored_definition_is_one(server: Server) -> None:
     relations = plain_form(server.world.database.catalog.image)["relations"]
     assert isinstance(relations, list) and [one["name"] for one in relations] == ["clicks", "sales", "pair"]
     states = relations[-1]["states"]
-    assert [state["part"] for state in states] == [0, 1]
-    assert not any({"name", "text", "whole"} & state.keys() for state in states), "the view says it"
+    assert [state["state"] for state in states] == [one.view.state_oid for one in pair(server).states]
+    assert not any({"name", "text", "on_error"} & state.keys() for state in states), "the view says it"
+    assert len({id(one.view.definition) for one in pair(server).states}) == 1
 
 
 def test_parts_of_older_catalogs_become_states() -> None:
@@ -73,6 +77,22 @@ def test_parts_of_older_catalogs_become_states() -> None:
     with pytest.raises(SqlError, match='parts of "v" are missing') as caught:
         with_states([parts[0], other, view])
     assert caught.value.sqlstate == "XX001"
+
+
+def test_states_of_older_catalogs_with_the_options_of_their_view(server: Server) -> None:
+    capped = f"CREATE VIEW capped WITH (max_groups = 100, on_error = skip) AS {QUERY}"
+    server.client.run(capped, "SELECT truncate_continuous_view('pair')")
+    text = catalog_text(server.world.database.catalog.image)
+    older = json.loads(text)
+    for view in older["relations"][2:]:
+        of_view = ("query_text", "query_offset", "column_names")
+        options = {name: view.pop(name) for name in (*of_view, *OPTIONS)}
+        for number, state in enumerate(view["states"]):
+            own = {"oid": 50_000, "state": state["state"]}
+            if view["name"] == "capped":
+                own = {"oid": state["state"], "state": None}
+            state |= options | own | {"part": number, "column_names": ["x", "y"]}
+    assert catalog_text(restore_catalog(server.world.database.builders, json.dumps(older))) == text
 
 
 def test_the_drawing_has_all_pipelines_of_the_view(server: Server) -> None:
@@ -89,17 +109,17 @@ def test_all_states_move_together(server: Server) -> None:
     client = server.client
     client.run(*INSERTS, "SELECT deactivate('pair')", *INSERTS, "SELECT activate('pair')")
     assert server.rows("SELECT * FROM pair") == ROWS
-    oids = {state.view.definition.state_oid for state in pair(server).states}
+    oids = {state.view.state_oid for state in pair(server).states}
     client.run(
         "ALTER VIEW pair RENAME TO twins", "ALTER FOREIGN TABLE sales RENAME TO sold", "ALTER VIEW twins RENAME TO pair"
     )
-    assert {state.view.definition.state_oid for state in pair(server).states} == oids
+    assert {state.view.state_oid for state in pair(server).states} == oids
     assert {state.stream_name for state in pair(server).states} == {"clicks", "sold"}
     client.run("INSERT INTO sold VALUES ('a', 1)")
     server.crash()
     assert server.rows("SELECT * FROM pair") == ["[b'a', b'1', b'3']"]
     server.client.run("SELECT truncate_continuous_view('pair')", "INSERT INTO sold VALUES ('b', 1)")
-    assert oids.isdisjoint(state.view.definition.state_oid for state in pair(server).states)
+    assert oids.isdisjoint(state.view.state_oid for state in pair(server).states)
     server.crash(checkpoint=True)
     assert server.rows("SELECT * FROM pair") == []
     assert server.rows("SELECT tuples_in FROM pg_stat_continuous_views") == ["[b'1']"]

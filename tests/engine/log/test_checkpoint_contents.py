@@ -51,7 +51,7 @@ class World:
         self.states: list[FakeState] = []
         for number in range(2):
             view, state = make_view(f"v{number}")
-            object.__setattr__(view.definition, "oid", 16390 + number)
+            object.__setattr__(view.identity, "oid", 16390 + number)
             self.views.append(view)
             self.states.append(state)
         self.streams = [make_stream(f"s{number}", 16384 + number, COLUMNS, 8) for number in range(2)]
@@ -89,7 +89,7 @@ class World:
         return make_checkpoint(storage, folder, FakeClock(), self.lock, self.note, lambda: None, check_cancelled)
 
     def restoring(self) -> Restoring:
-        views = {view.definition.oid: view for view in self.views}
+        views = {view.state_oid: view for view in self.views}
         return Restoring(FOLDER, views, {stream.oid: stream for stream in self.streams})
 
 

@@ -212,7 +212,7 @@ class Turmoil:
         before = self.committed
         view, _ = draw.choice(self.pairs)
         try:
-            total, count = rows(self.database.read(view)[view.definition.name])
+            total, count = rows(self.database.read(view)[view.name])
         except SqlError:
             return
         assert total == 50 * count >= 100 * before

@@ -31,7 +31,7 @@ def numbers(pages: list[Page]) -> list[int]:
 
 def read_all(taken: Snapshot) -> dict[str, list[int]]:
     """Return the merged rows of each view of a snapshot."""
-    return {view.definition.name: numbers(pages) for view, pages in taken.states()}
+    return {view.name: numbers(pages) for view, pages in taken.states()}
 
 
 def whole(database: Database, *views: Pair) -> dict[str, list[int]]:
@@ -172,7 +172,7 @@ def test_views_that_nobody_reads_do_not_wait_for_those_that_somebody_does() -> N
         with snapshot(database.lock, lambda: [view for view, _ in (busy, awaited, free)]) as taken:
             states = taken.states()
             assert next(states)[0] is free[0]
-            rest = pool.submit(lambda: {view.definition.name: numbers(pages) for view, pages in states})
+            rest = pool.submit(lambda: {view.name: numbers(pages) for view, pages in states})
             # The reader of `awaited` is not there yet; another one makes the version for it.
             helper = pool.submit(database.read, awaited[0])
             assert rows(helper.result(WAIT_S)["b"]) == (3, 2)
