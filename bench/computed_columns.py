@@ -1,9 +1,10 @@
 """How much does it cost that the embedded engine computes a column before a kernel?
 
-Rows come by COPY, and one by one by a prepared INSERT, by turns into streams beside a view of one
-column: into one without anything else, and into one each beside a view of `payload::json ->>
-'type'`, of a text, and of `payload ->> 'type'`, of a json and of a jsonb. Prints the rows per
-second of the server's processor time, medians of the runs, and the ratios of the single INSERTs.
+Rows come by COPY, and one by one by a prepared INSERT, by turns into two streams of each type of
+payload, text, json and jsonb. Each stream has a view of a plain column, and every second one a view
+of `payload ->> 'type'` as well, of a text `payload::json ->> 'type'`. Prints the rows per second of
+the server's processor time, medians of the runs, and for single INSERTs the ratio of the two
+streams of each type.
 """
 
 from __future__ import annotations
@@ -19,14 +20,10 @@ import psycopg
 from bench.workload import NO_SPARK
 from engine.demo.child import child_server
 
-PLAIN = "plain"
-# The type of the payload, and what is computed.
-STREAMS = {
-    PLAIN: ("text", None),
-    "computed": ("text", "payload::json ->> 'type'"),
-    "json": ("json", "payload ->> 'type'"),
-    "jsonb": ("jsonb", "payload ->> 'type'"),
-}
+# What is computed, by the type of the payload.
+COMPUTED = {"text": "payload::json ->> 'type'", "json": "payload ->> 'type'", "jsonb": "payload ->> 'type'"}
+STREAMS = [f"{kind}{suffix}" for kind in COMPUTED for suffix in ("", "_computed")]
+INSERTS = "prepared INSERTs per second"
 
 
 def cpu_s(process_id: int) -> float:
@@ -37,13 +34,13 @@ def cpu_s(process_id: int) -> float:
 
 def prepare(connection: psycopg.Connection[tuple[object, ...]]) -> None:
     """Make the streams and their views."""
-    for name, (kind, computed) in STREAMS.items():
-        stream = f"{name}_rows"
+    for name in STREAMS:
+        stream, (kind, _, is_computed) = f"{name}_rows", name.partition("_")
         connection.execute(f"CREATE FOREIGN TABLE {stream} (k integer, payload {kind}) SERVER stream")
         connection.execute(f"CREATE VIEW {name}_keys AS SELECT k % 100 AS k, count(*) AS n FROM {stream} GROUP BY 1")
-        if computed is not None:
+        if is_computed:
             connection.execute(
-                f"CREATE VIEW {name}_types AS SELECT {computed} AS type, count(*) AS n FROM {stream} GROUP BY 1"
+                f"CREATE VIEW {name}_types AS SELECT {COMPUTED[kind]} AS type, count(*) AS n FROM {stream} GROUP BY 1"
             )
 
 
@@ -83,15 +80,12 @@ def run(rows_count: int, singles_count: int, runs_count: int) -> dict[str, float
                 began_s = time.perf_counter()
                 insert(connection, name, singles_count)
                 took_s = time.perf_counter() - began_s
-                found.setdefault(f"{name}: prepared INSERTs per second", []).append(singles_count / took_s)
+                found.setdefault(f"{name}: {INSERTS}", []).append(singles_count / took_s)
     figures = {name: statistics.median(values) for name, values in found.items()}
-    plain = found[f"{PLAIN}: prepared INSERTs per second"]
-    for name in STREAMS:
-        if name != PLAIN:
-            ratios = (
-                one / other for one, other in zip(found[f"{name}: prepared INSERTs per second"], plain, strict=True)
-            )
-            figures[f"{name}: INSERTs beside the computed column, ratio"] = statistics.median(ratios)
+    for kind in COMPUTED:
+        pairs = zip(found[f"{kind}_computed: {INSERTS}"], found[f"{kind}: {INSERTS}"], strict=True)
+        ratio = statistics.median(one / other for one, other in pairs)
+        figures[f"{kind}: INSERTs beside the computed column, ratio"] = ratio
     for name, value in figures.items():
         print(f"{name}: {value:,.2f}")
     return figures

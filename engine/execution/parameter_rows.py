@@ -126,7 +126,7 @@ def _arrival_layout(
     given, wanted = parameter.type.family, column.type.family
     if not has_kernel(column.type):
         is_plain = given == wanted and (item is parameter or item.type == column.type)
-        return replace(arriving_layout(column), not_null=False) if is_plain else None
+        return replace(arriving_layout(column), not_null=layout.not_null) if is_plain else None
     if given == wanted or {given, wanted} <= TEXT_FAMILIES:
         return layout
     if (given, wanted) in WIDENINGS:

@@ -11,14 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from engine.streams.row_errors import shown, within
 from engine.tables.arrow_values import FieldError, text_array
-from engine.tables.binary_values import received_array
+from engine.tables.binary_values import JSON_HEADS, received_array
+from ringbuffer.decode.json_texts import one_text
+from ringbuffer.decode.one_row import Reader
 from ringbuffer.memory.arrow import compact_morsel, morsel_from_arrow, morsel_to_arrow, words_of
 from ringbuffer.memory.columns import INLINE_BYTES_MAX, ColumnLayout, Layout, Morsel, PhysicalType, empty_column
+from ringbuffer.memory.few_rows import string_at, string_words
 from ringbuffer.memory.strings import shift_strings
 from sql.catalog.catalog import ColumnDescription
 from sql.errors import SqlError
@@ -113,41 +115,67 @@ class FieldReader:
         """Do what `rows` does for a single row, without Arrow."""
         data, heap = list(given.data), given.heap.tobytes()
         for index in places:
+            column = columns[index]
             if given.nulls[index][0]:
-                data[index] = empty_column(column_layout(columns[index]).physical, 1)
+                data[index] = empty_column(column_layout(column).physical, 1)
                 continue
-            kind, field = columns[index].type, string_at(words_of(given, index)[0], heap)
+            field = string_at(words_of(given, index).tobytes(), heap)
             try:
-                if binary[index]:
-                    value = apply_modifier(binary_value(field, kind), kind)
-                else:
-                    value = input_value(field.decode(), kind, self.time_zone, None, self.styles)
+                stored = self.stored(column, field, binary[index])
             except SqlError as error:
-                raise ColumnError(columns[index].name, FieldError(0, field.decode(errors="replace"), error)) from None
-            if column_layout(columns[index]).physical != PhysicalType.TEXT:
-                data[index] = np.array([value], dtype=np.int64)
+                raise ColumnError(column.name, FieldError(0, field.decode(errors="replace"), error)) from None
+            if isinstance(stored, int):
+                data[index] = np.array([stored], dtype=np.int64)
                 continue
-            stored = stored_bytes(value, kind)
-            data[index] = string_words(stored, len(heap))
+            data[index] = np.frombuffer(bytearray(string_words(stored, len(heap))), dtype=np.int64).reshape(1, 2)
             heap += stored if len(stored) > INLINE_BYTES_MAX else b""
         return Morsel(1, tuple(data), given.nulls, np.frombuffer(bytearray(heap), dtype=np.uint8))
 
+    def stored(self, column: ColumnDescription, field: bytes, is_binary: bool) -> bytes | int:
+        """Return a field of a column without a kernel as a stream stores the field: the bytes of a
+        string, or a number. Raises SqlError.
+        """
+        kind = column.type
+        if kind.family in JSON_HEADS:
+            quick = stored_json(field, kind.family, is_binary)
+            if quick is not None:
+                return quick
+        if is_binary:
+            value = apply_modifier(binary_value(field, kind), kind)
+        else:
+            value = input_value(field.decode(), kind, self.time_zone, None, self.styles)
+        if column_layout(column).physical != PhysicalType.TEXT:
+            assert isinstance(value, int), value
+            return value
+        return stored_bytes(value, kind)
 
-def string_at(words: npt.NDArray[np.int64], heap: bytes) -> bytes:
-    """Return the bytes of a 16-byte string."""
-    data = words.tobytes()
-    length = int.from_bytes(data[:4], "little")
-    if length <= INLINE_BYTES_MAX:
-        return data[4 : 4 + length]
-    start = int.from_bytes(data[8:], "little")
-    return heap[start : start + length]
+    def try_stored(self, column: ColumnDescription, is_binary: bool) -> Reader:
+        """Return what `stored` returns of the fields of a column, None for a bad one."""
+
+        def read(field: bytes) -> bytes | int | None:
+            try:
+                return self.stored(column, field, is_binary)
+            except (SqlError, UnicodeDecodeError):
+                return None
+
+        return read
 
 
-def string_words(data: bytes, offset: int) -> npt.NDArray[np.int64]:
-    """Return a 16-byte string as int64[1, 2]. offset: of a long one in the heap."""
-    rest = data[4:] if len(data) <= INLINE_BYTES_MAX else offset.to_bytes(8, "little")
-    words = len(data).to_bytes(4, "little") + data[:4].ljust(4, b"\0") + rest.ljust(8, b"\0")
-    return np.frombuffer(bytearray(words), dtype=np.int64).reshape(1, 2)
+def stored_json(field: bytes, family: str, is_binary: bool) -> bytes | None:
+    """Return what a column of json or jsonb stores for a field, as the kernel finds it; None: the
+    field is for the input function to read.
+    """
+    if is_binary:
+        head = JSON_HEADS[family]
+        if not field.startswith(head):
+            return None
+        field = field[len(head) :]
+        try:
+            field.decode()
+        except UnicodeDecodeError:
+            return None
+    printed = one_text().printed(field)
+    return field if printed is not None and family == "json" else printed
 
 
 def part_of(morsel: Morsel, places: Sequence[int]) -> Morsel:

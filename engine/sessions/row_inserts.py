@@ -23,11 +23,13 @@ from engine.commit.row_commit import RowCommit, Views
 from engine.execution.outcome import expand
 from engine.execution.parameter_rows import ParameterRow, parameter_row
 from engine.execution.prepared import Prepared
+from engine.ingest.field_readers import FieldReader
 from engine.ingest.insert import HEAD, InsertTarget
 from engine.sessions.log_answer import LogAnswer
 from engine.sessions.staged_inserts import HEADS_KEPT_MAX, INSERTED
 from engine.streams.stream import arrived
-from ringbuffer.decode.one_row import OneRow
+from ringbuffer.decode.one_row import OneRow, Reader
+from ringbuffer.decode.parameters import RAW_BYTES
 from ringbuffer.memory.columns import Layout
 from ringbuffer.pages.log_rows import RowRecord
 from ringbuffer.ring.ring import RowWriter
@@ -67,12 +69,14 @@ class InsertPacket:
     """The packet of one prepared statement with one choice of formats.
 
     Attributes:
+        formats: of the values, 0 or 1 each.
         tail: the bytes after the values, result formats to Sync.
         messages_bytes: the bytes of the messages after Bind.
         reply: all but ReadyForQuery.
     """
 
     values_offset: int
+    formats: Sequence[int]
     tail: bytes
     messages_bytes: int
     reply: bytes
@@ -89,6 +93,7 @@ class KnownPacket:
         name: the statement's.
         captured: the settings.
         waits: for the log.
+        readers: of the values that no kernel reads.
     """
 
     head: bytes
@@ -98,6 +103,7 @@ class KnownPacket:
     packet: InsertPacket
     views: Views
     waits: bool
+    readers: Sequence[Reader]
 
 
 class RowInserts:
@@ -189,7 +195,7 @@ class RowInserts:
         ):
             return False
         placed = packet.placed
-        if not placed.row.fill(data, packet.values_offset, len(data) - len(packet.tail)):
+        if not placed.row.fill(data, packet.values_offset, len(data) - len(packet.tail), known.readers):
             return False
         return self._committed(placed, known.views, image, known.waits, packet.reply, data, simple=False)
 
@@ -218,7 +224,10 @@ class RowInserts:
             return None
         views = image.views_of(packet.placed.stream_name)
         settings = session.settings
-        return KnownPacket(head, name, prepared, settings.captured(), packet, views, settings.waits_for_log)
+        reader = FieldReader(settings.time_zone, settings.input_styles)
+        fields = zip(shape.target.columns, packet.formats, shape.read, strict=True)
+        readers = [reader.try_stored(column, bool(code)) for column, code, is_read in fields if is_read]
+        return KnownPacket(head, name, prepared, settings.captured(), packet, views, settings.waits_for_log, readers)
 
     def _committed(
         self, placed: PlacedRow, views: Views, image: CatalogImage, waits: bool, reply: bytes, data: bytes, simple: bool
@@ -280,21 +289,25 @@ def learn(data: bytes, head: bytes, shape: ParameterRow) -> InsertPacket | None:
         return None
     if bind.parameters_offset != HEAD_OFFSET + len(head) or bind.parameters_count != len(shape.layout):
         return None
-    placed = place(shape.target, shape.layout, expand(bind.parameter_formats, bind.parameters_count))
+    formats = expand(bind.parameter_formats, bind.parameters_count)
+    placed = place(shape.target, shape.layout, formats, shape.read)
     if placed is None:
         return None
     values_end = bind.parameters_offset + sum(4 + len(value or b"") for value in bind.parameters())
     described = writer.NO_DATA if messages.startswith(DESCRIBE) else b""
     reply = writer.BIND_COMPLETE + described + INSERTED
     tail = data[values_end:]
-    packet = shape.packets[head] = InsertPacket(bind.parameters_offset, tail, len(messages), reply, placed)
+    packet = shape.packets[head] = InsertPacket(bind.parameters_offset, formats, tail, len(messages), reply, placed)
     return packet
 
 
-def place(target: InsertTarget, layout: Layout, formats: Sequence[int]) -> PlacedRow | None:
+def place(
+    target: InsertTarget, layout: Layout, formats: Sequence[int], are_read: Sequence[bool] = ()
+) -> PlacedRow | None:
     """Return memory for whole rows of a target whose values arrive as `layout`.
 
-    None is returned when the values need more than decoding.
+    are_read: which of them no kernel reads; () for none. None is returned when the values need
+    more than that.
     """
     stream, start = target.entry.stream, target.defaults
     given = frozenset(target.targets)
@@ -302,11 +315,12 @@ def place(target: InsertTarget, layout: Layout, formats: Sequence[int]) -> Place
         len(start.heap)
         or target.now_columns
         or len(stream.layout) in given
-        or not target.is_decoded
         or any(start.nulls[index][0] and index not in given for index in stream.not_null)
     ):
         return None
-    row = OneRow(layout, formats, start, target.targets)
+    read = [index for index, is_read in enumerate(are_read) if is_read]
+    codes = [RAW_BYTES if code and index in read else code for index, code in enumerate(formats)]
+    row = OneRow(layout, codes, start, target.targets, read)
     record = RowRecord(row.morsel, stream.layout, stream.oid)
     whole = arrived(row.morsel, 0)
     return PlacedRow(row, RowCommit(whole, record, RowWriter(stream.ring, whole)), stream.name)

@@ -2,8 +2,8 @@
 functions.
 
 Enters: the bytes of values, a type that has no kernel. Leaves: arrays in the forms of
-`views.model.arrow_schema`. Types of a fixed size are read as whole columns, the others value by
-value, each different value once.
+`views.model.arrow_schema`. JSON and types of a fixed size are read as whole columns, the others
+value by value, each different value once.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.tables.arrow_values import FieldError, column_array
+from engine.tables.arrow_values import FieldError, column_array, text_array
 from sql.errors import SqlError
 from sql.times.civil import DAY_US
+from sql.times.input_styles import USUAL
 from sql.types.datatypes import LiteralValue, SqlType
+from sql.values.literal_binary import JSONB_VERSION
 from sql.values.literals import apply_modifier, binary_value
 from views.model.arrow_schema import INTERVAL, arrow_type
 
@@ -29,6 +31,8 @@ FIXED_FORMS: dict[str, np.dtype[Any]] = {
     "interval": INTERVAL_FORM,
     "uuid": np.dtype("V16"),
 }
+# What stands before a text in binary form.
+JSON_HEADS = {"json": b"", "jsonb": bytes([JSONB_VERSION])}
 HEX_DIGITS = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 # Where the 32 digits of a uuid stand among its 36 characters.
 UUID_PLACES = [place for place in range(36) if place not in (8, 13, 18, 23)]
@@ -39,7 +43,7 @@ def received_array(data: pa.Array, kind: SqlType) -> pa.Array:
 
     Raises FieldError for the first bad one.
     """
-    quick = _fixed_form(data, kind)
+    quick = _json_texts(data, kind) if kind.family in JSON_HEADS else _fixed_form(data, kind)
     if quick is not None:
         return quick
     if kind.family == "bytea":
@@ -53,6 +57,20 @@ def received_array(data: pa.Array, kind: SqlType) -> pa.Array:
             # The dictionary is in the order of first occurrence, so no row before it is bad.
             raise FieldError(pc.index(encoded.indices, place).as_py(), "", error) from None
     return column_array(values, kind).take(encoded.indices)
+
+
+def _json_texts(data: pa.Array, kind: SqlType) -> pa.Array | None:
+    """Return values of json or jsonb; None where one is for its receive function to refuse."""
+    head = JSON_HEADS[kind.family]
+    # Arrow cuts no bytes off where there are NULLs.
+    filled = data.fill_null(head + b"null")
+    if pc.all(pc.starts_with(filled, head)).as_py() is False:
+        return None
+    try:
+        texts = text_array(pc.binary_slice(filled, len(head)).cast(pa.string()), kind, "UTC", USUAL)
+    except (pa.ArrowInvalid, FieldError):
+        return None
+    return pc.if_else(data.is_valid(), texts, pa.scalar(None, pa.string())) if data.null_count else texts
 
 
 def _fixed_form(data: pa.Array, kind: SqlType) -> pa.Array | None:

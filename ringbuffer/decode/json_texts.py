@@ -9,13 +9,15 @@ types.
 
 from __future__ import annotations
 
+import threading
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ringbuffer.compile.jit import inlined_kernel, kernel
+from ringbuffer.compile.jit import entry_of, inlined_kernel, kernel
 from ringbuffer.memory.addresses import copy_bytes, load_byte, load_int32, signed_word, store_byte
 from ringbuffer.memory.row_block import PADDING_BYTES
 
@@ -28,6 +30,8 @@ MEMBERS_MAX = 256
 # Of a number. Numeric prints a number of so many digits as it is written.
 NUMBER_BYTES_MAX = 1_000
 OFFSETS_MAX = 0x7FFFFFFF
+# Of a text that is printed alone.
+ONE_TEXT_BYTES_MAX = 4096
 # Columns of the two stacks: the opening mark of a level and its first member; where a member begins
 # in the output, and the bytes of its key.
 MARK, FIRST = 0, 1
@@ -70,6 +74,39 @@ def jsonb_texts(texts: pa.Array) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
     validity = pa.py_buffer(np.packbits(known, bitorder="little")) if texts.null_count else None
     buffers = [validity, pa.py_buffer(ends), pa.py_buffer(printed[: ends[-1]])]
     return pa.Array.from_buffers(texts.type, count, buffers), left
+
+
+class OneText(threading.local):
+    """A printer of one text at a time, in memory that each thread keeps."""
+
+    def __init__(self) -> None:
+        self._data = np.zeros(ONE_TEXT_BYTES_MAX + PADDING_BYTES, dtype=np.uint8)
+        self._offsets = np.zeros(2, dtype=np.int64)
+        self._printed = np.empty(2 * ONE_TEXT_BYTES_MAX, dtype=np.uint8)
+        self._ends, self._left = np.zeros(2, dtype=np.int32), np.zeros(1, dtype=np.bool_)
+        levels, members = np.empty((LEVELS_MAX, 2), dtype=np.int64), np.empty((MEMBERS_MAX, 2), dtype=np.int64)
+        order, moved = np.empty(MEMBERS_MAX, dtype=np.int64), np.empty_like(self._printed)
+        known = np.ones(1, dtype=np.bool_)
+        outcome = self._printed, self._ends, self._left
+        self._arguments = (self._data, self._offsets, known, *outcome, levels, members, order, moved)
+        self._print_texts = entry_of(print_texts, *self._arguments)
+
+    def printed(self, text: bytes) -> bytes | None:
+        """Return the text of jsonb, None for a text that is left. text: UTF-8."""
+        size = len(text)
+        if size > ONE_TEXT_BYTES_MAX:
+            return None
+        self._data.data[:size] = text
+        self._offsets[1] = size
+        self._left[0] = False
+        self._print_texts(*self._arguments)
+        return None if self._left[0] else self._printed[: self._ends[1]].tobytes()
+
+
+@cache
+def one_text() -> OneText:
+    """Return the printer of this process."""
+    return OneText()
 
 
 @kernel

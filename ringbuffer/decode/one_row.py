@@ -3,9 +3,10 @@ object.
 
 Enters: the bytes of one parameter block (see decode_parameters) whose column types and formats are
 fixed, or the text of one row (see decode_literals). Leaves: one morsel, always the same, of whole
-rows: columns that are not given keep the value that they began with. Any row that isn't plain and
-right is refused without a reason; the caller decodes it again in the general way, which knows the
-reason. For one thread.
+rows: columns that are not given keep the value that they began with. Fields that no kernel reads
+are decoded as strings, and read by functions of the caller. Any row that isn't plain and right is
+refused without a reason; the caller decodes it again in the general way, which knows the reason.
+For one thread.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from ringbuffer.compile.jit import entry_of, kernel
 from ringbuffer.decode.literals import literals_entry
 from ringbuffer.decode.parameters import HEAP_SPARE_BYTES, STATE_WORDS, decode_parameter_rows, signed_int32
 from ringbuffer.decode.slow_fields import NO_ZONE
-from ringbuffer.memory.columns import Layout, Morsel
+from ringbuffer.memory.columns import INLINE_BYTES_MAX, Layout, Morsel
 from ringbuffer.memory.error_codes import OK
+from ringbuffer.memory.few_rows import string_at, string_words
 from ringbuffer.memory.row_block import CAPACITY_STEP, PADDING_BYTES, Array, RowBlock, RowPlan
 from ringbuffer.memory.widening import widen, widenings
 from ringbuffer.scalar.calendars.time_zones import Zone
@@ -31,6 +33,14 @@ from ringbuffer.scalar.numbers.fields import Bytes
 # statement.
 BLOCK_BYTES_MAX = 2048
 
+
+# Where the heap has room for what readers return: after what a block may fill, as much again.
+READ_OFFSET = 2 * BLOCK_BYTES_MAX + HEAP_SPARE_BYTES
+HEAP_BYTES = READ_OFFSET + 2 * BLOCK_BYTES_MAX
+
+# Returns the string, or the number, that a column stores for a field; None where the field needs
+# the general way.
+Reader = Callable[[bytes], bytes | int | None]
 
 # The machine code of `decode_block`, for the types that all rows have.
 _entries: list[Callable[..., Any]] = []
@@ -47,9 +57,12 @@ class OneRow:
         formats: 0 text, 1 binary, by parameter.
         start: the row before the first `fill`, without long strings.
         targets: the column of `start` that each parameter gives, of the same type or a wider one.
+        read: the parameters that are decoded as strings, and read by `Reader`s.
     """
 
-    def __init__(self, layout: Layout, formats: Sequence[int], start: Morsel, targets: Sequence[int]) -> None:
+    def __init__(
+        self, layout: Layout, formats: Sequence[int], start: Morsel, targets: Sequence[int], read: Sequence[int] = ()
+    ) -> None:
         assert start.rows_count == 1 and len(start.heap) == 0
         plan = RowPlan(layout)
         self._plan = plan
@@ -57,7 +70,8 @@ class OneRow:
         self._buffer = np.zeros(BLOCK_BYTES_MAX + PADDING_BYTES, dtype=np.uint8)
         self._view = self._buffer.data
         self._block = plan.new_block(CAPACITY_STEP)
-        self._heap = np.zeros(2 * BLOCK_BYTES_MAX + HEAP_SPARE_BYTES, dtype=np.uint8)
+        self._heap = np.zeros(HEAP_BYTES if read else READ_OFFSET, dtype=np.uint8)
+        self._heap_view = self._heap.data
         self._state = np.zeros(STATE_WORDS, dtype=np.int64)
         self._starts = np.zeros(1, dtype=np.int64)
         # No room for a field that needs Python, and no zone: either is an error to the kernel.
@@ -67,11 +81,17 @@ class OneRow:
         nulls = [column.copy() for column in start.nulls]
         widened = []
         for index, target in enumerate(targets):
-            if given.data[index].dtype == data[target].dtype:
+            if given.data[index].dtype == data[target].dtype and given.data[index].shape == data[target].shape:
                 data[target] = given.data[index]
+            elif index in read:
+                # The number of a field, which itself is a string.
+                pass
             else:
                 widened.append((given.data[index], data[target]))
             nulls[target] = given.nulls[index]
+        self._fields = [
+            (given.data[index].data.cast("B"), given.nulls[index].data, data[targets[index]]) for index in read
+        ]
         self.morsel = Morsel(1, tuple(data), tuple(nulls), self._heap)
         self._widenings = widenings(widened)
         rows = RowBlock(plan.columns, self._block, CAPACITY_STEP, self._heap)
@@ -83,17 +103,43 @@ class OneRow:
             _entries.append(entry_of(decode_block, self._buffer, 0, self._starts, *self._parameters))
         self._decode_block = _entries[0]
 
-    def fill(self, data: bytes, start: int, end: int) -> bool:
+    def fill(self, data: bytes, start: int, end: int, readers: Sequence[Reader] = ()) -> bool:
         """Decode data[start:end], which must be one block and nothing else.
 
-        False: it is not, or the block needs the general way.
+        readers: of the fields that no kernel reads. False: it is not, or the block needs the
+        general way.
         """
         size = end - start
         if size > BLOCK_BYTES_MAX:
             return False
         self._view[:size] = data[start:end]
         is_filled: bool = self._decode_block(self._buffer, size, self._starts, *self._parameters)
-        return is_filled
+        return is_filled and (not self._fields or self._read(readers))
+
+    def _read(self, readers: Sequence[Reader]) -> bool:
+        """Put values in place of the fields that no kernel reads.
+
+        False: one of them needs the general way.
+        """
+        heap, end = self._heap_view, READ_OFFSET
+        for (words, is_null, target), read in zip(self._fields, readers, strict=True):
+            if is_null[0]:
+                target[:] = 0
+                continue
+            field = string_at(words, heap)
+            value = read(field)
+            if value is None:
+                return False
+            if isinstance(value, int):
+                target[0] = value
+            elif value is not field:
+                words[:] = string_words(value, end)
+                if len(value) > INLINE_BYTES_MAX:
+                    if end + len(value) > HEAP_BYTES:
+                        return False
+                    heap[end : end + len(value)] = value
+                    end += len(value)
+        return True
 
     def fill_literals(self, text: bytes, start: int) -> bool:
         """Decode text[start:], which must be one `(literal, ...)`; a semicolon may follow.

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ringbuffer.memory.columns import DTYPES, INLINE_BYTES_MAX, LENGTH_MASK, ColumnLayout, PhysicalType
+from ringbuffer.memory.columns import DTYPES, INLINE_BYTES_MAX, ColumnLayout, PhysicalType
 
 INTEGERS = frozenset({PhysicalType.INT16, PhysicalType.INT32, PhysicalType.INT64})
 INLINE, LONG = struct.Struct("<I12s"), struct.Struct("<I4sq")
-INLINE_AT = 4
+INLINE_AT, OFFSET_AT = 4, 8
 
 Array = npt.NDArray[Any]
+Buffer = bytes | memoryview
 
 
 def has_values(column: ColumnLayout) -> bool:
@@ -33,7 +34,8 @@ def has_values(column: ColumnLayout) -> bool:
 def values_of(column: ColumnLayout, data: Array, nulls: Array, heap: Array) -> list[Any]:
     """Return the values of a column, None for NULL."""
     if column.physical == PhysicalType.TEXT:
-        found: list[Any] = [text_of(words, heap) for words in data]
+        content = heap.data
+        found: list[Any] = [string_at(words.tobytes(), content).decode() for words in data]
     else:
         found = data.tolist() if column.physical in INTEGERS else (data != 0).tolist()
     if nulls.any():
@@ -41,28 +43,31 @@ def values_of(column: ColumnLayout, data: Array, nulls: Array, heap: Array) -> l
     return found
 
 
-def text_of(words: Array, heap: Array) -> str:
-    """Return the text of a 16-byte string."""
-    length = int(words[0]) & LENGTH_MASK
+def string_at(words: Buffer, heap: Buffer) -> bytes:
+    """Return the bytes of a 16-byte string. heap: of the long ones."""
+    length = int.from_bytes(words[:INLINE_AT], "little")
     if length <= INLINE_BYTES_MAX:
-        return words.tobytes()[INLINE_AT : INLINE_AT + length].decode()
-    start = int(words[1])
-    return heap[start : start + length].tobytes().decode()
+        return bytes(words[INLINE_AT : INLINE_AT + length])
+    start = int.from_bytes(words[OFFSET_AT:], "little")
+    return bytes(heap[start : start + length])
+
+
+def string_words(data: bytes, offset: int) -> bytes:
+    """Return the bytes of a 16-byte string. offset: of a long one in the heap."""
+    if len(data) <= INLINE_BYTES_MAX:
+        return INLINE.pack(len(data), data)
+    return LONG.pack(len(data), data[:INLINE_AT], offset)
 
 
 def column_of(column: ColumnLayout, values: Sequence[Any], heap: bytearray, heap_start: int) -> Array:
     """Return the data of a column, whose long strings are appended to `heap`; 0 for None."""
     if column.physical != PhysicalType.TEXT:
         return np.array([0 if value is None else value for value in values], dtype=DTYPES[column.physical])
-    words = bytearray(INLINE.size * len(values))
-    for row, value in enumerate(values):
-        if value is None:
-            continue
-        data = value.encode()
-        if len(data) <= INLINE_BYTES_MAX:
-            INLINE.pack_into(words, row * INLINE.size, len(data), data)
-        else:
-            LONG.pack_into(words, row * LONG.size, len(data), data[:INLINE_AT], heap_start + len(heap))
+    words = bytearray()
+    for value in values:
+        data = b"" if value is None else value.encode()
+        words += string_words(data, heap_start + len(heap))
+        if len(data) > INLINE_BYTES_MAX:
             heap += data
     return np.frombuffer(words, dtype=np.int64).reshape(-1, 2)
 
@@ -86,11 +91,7 @@ def reader_of(column: ColumnLayout, data: Array, nulls: Array, heap: Array) -> C
     def text() -> Any:
         if is_null[0]:
             return None
-        length = int.from_bytes(words[:INLINE_AT], "little")
-        if length <= INLINE_BYTES_MAX:
-            return str(words[INLINE_AT : INLINE_AT + length], "utf-8")
-        start = int.from_bytes(words[8:], "little")
-        return str(content[start : start + length], "utf-8")
+        return string_at(words, content).decode()
 
     return text
 
@@ -112,13 +113,10 @@ def writer_of(column: ColumnLayout, data: Array, nulls: Array) -> Callable[[Any]
 
     def put_text(value: Any) -> bool:
         is_null[0] = value is None
-        if value is None:
-            INLINE.pack_into(words, 0, 0, b"")
-            return True
-        content = value.encode()
+        content = b"" if value is None else value.encode()
         if len(content) > INLINE_BYTES_MAX:
             return False
-        INLINE.pack_into(words, 0, len(content), content)
+        words[:] = string_words(content, 0)
         return True
 
     return put_text

@@ -10,7 +10,7 @@ import pyarrow as pa
 from ringbuffer.decode.copy_binary import SIGNATURE, BinaryDecoder
 from ringbuffer.decode.copy_csv import CsvDecoder
 from ringbuffer.decode.copy_text import TextDecoder
-from ringbuffer.decode.json_texts import jsonb_texts
+from ringbuffer.decode.json_texts import jsonb_texts, one_text
 from ringbuffer.decode.literals import decode_literals
 from ringbuffer.decode.one_row import OneRow
 from ringbuffer.decode.parameters import decode_parameters
@@ -38,6 +38,7 @@ def warm_up_decoders() -> None:
         decoder.feed(line)
     BinaryDecoder(LAYOUT, (False, True)).feed(SIGNATURE + bytes(8) + b"\0\2\0\0\0\4\0\0\0\1\xff\xff\xff\xff")
     jsonb_texts(pa.array(["1"], pa.string()))
+    one_text()
     ring = Ring(LAYOUT, 8)
     ring.append(morsel)
     nulls = decode_parameters(b"\xff" * 8, np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int8), LAYOUT)

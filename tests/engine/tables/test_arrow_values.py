@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from engine.tables.arrow_values import FieldError, text_array
+from engine.tables.binary_values import received_array
 from sql.times.input_styles import InputStyles
 from sql.types.datatypes import JSON, JSONB, SqlType
 
@@ -33,3 +34,20 @@ def test_the_first_error_is_told(kind: SqlType) -> None:
     assert (failed.value.index, failed.value.text) == (3, "[1,]")
     assert failed.value.error.sqlstate == "22P02"
     assert failed.value.error.detail == 'Expected JSON value, but found "]".'
+
+
+@pytest.mark.parametrize("kind", [JSON, JSONB])
+def test_binary_json_is_that_of_texts(kind: SqlType) -> None:
+    head = b"\1" if kind == JSONB else b""
+    forms = [None if text is None else head + text.encode() for text in TEXTS]
+    assert received_array(pa.array(forms, pa.binary()), kind).to_pylist() == values(TEXTS, kind)
+    for bad, sqlstate in ((b"{", "22P02"), (b'"\xff"', "22021"), (b'"\0"', "22021")):
+        with pytest.raises(FieldError) as failed:
+            received_array(pa.array([*forms, head + bad], pa.binary()), kind)
+        assert (failed.value.index, failed.value.error.sqlstate) == (len(forms), sqlstate)
+
+
+def test_another_version_of_jsonb() -> None:
+    with pytest.raises(FieldError) as failed:
+        received_array(pa.array([b"\x011", b"\x021"], pa.binary()), JSONB)
+    assert (failed.value.index, failed.value.error.message) == (1, "unsupported jsonb version number 2")
