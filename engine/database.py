@@ -112,7 +112,7 @@ class Database:
             clock,
             self.store.engine,
             committed_tables,
-            SparkUpperExecutor(self._spark, self.store.engine),
+            SparkUpperExecutor(self._spark, self.store.engine, config.cold_upper_groups),
             self.kernels,
             StreamKernels(KernelFiles(folder / "select", storage, self.compilers)),
             KeptAnswers(),

@@ -197,7 +197,7 @@ class ServerConfig:
     # Spark, which runs the upper pipelines of views. spark_preload: Spark is started with the
     # server, not by the first statement that needs it. spark_idle_priority: Spark has only time of
     # so many processors that nothing else wants. spark_wait_s_max: how long a statement waits for a
-    # JVM, the first or the next one.
+    # JVM, the first or the next one; the pipelines of fewer groups than cold_upper_groups do not.
     spark_preload: bool = setting(True, "Starts Spark with the server, not with the first statement that needs it.")
     spark_memory_mb: int = setting(1024, "Sets the heap of Spark, in megabytes.", least=512)
     spark_threads: int = setting(
@@ -207,6 +207,9 @@ class ServerConfig:
         False, "Gives Spark only the time of spark_threads processors that nothing else on the machine wants."
     )
     spark_wait_s_max: float = setting(120.0, "Sets how long a statement waits for a JVM of Spark.", above=0)
+    cold_upper_groups: int = setting(
+        10_000, "Sets below how many groups the embedded engine answers while Spark is not there; 0: never.", least=0
+    )
 
     def __post_init__(self) -> None:
         for problem in self._problems():

@@ -7,7 +7,7 @@ definitions wait. Must not know views or statements.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 
 import pyarrow as pa
 
@@ -48,7 +48,14 @@ class AwaitedPipelines:
         self._runs = 0
         self.is_later = False
 
-    def run(self, token: Hashable, relation: Relation, inputs: Inputs, tables: Tables) -> pa.Table:
+    def run(
+        self,
+        token: Hashable,
+        relation: Relation,
+        inputs: Inputs,
+        tables: Tables,
+        on_cold: Callable[[], None] = lambda: None,
+    ) -> pa.Table:
         """Return the rows of a pipeline that was run over these versions of the tables, or run it.
 
         Raises the error of that run.
@@ -60,7 +67,7 @@ class AwaitedPipelines:
             return known
         if self.is_later and self._runs < RUNS_MAX and not any(rows.num_rows for rows in inputs.values()):
             raise PipelineNeededError(relation, inputs, tables)
-        return self._executor.run(self._token, relation, inputs, tables)
+        return self._executor.run(self._token, relation, inputs, tables, on_cold)
 
     def run_needed(self, needed: PipelineNeededError) -> None:
         """Run a pipeline that was needed, for the next call of `run`. Raises 57014."""

@@ -3,9 +3,10 @@
 Enters: a relation over 'groups' and 'table' scans, and their rows. Leaves: a table exactly in the
 forms of `views.model.arrow_schema`. Spark runs what `views.plan.hand_over` says, over rows that the
 embedded engine computes; all other pipelines, and those that Spark's analysis refuses, run in the
-embedded engine. Spark's plan is made anew for each refresh. Many views may refresh at once; one
-view does one refresh at a time. Inputs are values, so that a pipeline that runs while the JVM dies
-is run again on the next one.
+embedded engine. So do those of few groups while Spark is not there, so that nobody waits for its
+start. Spark's plan is made anew for each refresh. Many views may refresh at once; one view does one
+refresh at a time. Inputs are values, so that a pipeline that runs while the JVM dies is run again
+on the next one.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import itertools
 import signal
 import threading
 import time
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -88,11 +89,15 @@ class Job:
 
 
 class SparkUpperExecutor:
-    """The `views.model.protocols.UpperExecutor` of Spark and the embedded engine."""
+    """The `views.model.protocols.UpperExecutor` of Spark and the embedded engine.
 
-    def __init__(self, runtime: SparkRuntime, engine: QueryEngine) -> None:
+    cold_groups_max: below so many groups no pipeline waits for a JVM.
+    """
+
+    def __init__(self, runtime: SparkRuntime, engine: QueryEngine, cold_groups_max: int = 0) -> None:
         self._runtime = runtime
         self._engine = engine
+        self._cold_groups_max = cold_groups_max
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._running: dict[Hashable, list[Job]] = {}
@@ -111,19 +116,26 @@ class SparkUpperExecutor:
         relation: Relation,
         inputs: Mapping[str, pa.Table],
         tables: Mapping[str, TableExport],
+        on_cold: Callable[[], None] = lambda: None,
     ) -> pa.Table:
         """Return the rows of `relation` over `inputs` and `tables`, in order.
 
-        Raises SqlError for what PostgreSQL would raise, 57014 after `cancel`, 53200 or 58000 when
-        Spark dies of it, 57P03 when no Spark answers for too long, and 53100 or 58030 when its rows
-        can't be written.
+        on_cold: called where the embedded engine runs it because Spark is not there. Raises
+        SqlError for what PostgreSQL would raise, 57014 after `cancel`, 53200 or 58000 when Spark
+        dies of it, 57P03 when no Spark answers for too long, and 53100 or 58030 when its rows can't
+        be written.
         """
         deaths = 0
         until_s: float | None = None
         number = next(self._numbers)
         handed = hand_over(relation)
+        is_small = sum(rows.num_rows for rows in inputs.values()) < self._cold_groups_max
         with self._job(token, number) as job:
             while handed is not None:
+                if is_small and not self._runtime.is_ready:
+                    self._runtime.start()
+                    on_cold()
+                    break
                 pipelines = self._runtime.pipelines(job.check_cancelled, until_s)
                 try:
                     return job.rows_of(self._threads.submit(self._rows, pipelines, job, number, handed, inputs, tables))
@@ -218,8 +230,9 @@ class SparkUpperExecutor:
             threading.Thread(target=tell_to_cancel, args=(told,), name="antumbra-cancel", daemon=True).start()
 
     def explain(self, relation: Relation) -> Mapping[str, str]:
-        """Return the SQL texts that `run` executes, the last one being that of the answer; inputs
-        have their own names, and now() is that of the call.
+        """Return the SQL texts that `run` executes, the last one being that of the answer, and
+        before them who runs them while Spark is not there; inputs have their own names, and now()
+        is that of the call.
 
         What Spark's analysis would refuse is shown as Spark's, which nobody asks here.
         """
@@ -227,9 +240,16 @@ class SparkUpperExecutor:
         handed = hand_over(relation)
         if handed is None:
             return {"DuckDB SQL": self._engine.explain(relation)}
+        known: dict[str, str] = {}
+        if self._cold_groups_max:
+            known["While Spark is not there"] = f"DuckDB runs it for fewer than {self._cold_groups_max:,} groups"
         before = {f"DuckDB SQL of {name}": self._engine.explain(one) for name, one in handed.computed.items()}
         leaves = scans(handed.relation)
-        return {**before, "Spark SQL": laid_out(emit_spark(handed.relation, {scan.name: scan.name for scan in leaves}))}
+        return {
+            **known,
+            **before,
+            "Spark SQL": laid_out(emit_spark(handed.relation, {scan.name: scan.name for scan in leaves})),
+        }
 
     @contextmanager
     def _job(self, token: Hashable, number: int) -> Iterator[Job]:

@@ -62,7 +62,7 @@ def facts_measured(
     _, phases = refreshed
     facts[STREAM] |= {"Swap Time": ms(phases.swap_s), "Merge Time": ms(phases.merge_s)}
     facts[FINISH] = {"Hand-over Time": ms(phases.hand_over_s)}
-    facts[UPPER] = {"Spark Time": ms(phases.spark_s)}
+    facts[UPPER] = {"Spark Time": ms(phases.spark_s), "Refreshes without Spark": view.upkeep.cold_count}
     facts[TAIL if view.plan.tail is not None else FINISH] = {
         **(facts[FINISH] if view.plan.tail is None else {}),
         "Store Time": ms(phases.store_s),

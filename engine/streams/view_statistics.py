@@ -54,6 +54,7 @@ COLUMNS = (
     ("last_reason", TEXT),
     ("refreshes_by_reader", INT8),
     ("refreshes_by_schedule", INT8),
+    ("refreshes_without_spark", INT8),
 )
 DESCRIPTION = RelationDescription(
     NAME, "statistics", OID, tuple(ColumnDescription(name, kind) for name, kind in COLUMNS), "pg_catalog"
@@ -134,4 +135,5 @@ def _row(
         None if refreshed_us is None else max(0, now_us - refreshed_us) / 1000,
         shared_with(views, sets),
         *_reasons(views),
+        sum(view.upkeep.cold_count for view in views),
     )

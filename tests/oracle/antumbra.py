@@ -87,8 +87,9 @@ class AntumbraServer:
     def launch(self) -> None:
         """Start the process and return at once."""
         command = [sys.executable, "-m", "engine", "serve", "--port", str(self.port), "--data-dir", str(self.folder)]
-        # A JVM takes seconds of processor time to start, and few tests need one.
+        # A JVM takes seconds of processor time to start, and few tests need one; those wait for it.
         command += ["--set", f"shutdown_wait_s_max={SHUTDOWN_WAIT_S}", "--set", "spark_preload=off"]
+        command += ["--set", "cold_upper_groups=0"]
         environment = None if self._environment is None else {**os.environ, **self._environment}
         with self.log_path.open("a") as log_file:
             self._process = subprocess.Popen(

@@ -8,7 +8,7 @@ tests/sql/emit has it.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -68,7 +68,12 @@ class NoSpark:
     """An executor that only explains."""
 
     def run(
-        self, token: Hashable, relation: Relation, inputs: Mapping[str, pa.Table], tables: Mapping[str, TableExport]
+        self,
+        token: Hashable,
+        relation: Relation,
+        inputs: Mapping[str, pa.Table],
+        tables: Mapping[str, TableExport],
+        on_cold: Callable[[], None] = lambda: None,
     ) -> pa.Table:
         raise AssertionError("EXPLAIN runs nothing")
 

@@ -105,7 +105,12 @@ class FakeExecutor:
         self.tokens: list[Hashable] = []
 
     def run(
-        self, token: Hashable, relation: Relation, inputs: Mapping[str, pa.Table], tables: Mapping[str, TableExport]
+        self,
+        token: Hashable,
+        relation: Relation,
+        inputs: Mapping[str, pa.Table],
+        tables: Mapping[str, TableExport],
+        on_cold: Callable[[], None] = lambda: None,
     ) -> pa.Table:
         self.runs.append(relation)
         self.tokens.append(token)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -133,7 +133,12 @@ class EmbeddedExecutor:
         self.engine = engine
 
     def run(
-        self, token: Hashable, relation: Relation, inputs: Mapping[str, pa.Table], tables: Mapping[str, TableExport]
+        self,
+        token: Hashable,
+        relation: Relation,
+        inputs: Mapping[str, pa.Table],
+        tables: Mapping[str, TableExport],
+        on_cold: Callable[[], None] = lambda: None,
     ) -> pa.Table:
         return self.engine.run(relation, {**inputs, **{name: export.table for name, export in tables.items()}})
 

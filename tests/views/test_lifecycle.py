@@ -5,7 +5,7 @@ the real kernels and a Python executor.
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -87,6 +87,7 @@ def test_the_upper_pipeline_is_warmed_up_and_its_tail_finishes(tmp_path: Path) -
             relation: Relation,
             inputs: Mapping[str, pa.Table],
             tables: Mapping[str, TableExport],
+            on_cold: Callable[[], None] = lambda: None,
         ) -> pa.Table:
             self.runs.append(relation)
             (column,) = inputs["groups"].columns

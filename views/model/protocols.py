@@ -56,12 +56,14 @@ class UpperExecutor(Protocol):
         relation: Relation,
         inputs: Mapping[str, pa.Table],
         tables: Mapping[str, TableExport],
+        on_cold: Callable[[], None] = lambda: None,
     ) -> pa.Table:
         """Return the rows of `relation` in the forms of `views.model.arrow_schema`.
 
         Scan leaves of kind 'groups' read `inputs` by name, those of kind 'table' read `tables`.
         token: of the statement that waits, and can cancel the run, whatever else runs for the same
-        view. Raises SqlError for what PostgreSQL would raise (22012, 22003, ...) and 57014 when
+        view. on_cold: called where another engine runs it because Spark is not there. Raises
+        SqlError for what PostgreSQL would raise (22012, 22003, ...) and 57014 when
         cancelled.
         """
 

@@ -416,7 +416,8 @@ def _evaluated(target: Cut, table: pa.Table, engines: Engines, reader: Reader) -
         relation = substitute_now(plan.upper.relation, now_us) if view.time_dependent else plan.upper.relation
         exports = engines.tables.read_all(view.upper_tables) if view.upper_tables else {}
         table_versions = {name: export.version for name, export in exports.items()}
-        table = engines.executor.run(reader.token, relation, {plan.upper.groups: table}, exports)
+        groups = {plan.upper.groups: table}
+        table = engines.executor.run(reader.token, relation, groups, exports, view.upkeep.count_cold)
         phases.spark_s = perf_counter() - began_s
     reader.check()
     began_s = perf_counter()

@@ -182,6 +182,8 @@ class Upkeep:
         refreshing: true while some reader refreshes the view.
         refreshed: when the last version was made, UTC, and how long its parts took.
         reasons: how many versions were made for each reason; last_reason: of the last one.
+        cold_count: how often the embedded engine has run the upper pipeline because Spark was not
+            there.
         followers: the upkeep of the views for which this one takes rows as well
             (`views.upkeep.twins`).
     """
@@ -192,11 +194,16 @@ class Upkeep:
         self.versions_count = 0
         self.reasons: Counter[str] = Counter()
         self.last_reason: str | None = None
+        self.cold_count = 0
         self.changed = threading.Condition()
         self.cuts: deque[Cut] = deque()
         self.refreshing = False
         self.refreshed: tuple[int, Phases] | None = None
         self.followers: tuple[Upkeep, ...] = ()
+
+    def count_cold(self) -> None:
+        """Count a refresh whose upper pipeline has run without Spark."""
+        self.cold_count += 1
 
 
 class ContinuousView:

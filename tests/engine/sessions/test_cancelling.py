@@ -80,7 +80,12 @@ class EmbeddedUpper:
         self._engine = QueryEngine(MEMORY_BYTES, threads_count=1)
 
     def run(
-        self, token: object, relation: Relation, inputs: Mapping[str, pa.Table], tables: Mapping[str, TableExport]
+        self,
+        token: object,
+        relation: Relation,
+        inputs: Mapping[str, pa.Table],
+        tables: Mapping[str, TableExport],
+        on_cold: Callable[[], None] = lambda: None,
     ) -> pa.Table:
         return self._engine.run(relation, inputs)
 

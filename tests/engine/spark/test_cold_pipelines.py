@@ -1,0 +1,76 @@
+"""While Spark is not there, upper pipelines of few groups run in the embedded engine, and are
+counted; those of many wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from engine.spark.runtime import SparkRuntime
+from sql.errors import SqlError
+from tests.engine.session_client import World
+
+GROUPS_MAX = 3
+VIEW = "CREATE VIEW v AS SELECT n, count(*) AS keys FROM (SELECT k, count(*) AS n FROM s GROUP BY k) g GROUP BY n"
+READ = "SELECT n, keys FROM v ORDER BY n"
+STARTING = "E ERROR 57P03: Spark is starting"
+COUNTED = "SELECT refreshes, refreshes_without_spark FROM pg_stat_continuous_views WHERE relname = 'v'"
+
+
+class ColdSpark:
+    """A runtime whose JVM starts for ever."""
+
+    threads_count = 1
+    heap_bytes_max = 2**20
+    is_ready = False
+    wait_s_max = 0.0
+
+    def __init__(self) -> None:
+        self.starts = 0
+
+    def start(self) -> None:
+        self.starts += 1
+
+    def stop(self, wait_s_max: float = 0.0) -> None:
+        pass
+
+    def pipelines(self, check_cancelled: Callable[[], None], until_s: float | None) -> None:
+        raise SqlError("57P03", "Spark is starting")
+
+
+@pytest.fixture
+def spark() -> ColdSpark:
+    return ColdSpark()
+
+
+@pytest.fixture
+def world(tmp_path: Path, spark: ColdSpark) -> Iterator[World]:
+    made = World(tmp_path / "data", spark=cast(SparkRuntime, spark), cold_upper_groups=GROUPS_MAX)
+    yield made
+    made.close()
+
+
+def test_few_groups_do_not_wait_for_spark(world: World, spark: ColdSpark) -> None:
+    client = world.client()
+    client.run("CREATE FOREIGN TABLE s (k integer) SERVER stream", VIEW)
+    assert spark.starts == 1, "it is started for the next reader"
+    client.run("INSERT INTO s VALUES (1), (1), (2)")
+    assert client.rows(READ) == ["D [b'1', b'1']", "D [b'2', b'1']"]
+    assert client.rows(COUNTED) == ["D [b'1', b'1']"]
+    shown = "\n".join(client.rows("EXPLAIN ANALYZE SELECT * FROM v"))
+    assert "While Spark is not there:" in shown
+    assert f"DuckDB runs it for fewer than {GROUPS_MAX} groups" in shown
+    client.run("INSERT INTO s VALUES (3)")
+    assert STARTING in client.ask(READ)
+    assert client.rows(COUNTED) == ["D [b'1', b'1']"]
+
+
+def test_a_spark_that_is_there_is_asked(world: World, spark: ColdSpark) -> None:
+    client = world.client()
+    client.run("CREATE FOREIGN TABLE s (k integer) SERVER stream", VIEW, "INSERT INTO s VALUES (1)")
+    spark.is_ready = True
+    assert STARTING in client.ask(READ)
