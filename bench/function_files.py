@@ -1,6 +1,7 @@
 """Counts the files to open for one function: `python -m bench.function_files [name ...]`.
 
-For every function and operator that a client can name: the file of its row, those that say its
+For every function, operator, aggregate, function of windows and function that returns rows that a
+client can name: the file of its row, those that say its
 name, its canonical name or the names of our functions that its printed forms call, and those of its
 kernels. A file says a name where a string of Python's is the name or a word of a list of words; in
 Java, where a string is the name. A word that means something else as well (`OTHER_WORDS`) counts
@@ -19,15 +20,22 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from bench.function_page import argument_texts, bound
+from bench.function_page import aggregate_query, argument_texts, bound, rows_query, window_query
 from engine.embedded.functions import registration
 from engine.spark.functions import FUNCTIONS as JAVA_FUNCTIONS
 from sql.emit.duckdb import emit_duckdb
 from sql.emit.spark import emit_spark
 from sql.errors import SqlError
-from sql.functions.rows import Function
+from sql.functions.rows import Row
 from sql.functions.signatures import Signature
-from sql.functions.table import BINARY_OPERATORS, FUNCTIONS, PREFIX_OPERATORS
+from sql.functions.table import (
+    AGGREGATES,
+    BINARY_OPERATORS,
+    FUNCTIONS,
+    PREFIX_OPERATORS,
+    TABLE_FUNCTIONS,
+    WINDOW_FUNCTIONS,
+)
 from sql.tree.expressions import Call, Expression
 from sql.tree.relations import Project, Schema
 from sql.tree.walks import scans
@@ -80,8 +88,9 @@ def row_files() -> Mapping[str, str]:
     return {
         row.canonical: str(Path(str(module.__file__)).relative_to(ROOT))
         for module in modules
-        for row in getattr(module, "FUNCTIONS", ())
-        if isinstance(row, Function)
+        for rows in ("FUNCTIONS", "AGGREGATES", "WINDOW_FUNCTIONS", "SET_FUNCTIONS")
+        for row in getattr(module, rows, ())
+        if isinstance(row, Row)
     }
 
 
@@ -102,20 +111,26 @@ def said_names(file: Path) -> Iterator[str]:
 
 
 def called_names() -> Iterator[tuple[str, Signature, str]]:
-    """Return a name, an overload that we have, and a call of it, for all that a client can name."""
-    for name, signatures in FUNCTIONS.items():
-        for signature in signatures:
-            if signature.canonical:
-                yield name, signature, f'"{name}"({", ".join(argument_texts(name, signature))})'
+    """Return a name, an overload that we have, and a query that calls it, for all that a client can
+    name.
+    """
+    for query, table in (
+        (function_query, FUNCTIONS), (aggregate_query, AGGREGATES), (window_query, WINDOW_FUNCTIONS),
+        (rows_query, TABLE_FUNCTIONS),
+    ):  # fmt: skip
+        for name, signatures in table.items():
+            yield from ((name, one, query(name, one)) for one in signatures if one.canonical)
     for symbol, signatures in (*BINARY_OPERATORS.items(), *PREFIX_OPERATORS.items()):
         for signature in signatures:
             if signature.canonical:
                 operands = argument_texts(symbol, signature)
-                yield (
-                    symbol,
-                    signature,
-                    f" {symbol} ".join(operands) if len(operands) == 2 else f"{symbol} {operands[0]}",
-                )
+                call = f" {symbol} ".join(operands) if len(operands) == 2 else f"{symbol} {operands[0]}"
+                yield symbol, signature, f"select {call} from t"
+
+
+def function_query(name: str, signature: Signature) -> str:
+    """Return a query of a function's value."""
+    return f'select "{name}"({", ".join(argument_texts(name, signature))}) from t'
 
 
 def registered_names() -> frozenset[str]:
@@ -135,20 +150,21 @@ def registered_names() -> frozenset[str]:
     return frozenset(made)
 
 
-def engine_names(call: str, registered: frozenset[str]) -> tuple[set[str], set[str]]:
-    """Return which of our functions the printed forms of a call name, and the modules of the
-    kernels that it calls.
+def engine_names(query: str, registered: frozenset[str]) -> tuple[set[str], set[str]]:
+    """Return which of our functions the printed forms of a query name, and the modules of the
+    kernels that its one call calls.
     """
-    root = bound(f"select {call} from t")
+    root = bound(query)
     if root is None:
         return set(), set()
-    assert isinstance(root, Project), call
     names: set[str] = set()
     for emit in (emit_duckdb, emit_spark):
         try:
             names.update(CALLED.findall(emit(root, {scan.name: scan.name for scan in scans(root)})))
         except SqlError:
             continue
+    if not isinstance(root, Project):
+        return names & registered, set()
     called = root.items[0][1]
     operands = called.arguments if isinstance(called, Call) else ()
     kernels = kernel_files(called, root.input.schema) - set().union(
@@ -171,8 +187,8 @@ def counted() -> dict[str, set[str]]:
     """Return the files to open for each function: a name with the canonical name of the row."""
     registered = registered_names()
     files: dict[str, set[str]] = {}
-    for name, signature, call in called_names():
-        names, kernels = engine_names(call, registered)
+    for name, signature, query in called_names():
+        names, kernels = engine_names(query, registered)
         found = files.setdefault(f"{name} ({signature.canonical})", set())
         found |= kernels | {row_files()[signature.canonical]}
         for said in {name, signature.canonical, *names}:

@@ -139,6 +139,24 @@ def argument_texts(name: str, signature: Signature) -> list[str]:
     return texts
 
 
+def rows_query(name: str, signature: Signature) -> str:
+    """Return a query of the rows that a function returns."""
+    return f"select x.* from {TABLE}, lateral {name}({', '.join(argument_texts(name, signature))}) x"
+
+
+def aggregate_query(name: str, signature: Signature) -> str:
+    """Return a query of an aggregate."""
+    arguments, within = argument_texts(name, signature), AGGREGATE_ROWS[signature.canonical].within_group
+    inside = ", ".join(arguments[:-1] if within else arguments)
+    order = f" within group (order by {arguments[-1]})" if within else ""
+    return f"select {name}({inside if inside or within else '*'}){order} from {TABLE}"
+
+
+def window_query(name: str, signature: Signature) -> str:
+    """Return a query of a function of windows."""
+    return f"select {name}({', '.join(argument_texts(name, signature))}) over (order by c_int4) from {TABLE}"
+
+
 def shown(signature: Signature) -> str:
     """Return the types of an overload's arguments."""
     names = [
@@ -164,8 +182,7 @@ def table_function_rows() -> Iterator[Row]:
     def rows() -> Iterator[Row]:
         for name in sorted(TABLE_FUNCTIONS):
             for signature in TABLE_FUNCTIONS[name]:
-                call = f"{name}({', '.join(argument_texts(name, signature))})"
-                yield f"`{name}`", shown(signature), query_support(f"select x.* from {TABLE}, lateral {call} x")
+                yield f"`{name}`", shown(signature), query_support(rows_query(name, signature))
 
     return grouped(rows())
 
@@ -188,16 +205,11 @@ def aggregate_rows() -> Iterator[Row]:
             for signature in AGGREGATES[name]:
                 if not signature.canonical:
                     continue
-                arguments = argument_texts(name, signature)
-                row = AGGREGATE_ROWS[signature.canonical]
-                within = row.within_group
-                inside = ", ".join(arguments[:-1] if within else arguments)
-                text = f"{name}({inside if inside or within else '*'})"
-                text += f" within group (order by {arguments[-1]})" if within else ""
-                kernel, duckdb, spark = query_support(f"select {text} from {TABLE}")
+                kernel, duckdb, spark = query_support(aggregate_query(name, signature))
                 kinds = [column_type(EXAMPLES.get(family, family)) for family in signature.arguments[:1]]
-                is_known = all(support(argument)[0] in ("yes", "computed") for argument in arguments[:1])
-                in_kernel = is_known and row.state(*kinds) is not None
+                first = argument_texts(name, signature)[:1]
+                is_known = all(support(argument)[0] in ("yes", "computed") for argument in first)
+                in_kernel = is_known and AGGREGATE_ROWS[signature.canonical].state(*kinds) is not None
                 yield f"`{name}`", shown(signature), ("yes" if in_kernel else kernel, duckdb, spark)
 
     return grouped(rows())
@@ -207,8 +219,7 @@ def window_rows() -> Iterator[Row]:
     def rows() -> Iterator[Row]:
         for name in sorted(WINDOW_FUNCTIONS):
             for signature in WINDOW_FUNCTIONS[name]:
-                call = f"{name}({', '.join(argument_texts(name, signature))})"
-                yield f"`{name}`", shown(signature), query_support(f"select {call} over (order by c_int4) from {TABLE}")
+                yield f"`{name}`", shown(signature), query_support(window_query(name, signature))
 
     return grouped(rows())
 
