@@ -39,7 +39,7 @@ FUNCTIONS = (
         kernel={"float8": Kernel("numbers.arithmetic.power", fallible=True)},
         python={"numeric": "math.power"},
     ),
-    Function("pi", "pi", "> float8", ("pi()", "3.141592653589793"), strict=False, duckdb="pi()"),
+    Function("pi", "pi", "> float8", ("pi()", "3.141592653589793"), strict=False, duckdb="pi()", kernel=repr(math.pi)),
     Function(
         "degrees", "degrees", "float8 > float8", ("degrees(0.5)", "28.64788975654116"),
         kernel={"float8": Kernel("numbers.trigonometry.degrees", fallible=True)},

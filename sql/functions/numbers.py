@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sql.functions.arguments import literal_integer
 from sql.functions.printing import Printer, Rule, unpacked
-from sql.functions.rows import OWN_SCALES, STABLE, VOLATILE, Function
+from sql.functions.rows import OWN_SCALES, STABLE, VOLATILE, Function, Kernel
 from sql.functions.signatures import FLOATS, INTEGERS, NUMBERS, across, alike, unary
 from sql.tree.expressions import Call, Literal
 from sql.tree.numeric_scale import first, rounded, summed, whole, widest
@@ -51,15 +53,6 @@ def _variable(name: str) -> Rule:
     return rule
 
 
-def _variable_whole(name: str) -> Rule:
-    """Return a function of a variable numeric alone."""
-
-    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
-        return unpacked(printer, f"{name}({_packed(printer, node)})", node.type)
-
-    return rule
-
-
 def _packed(printer: Printer, node: Call) -> str:
     return printer.fit(node.arguments[0], scaled_numeric(None))
 
@@ -95,55 +88,89 @@ def _known_scale(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"CASE WHEN {texts[0]} IS NOT NULL THEN {node.arguments[0].type.display_scale} END"
 
 
+def _checked(name: str, families: tuple[str, ...] = NUMBERS) -> Mapping[str, Kernel]:
+    """Return the kernels of arithmetic that is computed in the type of its operands."""
+    return {
+        **{one: Kernel(f"numbers.arithmetic.{name}_{WIDTHS[one]}", fallible=True) for one in families if one in WIDTHS},
+        "numeric": Kernel(f"numbers.numeric.numeric_{name}", fallible=True),
+        "variable": Kernel(f"numbers.any_numeric.any_{name}", fallible=True),
+    }
+
+
+def _signed(name: str) -> Mapping[str, Kernel]:
+    """Return the kernels of negate and abs, but for floats."""
+    kept = Kernel(f"numbers.any_numeric.any_{name}", keeps_scale=True)
+    return {**_checked(name, INTEGERS), "numeric": kept, "variable": kept}
+
+
+def _shift(name: str) -> Mapping[str, Kernel]:
+    return {f"int{size}": Kernel(f"numbers.arithmetic.{name}", constants=(str(8 * size),)) for size in (2, 4, 8)}
+
+
+def _cut(name: str) -> Mapping[str, Kernel]:
+    """Return the kernels that cut numerics to a number of digits."""
+    return {
+        form: Kernel(f"numbers.{module}_{name}", fallible=True, left_out=("0",))
+        for form, module in (("numeric", "numeric.numeric"), ("variable", "any_numeric.any"))
+    }
+
+
+WIDTHS = {"int2": "int16", "int4": "int32", "int8": "int64", "float4": "float32", "float8": "float64"}
 NEGATIVE = {"numeric float4 float8": "(-{0})"}
 PLAIN_ABS = {"int2 int4 int8 numeric float4 float8": "abs({0})"}
 FUNCTIONS = (
     Function(
         "abs", "abs @", unary(NUMBERS), ("abs(-2.50)", "2.50"),
-        duckdb={"variable": "numeric_abs({0})", **PLAIN_ABS}, spark=PLAIN_ABS, scale=first,
+        duckdb=PLAIN_ABS, spark=PLAIN_ABS, scale=first,
+        kernel={**_signed("absolute"), "float4 float8": "abs({0})"},
     ),
     Function(
         "ceil", "ceil ceiling", "numeric > numeric; float8 > float8", ("ceil(-1.5)", "-1"),
         duckdb={
             "numeric": "CAST(ceil({0}) AS DECIMAL(38,0))",
-            "variable": _variable_whole("numeric_ceil"),
             "float8": "ceil({0})",
         },
+        kernel={"numeric variable": Kernel("numbers.any_numeric.any_ceil"), "float8": "np.ceil({0})"},
         scale=whole, operands=OWN_SCALES,
     ),
     Function(
         "floor", "floor", "numeric > numeric; float8 > float8", ("floor(-1.5)", "-2"),
         duckdb={
             "numeric": "CAST(floor({0}) AS DECIMAL(38,0))",
-            "variable": _variable_whole("numeric_floor"),
             "float8": "floor({0})",
         },
+        kernel={"numeric variable": Kernel("numbers.any_numeric.any_floor"), "float8": "np.floor({0})"},
         scale=whole, operands=OWN_SCALES,
     ),
     Function(
         "round", "round", "numeric > numeric; float8 > float8; numeric int4 > numeric", ("round(2.345, 2)", "2.35"),
         duckdb={"numeric": _round, "variable": _variable("numeric_round"), "float8": "round_even({0}, 0)"},
+        kernel={**_cut("round"), "float8": "np.rint({0})"},
         scale=rounded, operands=OWN_SCALES, constants={1: "1"},
     ),
     Function(
         "trunc", "trunc", "numeric > numeric; float8 > float8; numeric int4 > numeric", ("trunc(-2.345, 1)", "-2.3"),
         duckdb={"numeric": _trunc, "variable": _variable("numeric_trunc"), "float8": "trunc({0})"},
+        kernel={**_cut("trunc"), "float8": "np.trunc({0})"},
         scale=rounded, operands=OWN_SCALES, constants={1: "1"},
     ),
     Function(
         "sign", "sign", "numeric > numeric; float8 > float8", ("sign(-8.4)", "-1"),
         duckdb={
             "numeric": "CAST(sign({0}) AS DECIMAL(38,0))",
-            "variable": _variable_whole("numeric_sign"),
             "float8": "CAST(sign({0}) AS DOUBLE)",
+        },
+        kernel={
+            "numeric variable": Kernel("numbers.any_numeric.any_sign_words"),
+            "float8": Kernel("numbers.arithmetic.sign_float64"),
         },
         scale=whole, operands=OWN_SCALES,
     ),
     Function(
         "modulo", "mod %", f"{alike(EXACT)}; {MODULO}", ("-7 % 3", "-1"),
-        duckdb={"numeric": "({0} % {1})", "variable": "numeric_modulo({0}, {1})", "int2 int4 int8": _modulo_integer},
+        duckdb={"numeric": "({0} % {1})", "int2 int4 int8": _modulo_integer},
         spark={"numeric int2 int4 int8": "({0} % {1})"}, scale=widest,
-        infix="%",
+        kernel=_checked("modulo", EXACT), infix="%",
     ),
     Function(
         "quotient", "div", "numeric numeric > numeric", ("div(9, 4)", "2"), python="math.quotient",
@@ -197,11 +224,8 @@ FUNCTIONS = (
         duckdb={
             "int2 int4 int8": "add({0}, {1})",
             "numeric": "({0} + {1})",
-            "variable": "numeric_add({0}, {1})",
-            "float4": "float4_add({0}, {1})",
-            "float8": "float8_add({0}, {1})",
         },
-        spark={"int2 int4 int8 numeric": "({0} + {1})"}, scale=widest, infix="+",
+        spark={"int2 int4 int8 numeric": "({0} + {1})"}, scale=widest, kernel=_checked("add"), infix="+",
     ),
     Function("plus", "+", unary(NUMBERS), ("+ 3", "3"), scale=first),
     Function(
@@ -209,48 +233,40 @@ FUNCTIONS = (
         duckdb={
             "int2 int4 int8": "subtract({0}, {1})",
             "numeric": "({0} - {1})",
-            "variable": "numeric_subtract({0}, {1})",
-            "float4": "float4_subtract({0}, {1})",
-            "float8": "float8_subtract({0}, {1})",
         },
-        spark={"int2 int4 int8 numeric": "({0} - {1})"}, scale=widest, infix="-",
+        spark={"int2 int4 int8 numeric": "({0} - {1})"}, scale=widest, kernel=_checked("subtract"), infix="-",
     ),
     Function(
         "negate", "-", unary(NUMBERS), ("- 2.50", "-2.50"),
-        duckdb={"int2 int4 int8": _negate_duckdb, "variable": "numeric_negate({0})", **NEGATIVE},
+        duckdb={"int2 int4 int8": _negate_duckdb, **NEGATIVE},
         spark={"int2 int4 int8": _negate_integer, **NEGATIVE}, scale=first,
+        kernel={**_signed("negate"), "float4 float8": "-{0}"},
     ),
     Function(
         "multiply", "*", f"{alike(NUMBERS)}; {MIXED}; {across(FLOATS)}", ("2 * 0.5", "1.0"),
         duckdb={
             "int2 int4 int8": "multiply({0}, {1})",
             "numeric": "({0} * {1})",
-            "variable": "numeric_multiply({0}, {1})",
-            "float4": "float4_multiply({0}, {1})",
-            "float8": "float8_multiply({0}, {1})",
         },
-        spark={"int2 int4 int8 numeric": "({0} * {1})"}, scale=summed, operands=OWN_SCALES, infix="*",
+        spark={"int2 int4 int8 numeric": "({0} * {1})"}, scale=summed, operands=OWN_SCALES, kernel=_checked("multiply"), infix="*",
     ),
     Function(
         "divide", "/", f"{alike(NUMBERS)}; {MIXED}; {across(FLOATS)}", ("7 / 2", "3"),
         duckdb={
-            "variable": "numeric_divide({0}, {1})",
-            "float4": "float4_divide({0}, {1})",
-            "float8": "float8_divide({0}, {1})",
             "int2 int4 int8": "({0} // {1})",
         },
-        spark={"int2 int4 int8": _divide_integer}, infix="/",
+        spark={"int2 int4 int8": _divide_integer}, kernel=_checked("divide"), infix="/",
     ),
-    Function("bit_not", "~", unary(INTEGERS), ("~ 1", "-2"), both="(~{0})"),
-    Function("bit_and", "&", alike(INTEGERS), ("91 & 15", "11"), both="({0} & {1})"),
-    Function("bit_or", "|", alike(INTEGERS), ("32 | 3", "35"), both="({0} | {1})"),
-    Function("bit_xor", "#", alike(INTEGERS), ("17 # 5", "20"), duckdb="xor({0}, {1})", spark="({0} ^ {1})"),
+    Function("bit_not", "~", unary(INTEGERS), ("~ 1", "-2"), both="(~{0})", kernel="(~{0})"),
+    Function("bit_and", "&", alike(INTEGERS), ("91 & 15", "11"), both="({0} & {1})", kernel="({0} & {1})"),
+    Function("bit_or", "|", alike(INTEGERS), ("32 | 3", "35"), both="({0} | {1})", kernel="({0} | {1})"),
+    Function("bit_xor", "#", alike(INTEGERS), ("17 # 5", "20"), duckdb="xor({0}, {1})", spark="({0} ^ {1})", kernel="({0} ^ {1})"),
     Function(
         "shift_left", "<<", "; ".join(f"{family} int4 > {family}" for family in INTEGERS), ("1 << 4", "16"),
-        duckdb={f"int{size}": f"int{size}_shift_left({{0}}, {{1}})" for size in (2, 4, 8)},
+        kernel=_shift("shift_left"),
     ),
     Function(
         "shift_right", ">>", "; ".join(f"{family} int4 > {family}" for family in INTEGERS), ("-8 >> 2", "-2"),
-        duckdb={f"int{size}": f"int{size}_shift_right({{0}}, {{1}})" for size in (2, 4, 8)},
+        kernel=_shift("shift_right"),
     ),
 )  # fmt: skip

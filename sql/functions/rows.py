@@ -34,11 +34,17 @@ class Kernel:
         name: module and function.
         fallible: the kernel returns an error code after its words.
         scratch: the kernel takes the scratch heap, as its last argument.
+        constants: source text of last arguments, which no call gives.
+        left_out: source text of the last operands where a call has one operand alone.
+        keeps_scale: of a numeric the kernel returns no scale, since the scale stays.
     """
 
     name: str
     fallible: bool = False
     scratch: bool = False
+    constants: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    keeps_scale: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +123,9 @@ class Function(Row):
         duckdb: rules of DuckDB, where `both` is not meant.
         spark: rules of Spark, where `both` is not meant, for functions that Spark has with
             PostgreSQL's meaning and errors.
-        kernel: the kernel, by the family of the first operand where there are several. DuckDB calls
-            the kernel where it has no rule.
+        kernel: the kernel, or the source text of a word with the words of the operands in it, by
+            the family of the first operand where there are several; of numerics for those of known
+            scale, and as 'variable' for all others. DuckDB calls a kernel where it has no rule.
         python: the implementation on Python's values where there is no kernel, by the family of the
             first operand where there are several. DuckDB calls the implementation.
         called: the name in the engines, without the family of the first operand, where it is not
@@ -152,7 +159,7 @@ class Function(Row):
     duckdb: Rule | Mapping[str, Rule] | None = None
     spark: Rule | Mapping[str, Rule] | None = None
     python: Implementation | Mapping[str, Implementation] | None = None
-    kernel: Kernel | Mapping[str, Kernel] | None = None
+    kernel: Kernel | str | Mapping[str, Kernel | str] | None = None
     called: str = ""
     defaults: Mapping[int, LiteralValue] = field(default_factory=dict)
     of_session: bool = False
@@ -176,15 +183,18 @@ class Function(Row):
         """The functions of ours that DuckDB knows for this row, by the form of the first
         operand.
         """
-        has_rules = not self.asks_length and (self.both is not None or self.duckdb is not None)
-        if self.python is None and (self.kernel is None or has_rules):
-            return {}
         found: dict[str, Routine] = {}
+        ruled = () if self.asks_length else [form for form, _ in spread(self._duckdb_given)]
         # Of overloads with the same first operand the longest is meant.
         for one in sorted(self.overloads, key=lambda overload: len(overload.arguments)):
             family = one.cast_to[0] if one.cast_to else ""
-            implementation = of_family(self.kernel, family) or of_family(self.python, family)
-            assert implementation is not None, one
+            form = first_form(one).replace("numeric", "variable")
+            kernel = of_form(self.kernel, form)
+            if not isinstance(kernel, Kernel) or form in ruled or "any" in ruled:
+                kernel = None
+            implementation = kernel or of_form(self.python, family)
+            if implementation is None:
+                continue
             stem = self.called or self.canonical.removeprefix(f"{self.overloads[0].cast_to[0]}_")
             name = f"{family}_{stem}".replace("[]", "s")
             found[first_form(one)] = Routine(
@@ -198,11 +208,15 @@ class Function(Row):
             )
         return found
 
+    @property
+    def _duckdb_given(self) -> Rule | Mapping[str, Rule] | None:
+        return self.both if self.duckdb is None else self.duckdb
+
     def duckdb_rules(self) -> Iterator[tuple[str, Rule]]:
         """Yield forms and DuckDB's rules."""
-        rules = self.both if self.duckdb is None else self.duckdb
+        rules = self._duckdb_given
         yield from spread(rules)
-        if rules is None and self.routines:
+        if self.routines and (rules is None or isinstance(rules, Mapping)):
             yield "any", own_call({form: routine.name for form, routine in self.routines.items()})
 
     def spark_rules(self) -> Iterator[tuple[str, Rule]]:
@@ -210,13 +224,13 @@ class Function(Row):
         yield from spread(self.both if self.spark is None else self.spark)
 
 
-def of_family(given: Any, family: str) -> Any:
-    """Return what a row gives for a family."""
-    return given.get(family) if isinstance(given, Mapping) else given
+def of_form(given: Any, form: str) -> Any:
+    """Return what a row gives for a form or a family."""
+    return dict(spread(given)).get(form) if isinstance(given, Mapping) else given
 
 
-def spread(rules: Rule | Mapping[str, Rule] | None) -> Iterator[tuple[str, Rule]]:
-    """Yield each form with its rule."""
+def spread(rules: Any) -> Iterator[tuple[str, Any]]:
+    """Yield each form with what a row gives for it, such as a rule."""
     if isinstance(rules, Mapping):
         yield from ((form, rule) for forms, rule in rules.items() for form in forms.split())
     elif rules is not None:

@@ -34,7 +34,7 @@ from sql.functions import (
 )
 from sql.functions.aggregate_rows import Aggregate, AggregateRule, WindowFunction
 from sql.functions.printing import Rule
-from sql.functions.rows import IMMUTABLE, Function, Kernel, Routine, Row, of_family
+from sql.functions.rows import IMMUTABLE, Function, Kernel, Routine, Row, of_form
 from sql.functions.sets import SetFunction
 from sql.functions.signatures import Signature
 from sql.tree.expressions import AggregateCall, Expression, WindowCall
@@ -139,10 +139,12 @@ def result_scale(canonical: str, operands: Sequence[Expression], position: int |
     return None if rule is None else rule(operands, position)
 
 
-def kernel_of(canonical: str, family: str) -> Kernel | None:
-    """Return the kernel of a function for the family of its first operand, if its row has one."""
+def kernel_of(canonical: str, form: str) -> Kernel | str | None:
+    """Return the kernel of a function for the form of its first operand, or its source text, if its
+    row has one.
+    """
     row = ROWS.get(canonical)
-    found: Kernel | None = None if row is None else of_family(row.kernel, family)
+    found: Kernel | str | None = None if row is None else of_form(row.kernel, form)
     return found
 
 

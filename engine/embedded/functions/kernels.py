@@ -21,7 +21,6 @@ from sql.values.literals import input_value
 from sql.values.special_numbers import no_room
 
 _TEXT, _NUMERIC = ("VARCHAR",), (VARIABLE_TYPE,)
-_NUMERICS = _NUMERIC * 2
 # Where a kernel takes a number that a function has.
 _NUMBER = ("number",)
 
@@ -59,13 +58,8 @@ EXPLAINS = {"float8_to_timestamp": out_of_epoch}
 
 
 def _of_numerics() -> list[KernelFunction]:
-    at, names = "numbers.any_numeric.any_", ("add", "subtract", "multiply", "divide", "modulo")
-    found = [KernelFunction(f"numeric_{name}", at + name, _NUMERICS, VARIABLE_TYPE) for name in names]
-    names = ("negate", "absolute", "sign_words", "ceil", "floor")
-    for name, kernel in zip(("negate", "abs", "sign", "ceil", "floor"), names, strict=True):
-        found.append(KernelFunction(f"numeric_{name}", at + kernel, _NUMERIC, VARIABLE_TYPE))
-    for name in ("round", "trunc"):
-        found.append(KernelFunction(f"numeric_{name}", at + name, (VARIABLE_TYPE, "INTEGER"), VARIABLE_TYPE))
+    at, digits = "numbers.any_numeric.any_", (VARIABLE_TYPE, "INTEGER")
+    found = [KernelFunction(f"numeric_{name}", at + name, digits, VARIABLE_TYPE) for name in ("round", "trunc")]
     for name, kind, bits in (("float8", "DOUBLE", 64), ("float4", "FLOAT", 32)):
         kernel = f"{at}from_float{bits}"
         found.append(KernelFunction(f"numeric_from_{name}", kernel, (kind,), VARIABLE_TYPE, ("-1",)))
@@ -91,9 +85,6 @@ def _of_numerics() -> list[KernelFunction]:
 def _of_floats() -> list[KernelFunction]:
     found: list[KernelFunction] = []
     for family, kind, bits in (("float8", "DOUBLE", 64), ("float4", "FLOAT", 32)):
-        for name in ("add", "subtract", "multiply", "divide"):
-            kernel = f"numbers.arithmetic.{name}_float{bits}"
-            found.append(KernelFunction(f"{family}_{name}", kernel, (kind, kind), kind))
         found.append(KernelFunction(f"{family}_text", f"texts.text_output.float{bits}_to_text", (kind,), "VARCHAR"))
     return [
         *found,
@@ -135,23 +126,13 @@ def _of_times() -> list[KernelFunction]:
     ]
 
 
-def _of_others() -> list[KernelFunction]:
-    found = []
-    for bits, kind in ((16, "SMALLINT"), (32, "INTEGER"), (64, "BIGINT")):
-        for name in ("shift_left", "shift_right"):
-            kernel = f"numbers.arithmetic.{name}"
-            row = KernelFunction(f"int{bits // 8}_{name}", kernel, (kind, "INTEGER"), kind, _NUMBER, number=bits)
-            found.append(row)
-    return found
-
-
 def _of_table() -> list[KernelFunction]:
     found: list[KernelFunction] = []
     for routine in ROUTINES:
         if isinstance(routine.implementation, Kernel):
-            arguments = tuple(map(physical, routine.arguments))
-            kernel, explain = routine.implementation.name, EXPLAINS.get(routine.name)
-            row = KernelFunction(routine.name, kernel, arguments, physical(routine.result), (), explain)
+            kernel, explain = routine.implementation, EXPLAINS.get(routine.name)
+            arguments, result = tuple(map(physical, routine.arguments)), physical(routine.result)
+            row = KernelFunction(routine.name, kernel.name, arguments, result, kernel.constants, explain)
             if routine.asks_length:
                 row = replace(row, refusal=requested_length)
                 found.append(replace(row, name=f"{row.name}_unfolded", is_volatile=True))
@@ -159,4 +140,4 @@ def _of_table() -> list[KernelFunction]:
     return found
 
 
-KERNELS = (*_of_table(), *_of_numerics(), *_of_floats(), *_of_texts(), *_of_times(), *_of_others())
+KERNELS = (*_of_table(), *_of_numerics(), *_of_floats(), *_of_texts(), *_of_times())

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from views.codegen.expressions import FunctionWriter
-from views.codegen.functions import arithmetic, casts, comparisons, kernels, logic, templates, text, times
+from views.codegen.functions import casts, comparisons, kernels, logic, templates, text, times
 
 FUNCTIONS: dict[str, FunctionWriter] = {
-    **arithmetic.FUNCTIONS,
     **casts.FUNCTIONS,
     **kernels.FUNCTIONS,
     **comparisons.FUNCTIONS,
