@@ -16,7 +16,7 @@ from typing import Any
 from engine.catalog.image import CatalogImage
 from engine.catalog.plain_types import plain_type, type_of
 from engine.catalog.system import OverImage
-from sql.catalog.catalog import RelationDescription
+from sql.catalog.catalog import RelationDescription, SessionSettings, name_in_text
 from sql.catalog.functions import FunctionArgument, FunctionDescription
 from sql.types.enums import EnumType
 
@@ -28,7 +28,8 @@ class ObjectsAsThen(OverImage):
     """A catalog of today with the functions and types that a definition names.
 
     Attributes:
-        objects: these; None: those of today are meant.
+        objects: these, and the names in constants of regclass and the like; None: those of today
+            are meant.
     """
 
     image: CatalogImage
@@ -57,6 +58,12 @@ class ObjectsAsThen(OverImage):
         return tuple(
             replace(functions[oid], name=key) for then, oid in self.objects if then == key and oid in functions
         )
+
+    def object_oid(self, kind: str, text: str, settings: SessionSettings, position: int | None) -> int:
+        """See KnowsSystem."""
+        key = name_in_text(kind, text)
+        known = next((oid for then, oid in self.objects or () if then == key), None)
+        return super().object_oid(kind, text, settings, position) if known is None else known
 
 
 def with_functions(image: CatalogImage, functions: Iterable[FunctionDescription]) -> CatalogImage:

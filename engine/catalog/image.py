@@ -95,7 +95,7 @@ class SourceText:
         names: of a check, the table's columns as its text calls them, with their numbers.
         sequences: of a default, the sequences by their names in its text, with their oids.
         objects: the users' functions and types in it: their keys when it was bound, with their
-            oids.
+            oids; and what names in constants of regclass and the like mean.
     """
 
     text: str

@@ -275,8 +275,12 @@ def bound_again(image: CatalogImage, changed: Iterable[int]) -> CatalogImage:
 
 
 def uses(entry: Entry, oid: int) -> bool:
-    """Tell whether an entry is an ordinary view that reads the relation directly."""
-    return isinstance(entry, QueryViewEntry) and oid in read_directly(entry)
+    """Tell whether an entry is an ordinary view that reads the relation directly, or names it in a
+    constant.
+    """
+    if not isinstance(entry, QueryViewEntry):
+        return False
+    return oid in read_directly(entry) or any(oid == named for _, named in entry.source.objects)
 
 
 def read_directly(entry: QueryViewEntry) -> set[int]:

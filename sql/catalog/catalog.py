@@ -173,6 +173,13 @@ class KnowsSystem(Catalog, Protocol):
         """Return an oid as a value of type `kind` is shown."""
 
 
+def name_in_text(kind: str, text: str) -> str:
+    """Return what stands among the objects of a definition for a name in a constant of regclass and
+    the like.
+    """
+    return f"{kind} {text}"
+
+
 # Stands in the trees of definitions for the zone of the session that reads or writes by them; no
 # client can write it.
 OPEN_ZONE = "\0zone"

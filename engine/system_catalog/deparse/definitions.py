@@ -24,7 +24,7 @@ from engine.system_catalog.deparse.nodes import SourceColumn
 from engine.system_catalog.deparse.query_reading import DefinitionCatalog, read_expression, read_query
 from engine.system_catalog.deparse.query_text import expression_text, query_text
 from engine.tables.table_expressions import parsed_expression
-from sql.catalog.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
+from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.types.datatypes import BOOL
 
 View = ViewEntry | QueryViewEntry | DisabledViewEntry
@@ -40,7 +40,7 @@ def view_text(entry: View, image: CatalogImage, style: Style, zone: str) -> str:
     """
     if isinstance(entry, DisabledViewEntry):
         return f" {statement_of(str(entry.plain['text'])).query_text.strip()};"
-    then: Catalog
+    then: ObjectsAsThen
     if isinstance(entry, ViewEntry):
         definition = entry.view.definition
         then = StreamsAsThen(image, entry.objects, entry.used, entry.named)
@@ -86,7 +86,7 @@ def _source_catalog(source: SourceText, image: CatalogImage, zone: str) -> Defin
     return replace(_catalog(then, image, source.settings, zone), oids=dict(source.sequences))
 
 
-def _catalog(then: Catalog, image: CatalogImage, settings: SessionSettings, zone: str) -> DefinitionCatalog:
+def _catalog(then: ObjectsAsThen, image: CatalogImage, settings: SessionSettings, zone: str) -> DefinitionCatalog:
     def today(oid: int) -> RelationDescription | None:
         entry = image.by_oid(oid)
         return None if entry is None else entry.description

@@ -33,7 +33,7 @@ class Source:
     """An item of FROM that is no join.
 
     Attributes:
-        kind: 'relation', 'query', 'function', 'item' (of WITH), or 'values'.
+        kind: 'relation', 'query', 'function', 'item' (of WITH) or 'values'.
         called: its name in the text.
         name: its name today, without an alias.
         schema: of a relation, its schema today.
@@ -41,6 +41,7 @@ class Source:
         alias: as written, None without one.
         column_aliases: as written.
         query: of a query.
+        rows: of values.
         calls: of a function, the calls.
         has_ordinality: WITH ORDINALITY was written.
         lateral: LATERAL was written.
@@ -59,6 +60,7 @@ class Source:
     columns: list[SourceColumn]
     called_schema: str = ""
     query: SelectQuery | None = None
+    rows: tuple[tuple[Node, ...], ...] = ()
     calls: tuple[Node, ...] = ()
     has_ordinality: bool = False
     lateral: bool = False
@@ -333,10 +335,10 @@ class GroupNode:
 
 @dataclass(frozen=True, eq=False)
 class SelectBlock:
-    """A SELECT without the clauses that follow set operations, or VALUES.
+    """A SELECT without the clauses that follow set operations; VALUES is a SELECT of all columns of
+    its rows.
 
     Attributes:
-        rows: of VALUES.
         sources: all items of FROM, in order.
     """
 
@@ -349,7 +351,6 @@ class SelectBlock:
     group_distinct: bool = False
     having: Node | None = None
     windows: tuple[WindowNode, ...] = ()
-    rows: tuple[tuple[Node, ...], ...] = ()
     sources: tuple[Source, ...] = ()
 
 

@@ -30,12 +30,12 @@ from engine.system_catalog.deparse.nodes import (
 from engine.system_catalog.deparse.scopes import Level, Levels, level_of
 from engine.system_catalog.descriptions import description
 from sql.bind.queries.outputs import output_name
-from sql.catalog.catalog import Catalog, RelationDescription, SessionSettings
+from sql.catalog.catalog import KnowsSystem, RelationDescription, SessionSettings
 from sql.catalog.functions import FunctionDescription, visible_functions
 from sql.catalog.schemas import SYSTEM, find_relation, find_type
+from sql.errors import SqlError
 from sql.names.relation_keys import as_written, name_of, quoted_key, schema_of, written_schema
 from sql.parse import syntax
-from sql.parse.grammar.cursor import read_name
 from sql.parse.type_names import resolve_type
 from sql.types.datatypes import INT8, TEXT, UNKNOWN, SqlType, by_oid
 
@@ -60,7 +60,7 @@ class DefinitionCatalog:
         function: a user's function by its oid.
     """
 
-    then: Catalog
+    then: KnowsSystem
     today: Callable[[int], RelationDescription | None]
     written: SessionSettings
     shown_zone: str
@@ -74,10 +74,11 @@ class DefinitionCatalog:
 
     def relation_in_string(self, text: str) -> str:
         """Return the key of the relation that a string names, as it is called today, quoted."""
-        found = None
-        if text not in self.oids:
-            found = find_relation(read_name(text), self.then, self.written)
-        today = self.today(self.oids[text] if found is None and text in self.oids else found.oid if found else 0)
+        try:
+            oid = self.oids.get(text) or self.then.object_oid("regclass", text, self.written, None)
+        except SqlError:
+            return text
+        today = self.today(oid)
         return text if today is None else quoted_key(today.name)
 
     def resolve(self, written: syntax.TypeName) -> SqlType:
@@ -213,16 +214,13 @@ class QueryReader:
         kinds = [signatures.common_type([node.type for node in column]) for column in zip(*read, strict=True)]
         rows = tuple(tuple(reader.coerced(node, kind) for node, kind in zip(row, kinds, strict=True)) for row in read)
         columns = tuple((f"column{number}", kind) for number, kind in enumerate(kinds, 1))
-        source = Source(
-            "values", VALUES_NAME, "", "", None, (), [SourceColumn(name, name, kind) for name, kind in columns]
-        )
-        source.shown, source.shown_columns = VALUES_NAME, [name for name, _ in columns]
-        sorting = self.expressions((level_of(source), *outer))
-        outputs = Outputs(
-            sorting, tuple(TargetNode(Var(source, index, kind), name) for index, (name, kind) in enumerate(columns))
-        )
-        order = tuple(sorting.sort(outputs.item(item.expression), item) for item in query.order_by)
-        return self._with_counts(SelectQuery(SelectBlock((), rows=rows), columns, order_by=order), query, reader)
+        named_columns = [SourceColumn(name, name, kind) for name, kind in columns]
+        source = Source("values", VALUES_NAME, VALUES_NAME, "", None, (), named_columns, rows=rows)
+        targets = tuple(TargetNode(Var(source, index, kind), name) for index, (name, kind) in enumerate(columns))
+        outputs = Outputs(self.expressions((level_of(source), *outer)), targets)
+        order = tuple(outputs.reader.sort(outputs.item(item.expression), item) for item in query.order_by)
+        block = SelectBlock(targets, items=(source,), sources=(source,))
+        return self._with_counts(SelectQuery(block, columns, order_by=order), query, reader)
 
     def _with_counts(self, found: SelectQuery, query: syntax.Query, reader: ExpressionReader) -> SelectQuery:
         limit = None if query.limit is None else reader.coerced(reader.read(query.limit), INT8)

@@ -90,7 +90,14 @@ class QueryPrinter:
         if isinstance(query.body, SetNode):
             self._set(query.body, names, visible)
         else:
-            self._block(query.body, names or [name for name, _ in query.columns], visible)
+            own = [name for name, _ in query.columns]
+            rows = alone(query, query.body)
+            if rows and (names or own) == own:
+                page.level += CLAUSE_INDENT
+                page.write(" ")
+                self._values(rows)
+            else:
+                self._block(query.body, names or own, visible)
         if query.order_by:
             page.line(" ORDER BY ", -CLAUSE_INDENT, CLAUSE_INDENT, 1)
             shown.order(query.order_by, query.order_numbers)
@@ -155,20 +162,19 @@ class QueryPrinter:
         if is_nested:
             page.line(")")
 
+    def _values(self, rows: Sequence[Sequence[Node]]) -> None:
+        self.page.write("VALUES ")
+        for number, row in enumerate(rows):
+            self.page.write(", " * bool(number) + "(")
+            self.expressions().all(row, False, ",")
+            self.page.write(")")
+
     # SELECT
 
     def _block(self, block: SelectBlock, names: Sequence[str], visible: bool) -> None:
         page, shown = self.page, self.expressions()
         page.level += CLAUSE_INDENT
-        page.write(" ")
-        if block.rows:
-            page.write("VALUES ")
-            for number, row in enumerate(block.rows):
-                page.write(", " * bool(number) + "(")
-                shown.all(row, False, ",")
-                page.write(")")
-            return
-        page.write("SELECT" + " DISTINCT" * (block.distinct or bool(block.distinct_on)))
+        page.write(" SELECT" + " DISTINCT" * (block.distinct or bool(block.distinct_on)))
         if block.distinct_on:
             page.write(" ON (")
             for number, node in enumerate(block.distinct_on):
@@ -296,6 +302,10 @@ class QueryPrinter:
                 page.write("(")
                 self.inside(source.query, visible=True)
                 page.write(")")
+            case "values":
+                page.write("(")
+                self._values(source.rows)
+                page.write(")")
             case _:
                 calls: Sequence[Node] = source.calls
                 word = ""
@@ -309,6 +319,15 @@ class QueryPrinter:
             page.write(f" {quoted(source.shown)}")
         if source.shows_columns:
             page.write(_list(listed_columns(source)))
+
+
+def alone(query: SelectQuery, block: SelectBlock) -> Sequence[Sequence[Node]]:
+    """Return the rows of a query that VALUES can say, in the order of its columns; else none."""
+    values = block.sources[0] if block.sources else None
+    if values is None or values.kind != "values":
+        return ()
+    keys = (item.expression for item in query.order_by)
+    return values.rows if all(isinstance(key, Var) and key.source is values for key in keys) else ()
 
 
 def _using_name(column: Node, name: str) -> str:

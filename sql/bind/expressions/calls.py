@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from sql.bind.expressions import aggregates, time_functions, user_functions, windows
 from sql.bind.expressions.coerce import coerce, converted, explicit_cast, require_usual_form, result_type, unify
+from sql.bind.expressions.context import DEFAULTS
 from sql.bind.expressions.correlation import Closure
 from sql.bind.expressions.object_names import as_array, as_shown, catalog_call, place_in, placed_element
 from sql.bind.expressions.operators import binary, comparison_signature, finish, type_name, with_blanks
@@ -150,6 +151,17 @@ def with_sequence(node: FunctionCall) -> FunctionCall:
     return replace(node, arguments=(first.operand, *node.arguments[1:]))
 
 
+def sequence_name(binder: Binder, sequence: Expression) -> Expression:
+    """Return the name of a sequence as a text; in a view, that of the sequence which the name meant
+    when the view was made.
+    """
+    context = binder.context
+    is_name = isinstance(sequence, Literal) and sequence.type.family == "unknown" and sequence.value is not None
+    if is_name and context.settings.is_shared and binder.clause != DEFAULTS:
+        sequence = coerce(sequence, SqlType("regclass"), context)
+    return coerce(sequence, TEXT, context) if sequence.type.family == "regclass" else sequence
+
+
 def chosen(binder: Binder, node: FunctionCall) -> tuple[Signature, list[Expression]]:
     """Return the overload that a call means, and its arguments as they are written.
 
@@ -160,8 +172,8 @@ def chosen(binder: Binder, node: FunctionCall) -> tuple[Signature, list[Expressi
     if own:
         refuse_set_decorations(node)
     operands = user_functions.bound_operands(binder, node)
-    if name in SEQUENCES and operands and operands[0].type.family == "regclass":
-        operands[0] = coerce(operands[0], TEXT, binder.context)
+    if name in SEQUENCES and operands:
+        operands[0] = sequence_name(binder, operands[0])
     if name == "octet_length":
         operands = [with_blanks(operand) for operand in operands]
     families = [as_array(operand).type.family for operand in operands]

@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import TypeVar
 
 from sql.bind.expressions.context import BindContext
-from sql.bind.expressions.object_names import from_texts, known_oids, names_objects, scalar, to_texts
+from sql.bind.expressions.object_names import constant_oids, from_texts, names_objects, scalar, to_texts
 from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError, not_supported
 from sql.functions.overloads import element_family
@@ -142,7 +142,7 @@ def coerce_literal(literal: Literal, target: SqlType, context: BindContext, expl
         return Literal(None, kind, position)
     text = str(literal.value)
     if names_objects(target):
-        return known_oids(text, target, context.catalog, context.settings, position)
+        return constant_oids(text, target, context, position)
     clock = clock_value(text, target, context, position)
     if clock is not None:
         return clock

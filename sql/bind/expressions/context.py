@@ -46,6 +46,9 @@ class KnownTable:
 
 CommonTables = dict[str, KnownTable]
 
+# The clause of a column's or a parameter's DEFAULT.
+DEFAULTS = "DEFAULT expressions"
+
 
 class QueryBinders(NamedTuple):
     """The functions of `sql.bind.queries.query` that bind a whole query, and one side of a set
@@ -66,6 +69,8 @@ class References:
         columns: (oid of the relation, attnum), also where an engine will not read the column; an
             attnum of 0 is the whole row as a value.
         types: (key, oid) of the database's own types.
+        texts: (type and name, oid) of the names in constants of regclass and the like; not those
+            in functions' bodies.
         running: the oids of the functions whose bodies are being bound, outermost first.
         used: (key, oid) of all users' functions that are called, in bodies too.
         below: the same of the ordinary views that are read.
@@ -74,6 +79,7 @@ class References:
 
     columns: set[tuple[int, int]] = field(default_factory=set)
     types: set[tuple[str, int]] = field(default_factory=set)
+    texts: set[tuple[str, int]] = field(default_factory=set)
     running: list[int] = field(default_factory=list)
     used: set[tuple[str, int]] = field(default_factory=set)
     below: set[tuple[str, int]] = field(default_factory=set)
@@ -86,8 +92,8 @@ class References:
 
     @property
     def objects(self) -> frozenset[tuple[str, int]]:
-        """All functions and types that the text names."""
-        return frozenset(self.used | self.types)
+        """All functions, types and other objects that the text names."""
+        return frozenset(self.used | self.types | self.texts)
 
 
 @dataclass

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sql.bind.expressions.context import BindContext
-from sql.catalog.catalog import Catalog, KnowsSystem, SessionSettings
+from sql.catalog.catalog import Catalog, KnowsSystem, SessionSettings, name_in_text
 from sql.errors import not_supported
 from sql.functions.catalog import BY_CANONICAL, NAME_FORMS, is_text
 from sql.tree.expressions import Call, Case, Cast, Expression, Literal
@@ -32,6 +32,17 @@ def names_objects(kind: SqlType) -> bool:
 def scalar(kind: SqlType) -> SqlType:
     """Return the type of the elements of an array, for a scalar its own type."""
     return kind.element if kind.is_array else kind
+
+
+def constant_oids(text: str, kind: SqlType, context: BindContext, position: int | None) -> Literal:
+    """Return the value of a name, or of an array of names, in a statement's text, which notes it.
+
+    Raises the error of a name of nothing.
+    """
+    value = known_oids(text, kind, context.catalog, context.settings, position)
+    if isinstance(value.value, int) and not context.references.running:
+        context.references.texts.add((name_in_text(kind.family, text), value.value))
+    return value
 
 
 def known_oids(
@@ -58,7 +69,8 @@ def _system(catalog: Catalog | None, kind: SqlType, position: int | None) -> Kno
 def to_texts(value: Expression, context: BindContext, position: int | None) -> Expression:
     """Return oids as the texts by which their type shows them: a text, or an array of texts."""
     kind = value.type
-    if isinstance(value, Literal) and isinstance(value.value, int):
+    # A definition shows the names of the day on which it is read.
+    if isinstance(value, Literal) and isinstance(value.value, int) and not context.settings.is_shared:
         shown = _system(context.catalog, kind, position).object_name(kind.family, value.value, context.settings)
         return Literal(shown, TEXT, value.position)
     form = NAME_FORMS[f"{scalar(kind).family} out{'s' if kind.is_array else ''}"]
@@ -70,7 +82,7 @@ def from_texts(value: Expression, target: SqlType, context: BindContext, positio
     """Return names as oids; the value is a text or, for an array of oids, an array of texts."""
     if isinstance(value, Literal) and isinstance(value.value, str) and not target.is_array:
         if target.family != "regclass" or not value.value.isdecimal():
-            return known_oids(value.value, target, context.catalog, context.settings, position)
+            return constant_oids(value.value, target, context, position)
     form = NAME_FORMS[f"{scalar(target).family} in{'s' if target.is_array else ''}"]
     context.stable = True
     return Call(form.canonical, (value,), target, position, "")

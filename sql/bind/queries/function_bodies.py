@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sql.bind.expressions.binder import Binder
 from sql.bind.expressions.coerce import coerce
-from sql.bind.expressions.context import BindContext, ParameterTypes, References
+from sql.bind.expressions.context import DEFAULTS, BindContext, ParameterTypes, References
 from sql.bind.expressions.scope import Scope
 from sql.bind.expressions.source_positions import start_of
 from sql.bind.expressions.user_functions import BodyParameters, bound_body
@@ -33,7 +33,7 @@ def check_function(function: FunctionDescription, catalog: Catalog, settings: Se
 def check_default(item: Syntax, argument: FunctionArgument, catalog: Catalog, settings: SessionSettings) -> None:
     """Bind the default of an argument. Raises 42P10, 42804, and 0A000."""
     context = BindContext(catalog, settings, ParameterTypes(None), QUERIES)
-    bound = Binder(Scope(), context, "DEFAULT expressions").bind(item)
+    bound = Binder(Scope(), context, DEFAULTS).bind(item)
     for node in walk(bound):
         if isinstance(node, Subquery):
             raise SqlError("0A000", "cannot use subquery in DEFAULT expression", node.position)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from sql.bind.expressions.binder import Binder
 from sql.bind.expressions.coerce import refuse_wide_numbers
-from sql.bind.expressions.context import BindContext, ParameterTypes, References
+from sql.bind.expressions.context import DEFAULTS, BindContext, ParameterTypes, References
 from sql.bind.expressions.correlation import Passage
 from sql.bind.expressions.scope import Scope
 from sql.bind.expressions.source_positions import start_of
@@ -143,7 +143,7 @@ def bind_default(
     references = References() if references is None else references
     context = BindContext(catalog, settings.shared(), ParameterTypes(), QUERIES, references=references)
     column = ColumnDescription(definition.name, definition.type, definition.not_null)
-    binder = Binder(Scope(), context, "DEFAULT expressions")
+    binder = Binder(Scope(), context, DEFAULTS)
     try:
         bound = binder.bind(definition.default)
     except SqlError as error:
