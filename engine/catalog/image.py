@@ -9,7 +9,7 @@ write.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -85,6 +85,11 @@ class ViewEntry:
     zone: str = ""
     followers: frozenset[int] = frozenset()
     objects: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def plan(self) -> Plan:
+        """The pipelines up to its rows."""
+        return self.view.plan
 
 
 @dataclass(frozen=True)
@@ -209,6 +214,13 @@ class QueryViewEntry:
     columns: frozenset[tuple[int, int]]
     states: tuple[ViewEntry, ...] = ()
     followers: frozenset[int] = frozenset()
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The pipelines of its states and above them; a view over streams has it."""
+        assert self.description.query is not None, self.description.name
+        names = [state.description.name for state in self.states]
+        return over([state.plan for state in self.states], names, self.description.query.root)
 
 
 @dataclass(frozen=True)
@@ -471,16 +483,6 @@ def states_of(entry: Entry) -> tuple[ViewEntry, ...]:
 def columns_named(entry: Entry) -> frozenset[tuple[int, int]]:
     """Return the (oid, attnum) that the text of a view names."""
     return entry.columns if isinstance(entry, ViewEntry | QueryViewEntry) else frozenset()
-
-
-def plan_of(entry: ViewEntry | QueryViewEntry, names: Sequence[str]) -> Plan:
-    """Return the plan of a view over streams. names: of its states in the query above them."""
-    plans = [state.view.plan for state in states_of(entry)]
-    query = entry.description.query
-    if query is None:
-        return plans[0]
-    scanned = (state.description.name for state in states_of(entry))
-    return over(plans, dict(zip(scanned, names, strict=True)), query.root)
 
 
 def in_states(entry: Entry, states: tuple[ViewEntry, ...]) -> Entry:

@@ -21,7 +21,6 @@ from engine.catalog.image import (
     QueryViewEntry,
     ViewEntry,
     in_states,
-    plan_of,
     states_of,
 )
 from engine.ddl.definitions import require_free
@@ -125,7 +124,7 @@ def _likeness(view: View) -> object:
     states = states_of(view)
     columns = [(column.name, column.type) for column in view.description.columns]
     choices = [(state.view.definition.joins, state.active) for state in states]
-    return columns, choices, plan_of(view, [str(number) for number, _ in enumerate(states)])
+    return columns, choices, view.plan
 
 
 def renamed_columns(entry: View, change: TableChange) -> list[str]:

@@ -11,15 +11,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.catalog.image import CatalogImage, QueryViewEntry, plan_of
+from engine.catalog.image import CatalogImage, QueryViewEntry
 from engine.ddl.definitions import Drafts, ViewDraft, creating_settings, drafted
 from engine.ddl.query_views import reads_stream
 from engine.ddl.view_replacing import replacing_lines
 from engine.scans.engines import QueryEngines
-from engine.scans.query_view_cache import over_groups, whole_query, with_whole_views
+from engine.scans.query_view_cache import over_groups, with_whole_views
 from engine.scans.scans import ScanSettings, is_folded, streams_among
 from engine.scans.upper import is_for_spark, is_work
 from engine.statements.explain_analyze import SHARED, Facts, facts_now, ms
@@ -38,26 +37,27 @@ from sql.tree.relations import BoundQuery, Relation, Scan
 from sql.tree.walks import rewrite_everywhere, scans
 from sql.values.booleans import parse_bool
 from views.codegen.state_size import bytes_per_group, kernel_file_name
-from views.explain.drawing import STREAM, Running, Shown, dot_lines, fact_lines, json_form, shown_plan, shown_query
+from views.explain.drawing import STREAM, Above, Shown, dot_lines, fact_lines, json_form, shown_plan, shown_query
 from views.explain.pipelines import (
     EMBEDDED,
+    Strand,
     engine_of,
-    explain_plan,
     explain_select,
+    plan_lines,
     relation_lines,
     sql_lines,
     stream_lines,
 )
-from views.model.plan import over
+from views.model.plan import Plan, over
 from views.model.text import identifier
 from views.plan.parts import without_parts
-from views.plan.planner import PlannedView
-from views.plan.prepare import Prepared
 from views.upkeep.stream_grouping import StreamGrouping, cut_groupings
 from views.upkeep.view import ContinuousView
 
 if TYPE_CHECKING:
     from engine.execution.identity import Identity
+
+RETROACTIVE = "Tables are joined with the groups, so that a change counts for all rows (stream_join = retroactive)"
 
 
 @dataclass(frozen=True)
@@ -114,11 +114,12 @@ def explain(
     form = statement.options.get("format", "text")
     if isinstance(explained, CreateView) and reads_stream(bound, image):
         drafts = drafted(explained, bound, image, settings)
+        plan, strands = planned_drafts(drafts, engines)
         if form != "text":
-            return in_form(form, shown_definition(drafts, scanning, engines), None)
-        if drafts.over is None:
-            return [*told, *plan_lines(drafts.states[0], engines)]
-        return [*told, *split_lines(explained, drafts, scanning, engines)]
+            return in_form(form, shown_plan(plan, strands, engines.upper, above_in(scanning, engines, {})), None)
+        eager = () if drafts.over is None else drafts.over.eager
+        told += above_lines(plan, strands, eager, scanning, engines)
+        return [*told, *plan_lines(plan, strands, engines.upper)]
     if uses_sequences(bound.root):
         bound = replace(bound, root=in_session(bound.root, SequenceSession(image)))
     entries = [entry for name in sorted(bound.relations) if (entry := image.state(name)) is not None]
@@ -139,12 +140,10 @@ def explain(
     lines += [
         f'View {identifier(name)}: groups by the time zone "{zone}" of its creator' for name, zone in zones.items()
     ]
-    lines += [line for whole in wholes for line in whole_lines(whole, image, scanning, engines)]
+    lines += [line for whole in wholes for line in whole_lines(whole, scanning, engines)]
     if measured is not None or is_on(statement, "verbose"):
         for view, known in facts.items():
-            planned = PlannedView(view.plan, view.schema, view.time_dependent, ())
-            kernel = view.state.kernel_paths[0]
-            lines += explain_plan(planned, view.identity, kernel, engines.upper)
+            lines += plan_lines(view.plan, [running(view, known)], engines.upper)
             head = "Now:" if measured is None else "Measured:"
             lines += [head, *fact_lines(shown_running(view, engines, known))]
     if measured is not None:
@@ -183,9 +182,10 @@ def upper_lines(root: Relation, scanning: ScanSettings, engines: QueryEngines) -
     return ["  " + line for line in [*relation_lines(root), *sql_lines(upper_sql(root, scanning, engines))]]
 
 
-def whole_lines(whole: QueryViewEntry, image: CatalogImage, scanning: ScanSettings, engines: QueryEngines) -> list[str]:
+def whole_lines(whole: QueryViewEntry, scanning: ScanSettings, engines: QueryEngines) -> list[str]:
     """Return the lines on the work above the parts of a view of several."""
-    root = labelled(whole_query(whole).root, image)
+    root = whole.plan.query([state.view.label for state in whole.states])
+    assert root is not None, whole.description.name
     name = identifier(whole.description.name)
     made = engines.wholes.made(whole)
     return [
@@ -211,16 +211,20 @@ def shown_whole(
 
     left: the views that are not shown yet.
     """
-    views = [state.view for state in whole.states]
     made = engines.wholes.made(whole)
     known = {} if made is None else {"Rows": made[0], "Upper Time": ms(made[1])}
+    strands = [running(state.view, left.pop(state.view)) for state in whole.states]
+    return shown_plan(whole.plan, strands, engines.upper, above_in(scanning, engines, known))
+
+
+def above_in(scanning: ScanSettings, engines: QueryEngines, facts: Mapping[str, object]) -> Above:
+    """Return what tells the engine of a query above states, with these facts."""
 
     def above(root: Relation) -> tuple[str, dict[str, object]]:
         texts = upper_sql(root, scanning, engines)
-        return engine_of(texts), {"View": whole.description.name, **texts, **known}
+        return engine_of(texts), {**texts, **facts}
 
-    streams = [running(view, engines, left.pop(view)) for view in views]
-    return shown_plan(plan_of(whole, [view.label for view in views]), streams, engines.upper, above)
+    return above
 
 
 def groups_line(view: ContinuousView, facts: Facts) -> str:
@@ -247,15 +251,14 @@ def in_form(form: str, shown: Shown, measured: Measured | None) -> list[str]:
     return [json.dumps([plan], indent=2)]
 
 
-def running(view: ContinuousView, engines: QueryEngines, facts: Facts) -> Running:
-    """Return what is known of an existing view."""
-    kernel = f"{engines.kernels.folder.name}/{view.state.kernel_paths[0].name}"
-    return Running(view.label, kernel, view.definition.joins.stream_join, facts)
+def running(view: ContinuousView, facts: Facts) -> Strand:
+    """Return what is known of an existing state."""
+    return Strand(view.identity, view.state.kernel_paths[0], view.time_dependent, facts)
 
 
 def shown_running(view: ContinuousView, engines: QueryEngines, facts: Facts) -> Shown:
     """Return the pipelines of an existing view of one stream."""
-    return shown_plan(view.plan, [running(view, engines, facts)], engines.upper, nothing_above)
+    return shown_plan(view.plan, [running(view, facts)], engines.upper, nothing_above)
 
 
 def nothing_above(_: Relation) -> tuple[str, dict[str, object]]:
@@ -263,79 +266,49 @@ def nothing_above(_: Relation) -> tuple[str, dict[str, object]]:
     raise AssertionError("one state is read by no query")
 
 
-def planned_draft(draft: ViewDraft, engines: QueryEngines) -> tuple[PlannedView, Path, str]:
-    """Return the plan of a view that is not made, its kernel, and the views with which it would
-    share its stream pipeline.
+def planned_draft(draft: ViewDraft, engines: QueryEngines) -> tuple[Plan, Strand]:
+    """Return the plan of a state that is not made, with its kernel, and the views with which it
+    would share its stream pipeline.
     """
     planned, twin = draft.plan()
-    if twin is None:
-        return planned, engines.kernels.folder / kernel_file_name(planned.plan.stream), ""
-    image = draft.image
-    others = [view for view in image.views_over(twin.stream_name) if view.state.takes_rows_of(twin.state)]
-    names = ", ".join(view.label for view in others if view in image.taking_rows)
-    return planned, twin.state.kernel_paths[0], names
+    kernel, notes = engines.kernels.folder / kernel_file_name(planned.plan.stream), draft.zone_notices
+    facts: Facts = {}
+    if twin is not None:
+        image, kernel = draft.image, twin.state.kernel_paths[0]
+        others = [view for view in image.views_over(twin.stream_name) if view.state.takes_rows_of(twin.state)]
+        names = ", ".join(view.label for view in others if view in image.taking_rows)
+        if names:
+            facts = {STREAM: {SHARED: names}}
+            notes += (f"Its stream pipeline is that of view {names}: a row is folded once for all of them",)
+    return planned.plan, Strand(draft.identity, kernel, planned.time_dependent, facts, notes)
 
 
-def shown_definition(drafts: Drafts, scanning: ScanSettings, engines: QueryEngines) -> Shown:
-    """Return the pipelines of a view that is not made."""
-    plans, streams = [], []
-    for draft in drafts.states:
-        planned, kernel, shared = planned_draft(draft, engines)
-        facts: Facts = {STREAM: {SHARED: shared}} if shared else {}
-        name = f"{kernel.parent.name}/{kernel.name}"
-        plans.append(planned.plan)
-        streams.append(Running(draft.identity.label, name, draft.definition.joins.stream_join, facts))
+def planned_drafts(drafts: Drafts, engines: QueryEngines) -> tuple[Plan, list[Strand]]:
+    """Return the plan of a view that is not made."""
+    planned = [planned_draft(draft, engines) for draft in drafts.states]
+    strands, plans = [strand for _, strand in planned], [plan for plan, _ in planned]
     if drafts.over is None:
-        return shown_plan(plans[0], streams, engines.upper, nothing_above)
-    rest = rest_of(drafts.over, drafts.states)
-
-    def above(root: Relation) -> tuple[str, dict[str, object]]:
-        texts = upper_sql(root, scanning, engines)
-        return engine_of(texts), {**texts}
-
-    return shown_plan(over(plans, {}, rest), streams, engines.upper, above)
-
-
-def plan_lines(draft: ViewDraft, engines: QueryEngines) -> list[str]:
-    """Return the plan of a view of one stream."""
-    planned, kernel, shared = planned_draft(draft, engines)
-    lines = [*explain_plan(planned, draft.identity, kernel, engines.upper), *draft.zone_notices]
-    if shared:
-        lines.append(f"Its stream pipeline is that of view {shared}: a row is folded once for all of them")
-    return lines
-
-
-def rest_of(over: Prepared, states: Sequence[ViewDraft]) -> Relation:
-    """Return the query that reads the states of a view over several."""
-    rest = without_parts(over.root, over.parts, [state.identity.label for state in states])
+        return plans[0], strands
+    labels = [strand.identity.label for strand in strands]
     # As this session would read it.
-    return with_zone(rest, states[0].definition.settings.time_zone)
+    zone = drafts.states[0].definition.settings.time_zone
+    return over(plans, labels, with_zone(without_parts(drafts.over.root, drafts.over.parts, labels), zone)), strands
 
 
-def split_lines(statement: CreateView, drafts: Drafts, scanning: ScanSettings, engines: QueryEngines) -> list[str]:
-    """Return the plan of a view over several groupings of streams: the query above, and the
-    continuous view of each.
-    """
-    assert drafts.over is not None
-    parts, eager = drafts.states, drafts.over.eager
-    rest = rest_of(drafts.over, parts)
-    count = "a grouping" if len(parts) == 1 else f"{len(parts)} groupings"
-    lines = [
-        f"View {identifier(statement.name)} over {count} of streams, kept for it as parts; for each version of these runs",
-        *retroactive_lines(parts),
-        *(group.replace("eager", "Eager", 1) for group in eager),
-        *upper_lines(rest, scanning, engines),
-    ]
-    for part in parts:
-        lines += plan_lines(part, engines)
-    return lines
-
-
-def retroactive_lines(parts: Sequence[ViewDraft]) -> list[str]:
-    """Return the lines on stream_join and the tables, if these are joined above the groupings."""
-    if parts[0].definition.joins.stream_join != "retroactive":
+def above_lines(
+    plan: Plan, strands: Sequence[Strand], eager: Sequence[str], scanning: ScanSettings, engines: QueryEngines
+) -> list[str]:
+    """Return the lines on the query above the states of a plan, none for a plan without one."""
+    root, view = plan.query([strand.identity.label for strand in strands]), strands[0].identity.view
+    if root is None:
         return []
-    return ["Tables are joined with the groups, so that a change counts for all rows (stream_join = retroactive)"]
+    count = "a grouping" if len(strands) == 1 else f"{len(strands)} groupings"
+    return [
+        f"View {identifier(view.name)} over {count} of streams, kept for it as parts; for each version of these runs",
+        *([RETROACTIVE] if view.joins.stream_join == "retroactive" else []),
+        *(group.replace("eager", "Eager", 1) for group in eager),
+        *upper_lines(root, scanning, engines),
+    ]
 
 
 def select_lines(

@@ -43,9 +43,10 @@ class Scan:
 
     Attributes:
         kind: 'stream', 'view' (continuous), 'table' (durable), 'groups' (the output of a pipeline),
-            'rows' (an Arrow table that a statement has made, such as the rows to insert),
-            'statistics' (the server's numbers), or 'recursive' (the rows that the last step of the
-            `Recursive` of that name has found).
+            'state' (in the plan of a view, the rows of the state whose id is the name), 'rows' (an
+            Arrow table that a statement has made, such as the rows to insert), 'statistics' (the
+            server's numbers), or 'recursive' (the rows that the last step of the `Recursive` of
+            that name has found).
     """
 
     name: str

@@ -21,7 +21,7 @@ from sql.parse.statements.create_view import CreateView
 from sql.tree.relations import Relation
 from sql.types.datatypes import BOOL, DATE, FLOAT8, INT4, INT8, TEXT, TIMESTAMP, TIMESTAMPTZ, SqlType, numeric
 from views.codegen.state_size import kernel_file_name
-from views.explain.pipelines import explain_plan
+from views.explain.pipelines import Strand, plan_lines
 from views.model.definition import define_view, only_state
 from views.model.protocols import TableExport
 from views.plan.hand_over import hand_over
@@ -92,7 +92,8 @@ def answer(text: str) -> list[str]:
         definition = define_view(statement, 16385, SETTINGS)
         planned = plan_view(definition, bind_query(statement.query, Relations(), SETTINGS))
         kernel = Path("kernels") / kernel_file_name(planned.plan.maintained)
-        lines = explain_plan(planned, only_state(definition), kernel, NoSpark())
+        strand = Strand(only_state(definition), kernel, planned.time_dependent)
+        lines = plan_lines(planned.plan, [strand], NoSpark())
     except SqlError as error:
         extra = [f"{word}:  {value}" for word, value in (("DETAIL", error.detail), ("HINT", error.hint)) if value]
         return [f"ERROR:  {error.sqlstate}: {error.message}", *extra]

@@ -14,16 +14,13 @@ from typing import Any
 
 from sql.tree.relations import Relation
 from views.codegen.state_size import bytes_per_group, kept_columns
-from views.explain.pipelines import computed_texts, engine_of, relation_lines, step_lines, stream_lines
+from views.explain.pipelines import Strand, computed_texts, engine_of, relation_lines, step_lines, stream_lines
 from views.model.nodes import FinishStep, Probe, QueryAbove, StreamPipeline, UpperPipeline
 from views.model.plan import Plan
 from views.model.protocols import UpperExecutor
 from views.model.text import identifier
 
 COLOURS = {"static": "#b3cde3", "stream": "#ccebc5", "upper": "#fbb4ae", "query": "#ffffff"}
-# What is measured: facts by the title of a pipeline.
-Actual = Mapping[str, Mapping[str, object]]
-
 STREAM, FINISH, UPPER, TAIL = "Stream pipeline", "Finish step", "Upper pipeline", "Tail pipeline"
 TITLES = {"stream": STREAM, "finish": FINISH, "upper": UPPER, "tail": TAIL}
 
@@ -46,56 +43,40 @@ class Shown:
     inputs: Sequence[Shown] = ()
 
 
-@dataclass(frozen=True)
-class Running:
-    """A stream pipeline and those above it up to its rows, as they run.
-
-    Attributes:
-        name: of the view, or of its state.
-        kernel: the file of the stream pipeline.
-        stream_join: as chosen.
-    """
-
-    name: str
-    kernel: str
-    stream_join: str
-    actual: Actual
-
-
 # Returns the engine of a query above states, and facts about it.
 Above = Callable[[Relation], tuple[str, Mapping[str, object]]]
 
 
-def shown_plan(plan: Plan, streams: Sequence[Running], executor: UpperExecutor, above: Above) -> Shown:
-    """Return the pipelines of a view. streams: what is known of each of its stream pipelines."""
-    made: dict[int, Shown] = {}
-    waiting = list(streams)
-    running = waiting[0]
-    for pipeline in plan.pipelines:
-        work, inputs = pipeline.work, [made[state] for state in pipeline.inputs]
+def shown_plan(plan: Plan, strands: Sequence[Strand], executor: UpperExecutor, above: Above) -> Shown:
+    """Return the pipelines of a plan. strands: what is known of each of its stream pipelines."""
+    by_output = {pipeline.output: pipeline for pipeline in plan.pipelines}
+
+    def shown(state: int, strand: Strand) -> Shown:
+        work, inputs = by_output[state].work, [shown(read, strand) for read in by_output[state].inputs]
         if isinstance(work, Probe):
-            found = shown_static(work, executor, waiting[0].stream_join)
-        elif isinstance(work, QueryAbove):
-            engine, facts = above(work.relation)
-            lines = relation_lines(work.relation)
-            found = Shown("upper", UPPER, "for each version of its parts", engine, lines, facts, inputs)
-        else:
-            running = waiting.pop(0) if pipeline.kind == "stream" else running
-            found = shown_work(pipeline.kind, work, running, executor, inputs)
-        made[pipeline.output] = found
-    return made[plan.pipelines[-1].output]
+            return shown_static(work, executor, strand.stream_join)
+        assert not isinstance(work, QueryAbove), "a query is above the rows of states"
+        return shown_work(by_output[state].kind, work, strand, executor, inputs)
+
+    found = [shown(state, strand) for state, strand in zip(plan.yielded, strands, strict=True)]
+    query = plan.query([strand.identity.label for strand in strands])
+    if query is None:
+        return found[0]
+    engine, known = above(query)
+    facts = {"View": strands[0].identity.view.name, **known}
+    return Shown("upper", UPPER, "for each version of its parts", engine, relation_lines(query), facts, found)
 
 
 def shown_work(
     kind: str,
     work: StreamPipeline | FinishStep | UpperPipeline,
-    running: Running,
+    strand: Strand,
     executor: UpperExecutor,
     inputs: Sequence[Shown],
 ) -> Shown:
     """Return a pipeline of one stream."""
     title, runs = TITLES[kind], "on each refresh"
-    facts: dict[str, object] = {"View": running.name}
+    facts: dict[str, object] = {"View": strand.identity.label}
     engine, shown_kind = "kernel", "upper"
     match work:
         case StreamPipeline():
@@ -105,7 +86,7 @@ def shown_work(
                 **({"Computed before the Kernel": computed} if computed else {}),
                 "State Columns": [{"Column": text, "Bytes": size} for text, size in kept_columns(work)],
                 "Bytes per Group": bytes_per_group(work),
-                "Kernel": running.kernel,
+                "Kernel": strand.file,
             }
             lines, shown_kind, runs = stream_lines(work), "stream", "on each insert"
         case FinishStep():
@@ -114,7 +95,7 @@ def shown_work(
             texts = executor.explain(work.relation)
             facts |= texts
             engine, lines = engine_of(texts), relation_lines(work.relation)
-    return Shown(shown_kind, title, runs, engine, lines, {**facts, **running.actual.get(title, {})}, inputs)
+    return Shown(shown_kind, title, runs, engine, lines, {**facts, **strand.actual.get(title, {})}, inputs)
 
 
 def shown_static(probe: Probe, executor: UpperExecutor, stream_join: str) -> Shown:

@@ -8,6 +8,7 @@ Runs nothing and changes nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -34,16 +35,18 @@ from sql.tree.walks import is_known, relation_names, scans
 from views.codegen.expressions import text_of
 from views.codegen.state_size import kept_lines
 from views.codegen.support import computed_columns
-from views.model.definition import StateDefinition, ViewDefinition
+from views.model.definition import StateDefinition
 from views.model.nodes import FinishStep, Probe, QueryAbove, StreamPipeline, UpperPipeline
-from views.model.plan import Pipeline
+from views.model.plan import Pipeline, Plan
 from views.model.protocols import UpperExecutor
 from views.model.text import aggregate_text, expression_text, identifier, key_text, window_text
 from views.model.trees import inputs
-from views.plan.planner import PlannedView
 from views.upkeep.view import ContinuousView
 
 INDENT = "  "
+# What is measured: facts by the title of a pipeline.
+Actual = Mapping[str, Mapping[str, object]]
+
 EMBEDDED = "the embedded engine (DuckDB)"
 
 
@@ -54,29 +57,58 @@ class QueryPrinter(Protocol):
         """Return the SQL text of `root`."""
 
 
-def explain_plan(planned: PlannedView, identity: StateDefinition, kernel: Path, executor: UpperExecutor) -> list[str]:
-    """Return the pipelines up to the rows of a state, the last to run first.
+@dataclass(frozen=True)
+class Strand:
+    """Facts about a stream pipeline of a plan and those above it, up to their rows.
 
-    kernel: the file of the stream pipeline.
+    Attributes:
+        identity: of the state.
+        kernel: the file of the stream pipeline.
+        is_time_dependent: no version of the rows can be used again.
+        actual: what is measured.
+        notes: for people, below all pipelines.
     """
-    plan, definition, number = planned.plan, identity.view, identity.number
-    name = identifier(definition.name)
+
+    identity: StateDefinition
+    kernel: Path
+    is_time_dependent: bool
+    actual: Actual = field(default_factory=dict)
+    notes: Sequence[str] = ()
+
+    @property
+    def stream_join(self) -> str:
+        """The state of tables that rows of the stream meet, as chosen."""
+        return self.identity.view.joins.stream_join
+
+    @property
+    def file(self) -> str:
+        """The kernel as people read it."""
+        return f"{self.kernel.parent.name}/{self.kernel.name}"
+
+
+def plan_lines(plan: Plan, strands: Sequence[Strand], executor: UpperExecutor) -> list[str]:
+    """Return the pipelines of a plan up to the rows above each stream pipeline, the last to run
+    first.
+    """
+    pairs = zip(plan.yielded, strands, strict=True)
+    return [line for state, strand in pairs for line in strand_lines(plan.below(state), strand, executor)]
+
+
+def strand_lines(pipelines: Sequence[Pipeline], strand: Strand, executor: UpperExecutor) -> list[str]:
+    """Return the pipelines up to the rows of a state, the last to run first, below a head."""
+    name, number = identifier(strand.identity.view.name), strand.identity.number
     head = f"Continuous view {name}" if number is None else f"Part {number + 1} of view {name}"
-    lines = [f"{head} over stream {identifier(plan.stream.stream)}"]
-    by_output = {pipeline.output: pipeline for pipeline in plan.pipelines}
-
-    def add(pipeline: Pipeline) -> None:
-        lines.extend(pipeline_lines(pipeline, definition, kernel, executor))
-        for state in pipeline.inputs:
-            add(by_output[state])
-
-    add(plan.pipelines[-1])
-    if plan.upper_tables:
-        tables = ", ".join(identifier(name) for name in sorted(plan.upper_tables))
-        lines.append(f"A read refreshes when a statement has changed table {tables}, too")
-    if planned.time_dependent:
+    (stream,) = (one for pipeline in pipelines if pipeline.kind == "stream" for one in pipeline.sources)
+    lines = [f"{head} over stream {identifier(stream)}"]
+    for pipeline in pipelines:
+        lines += pipeline_lines(pipeline, strand, executor)
+    tables = sorted({name for pipeline in pipelines if pipeline.kind == "upper" for name in pipeline.sources})
+    if tables:
+        names = ", ".join(map(identifier, tables))
+        lines.append(f"A read refreshes when a statement has changed table {names}, too")
+    if strand.is_time_dependent:
         lines.append("Every read refreshes: something above the stream pipeline uses now()")
-    return lines
+    return [*lines, *strand.notes]
 
 
 # What the title of a pipeline says, by its kind; the others say more.
@@ -86,8 +118,8 @@ TITLES = {
 }
 
 
-def pipeline_lines(pipeline: Pipeline, definition: ViewDefinition, kernel: Path, executor: UpperExecutor) -> list[str]:
-    """Return a pipeline of a continuous view, without those whose states it reads."""
+def pipeline_lines(pipeline: Pipeline, strand: Strand, executor: UpperExecutor) -> list[str]:
+    """Return a pipeline below the rows of a state, without those whose states it reads."""
     work = pipeline.work
     match work:
         case FinishStep():
@@ -98,13 +130,12 @@ def pipeline_lines(pipeline: Pipeline, definition: ViewDefinition, kernel: Path,
             return [f"Upper pipeline: on each refresh, in {engine_of(texts)}", *_indented(lines)]
         case StreamPipeline():
             computed = (f"Computed before the kernel: {text}" for text in computed_texts(work))
-            file = f"Kernel: {kernel.parent.name}/{kernel.name}"
-            lines = [*stream_lines(work), *computed, *kept_lines(work), file]
+            lines = [*stream_lines(work), *computed, *kept_lines(work), f"Kernel: {strand.file}"]
             return ["Stream pipeline: on each insert, in kernels", *_indented(lines)]
         case Probe():
-            return static_lines(work, executor, definition.joins.stream_join)
+            return static_lines(work, executor, strand.stream_join)
         case QueryAbove():
-            return ["Upper pipeline: for each version of its parts", *_indented(relation_lines(work.relation))]
+            raise AssertionError("a query is above the rows of states")
 
 
 def engine_of(texts: Mapping[str, str]) -> str:

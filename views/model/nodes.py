@@ -106,7 +106,7 @@ class QueryAbove:
     """The work above several states, done for each version of these and of tables.
 
     Attributes:
-        relation: a query, in which a scan of kind 'view' reads what is finished of each state.
+        relation: a query, in which a scan of kind 'state' reads the rows of a state, by its id.
     """
 
     relation: Relation

@@ -7,7 +7,7 @@ plans.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -69,7 +69,7 @@ class Pipeline:
             case UpperPipeline():
                 return self.work.tables
             case QueryAbove():
-                return frozenset(scan.name for scan in scans(self.work.relation) if scan.kind != "view")
+                return frozenset(scan.name for scan in scans(self.work.relation) if scan.kind != "state")
         return frozenset()
 
 
@@ -97,8 +97,35 @@ class Plan:
         """Return the pipelines of a kind."""
         return [pipeline for pipeline in self.pipelines if pipeline.kind == kind]
 
-    # What follows is for a plan with one stream pipeline, which is a chain. Each state of a view
-    # over several streams is kept by such a chain.
+    @cached_property
+    def yielded(self) -> tuple[int, ...]:
+        """The ids of the states with the rows above each stream pipeline, in their order."""
+        last = self.pipelines[-1]
+        return last.inputs if isinstance(last.work, QueryAbove) else (last.output,)
+
+    def below(self, state: int) -> tuple[Pipeline, ...]:
+        """Return the pipeline that leaves a state, and then those whose states it reads."""
+        (own,) = (pipeline for pipeline in self.pipelines if pipeline.output == state)
+        return (own, *(pipeline for read in own.inputs for pipeline in self.below(read)))
+
+    def query(self, names: Sequence[str]) -> Relation | None:
+        """Return the query above the rows of all stream pipelines, None: there is none.
+
+        names: of the views that the query scans in the places of these rows.
+        """
+        work = self.pipelines[-1].work
+        if not isinstance(work, QueryAbove):
+            return None
+        called = {str(state): name for state, name in zip(self.yielded, names, strict=True)}
+
+        def scanned(node: Relation) -> Relation:
+            is_state = isinstance(node, Scan) and node.kind == "state"
+            return replace(node, name=called[node.name], kind="view") if isinstance(node, Scan) and is_state else node
+
+        return rewrite_everywhere(work.relation, scanned)
+
+    # What follows is for a plan with one stream pipeline, which is a chain. A plan with several is
+    # made of such chains (`over`).
 
     @cached_property
     def _stream(self) -> Pipeline:
@@ -179,18 +206,13 @@ def chain(
     return made.plan()
 
 
-def over(chains: Sequence[Plan], names: Mapping[str, str], root: Relation) -> Plan:
-    """Return one plan of several chains and a query that scans what each of them yields.
+def over(chains: Sequence[Plan], names: Sequence[str], root: Relation) -> Plan:
+    """Return one plan of several chains and a query that scans the rows of each of them.
 
-    names: what the scans are called in the query -> in the plan, in the order of the chains.
+    names: of these scans of views, in the order of the chains.
     """
-
-    def renamed(node: Relation) -> Relation:
-        is_state = isinstance(node, Scan) and node.kind == "view" and node.name in names
-        return replace(node, name=names[node.name]) if isinstance(node, Scan) and is_state else node
-
     made = _Making()
-    yielded = []
+    yielded: list[int] = []
     for plan in chains:
         start = len(made.states)
         made.states += [replace(state, id=start + state.id) for state in plan.states]
@@ -199,7 +221,13 @@ def over(chains: Sequence[Plan], names: Mapping[str, str], root: Relation) -> Pl
             for one in plan.pipelines
         ]
         yielded.append(made.pipelines[-1].output)
-    made.add("upper", QueryAbove(rewrite_everywhere(root, renamed)), yielded, "rows", root.schema)
+    states = dict(zip(names, yielded, strict=True))
+
+    def scanned(node: Relation) -> Relation:
+        is_state = isinstance(node, Scan) and node.kind == "view" and node.name in states
+        return replace(node, name=str(states[node.name]), kind="state") if isinstance(node, Scan) and is_state else node
+
+    made.add("upper", QueryAbove(rewrite_everywhere(root, scanned)), yielded, "rows", root.schema)
     return made.plan()
 
 

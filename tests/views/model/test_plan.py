@@ -43,14 +43,20 @@ def test_a_pipeline_that_goes_on_is_read_as_another() -> None:
 
 def test_a_query_above_several_states_ends_one_plan() -> None:
     plan = chain(STREAM, FINISH, UPPER)
-    x, y, one, two = (Scan(name, "view", NUMBERS) for name in ("x", "y", "1", "2"))
+    x, y = (Scan(name, "view", NUMBERS) for name in ("x", "y"))
     query = Join(x, y, "inner", None)
-    both = over([plan, plan], {"x": "1", "y": "2"}, Join(Scan("x", "table", NUMBERS), query, "inner", None))
+    both = over([plan, plan], ["x", "y"], Join(Scan("x", "table", NUMBERS), query, "inner", None))
     assert [one.inputs for one in both.pipelines[-4:]] == [(5, 6), (7,), (8,), (4, 9)]
     assert len(both.of_kind("stream")) == 2 and len(both.states) == 11
     assert both.pipelines[-1].sources == {"x"}, "the table of that name stays"
-    again = over([plan, plan], {"y": "1", "x": "2"}, Join(y, x, "inner", None))
+    assert both.yielded == (4, 9) and plan.yielded == (4,) and plan.query(["x"]) is None
+    assert [one.kind for one in both.below(9)] == ["upper", "finish", "stream", "static", "static"]
+    assert both.below(4) == tuple(reversed(plan.pipelines[2:])) + plan.pipelines[:2]
+    again = over([plan, plan], ["y", "x"], Join(y, x, "inner", None))
+    one, two = (Scan(name, "state", NUMBERS) for name in ("4", "9"))
     assert again.pipelines[-1].work == QueryAbove(Join(one, two, "inner", None))
+    assert again == over([plan, plan], ["x", "y"], Join(x, y, "inner", None)), "names are no part of a plan"
+    assert again.query(["y", "x"]) == Join(y, x, "inner", None)
 
 
 def test_a_state_is_left_before_it_is_read() -> None:
