@@ -21,7 +21,7 @@ import pyarrow as pa
 from ringbuffer.memory.arrow import morsel_from_arrow, morsel_to_arrow, slice_morsel
 from ringbuffer.memory.columns import Layout, Morsel, PhysicalType, new_column
 from ringbuffer.memory.error_codes import RowError
-from ringbuffer.memory.few_rows import column_of, has_values, reader_of, values_of, writer_of
+from ringbuffer.memory.few_rows import column_of, reader_of, values_of, writer_of
 from ringbuffer.memory.strings import shift_strings
 from sql.catalog.catalog import ARRIVAL
 from sql.errors import SqlError
@@ -201,8 +201,7 @@ class ComputedColumns:
         """Return the functions for a few rows, None where one of them is missing."""
         found = [self._evaluator.row_function(part) for part in self._expressions]
         functions = [function for function in found if function is not None]
-        is_known = all(map(has_values, (*self._read_layout, *self._layout)))
-        return functions if is_known and len(functions) == len(found) else None
+        return functions if len(functions) == len(found) else None
 
     def of_one_row(self, row: Morsel) -> OneRow | None:
         """Return the computation for a row that lies in the same memory each time; None where only
