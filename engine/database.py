@@ -35,6 +35,7 @@ from engine.log.recovery import recover
 from engine.scans.answer_cache import KeptAnswers
 from engine.scans.engines import QueryEngines
 from engine.scans.kernels import StreamKernels
+from engine.scans.point_reads import PointReads
 from engine.scans.query_view_cache import WholeVersions
 from engine.scans.scheduled import ScheduledRefreshes
 from engine.scans.view_changes import ViewChanges
@@ -118,6 +119,7 @@ class Database:
             KeptAnswers(),
             WholeVersions(),
             ViewChanges(),
+            PointReads(KernelFiles(folder / "keys", storage, self.compilers), catalog.lock),
         )
         self.builders = Builders(self.store, self.stream_options, self.kernels, self.engines.upper)
         log_limits = config.log_segment_bytes, config.log_flush_interval_ms

@@ -178,6 +178,12 @@ class Transaction:
         done = self.was_seen or self.writes or self.image is not None or self.holds_ddl_lock
         return not (done or self.after_commit or self.savepoints)
 
+    @property
+    def is_fresh(self) -> bool:
+        """True if its next statement sees what is committed then, and nothing else."""
+        has_seen = self.tables is not None or self.pins is not None or self.versions
+        return not (self.explicit or self.serializable or self.failed or has_seen or self.writes or self.image)
+
     def define_in(self, committed: CatalogImage) -> None:
         """Go on with the newest catalog, which this transaction will change.
 

@@ -12,6 +12,7 @@ from engine.commit.transaction import Transaction, refuse_unseen
 from engine.embedded.query_engine import QueryEngine
 from engine.scans.answer_cache import KeptAnswers
 from engine.scans.kernels import StreamKernels
+from engine.scans.point_reads import PointReads
 from engine.scans.query_view_cache import WholeVersions
 from engine.scans.view_changes import ViewChanges
 from engine.spark.upper import SparkUpperExecutor
@@ -32,6 +33,7 @@ class QueryEngines:
         kernels: of continuous views.
         stream_kernels: of queries that fold streams.
         changes: tells listeners of views that change.
+        points: answers reads by key.
     """
 
     catalog: PublishedCatalog
@@ -44,6 +46,7 @@ class QueryEngines:
     answers: KeptAnswers
     wholes: WholeVersions
     changes: ViewChanges
+    points: PointReads
 
     @property
     def of_views(self) -> Engines:

@@ -18,6 +18,7 @@ from engine.ddl.definitions import Drafts, ViewDraft, creating_settings, drafted
 from engine.ddl.query_views import reads_stream
 from engine.ddl.view_replacing import replacing_lines
 from engine.scans.engines import QueryEngines
+from engine.scans.point_reads import point_read
 from engine.scans.query_view_cache import over_groups, with_whole_views
 from engine.scans.scans import ScanSettings, is_folded, streams_among
 from engine.scans.upper import is_for_spark, is_work
@@ -128,13 +129,15 @@ def explain(
         facts |= {entry.view: measured.facts[entry.description.name] for entry in entries}
     over, wholes = with_whole_views(with_now(bound, scanning), bound.relations, image)
     over = labelled(over, image)
+    by_key = {} if measured is not None else point_facts(bound, image)
     if form != "text":
-        facts_of_all = only_relation(bound.root) | ({} if measured is None else measured.counted)
+        facts_of_all = only_relation(bound.root) | by_key | ({} if measured is None else measured.counted)
         left = dict(facts)
         views = [shown_whole(whole, left, scanning, engines) for whole in wholes]
         views += [shown_running(view, engines, known) for view, known in left.items()]
         return in_form(form, shown_query(over, engines.tables.explain(over), views, facts_of_all), measured)
-    lines = select_lines(bound, over, list(facts), streams_among(bound.relations, image), scanning, engines)
+    lines = [f"{name}: {value}" for name, value in by_key.items()]
+    lines += select_lines(bound, over, list(facts), streams_among(bound.relations, image), scanning, engines)
     lines += [groups_line(view, known) for view, known in facts.items()]
     zones = {entry.view.label: entry.zone for entry in entries if entry.zone}
     lines += [
@@ -149,6 +152,18 @@ def explain(
     if measured is not None:
         lines += [f"{name}: {value}" for name, value in measured.summary.items()]
     return lines
+
+
+def point_facts(bound: BoundQuery, image: CatalogImage) -> dict[str, object]:
+    """Return what is said of a read by key, whose other lines say how a transaction block does
+    it.
+    """
+    read = point_read(bound, image)
+    if read is None:
+        return {}
+    names = ", ".join(identifier(read.view.schema[place].name) for place in read.places)
+    view = identifier(read.view.label)
+    return {"Point Read": f"the groups of view {view} with the given {names} are found by a kernel, without a refresh"}
 
 
 def with_now(bound: BoundQuery, scanning: ScanSettings) -> Relation:

@@ -15,6 +15,7 @@ from engine.execution.outcome import Outcome
 from engine.execution.reading import Reading, keep, scan_settings, settled_query
 from engine.execution.registry import handles
 from engine.execution.work import Work
+from engine.scans.point_reads import point_read
 from engine.scans.rows import PassingRows, passes_rows
 from engine.scans.scans import streams_among
 from engine.statements.alter_view import call_view_change, called_alone
@@ -67,6 +68,9 @@ async def select(statement: Select, work: Work) -> Outcome:
         assert isinstance(prepared.bound, BoundQuery)
         return prepared.bound
 
+    found = await found_by_key(text, bound_to, work)
+    if found is not None:
+        return found
     passing = await passing_rows(text, bound_to, work)
     if passing is not None:
         schema, more = passing
@@ -75,6 +79,28 @@ async def select(statement: Select, work: Work) -> Outcome:
     if not work.parameters and work.transaction.image is None:
         keep(work.server.engines.answers, text, image, reading, work.settings)
     return reading.outcome
+
+
+async def found_by_key(text: str, bound_to: BindTo, work: Work) -> Outcome | None:
+    """Return the rows of a continuous view that a query names by their keys, None for other
+    queries.
+
+    A transaction that has read or written something sees what the general way shows.
+    """
+    if not work.transaction.is_fresh or work.in_sequence:
+        return None
+    image, points, threads = work.image, work.server.engines.points, work.threads
+    bound = await threads.with_text(text, bound_to, image)
+    read = point_read(bound, image)
+    if read is None:
+        return None
+    work.identity.require(image, bound)
+    if points.known_program(read) is None:
+        # Another process compiles it: no turn is taken.
+        await threads.in_thread(points.program, read, threads.check_cancelled)
+    given = read, work.parameters, work.transaction.now_us, threads.check_cancelled
+    rows = await threads.in_worker(points.rows, *given)
+    return None if rows is None else Outcome("SELECT #", with_origins(bound, image), rows)
 
 
 async def passing_rows(

@@ -55,6 +55,7 @@ COLUMNS = (
     ("refreshes_by_reader", INT8),
     ("refreshes_by_schedule", INT8),
     ("refreshes_without_spark", INT8),
+    ("point_reads", INT8),
 )
 DESCRIPTION = RelationDescription(
     NAME, "statistics", OID, tuple(ColumnDescription(name, kind) for name, kind in COLUMNS), "pg_catalog"
@@ -136,4 +137,5 @@ def _row(
         shared_with(views, sets),
         *_reasons(views),
         sum(view.upkeep.cold_count for view in views),
+        sum(view.upkeep.point_reads for view in views),
     )

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from threading import Timer
 
+from ringbuffer.groups.found_groups import warm_up_finding
 from ringbuffer.groups.known_groups import warm_up_counting
 from ringbuffer.groups.merge import warm_up_merging
 from ringbuffer.patterns.automata import warm_up_automata
@@ -19,7 +20,15 @@ from ringbuffer.warm_up.decoders import warm_up_decoders
 from ringbuffer.warm_up.encoders import warm_up_encoders
 
 SILENCE_S_MAX = 3.0
-STEPS = (warm_up_decoders, warm_up_encoders, warm_up_merging, warm_up_counting, warm_up_automata, warm_up_symbols)
+STEPS = (
+    warm_up_decoders,
+    warm_up_encoders,
+    warm_up_merging,
+    warm_up_counting,
+    warm_up_finding,
+    warm_up_automata,
+    warm_up_symbols,
+)
 NOTICE = "antumbra: compiling kernels, about a minute; they are kept for the next start"
 
 

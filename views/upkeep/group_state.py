@@ -14,6 +14,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ringbuffer.groups.found_groups import merge_found
 from ringbuffer.groups.hash_table import ROWS_IN, ROWS_PASSED, ROWS_SKIPPED, GroupTable
 from ringbuffer.groups.known_groups import StateSize, size_of, size_of_new
 from ringbuffer.groups.merge import merge_tables
@@ -135,6 +136,22 @@ class GroupState:
             for table in tables:
                 merge_tables(self.merged, table, self.buffer.program)
                 self.taken.remove(table)
+
+    def find(self, keys: GroupTable) -> GroupTable | None:
+        """Return the groups with the keys of a table, as they are now; None while others merge or
+        export.
+
+        The caller holds the commit lock.
+        """
+        if not self.refresh_lock.acquire(blocking=False):
+            return None
+        try:
+            found = GroupTable(self.merged.layout)
+            for table in (self.merged, *self.taken, *(one for buffer in self.buffers[::-1] for one in buffer.seen())):
+                merge_found(found, keys, table, self.buffer.program, self.keys_only)
+            return found
+        finally:
+            self.refresh_lock.release()
 
     def pages(self) -> list[Page]:
         """Return the merged groups as pages, which are valid until the next merge.

@@ -184,6 +184,8 @@ class Upkeep:
         reasons: how many versions were made for each reason; last_reason: of the last one.
         cold_count: how often the embedded engine has run the upper pipeline because Spark was not
             there.
+        point_reads: how many reads by key were answered from the groups; written under the commit
+            lock.
         followers: the upkeep of the views for which this one takes rows as well
             (`views.upkeep.twins`).
     """
@@ -195,6 +197,7 @@ class Upkeep:
         self.reasons: Counter[str] = Counter()
         self.last_reason: str | None = None
         self.cold_count = 0
+        self.point_reads = 0
         self.changed = threading.Condition()
         self.cuts: deque[Cut] = deque()
         self.refreshing = False

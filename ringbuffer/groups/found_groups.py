@@ -1,0 +1,129 @@
+"""The groups of given keys, found in a table by their hash and merged with those of other tables.
+
+Enters: a table whose groups are the keys that are sought, and a table with states; both have the
+same words of keys. Leaves: the groups that were found, in a table of the caller's. Must not change
+the tables that are searched, nor know what keys and states mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ringbuffer.compile.jit import entry_of, kernel
+from ringbuffer.groups.aggregates import State
+from ringbuffer.groups.hash_table import (
+    HEAP_ADDRESS,
+    HEAP_USED,
+    ROWS_COUNT,
+    GroupTable,
+    TableLayout,
+    Words,
+    equal_entries,
+    find_group,
+)
+from ringbuffer.groups.merge import Program, merge_rows
+from ringbuffer.memory.columns import LENGTH_MASK
+
+# How often the long texts of a key are kept in a group: as it is compared, and as it is shown.
+KEY_FORMS = 2
+
+
+class TableArrays(NamedTuple):
+    """The arrays of a table, as kernels take them together."""
+
+    control: Words
+    slots: Words
+    rows: Words
+
+
+# The machine code of `merge_found_rows`: to find out the types of NamedTuples takes longer than a
+# lookup.
+_entries: list[Callable[..., Any]] = []
+
+
+def merge_found(found: GroupTable, keys: GroupTable, source: GroupTable, program: Program, keys_only: bool) -> None:
+    """Add the groups of `source` that have one of the keys to those of `found`.
+
+    keys: its groups are the keys; it may have other words of states. found: has the layout of
+    `source`. keys_only: long texts of the source are those of its keys.
+    """
+    count = keys.groups_count
+    if not count or not source.groups_count:
+        return
+    long_texts = int((keys if keys_only else source).control[HEAP_USED])
+    if long_texts:
+        found.grow_heap(KEY_FORMS * long_texts)
+    sought, searched = arrays_of(keys), arrays_of(source)
+    start, key_row_words = 0, keys.layout.row_words
+    while True:
+        arguments = arrays_of(found), sought, key_row_words, searched, program, start, source.layout
+        if not _entries:
+            _entries.append(entry_of(merge_found_rows, *arguments))
+        start = _entries[0](*arguments)
+        if start == count:
+            break
+        found.grow_rows()
+
+
+def arrays_of(table: GroupTable) -> TableArrays:
+    """Return the arrays of a table, until it grows."""
+    return TableArrays(table.control, table.slots, table.rows)
+
+
+@kernel
+def merge_found_rows(
+    found: TableArrays,
+    keys: TableArrays,
+    key_row_words: int,
+    source: TableArrays,
+    program: Program,
+    start: int,
+    layout: TableLayout,
+) -> int:
+    """Merge the groups of the source that have one of the keys from `start` on.
+
+    Returns the number of the keys, or the key at which the table must grow first.
+    """
+    count: int = keys.control[ROWS_COUNT]
+    for number in range(start, count):
+        row = find_row(source, keys, number * key_row_words, layout)
+        if row >= 0:
+            merged = merge_rows(
+                found.control, found.slots, found.rows, source.control, source.rows, program, row, row + 1, layout
+            )
+            if merged == row:
+                return number
+    return count
+
+
+@kernel
+def find_row(source: TableArrays, keys: TableArrays, start: int, layout: TableLayout) -> int:
+    """Return the number of the source's row whose key words are those of the row at
+    keys.rows[start], -1 if there is none.
+    """
+    key_words, _, row_words, text_mask = layout
+    slots, rows = source.slots, source.rows
+    heap, keys_heap = source.control[HEAP_ADDRESS], keys.control[HEAP_ADDRESS]
+    hash_word = keys.rows[start]
+    tag = hash_word >> 32
+    mask = len(slots) - 1
+    slot = hash_word & mask
+    while slots[slot] != 0:
+        if slots[slot] >> 32 == tag:
+            number: int = (slots[slot] & LENGTH_MASK) - 1
+            if equal_entries(rows, number * row_words + 1, heap, keys.rows, start + 1, keys_heap, key_words, text_mask):
+                return number
+        slot = (slot + 1) & mask
+    return -1
+
+
+def warm_up_finding() -> None:
+    """Compile or load the kernels, since the event loop reads by key."""
+    layout = TableLayout(key_words=2, entry_words=2, row_words=4, text_mask=0)
+    found, keys = GroupTable(layout), GroupTable(layout)
+    key = np.zeros(layout.entry_words, dtype=np.int64)
+    find_group(keys.control, keys.slots, keys.rows, key, 0, 0, *layout)
+    merge_found(found, keys, keys, np.array([(int(State.COUNT), 3, 3)], dtype=np.int64), keys_only=True)
