@@ -52,6 +52,7 @@ async def fetch(statement: Fetch, work: Work) -> Outcome:
     portal = work.names.portal(statement.name, "cursor")
     if portal.outcome is None:
         # A portal of the extended protocol that no Execute has run.
+        await work.threads.with_text(portal.prepared.text, portal.prepared.read, work.image, work.settings)
         portal.outcome = await work.run(portal.prepared.statement, work.transaction, portal.values, portal.prepared)
     outcome = portal.outcome
     if outcome.schema is None or portal.is_broken:

@@ -72,7 +72,22 @@ class ParameterRow:
         return given
 
 
-def parameter_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> ParameterRow | None:
+@dataclass(frozen=True, eq=False)
+class LiteralRows:
+    """The rows of an INSERT without parameters, whose text was decoded: whenever it runs, they are
+    the same.
+    """
+
+    target: InsertTarget
+    given: Morsel
+    layout: Layout = ()
+
+    def decode(self, *_: object) -> Morsel:
+        """Return the target's columns; see ParameterRow."""
+        return self.given
+
+
+def parameter_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> ParameterRow | LiteralRows | None:
     """Return the shape of a prepared INSERT, or None when it takes the general way.
 
     Kept while the catalog stays the same.

@@ -42,11 +42,18 @@ from sql.wire import writer
 from sql.wire.messages import Bind
 
 if TYPE_CHECKING:
-    from engine.execution.parameter_rows import ParameterRow
+    from engine.execution.parameter_rows import LiteralRows, ParameterRow
     from ringbuffer.memory.columns import Morsel
 
 ENCODING_ERRORS = ("22021", "22P05")
 SHOW_ALL_COLUMNS = ("name", "setting", "description")
+
+
+@dataclass(frozen=True)
+class UnparsedInsert(Statement, tag="INSERT", writes=True):
+    """An INSERT of literals whose rows a decoder has read from the text: it is parsed when it needs
+    the general way.
+    """
 
 
 @dataclass
@@ -68,7 +75,7 @@ class Prepared:
     bound: BoundQuery | BoundInsert | BoundUpdate | BoundDelete | None = None
     bound_to: PerImage[object] = field(default_factory=PerImage)
     was_bound: bool = False
-    insert_row: PerImage[ParameterRow | None] = field(default_factory=PerImage)
+    insert_row: PerImage[ParameterRow | LiteralRows | None] = field(default_factory=PerImage)
     from_sql: bool = False
     shown_text: str = ""
     made_us: int = 0
@@ -78,6 +85,11 @@ class Prepared:
     def text(self) -> str:
         """The statement's own text."""
         return self.statement.text
+
+    @property
+    def is_parsed(self) -> bool:
+        """True unless the rows of the text were decoded, and nothing else was needed so far."""
+        return not isinstance(self.statement, UnparsedInsert)
 
     def is_bound_to(self, catalog: Catalog, settings: Settings) -> bool:
         """Tell whether the bound tree is still right for this catalog and these settings."""
@@ -91,6 +103,8 @@ class Prepared:
             return
         captured = settings.captured()
         self.insert_row.forget()
+        if not self.is_parsed:
+            (self.statement,) = (one for one in parse(self.text) if not isinstance(one, Empty))
         before = self.schema, self.bound, self.parameter_types
         first = not self.was_bound
         statement = self.statement
@@ -121,6 +135,14 @@ class Prepared:
         self.bound_to.keep(catalog, captured)
         self.was_bound = True
 
+    def read(self, catalog: Catalog, settings: Settings) -> None:
+        """Do what the general way needs before the statement runs: parse a text that was only
+        decoded so far, and bind it.
+        """
+        if not self.is_parsed:
+            self.bound_to.forget()
+        self.refresh(catalog, settings)
+
     def _refresh_select(self, select: Select, catalog: Catalog, settings: Settings) -> None:
         self.bound = bind_query(select.query, catalog, settings.captured(), self.declared, locks=True)
         self.schema = with_origins(self.bound, catalog)
@@ -137,7 +159,7 @@ class Portal:
     """A prepared statement with its parameter values, and, once it ran, its outcome.
 
     Attributes:
-        row, given: the decoded parameters, where they are one row of an INSERT.
+        row, given: the decoded rows of an INSERT: one of the parameters, or those of its text.
         values: the parameters otherwise.
         is_spent: the portal ran and has no rows to give.
         is_at_end: the cursor is after its last row.
@@ -150,7 +172,7 @@ class Portal:
     prepared: Prepared
     message: Bind
     values: tuple[Literal, ...] = ()
-    row: ParameterRow | None = None
+    row: ParameterRow | LiteralRows | None = None
     given: Morsel | None = None
     outcome: Outcome | None = None
     is_spent: bool = False

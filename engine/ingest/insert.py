@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from engine.embedded.query_engine import QueryEngine
 from engine.ingest.copy_decoders import field_fallback
 from engine.ingest.field_readers import arriving_layout, has_kernel
 from engine.streams.stream import Stream, row_of_nulls, whole_rows
+from ringbuffer.decode.literals import STRINGS, STRINGS_AND_NUMBERS, LiteralDecoder
 from ringbuffer.memory.arrow import morsel_from_arrow
 from ringbuffer.memory.columns import Layout, Morsel
 from sql.bind.expressions.readers import is_open, with_zone
@@ -33,8 +35,10 @@ from sql.tree.relations import OutputColumn, Values
 from sql.tree.walks import walk
 from sql.types.datatypes import LiteralValue
 
+NAME = r'(?:[a-z_][a-z0-9_$]*|"[a-z0-9_$ ]+")'
 HEAD = re.compile(
-    r"\s*insert\s+into\s+([a-z_][a-z0-9_$]*)\s*(?:\.\s*([a-z_][a-z0-9_$]*)\s*)?(?:\(([a-z0-9_$,\s]*)\))?\s*values\s*",
+    rf"\s*insert\s+into\s+({NAME})\s*(?:\.\s*({NAME})\s*)?"
+    rf"(?:\(\s*({NAME}(?:\s*,\s*{NAME})*)\s*\))?\s*(?<![a-z0-9_$])values\s*",
     re.IGNORECASE | re.ASCII,
 )
 
@@ -68,6 +72,16 @@ class InsertTarget:
             one if has_kernel(column.type) else replace(arriving_layout(column), not_null=one.not_null)
             for one, column in zip(self.layout, self.columns, strict=True)
         )
+
+    @cached_property
+    def literals(self) -> LiteralDecoder:
+        """The decoder of rows of literals, for one thread at a time."""
+        late = {
+            index: STRINGS_AND_NUMBERS if column.type.family == "numeric" else STRINGS
+            for index, column in enumerate(self.columns)
+            if not has_kernel(column.type)
+        }
+        return LiteralDecoder(self.arriving, late=late)
 
     @property
     def is_decoded(self) -> bool:
@@ -132,8 +146,8 @@ def head_target(head: str, image: CatalogImage, settings: SessionSettings, engin
     match = HEAD.match(head)
     assert match is not None, head
     *names, listed = match.groups()
-    written = as_written(tuple(name.lower() for name in names if name is not None))
-    columns = None if listed is None else [(name.strip().lower(), 0) for name in listed.split(",")]
+    written = as_written(tuple(_meant(name) for name in names if name is not None))
+    columns = None if listed is None else [(_meant(name), 0) for name in listed.split(",")]
     try:
         entry = image.entries.get(found_key(written, settings, image.entries.get))
         if not isinstance(entry, StreamEntry):
@@ -141,10 +155,15 @@ def head_target(head: str, image: CatalogImage, settings: SessionSettings, engin
         found = now_columns(entry, entry.stream.places_of(listed_columns(entry.description, columns)))
         if found is None:
             return None
-        target = replace(make_target(entry, columns, engine, 0, "UTC"), now_columns=found)
-        return target if target.is_decoded else None
+        return replace(make_target(entry, columns, engine, 0, "UTC"), now_columns=found)
     except SqlError:
         return None
+
+
+def _meant(name: str) -> str:
+    """Return the name that is meant by one as it is written."""
+    name = name.strip()
+    return name[1:-1] if name.startswith('"') else name.lower()
 
 
 def evaluate_rows(

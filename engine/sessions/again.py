@@ -49,7 +49,9 @@ def portal_again(session: Session, tag: str, portal: Portal) -> Step:
     """Return the step that runs a portal again whose row was decoded without its values."""
 
     async def run_portal() -> str:
+        prepared = portal.prepared
         portal.row = None
+        await session.threads.with_text(prepared.text, prepared.read, session.runner.image(), session.settings)
         portal.decode_parameters(session.settings)
         return await run(session, portal.prepared.statement, portal.values, portal.prepared)
 

@@ -19,9 +19,10 @@ from sql.parse.statements.declaration import Statement
 
 if TYPE_CHECKING:
     from engine.catalog.image import CatalogImage
-    from engine.execution.prepared import Portal
+    from engine.execution.prepared import Portal, Prepared
     from engine.sessions.session import Session
     from sql.settings.settings import Settings
+    from sql.wire.messages import Parse
 
 Result = TypeVar("Result")
 
@@ -30,6 +31,8 @@ PARAMETERS_AT_ONCE_BYTES_MAX = 16_384
 # Characters of an INSERT of literals that is staged at once: its rows may need columns that are
 # computed for some 10 us each.
 LITERALS_AT_ONCE_MAX = 8_192
+# Decoded rows that are staged at once, for the same reason.
+ROWS_AT_ONCE_MAX = 1024
 # One row of a stream that a kernel reads at once.
 ROW_AT_ONCE_BYTES_MAX = 1 << 20
 # After so long at the statements of one Query, the event loop has a turn for others.
@@ -82,6 +85,47 @@ async def staged(session: Session, text: str) -> bytes | None:
     if rest is not None:
         await rest
     return None if count is None else inserted(count)
+
+
+def decoded(session: Session, message: Parse) -> Prepared | None:
+    """Return the prepared statement of a text that is an INSERT of literals into a stream, None for
+    other texts.
+    """
+    if message.parameter_oids or not is_plain(session, message.text):
+        return None
+    return session.staged.prepared(message.text, session.runner.image())
+
+
+def staged_at_once(session: Session, portal: Portal, image: CatalogImage) -> bytes | None:
+    """Stage the decoded rows of a portal, if they are few, and return the reply. Raises
+    SqlError.
+    """
+    if portal.given is None or portal.given.rows_count > ROWS_AT_ONCE_MAX:
+        return None
+    count = session.staged.stage_portal(portal, image)
+    return None if count is None else inserted(count)
+
+
+async def staged_portal(session: Session, portal: Portal) -> bytes | None:
+    """Stage the decoded rows of a portal and return the reply; None: its values are read, for the
+    general way. Raises SqlError.
+    """
+    image = session.runner.image()
+    session.timeout.start()
+    try:
+        count = await session.staged.stage_long_portal(portal, image)
+    except SqlError as error:
+        raise session.timeout.error_or(error) from None
+    finally:
+        session.timeout.stop()
+    if count is not None:
+        return inserted(count)
+    # The catalog has changed since Bind, or the rows may not be inserted.
+    portal.row = None
+    if not portal.prepared.is_parsed:
+        await timed(session, portal.prepared.read, image, session.settings)
+    portal.decode_parameters(session.settings)
+    return None
 
 
 async def parsed(session: Session, text: str) -> Sequence[Statement]:

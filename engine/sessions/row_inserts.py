@@ -137,7 +137,9 @@ class RowInserts:
             placed = self._placed_rows.keep(image, {})
         if head not in placed:
             target = self._session.staged.target(head, image)
-            placed[head] = None if target is None else place(target, target.layout, [0] * len(target.layout))
+            placed[head] = None
+            if target is not None and target.is_decoded:
+                placed[head] = place(target, target.layout, [0] * len(target.layout))
         return placed[head]
 
     # Whole packets.
@@ -216,7 +218,7 @@ class RowInserts:
         if prepared is None or not prepared.is_bound_to(image, session.settings):
             return None
         shape = parameter_row(prepared, image, self._server.engines.tables)
-        if shape is None:
+        if not isinstance(shape, ParameterRow):
             return None
         head = data[HEAD_OFFSET : name_end + 5 + 2 * (data[name_end + 1] << 8 | data[name_end + 2])]
         packet = shape.packets.get(head) or learn(data, head, shape)

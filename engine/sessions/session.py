@@ -34,7 +34,7 @@ from engine.sessions.results import send_rows
 from engine.sessions.row_inserts import RowInserts
 from engine.sessions.runner import StatementRunner
 from engine.sessions.session_registry import ClientConnection
-from engine.sessions.staged_inserts import StagedInserts, inserted
+from engine.sessions.staged_inserts import StagedInserts
 from engine.sessions.timeouts import IdleTimeout, StatementTimeout
 from engine.sessions.transaction_block import ABORTED, TransactionBlock
 from engine.tables.sequence_functions import SequenceSession
@@ -261,11 +261,13 @@ class Session:
         self.begin_message(simple=False)
         if not message.name:
             self.names.statements.pop("", None)
-        if len(message.text) > TEXT_AT_ONCE_MAX:
+        size = len(message.text)
+        prepared = long_texts.decoded(self, message) if size <= long_texts.LITERALS_AT_ONCE_MAX else None
+        if prepared is None and size > TEXT_AT_ONCE_MAX:
             return self._aside(
                 long_texts.timed(self, self._new_prepared, message), partial(self._keep_prepared, message)
             )
-        self._keep_prepared(message, self._new_prepared(message))
+        self._keep_prepared(message, prepared or self._new_prepared(message))
         return None
 
     async def _aside(self, work: Awaitable[Result], keep: Callable[[Result], None]) -> None:
@@ -275,6 +277,9 @@ class Session:
             self.fail_pipeline(error)
 
     def _new_prepared(self, message: Parse) -> Prepared:
+        decoded = long_texts.decoded(self, message)
+        if decoded is not None:
+            return decoded
         text = self.settings.checked_text(message.text)
         prepared = prepare(text, message.parameter_oids, self.runner.image())
         if not isinstance(prepared.statement, Empty):
@@ -341,24 +346,21 @@ class Session:
             return self._execute_slow(portal, message.row_limit)
         if portal.outcome is None:
             image = self.runner.image()
-            if portal.row is None:
-                reply = self.kept_reads.find_portal(portal, message.row_limit, image)
-            else:
-                reply = inserted(1) if self.staged.stage_portal(portal, image) else None
+            kept = self.kept_reads.find_portal(portal, message.row_limit, image) if portal.row is None else None
+            reply = kept or long_texts.staged_at_once(self, portal, image)
             if reply is not None:
                 self.connection.write(reply)
                 return None
-            if portal.row is not None:
-                # The catalog has changed since Bind, or the row may not be inserted: the general
-                # way wants values.
-                portal.row = None
-                portal.decode_parameters(self.settings)
         executed = self._execute_slow(portal, message.row_limit)
         return collected_later(executed) if len(portal.prepared.shown_text) > LONG_TEXT else executed
 
     async def _execute_slow(self, portal: Portal, row_limit: int) -> None:
-        statement = portal.prepared.statement
         try:
+            reply = None if portal.row is None else await long_texts.staged_portal(self, portal)
+            if reply is not None:
+                self.connection.write(reply)
+                return
+            statement = portal.prepared.statement
             if isinstance(statement, CopyFrom) and statement.file is None:
                 await self._copy.begin(statement, alone=True)
                 return

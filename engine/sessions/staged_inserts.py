@@ -15,12 +15,11 @@ from engine.catalog.per_image import PerImage
 from engine.commit.staging import StatementStage
 from engine.commit.transaction import Step
 from engine.execution.outcome import expand
-from engine.execution.parameter_rows import parameter_row
-from engine.execution.prepared import Portal
+from engine.execution.parameter_rows import LiteralRows, parameter_row
+from engine.execution.prepared import Portal, Prepared, UnparsedInsert
 from engine.ingest.field_readers import ColumnError, FieldReader
 from engine.ingest.insert import HEAD, InsertTarget, head_target
 from engine.sessions.again import portal_again, text_again
-from ringbuffer.decode.literals import decode_literals
 from ringbuffer.memory.columns import Morsel
 from ringbuffer.memory.error_codes import RowError
 from sql.wire import writer
@@ -35,6 +34,12 @@ INSERTED = writer.command_complete("INSERT 0 1")
 def inserted(rows_count: int) -> bytes:
     """Return CommandComplete of an INSERT."""
     return INSERTED if rows_count == 1 else writer.command_complete(f"INSERT 0 {rows_count}")
+
+
+def portal_tag(portal: Portal) -> str:
+    """Return the tag of an INSERT whose rows were decoded."""
+    assert portal.given is not None
+    return f"INSERT 0 {portal.given.rows_count}"
 
 
 class StagedInserts:
@@ -65,7 +70,7 @@ class StagedInserts:
 
         Raises SqlError when a view refuses a row.
         """
-        target = self._target_of(text, image)
+        target = self._allowed_target(text, image)
         given = None if target is None else self._decoded(target, text)
         if target is None or given is None:
             return None
@@ -77,7 +82,7 @@ class StagedInserts:
 
         Raises 57014, too.
         """
-        target = self._target_of(text, image)
+        target = self._allowed_target(text, image)
         if target is None:
             return None
         session = self._session
@@ -90,26 +95,45 @@ class StagedInserts:
         session.check_cancelled()
         return given.rows_count
 
-    def _target_of(self, text: str, image: CatalogImage) -> InsertTarget | None:
-        """Return the target of a text that may be an INSERT of literals."""
-        session = self._session
-        match = HEAD.match(text)
-        if match is None or session.settings.read_only:
+    def prepared(self, text: str, image: CatalogImage) -> Prepared | None:
+        """Return the prepared statement of a text that is an INSERT of literals, None for other
+        texts.
+        """
+        target = self._target_of(text, image)
+        given = None if target is None else self._decoded(target, text)
+        if target is None or given is None:
             return None
-        target = self.target(match[0].encode(), image)
-        if target is None or not session.identity.may_insert(target.entry.description.name, image):
+        prepared = Prepared(UnparsedInsert(text), (), was_bound=True)
+        prepared.bound_to.keep(image, self._session.settings.captured())
+        prepared.insert_row.keep(image, LiteralRows(target, given))
+        return prepared
+
+    def _allowed_target(self, text: str, image: CatalogImage) -> InsertTarget | None:
+        """Return the target of a text that may be an INSERT of literals which the role may do
+        now.
+        """
+        target = None if self._session.settings.read_only else self._target_of(text, image)
+        if target is None or not self._session.identity.may_insert(target.entry.description.name, image):
             return None
         return target
+
+    def _target_of(self, text: str, image: CatalogImage) -> InsertTarget | None:
+        """Return the target of a text that may be an INSERT of literals."""
+        match = HEAD.match(text)
+        return None if match is None else self.target(match[0].encode(), image)
 
     def _decoded(self, target: InsertTarget, text: str) -> Morsel | None:
         """Return the rows of a text, None where they are not literals that a decoder knows."""
         match = HEAD.match(text)
         assert match is not None, text
+        settings = self._session.settings
         try:
-            return decode_literals(
-                text.encode(), len(match[0].encode()), target.layout, self._session.settings.time_zone
-            )
-        except RowError:
+            given = target.literals.decode(text.encode(), len(match[0].encode()), settings.time_zone)
+            if given is None or target.is_decoded:
+                return given
+            reader = FieldReader(settings.time_zone, settings.input_styles)
+            return reader.rows(given, target.columns, target.layout, [False] * len(target.layout))
+        except (RowError, ColumnError):
             return None
 
     def decode_row(self, portal: Portal, image: CatalogImage) -> bool:
@@ -132,9 +156,33 @@ class StagedInserts:
         return True
 
     def stage_portal(self, portal: Portal, image: CatalogImage) -> int | None:
-        """Stage the decoded row of a portal; return 1.
+        """Stage the decoded rows of a portal; return their number.
 
-        Raises SqlError when a view refuses the row.
+        Raises SqlError when a view refuses a row.
+        """
+        target = self._portal_target(portal, image)
+        if target is None or portal.given is None:
+            return None
+        self._stage(target, portal.given, image, portal_again(self._session, portal_tag(portal), portal))
+        return portal.given.rows_count
+
+    async def stage_long_portal(self, portal: Portal, image: CatalogImage) -> int | None:
+        """Do what `stage_portal` does, for many rows: what takes time is done by a worker.
+
+        Raises 57014, too.
+        """
+        target = self._portal_target(portal, image)
+        if target is None or portal.given is None:
+            return None
+        step = portal_again(self._session, portal_tag(portal), portal)
+        stage, rows = self._begun(target, portal.given, image, step)
+        await self._session.in_worker(stage.add, rows)
+        self._session.check_cancelled()
+        return portal.given.rows_count
+
+    def _portal_target(self, portal: Portal, image: CatalogImage) -> InsertTarget | None:
+        """Return the target of a portal with decoded rows, None if they are not to be inserted as
+        they are.
         """
         session, row = self._session, portal.row
         if (
@@ -144,9 +192,7 @@ class StagedInserts:
             or not session.identity.may_insert(row.target.entry.description.name, image)
         ):
             return None
-        assert portal.given is not None
-        self._stage(row.target, portal.given, image, portal_again(session, "INSERT 0 1", portal))
-        return 1
+        return row.target
 
     def _stage(self, target: InsertTarget, given: Morsel, image: CatalogImage, step: Step) -> None:
         stage, rows = self._begun(target, given, image, step)

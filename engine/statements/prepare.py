@@ -51,9 +51,9 @@ async def prepare(statement: Prepare, work: Work) -> Outcome:
 async def executed(statement: Execute, work: Work) -> tuple[Prepared, tuple[Literal, ...]]:
     """Return the statement that EXECUTE runs. Raises 26000, and the errors of the arguments."""
     prepared = work.names.statement(statement.name)
+    await work.threads.with_text(prepared.text, prepared.read, work.image, work.settings)
     if not isinstance(prepared.statement, Select | Insert | Update | Delete | Show | Explain):
         raise not_supported("EXECUTE of this kind of statement")
-    await work.threads.with_text(prepared.text, prepared.refresh, work.image, work.settings)
     kinds, captured = prepared.parameter_types, work.settings.captured()
     given = await work.threads.with_text(statement.text, bind_arguments, statement, kinds, work.image, captured)
     if all(isinstance(value, Literal) for value in given):

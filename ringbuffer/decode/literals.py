@@ -10,8 +10,9 @@ RowError. Strings are read by the input function, numbers are cast as in an assi
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +35,7 @@ from ringbuffer.memory.row_block import (
     ENUM,
     FLOAT32,
     FLOAT64,
+    FORCE,
     INT16,
     INT32,
     INT64,
@@ -43,7 +45,6 @@ from ringbuffer.memory.row_block import (
     TEXT,
     TIMESTAMP,
     Array,
-    PerLayout,
     RowBlock,
     RowPlan,
 )
@@ -60,44 +61,49 @@ STRING, MARKED_STRING, INTEGER, DECIMAL, NULL, TRUE, FALSE, OTHER = range(8)
 ERROR_ROW, ERROR_COLUMN, ERROR_START, ERROR_END, ERROR_IN_HEAP, HEAP_USED, SLOW_USED = range(7)
 STATE_WORDS = 8
 
+# Which literals a TEXT column takes whose fields another reads later, in the plan's field FORCE:
+# strings, or numbers too, in any form.
+STRINGS, STRINGS_AND_NUMBERS = 1, 2
+
+# What a decoder keeps for the next text.
+KEPT_BYTES_MAX = 1 << 20
+
 NO_STRINGS = np.zeros(0, dtype=np.uint8)
+NO_COLUMNS: Mapping[int, int] = MappingProxyType({})
 
 
 class LiteralDecoder:
-    """A decoder of VALUES rows for one layout, for one thread at a time.
-
-    Attributes:
-        time_zone: None if it is not known.
+    """A decoder of VALUES rows for one layout, for one thread at a time. late: STRINGS ... of the
+    columns whose fields another reads later.
     """
 
-    def __init__(self, layout: Layout, fallback: Fallback | None = None, time_zone: str | None = None) -> None:
+    def __init__(self, layout: Layout, fallback: Fallback | None = None, late: Mapping[int, int] = NO_COLUMNS) -> None:
         self._plan = RowPlan(layout)
+        for column, kinds in late.items():
+            self._plan.columns[column, FORCE] = kinds
         self._fallback = fallback
-        self.in_zone(time_zone)
         self._state = np.zeros(STATE_WORDS, dtype=np.int64)
         self._slow = np.zeros((FALLBACKS_MAX, 4), dtype=np.int64)
         self._buffer = np.zeros(4096, dtype=np.uint8)
-        self._view = self._buffer.data
         rows = RowBlock(self._plan.columns, self._buffer, 0, self._buffer)
-        self._decode_rows = literals_entry(self._buffer, 0, 0, rows, self._zone, self._slow, self._state)
+        self._decode_rows = literals_entry(self._buffer, 0, 0, rows, NO_ZONE, self._slow, self._state)
 
-    def in_zone(self, time_zone: str | None) -> Self:
-        """Read times without a zone as times of this zone from now on; None: the zone is not
-        known.
-        """
-        self._zone = NO_ZONE if time_zone is None else zone_table(time_zone)
-        return self
-
-    def decode(self, text: bytes, start: int) -> Morsel | None:
+    def decode(self, text: bytes, start: int, time_zone: str | None = None) -> Morsel | None:
         """Return the rows `(literal, ...), ...` at text[start:] up to an optional semicolon.
 
-        RowError.position is in bytes.
+        time_zone: of times without a zone; None if it is not known. RowError.position is in bytes.
         """
+        try:
+            return self._decoded(text, start, NO_ZONE if time_zone is None else zone_table(time_zone))
+        finally:
+            if len(self._buffer) > KEPT_BYTES_MAX:
+                self._buffer = np.zeros(4096, dtype=np.uint8)
+
+    def _decoded(self, text: bytes, start: int, zone: Zone) -> Morsel | None:
         size = len(text)
         if size + PADDING_BYTES > len(self._buffer):
-            self._buffer = np.zeros(2 * size + PADDING_BYTES, dtype=np.uint8)
-            self._view = self._buffer.data
-        self._view[:size] = text
+            self._buffer = np.empty(2 * size + PADDING_BYTES, dtype=np.uint8)
+        self._buffer.data[:size] = text
         # A string may hold more of them, but a row has at least one.
         capacity = (text.count(b"(", start) + 7) // 8 * 8
         block = self._plan.new_block(capacity)
@@ -107,7 +113,7 @@ class LiteralDecoder:
             start,
             size,
             RowBlock(self._plan.columns, block, capacity, heap),
-            self._zone,
+            zone,
             self._slow,
             self._state,
         )
@@ -141,16 +147,6 @@ def literals_entry(*arguments: object) -> Callable[..., Any]:
     if not _entries:
         _entries.append(entry_of(decode_literal_rows, *arguments))
     return _entries[0]
-
-
-DECODERS = PerLayout(LiteralDecoder)
-
-
-def decode_literals(text: bytes, start: int, layout: Layout, time_zone: str | None = None) -> Morsel | None:
-    """Decode with a decoder that is kept for the layout, without fallback, on the event loop's
-    thread.
-    """
-    return DECODERS.get(layout).in_zone(time_zone).decode(text, start)
 
 
 @kernel
@@ -317,7 +313,10 @@ def store_literal(
     if kind in (INTEGER, DECIMAL):
         if physical in (BOOL, DATE, TIMESTAMP, ENUM):
             return UNSURE
-        if physical == TEXT and (kind == DECIMAL or not is_printed_integer(buffer, start, end)):
+        late = columns[column, FORCE]
+        if late == STRINGS:
+            return UNSURE
+        if physical == TEXT and late == 0 and (kind == DECIMAL or not is_printed_integer(buffer, start, end)):
             return UNSURE
         if physical in (INT64, INT32, INT16):
             return store_rounded(rows, column, row, buffer, start, end)

@@ -2,7 +2,7 @@
 object.
 
 Enters: the bytes of one parameter block (see decode_parameters) whose column types and formats are
-fixed, or the text of one row (see decode_literals). Leaves: one morsel, always the same, of whole
+fixed, or the text of one row (see LiteralDecoder). Leaves: one morsel, always the same, of whole
 rows: columns that are not given keep the value that they began with. Fields that no kernel reads
 are decoded as strings, and read by functions of the caller. Any row that isn't plain and right is
 refused without a reason; the caller decodes it again in the general way, which knows the reason.

@@ -11,7 +11,7 @@ from ringbuffer.decode.copy_binary import SIGNATURE, BinaryDecoder
 from ringbuffer.decode.copy_csv import CsvDecoder
 from ringbuffer.decode.copy_text import TextDecoder
 from ringbuffer.decode.json_texts import jsonb_texts, one_text
-from ringbuffer.decode.literals import decode_literals
+from ringbuffer.decode.literals import LiteralDecoder
 from ringbuffer.decode.one_row import OneRow
 from ringbuffer.decode.parameters import decode_parameters
 from ringbuffer.memory.arrow import compact_morsel, concat_morsels, morsel_from_arrow, morsel_to_arrow
@@ -31,7 +31,7 @@ def warm_up_decoders() -> None:
 
     The caller calls before other threads decode.
     """
-    decode_literals(b"(1, 'a')", 0, LAYOUT)
+    LiteralDecoder(LAYOUT).decode(b"(1, 'a')", 0)
     parameters = b"\0\0\0\1" + b"1" + len(LONG_TEXT).to_bytes(4, "big") + LONG_TEXT
     morsel = decode_parameters(parameters, np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int8), LAYOUT)
     for decoder, line in ((TextDecoder(LAYOUT), b"1\ta\n"), (CsvDecoder(LAYOUT), b"1,a\n")):

@@ -13,7 +13,7 @@ import pytest
 
 from engine.commit.staging import StatementStage
 from engine.scheduler.threads import TEXT_AT_ONCE_MAX
-from ringbuffer.decode.literals import decode_literals
+from ringbuffer.decode.literals import LiteralDecoder
 from ringbuffer.memory.columns import Morsel
 from sql.parse.grammar.cursor import Cursor
 from tests.end_to_end.raw_client import SYNC, bind, execute, parse
@@ -71,7 +71,7 @@ def test_a_long_insert_into_a_stream_is_computed_beside_the_event_loop(
     client.run("CREATE FOREIGN TABLE events (k integer, payload text) SERVER stream")
     client.run("CREATE VIEW kinds AS SELECT payload::json ->> 'a' AS a, count(*) AS n FROM events GROUP BY 1")
     threads: list[threading.Thread] = []
-    add = StatementStage.add
+    add, decode = StatementStage.add, LiteralDecoder.decode
 
     def noted_add(stage: StatementStage, morsel: Morsel) -> None:
         threads.append(threading.current_thread())
@@ -79,10 +79,10 @@ def test_a_long_insert_into_a_stream_is_computed_beside_the_event_loop(
 
     def noted_decode(*given: Any) -> Morsel | None:
         threads.append(threading.current_thread())
-        return decode_literals(*given)
+        return decode(*given)
 
     monkeypatch.setattr(StatementStage, "add", noted_add)
-    monkeypatch.setattr("engine.sessions.staged_inserts.decode_literals", noted_decode)
+    monkeypatch.setattr(LiteralDecoder, "decode", noted_decode)
     rows = ", ".join(f"""({number}, '{{"a": {number % 2}}}')""" for number in range(2000))
     assert client.ask(f"INSERT INTO events VALUES {rows}")[-2:] == ["C INSERT 0 2000", "Z I"]
     assert len(threads) == 2 and threading.main_thread() not in threads
@@ -101,7 +101,7 @@ def test_a_long_insert_into_a_stream_ends_at_its_timeout(
 ) -> None:
     client.run("CREATE FOREIGN TABLE events (k integer) SERVER stream", "SET statement_timeout = '20ms'")
     asked = client.session._cancelling.is_asked
-    add = StatementStage.add
+    add, decode = StatementStage.add, LiteralDecoder.decode
 
     def late_add(stage: StatementStage, morsel: Morsel) -> None:
         add(stage, morsel)
@@ -109,12 +109,12 @@ def test_a_long_insert_into_a_stream_ends_at_its_timeout(
 
     def late_decode(*given: Any) -> Morsel | None:
         assert asked.wait(WAIT_S_MAX)
-        return decode_literals(*given)
+        return decode(*given)
 
     if step == "add":
         monkeypatch.setattr(StatementStage, "add", late_add)
     else:
-        monkeypatch.setattr("engine.sessions.staged_inserts.decode_literals", late_decode)
+        monkeypatch.setattr(LiteralDecoder, "decode", late_decode)
     if block:
         client.run("BEGIN")
     rows = ", ".join(f"({number})" for number in range(2000))

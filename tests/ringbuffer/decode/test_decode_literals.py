@@ -9,7 +9,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
 
-from ringbuffer.decode.literals import LiteralDecoder, decode_literals
+from ringbuffer.decode.literals import LiteralDecoder
 from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.columns import ColumnLayout, Layout, PhysicalType
 from ringbuffer.memory.error_codes import RowError
@@ -24,7 +24,7 @@ LAYOUT: Layout = (
 
 
 def decode(text: str, layout: Layout = LAYOUT) -> list[Row] | None:
-    morsel = decode_literals(text.encode(), 0, layout)
+    morsel = LiteralDecoder(layout).decode(text.encode(), 0)
     return None if morsel is None else plain_rows(morsel, layout)
 
 
@@ -97,7 +97,7 @@ def test_numbers_into_other_types() -> None:
 def test_bad_strings_have_a_place() -> None:
     text = "insert into t values (1,'a',2), ('x1','b',3)"
     with pytest.raises(RowError) as caught:
-        decode_literals(text.encode(), text.index("("), LAYOUT)
+        LiteralDecoder(LAYOUT).decode(text.encode(), text.index("("))
     error = caught.value
     assert (error.code, error.row, error.column, error.field) == (codes.INVALID_TEXT, 1, 0, "x1")
     assert text[error.position :].startswith("x1")
@@ -108,7 +108,7 @@ def test_dates() -> None:
     assert decode("('1970-01-02', '1970-01-01 00:00:01+00')", layout) == [(1, 1_000_000)]
     assert decode("('1970-01-02', '1970-01-01 00:00:01')", layout) is None
     assert decode("('yesterday', NULL)", layout) is None
-    decoder = LiteralDecoder(layout, lambda column, text: 42, "Europe/Berlin")
-    morsel = decoder.decode(b"('some day', '1970-01-01 01:00:01'), ('1970-01-03', 'some time')", 0)
+    decoder = LiteralDecoder(layout, lambda column, text: 42)
+    morsel = decoder.decode(b"('some day', '1970-01-01 01:00:01'), ('1970-01-03', 'some time')", 0, "Europe/Berlin")
     assert morsel is not None
     assert plain_rows(morsel, layout) == [(42, 1_000_000), (2, 42)]
