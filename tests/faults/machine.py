@@ -261,7 +261,7 @@ class EmbeddedUpper:
 
     is_ready = False
 
-    def __init__(self, runtime: SparkRuntime, engine: QueryEngine) -> None:
+    def __init__(self, runtime: SparkRuntime, engine: QueryEngine, cold_groups_max: int = 0) -> None:
         self._engine: QueryEngine | None = None
 
     def run(
