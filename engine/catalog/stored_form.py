@@ -282,6 +282,8 @@ def _table(entry: TableEntry) -> dict[str, object]:
                 "index": entry.indexes.get(constraint.name),
                 "comment": constraint.comment,
                 "options": list(constraint.options),
+                "method": constraint.method,
+                "included": list(constraint.included),
                 "reference": None if constraint.reference is None else asdict(constraint.reference),
             }
             for constraint in entry.description.constraints

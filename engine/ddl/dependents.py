@@ -186,7 +186,7 @@ def views_using(image: CatalogImage, table: TableEntry, number: int) -> list[Ent
 def used_by(constraint: ConstraintDescription, columns: Sequence[ColumnDescription]) -> set[int]:
     """Return the numbers of the columns of a constraint."""
     if constraint.condition is None:
-        return set(constraint.columns)
+        return {*constraint.columns, *constraint.included}
     return {columns[column.index].number for column in columns_of(constraint.condition)}
 
 

@@ -244,6 +244,8 @@ def _restored_table(image: CatalogImage, relation: dict[str, Any]) -> TableEntry
             reference=reference_of(constraint.get("reference")),
             comment=constraint.get("comment", ""),
             options=tuple(constraint.get("options", ())),
+            method=constraint.get("method", "btree"),
+            included=tuple(constraint.get("included", ())),
         )
         for constraint in relation["constraints"]
     )

@@ -8,6 +8,7 @@ structure to be searched.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.catalog.image import WORDS, QueryViewEntry, SequenceEntry, StreamEntry, TableEntry, ViewEntry
@@ -41,13 +42,16 @@ def create_index(statement: CreateIndex, work: TableWork, now_us: int) -> None:
             raise SqlError("42P07", message)
         work.notice(f"{message}, skipping", "42P07")
         return
-    numbers = _columns(statement, entry)
+    numbers = _columns(statement.columns, entry, is_key=statement.unique)
+    included = _columns(statement.included, entry, is_key=False)
     name = statement.name
     if name is None:
-        shown = joined_names([name for name, _ in statement.columns])
+        shown = joined_names([name for name, _ in (*statement.columns, *statement.included)])
         name = free_name(entry.description.name, shown, "idx", taken)
     kind = "unique index" if statement.unique else "index"
-    made = ConstraintDescription(name, kind, numbers, options=statement.options)
+    made = ConstraintDescription(
+        name, kind, numbers, options=statement.options, method=statement.method, included=included
+    )
     constraints = (*entry.description.constraints, made)
     indexes = {**entry.indexes, name: f"i{work.take_oid()}"}
     after = replace(entry, description=replace(entry.description, constraints=constraints), indexes=indexes)
@@ -139,15 +143,15 @@ def _table(statement: CreateIndex, work: TableWork) -> TableEntry:
     return entry
 
 
-def _columns(statement: CreateIndex, entry: TableEntry) -> tuple[int, ...]:
+def _columns(written: Sequence[tuple[str, int]], entry: TableEntry, is_key: bool) -> tuple[int, ...]:
     columns = {column.name: column for column in entry.description.columns}
     numbers = []
-    for name, position in statement.columns:
+    for name, position in written:
         column = columns.get(name)
         if column is None:
             hint = did_you_mean(name, columns, "the column")
             raise SqlError("42703", f'column "{name}" does not exist', hint=hint)
-        if statement.unique:
+        if is_key:
             require_key_type(column, position)
         numbers.append(column.number)
     return tuple(numbers)

@@ -8,6 +8,7 @@ the statement itself, the last two under new names, as in PostgreSQL.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.catalog.image import Entry, SequenceEntry, SourceText, StreamEntry, TableEntry
@@ -99,7 +100,7 @@ def with_constraints_like(entry: TableEntry, like: LikeRelation, work: TableWork
             elif constraint.is_index and "indexes" in like.including:
                 entry = with_index_like(entry, source, constraint, work)
             elif constraint.is_key and "indexes" in like.including:
-                names = tuple((name, 0) for name in names_of(source, constraint))
+                names = tuple((name, 0) for name in names_of(source, constraint.columns))
                 entry = with_key(entry, Constraint(constraint.kind, None, names), work)
             work.image = work.image.with_replaced(entry.description.name, entry)
         work.create_indexes(entry, entry.description.constraints[before:])
@@ -142,19 +143,25 @@ def with_check_like(
 def with_index_like(entry: TableEntry, source: TableEntry, index: ConstraintDescription, work: TableWork) -> TableEntry:
     """Return the table with an index over the same columns."""
     description = entry.description
-    columns = names_of(source, index)
-    name = free_name(description.name, joined_names(columns), "idx", relation_names(work.image))
+    columns, included = names_of(source, index.columns), names_of(source, index.included)
+    name = free_name(description.name, joined_names([*columns, *included]), "idx", relation_names(work.image))
     numbers = numbers_in(entry)
-    made = ConstraintDescription(name, index.kind, tuple(numbers[column] for column in columns), options=index.options)
+    made = replace(
+        index,
+        name=name,
+        columns=tuple(numbers[column] for column in columns),
+        included=tuple(numbers[column] for column in included),
+        comment="",
+    )
     constraints = (*description.constraints, made)
     indexes = {**entry.indexes, name: f"i{work.take_oid()}"}
     return replace(entry, description=replace(description, constraints=constraints), indexes=indexes)
 
 
-def names_of(entry: TableEntry, constraint: ConstraintDescription) -> list[str]:
-    """Return the names of a constraint's columns."""
+def names_of(entry: TableEntry, columns: Sequence[int]) -> list[str]:
+    """Return the names of columns by their numbers."""
     names = {column.number: column.name for column in entry.description.columns}
-    return [names[number] for number in constraint.columns]
+    return [names[number] for number in columns]
 
 
 def numbers_in(entry: TableEntry) -> dict[str, int]:

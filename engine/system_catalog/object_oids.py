@@ -24,7 +24,9 @@ OWNER = 10
 WRAPPER = 15_000
 SERVER = 15_001
 EXTENSION = 15_002
-HEAP, BTREE = 2, 403
+HEAP = 2
+# Access methods of indexes.
+METHODS = {"btree": 403, "hash": 405}
 DEFAULT_TABLESPACE = 1663
 
 

@@ -74,6 +74,8 @@ class ConstraintDescription:
         reference: of a foreign key.
         comment: of COMMENT ON CONSTRAINT.
         options: of an index, those of each column as pg_index has them; empty: all 0.
+        method: of an index, the access method that CREATE INDEX named, which is shown.
+        included: of an index, the attnums of INCLUDE, which are shown.
     """
 
     name: str
@@ -84,6 +86,8 @@ class ConstraintDescription:
     reference: KeyReference | None = None
     comment: str = ""
     options: tuple[int, ...] = ()
+    method: str = "btree"
+    included: tuple[int, ...] = ()
 
     @property
     def is_key(self) -> bool:

@@ -145,7 +145,7 @@ def pg_get_indexdef(context: SessionContext, oid: int | None, column: int | None
         return None
     names = _column_names(context, row["indrelid"], row["indkey"])
     if column:
-        return names[column - 1] if 0 < column <= len(names) else None
+        return names[column - 1] if 0 < column <= len(names) else ""
     index, table = (
         context.snapshot.row("pg_class", row["indexrelid"]),
         context.snapshot.row("pg_class", row["indrelid"]),
@@ -155,8 +155,12 @@ def pg_get_indexdef(context: SessionContext, oid: int | None, column: int | None
     if not (pretty and context.is_visible("pg_class", table["oid"])):
         name = f"{quoted_name(context.snapshot.schema_name(table['relnamespace']) or '')}.{name}"
     unique = "UNIQUE " * bool(row["indisunique"])
-    columns = ", ".join(column + SHOWN_ORDERS[option] for column, option in zip(names, row["indoption"], strict=True))
-    return f"CREATE {unique}INDEX {quoted_name(index['relname'])} ON {name} USING btree ({columns})"
+    columns = ", ".join(column + SHOWN_ORDERS[option] for column, option in zip(names, row["indoption"], strict=False))
+    method = context.snapshot.row("pg_am", index["relam"])
+    assert method is not None, "an index has an access method"
+    included = names[row["indnkeyatts"] :]
+    tail = f" INCLUDE ({', '.join(included)})" if included else ""
+    return f"CREATE {unique}INDEX {quoted_name(index['relname'])} ON {name} USING {method['amname']} ({columns}){tail}"
 
 
 @catalog_function

@@ -4,13 +4,13 @@ indexes, owners of sequences.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 
 from engine.catalog.image import CatalogImage, DisabledViewEntry, QueryViewEntry, SequenceEntry, TableEntry, ViewEntry
 from engine.ddl.dependents import reads
 from engine.system_catalog.deparse.definitions import STORED, check_text
-from engine.system_catalog.object_oids import EXTENSION, OWN_TYPE, SERVER, WRAPPER, part_oid
+from engine.system_catalog.object_oids import EXTENSION, METHODS, OWN_TYPE, SERVER, WRAPPER, part_oid
 from engine.system_catalog.rows.relations import columns_of, indexes_of
 from engine.system_catalog.static_rows import Row, relations, static_rows
 from sql.catalog.catalog import KeyReference
@@ -33,10 +33,12 @@ def constraint_rows(image: CatalogImage) -> list[Row]:
     rows = []
     for entry in tables(image):
         oid, schema = entry.description.oid, image.schema_oid(entry.description.name)
-        for name, kind, numbers, index in indexes_of(entry):
-            if kind not in CODES:
+        for key, index in indexes_of(entry):
+            if key.kind not in CODES:
                 continue
-            row = _constraint(part_oid("constraint", oid, index), name, CODES[kind], oid, list(numbers), schema)
+            row = _constraint(
+                part_oid("constraint", oid, index), key.name, CODES[key.kind], oid, list(key.columns), schema
+            )
             rows.append(row | {"conindid": part_oid("index", oid, index), "connoinherit": True})
         for one in entry.description.constraints:
             if one.kind == "check":
@@ -69,7 +71,7 @@ def _equality(kind: int) -> int:
 def _reference(reference: KeyReference, image: CatalogImage) -> Row:
     parent = image.by_oid(reference.oid)
     assert isinstance(parent, TableEntry), "a table goes with the keys that refer to it"
-    covering = {frozenset(numbers): index for _, kind, numbers, index in indexes_of(parent) if kind != "index"}
+    covering = {frozenset(key.columns): index for key, index in indexes_of(parent) if key.is_key}
     return {
         "confrelid": reference.oid, "confkey": list(reference.columns), "confupdtype": ACTIONS[reference.on_update],
         "confdeltype": ACTIONS[reference.on_delete], "confmatchtype": "s",
@@ -91,24 +93,33 @@ def _constraint(oid: int, name: str, kind: str, relation: int, columns: list[int
 def index_rows(image: CatalogImage) -> list[Row]:
     """Return the rows of pg_index."""
     collations = {row["oid"]: row["typcollation"] for row in static_rows("pg_type")}
-    classes = {row["opcintype"]: row["oid"] for row in static_rows("pg_opclass") if row["opcdefault"]}
+    classes: dict[str, dict[int, int]] = {name: {} for name in METHODS}
+    for row in static_rows("pg_opclass"):
+        for name, method in METHODS.items():
+            if row["opcdefault"] and row["opcmethod"] == method:
+                classes[name][row["opcintype"]] = row["oid"]
     rows = []
     for entry in tables(image):
         oid = entry.description.oid
         types = {column.number: column.type.oid for column in columns_of(entry)}
-        options = {one.name: one.options for one in entry.description.constraints}
-        for name, kind, numbers, index in indexes_of(entry):
+        for key, index in indexes_of(entry):
+            numbers, both = key.columns, (*key.columns, *key.included)
             rows.append({
-                "indexrelid": part_oid("index", oid, index), "indrelid": oid, "indnatts": len(numbers), "indnkeyatts": len(numbers),
-                "indisunique": kind != "index", "indnullsnotdistinct": False, "indisprimary": kind == "primary key",
+                "indexrelid": part_oid("index", oid, index), "indrelid": oid, "indnatts": len(both), "indnkeyatts": len(numbers),
+                "indisunique": key.is_key, "indnullsnotdistinct": False, "indisprimary": key.kind == "primary key",
                 "indisexclusion": False,
                 "indimmediate": True, "indisclustered": False, "indisvalid": True, "indcheckxmin": False, "indisready": True,
-                "indislive": True, "indisreplident": False, "indkey": list(numbers),
+                "indislive": True, "indisreplident": False, "indkey": list(both),
                 "indcollation": [collations.get(types[number], 0) for number in numbers],
-                "indclass": [classes.get(types[number], classes[TEXT_OID]) for number in numbers],
-                "indoption": list(options[name] or [0] * len(numbers)), "indexprs": None, "indpred": None,
+                "indclass": [_class_of(classes[key.method], types[number]) for number in numbers],
+                "indoption": list(key.options or [0] * len(numbers)), "indexprs": None, "indpred": None,
             })  # fmt: skip
     return rows
+
+
+def _class_of(classes: Mapping[int, int], kind: int) -> int:
+    """Return the operator class of a type, that of text for types that have none of their own."""
+    return classes.get(kind, classes[TEXT_OID])
 
 
 def depend_rows(image: CatalogImage) -> list[Row]:
@@ -138,14 +149,15 @@ def depend_rows(image: CatalogImage) -> list[Row]:
             rows += [_depend(rule, (class_oid, other, 0), "n") for other in read]
             rows.append(_depend(rule, (class_oid, oid, 0), "i"))
         if isinstance(entry, TableEntry):
-            for _, kind, numbers, index in indexes_of(entry):
-                if kind not in CODES:
+            for key, index in indexes_of(entry):
+                if key.kind not in CODES:
                     made = (class_oid, part_oid("index", oid, index), 0)
+                    numbers = (*key.columns, *key.included)
                     rows += [_depend(made, (class_oid, oid, number), "a") for number in numbers]
                     continue
                 constraint = (constraint_class, part_oid("constraint", oid, index), 0)
                 rows.append(_depend((class_oid, part_oid("index", oid, index), 0), constraint, "i"))
-                rows += [_depend(constraint, (class_oid, oid, number), "a") for number in numbers]
+                rows += [_depend(constraint, (class_oid, oid, number), "a") for number in key.columns]
             for one in entry.description.constraints:
                 if one.reference is not None:
                     rows += _needs_of_reference(image, entry, one.name, one.reference, one.columns)

@@ -24,8 +24,8 @@ from engine.catalog.image import (
 from engine.catalog.privileges import access_texts
 from engine.system_catalog.deparse.definitions import STORED, default_text
 from engine.system_catalog.object_oids import (
-    BTREE,
     HEAP,
+    METHODS,
     OWN_ARRAY,
     OWN_TYPE,
     OWNER,
@@ -39,7 +39,7 @@ from engine.system_catalog.static_rows import (
     relations,
     static_rows,
 )
-from sql.catalog.catalog import ColumnDescription
+from sql.catalog.catalog import ColumnDescription, ConstraintDescription
 from sql.names.relation_keys import in_temporary_schema, name_of
 from sql.types.datatypes import BOOL, INT8, SqlType
 from sql.types.records import row_type_oid
@@ -55,15 +55,9 @@ SECOND_US = 1_000_000
 SEQUENCE_COLUMNS = (("last_value", INT8), ("log_cnt", INT8), ("is_called", BOOL))
 
 
-def indexes_of(entry: TableEntry) -> list[tuple[str, str, tuple[int, ...], str]]:
-    """Return a table's indexes: name, kind, numbers of the columns, and the inner name, which a
-    renaming does not change.
-    """
-    return [
-        (one.name, one.kind, one.columns, entry.indexes[one.name])
-        for one in entry.description.constraints
-        if one.name in entry.indexes
-    ]
+def indexes_of(entry: TableEntry) -> list[tuple[ConstraintDescription, str]]:
+    """Return a table's indexes, each with the inner name, which a renaming does not change."""
+    return [(one, entry.indexes[one.name]) for one in entry.description.constraints if one.name in entry.indexes]
 
 
 def class_rows(image: CatalogImage) -> list[Row]:
@@ -90,8 +84,9 @@ def class_rows(image: CatalogImage) -> list[Row]:
             # psql looks for foreign keys only where PostgreSQL would have triggers for them.
             row["relhastriggers"] = description.oid in linked
             row["relchecks"] = len(entry.checks)
-            for name, _, numbers, index in keys:
-                made = _class(part_oid("index", description.oid, index), name, "i", schema, len(numbers))
+            for key, index in keys:
+                place, count = part_oid("index", description.oid, index), len(key.columns) + len(key.included)
+                made = _class(place, key.name, "i", schema, count) | {"relam": METHODS[key.method]}
                 rows.append(made | {"relowner": owner, "relpersistence": persistence})
         rows.append(row)
     return rows
@@ -142,7 +137,7 @@ def _class(oid: int, name: str, kind: str, schema: int, columns_count: int) -> R
     stored = kind in ("r", "i")
     return {
         "oid": oid, "relname": name, "relnamespace": schema, "reltype": 0, "reloftype": 0, "relowner": OWNER,
-        "relam": HEAP if kind == "r" else BTREE if kind == "i" else 0, "relfilenode": oid if stored or kind == "S" else 0,
+        "relam": HEAP if kind == "r" else 0, "relfilenode": oid if stored or kind == "S" else 0,
         "reltablespace": 0, "relpages": 0, "reltuples": 0.0 if kind in "Si" else -1.0, "relallvisible": 0, "reltoastrelid": 0,
         "relhasindex": False, "relisshared": False, "relpersistence": "p", "relkind": kind, "relnatts": columns_count,
         "relchecks": 0, "relhasrules": kind == "v", "relhastriggers": False, "relhassubclass": False,
@@ -182,10 +177,10 @@ def attribute_rows(image: CatalogImage) -> list[Row]:
             rows.append(row)
         if isinstance(entry, TableEntry):
             by_number = {column.number: column for column in columns}
-            for _, _, numbers, index in indexes_of(entry):
+            for key, index in indexes_of(entry):
                 place = part_oid("index", oid, index)
-                for number, key in enumerate(numbers, 1):
-                    column = by_number[key]
+                for number, column_number in enumerate((*key.columns, *key.included), 1):
+                    column = by_number[column_number]
                     rows.append(_typed(place, column.name, number, column.type, not_null=False))
     return rows
 

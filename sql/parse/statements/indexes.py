@@ -25,6 +25,7 @@ class CreateIndex(
     Attributes:
         columns: (name, position).
         options: of each column as pg_index has them: DESCENDING, NULLS_FIRST, both or 0.
+        included: of INCLUDE, like the columns.
     """
 
     name: str | None
@@ -32,6 +33,8 @@ class CreateIndex(
     table_position: int
     columns: tuple[tuple[str, int], ...]
     options: tuple[int, ...]
+    method: str
+    included: tuple[tuple[str, int], ...]
     unique: bool
     concurrently: bool
     if_not_exists: bool
@@ -90,32 +93,51 @@ def create_index(cursor: Cursor) -> CreateIndex:
     cursor.expect("on")
     cursor.accept("only")
     table, position = written_name(cursor)
-    if cursor.accept("using"):
-        method_position = cursor.position
-        method = cursor.name()
-        if method not in METHODS:
-            raise not_supported(f'the access method "{method}"', method_position, hint="Use btree.")
+    method = index_method(cursor) if cursor.accept("using") else "btree"
     cursor.expect_operator("(")
     columns: list[tuple[str, int]] = []
     options: list[int] = []
     while not columns or cursor.accept_operator(","):
         columns.append(indexed_column(cursor))
-        options.append(column_order(cursor))
+        options.append(column_order(cursor, method))
     cursor.expect_operator(")")
-    include_position = cursor.position
-    if cursor.accept("include"):
-        cursor.expect_operator("(")
-        included_column(cursor)
-        while cursor.accept_operator(","):
-            included_column(cursor)
-        cursor.expect_operator(")")
-        cursor.refuse("INCLUDE", include_position)
+    included = included_columns(cursor) if cursor.accept("include") else ()
+    if method == "hash":
+        require_hash(cursor, len(columns), unique, bool(included))
     nulls_treatment(cursor)
     index_options(cursor)
     if cursor.at("where"):
         raise not_supported("an index of a part of the rows", cursor.position)
     text = cursor.statement_text
-    return CreateIndex(text, name, table, position, tuple(columns), tuple(options), unique, concurrently, if_not_exists)
+    return CreateIndex(
+        text,
+        name,
+        table,
+        position,
+        tuple(columns),
+        tuple(options),
+        method,
+        included,
+        unique,
+        concurrently,
+        if_not_exists,
+    )
+
+
+def index_method(cursor: Cursor) -> str:
+    """Read the name of an access method, which is shown and changes nothing else here."""
+    position = cursor.position
+    method = cursor.name()
+    if method not in METHODS:
+        raise not_supported(f'the access method "{method}"', position, hint="Use btree.")
+    return method
+
+
+def require_hash(cursor: Cursor, columns_count: int, is_unique: bool, has_included: bool) -> None:
+    """Refuse what a hash index can't be in PostgreSQL. Raises 0A000 when the statement is read."""
+    wrong = "unique indexes" if is_unique else "included columns" if has_included else "multicolumn indexes"
+    if is_unique or has_included or columns_count > 1:
+        cursor.defer(SqlError("0A000", f'access method "hash" does not support {wrong}'))
 
 
 def indexed_column(cursor: Cursor) -> tuple[str, int]:
@@ -132,26 +154,42 @@ def indexed_column(cursor: Cursor) -> tuple[str, int]:
     return name, position
 
 
-def column_order(cursor: Cursor) -> int:
+def column_order(cursor: Cursor, method: str) -> int:
     """Read [ASC | DESC] [NULLS FIRST | LAST], which is shown and changes nothing else here."""
-    descending = cursor.accept_any("asc", "desc") == "desc"
+    order = cursor.accept_any("asc", "desc")
+    if order is not None and method == "hash":
+        cursor.defer(SqlError("0A000", 'access method "hash" does not support ASC/DESC options'))
+    descending = order == "desc"
     nulls = None
     if cursor.accept("nulls"):
         nulls = cursor.accept_any("first", "last")
         if nulls is None:
             cursor.fail()
+        if method == "hash":
+            cursor.defer(SqlError("0A000", 'access method "hash" does not support NULLS FIRST/LAST options'))
     nulls_first = descending if nulls is None else nulls == "first"
     return DESCENDING * descending | NULLS_FIRST * nulls_first
 
 
-def included_column(cursor: Cursor) -> None:
-    """Read one column of INCLUDE, where only names may stand."""
+def included_columns(cursor: Cursor) -> tuple[tuple[str, int], ...]:
+    """Read the columns of INCLUDE, which are shown and change nothing else here."""
+    cursor.expect_operator("(")
+    columns = [included_column(cursor)]
+    while cursor.accept_operator(","):
+        columns.append(included_column(cursor))
+    cursor.expect_operator(")")
+    return tuple(columns)
+
+
+def included_column(cursor: Cursor) -> tuple[str, int]:
+    """Read one column of INCLUDE, where only names may stand, with its position."""
+    name, position = "", cursor.position
     if cursor.accept_operator("("):
         expressions.expression(cursor)
         cursor.expect_operator(")")
         cursor.defer(SqlError("0A000", "expressions are not supported in included columns"))
     else:
-        cursor.name()
+        name = cursor.name()
     wrong = []
     if cursor.accept("collate"):
         cursor.qualified_name()
@@ -167,6 +205,7 @@ def included_column(cursor: Cursor) -> None:
         wrong.append("NULLS FIRST/LAST options")
     for what in wrong:
         cursor.defer(SqlError("42P17", f"including column does not support {what}"))
+    return name, position
 
 
 @begins("drop index")
