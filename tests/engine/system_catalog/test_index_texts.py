@@ -27,7 +27,7 @@ STATEMENTS = (
 QUESTION = """SELECT c.relname::text, pg_get_indexdef(c.oid), pg_get_indexdef(c.oid, 0, true), pg_get_indexdef(c.oid, 2, true),
     pg_get_indexdef(c.oid, 9, false), m.amname::text, i.indnatts::text, i.indnkeyatts::text, i.indkey::text,
     i.indoption::text, i.indclass::text,
-    (SELECT string_agg(a.attname, ',' ORDER BY a.attnum) FROM pg_attribute a WHERE a.attrelid = c.oid)
+    (SELECT count(*) FROM pg_attribute a WHERE a.attrelid = c.oid)::text
 FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid JOIN pg_am m ON m.oid = c.relam
 WHERE c.relnamespace = 'indexed'::regnamespace ORDER BY c.relname"""
 REFUSED = (
