@@ -203,8 +203,8 @@ class QueryViewEntry:
         used: the relations that it reads directly.
         columns: as of a ViewEntry.
         states: what it keeps of each grouping of a stream in its text, in the order of
-            `views.plan.parts`. Its query scans each by the name in the description of the state,
-            which no client can write. An ordinary view has none.
+            `views.plan.first_groupings`. Its query scans each by the name in the description of the
+            state, which no client can write. An ordinary view has none.
         followers: as of a ViewEntry.
     """
 

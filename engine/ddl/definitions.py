@@ -8,7 +8,7 @@ already.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.catalog.functions import Objects
@@ -46,9 +46,8 @@ from views.model.properties import scans
 from views.model.protocols import RowEvaluator, TableSource, UpperExecutor
 from views.model.text import expression_text
 from views.plan.checks import check_sliding
-from views.plan.parts import part_rows
 from views.plan.planner import PlannedView, order_notices, plan_view
-from views.plan.prepare import Prepared, prepared_parts
+from views.plan.prepare import Prepared, prepared_view
 from views.share.reuse import NotCoveredError
 from views.upkeep.kernels import KernelTools
 from views.upkeep.lifecycle import build_view
@@ -268,43 +267,65 @@ class ViewDraft:
         return disk_error(error, f'write the kernels of view "{self.definition.shown}"')
 
 
+# Makes the entry of a state; the states of the same view before it are not in the image yet.
+BuildState = Callable[[ViewDraft, Sequence[ViewEntry]], ViewEntry]
+
+
 @dataclass(frozen=True)
 class Drafts:
     """A view over streams that is defined, but not built.
 
     Attributes:
-        states: its states; the view itself if its plan is a chain.
+        whole: its query.
+        states: the states of its plan, one for each stream pipeline.
         over: the query over the states, None for a chain.
     """
 
+    statement: CreateView
+    whole: BoundQuery
     states: tuple[ViewDraft, ...]
     over: Prepared | None
+
+    def built(self, image: CatalogImage, settings: SessionSettings, build: BuildState) -> ViewEntry | QueryViewEntry:
+        """Return the entry of the view. Raises as `build` and `define_query_view`."""
+        if self.over is None:
+            for column in self.whole.root.schema:
+                require_column(column.name, column.type)
+        states: list[ViewEntry] = []
+        for draft in self.states:
+            states.append(build(draft, states))
+        if self.over is None:
+            return states[0]
+        states[0].view.notices += (*self.over.eager, *order_notices(self.over.root))
+        oid = self.states[0].definition.oid
+        return define_query_view(self.statement, self.whole, image, settings, oid, tuple(states), self.over)
 
 
 def drafted(
     statement: CreateView, whole: BoundQuery, image: CatalogImage, settings: SessionSettings, oid: int | None = None
 ) -> Drafts:
-    """Return the states of a view over streams (`views.plan.parts`), with their oids.
+    """Return the states of a view over streams (`views.plan.first_groupings`), with their oids.
 
     whole: the query of the view. oid: of a view that exists. Raises the errors of eager grouping.
     """
     plain = define_view(statement, image.next_oid if oid is None else oid, settings)
-    over = prepared_parts(whole.root, plain.joins)
-    if not over.parts:
-        return Drafts((ViewDraft(only_state(plain), whole, image),), None)
-    count = len(over.parts)
+    over = prepared_view(whole.root, plain.joins)
+    count = len(over.groupings)
+    if not count:
+        return Drafts(statement, whole, (ViewDraft(only_state(plain), whole, image),), None)
     definition = replace(plain, oid=image.next_oid + count if oid is None else oid, column_names=())
     identities = (StateDefinition(definition, image.next_oid + number, number) for number in range(count))
-    return Drafts(tuple(part_draft(identity, whole, over, image) for identity in identities), over)
+    states = tuple(state_draft(identity, whole, over, image) for identity in identities)
+    return Drafts(statement, whole, states, over)
 
 
-def part_draft(identity: StateDefinition, whole: BoundQuery, over: Prepared, image: CatalogImage) -> ViewDraft:
-    """Return one state of a view.
+def state_draft(identity: StateDefinition, whole: BoundQuery, over: Prepared, image: CatalogImage) -> ViewDraft:
+    """Return one of the states of a view below a query.
 
     All names of the text count as the state's own: the text is bound as a whole.
     """
     assert identity.number is not None, identity
-    root = part_rows(over.parts[identity.number])
+    root = over.rows[identity.number]
     return ViewDraft(identity, replace(whole, root=root, relations=names_read(root)), image, whole=whole)
 
 
@@ -316,16 +337,7 @@ def build_continuous(
     Raises as `ViewDraft.build` and `define_query_view`.
     """
     drafts = drafted(statement, bound, image, settings)
-    if drafts.over is None:
-        for column in bound.root.schema:
-            require_column(column.name, column.type)
-        return drafts.states[0].build(engines)
-    states: list[ViewEntry] = []
-    for draft in drafts.states:
-        states.append(draft.build(engines, others=states))
-    states[0].view.notices += (*drafts.over.eager, *order_notices(drafts.over.root))
-    oid = drafts.states[0].definition.oid
-    return define_query_view(statement, bound, image, settings, oid, tuple(states), drafts.over)
+    return drafts.built(image, settings, lambda draft, others: draft.build(engines, others=others))
 
 
 def stored_draft(

@@ -37,9 +37,7 @@ from sql.types.datatypes import TEXT
 from sql.types.records import require_stored
 from views.model.definition import JoinChoice
 from views.model.trees import substitute
-from views.plan.parts import without_parts
-from views.plan.prepare import Prepared, prepared_parts
-from views.plan.rules.drop_order_by import drop_order_by
+from views.plan.prepare import Prepared, prepared_view
 
 # Stands before the names of scans in views that a view reads: these names are the present ones
 # already. No key of a relation begins like this.
@@ -171,9 +169,9 @@ def prepared_states(bound: BoundQuery, joins: JoinChoice, count: int) -> Prepare
 
     Raises XX001 if its groupings are others than when the view was made.
     """
-    found = prepared_parts(bound.root, joins, has_parts=True)
-    if len(found.parts) != count:
-        raise SqlError("XX001", f"the query has {len(found.parts)} groupings of streams, and {count} states")
+    found = prepared_view(bound.root, joins, is_above=True)
+    if len(found.groupings) != count:
+        raise SqlError("XX001", f"the query has {len(found.groupings)} groupings of streams, and {count} states")
     return found
 
 
@@ -190,7 +188,7 @@ def query_view(
     """Return the entry of a view from its bound query, over its states if it has any."""
     root = bound.root
     if over is not None:
-        root = without_parts(drop_order_by(over.root), over.parts, [state.description.name for state in states])
+        root = over.above([state.description.name for state in states])
     root = _named(root, column_names)
     for column in root.schema:
         require_stored(column.name, column.type)

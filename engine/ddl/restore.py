@@ -42,7 +42,7 @@ from engine.ddl.definitions import (
     ViewDraft,
     ViewEngines,
     build_stream,
-    part_draft,
+    state_draft,
     stored_draft,
     stream_description,
 )
@@ -148,7 +148,7 @@ def _restored(
         states: list[ViewEntry] = []
         for number, plain in enumerate(plains):
             identity = StateDefinition.from_dict(plain, definition, number)
-            draft = part_draft(identity, bound, over, image)
+            draft = state_draft(identity, bound, over, image)
             (stream,) = scans(draft.bound.root, "stream")
             own = next(one for one in used if one.oid == image.entries[stream].description.oid)
             known = tuple(used_of(one) for one in plain["used"]) if "used" in plain else (own,)

@@ -124,12 +124,9 @@ class Replacing:
                 raise self._refusal("The new query reads no stream.")
             return define_query_view(self.statement, bound, self.image, self.settings, oid)
         drafts = drafted(self.statement, bound, self.image, self.settings, oid)
-        if drafts.over is None:
-            return self._continuous(drafts.states[0])
-        states = tuple(self._continuous(part) for part in drafts.states)
-        return define_query_view(self.statement, bound, self.image, self.settings, oid, states, drafts.over)
+        return drafts.built(self.image, self.settings, self._state)
 
-    def _continuous(self, draft: ViewDraft) -> ViewEntry:
+    def _state(self, draft: ViewDraft, others: Sequence[ViewEntry]) -> ViewEntry:
         """Return a state of the view, which goes on with a state that is left if it can."""
         reason = None
         for piece in () if self.statement.reset else tuple(self.left):
@@ -145,15 +142,15 @@ class Replacing:
         if self.has_contents and not self.statement.reset:
             raise self._refusal(reason or "It has not counted the rows of the stream that the new query reads.")
         oid, self.next_oid = self.next_oid, self.next_oid + 1
-        return self.new(replace(draft, identity=replace(draft.identity, oid=oid)))
+        return self.new(replace(draft, identity=replace(draft.identity, oid=oid)), others)
 
-    def new(self, draft: ViewDraft) -> ViewEntry:
-        """Return the entry of a view that begins anew."""
+    def new(self, draft: ViewDraft, others: Sequence[ViewEntry]) -> ViewEntry:
+        """Return the entry of a state that begins anew."""
         assert self.engines is not None
-        return draft.build(self.engines)
+        return draft.build(self.engines, others=others)
 
     def heir(self, draft: ViewDraft, piece: ViewEntry) -> ViewEntry:
-        """Return the entry of a view that goes on with the state of `piece`.
+        """Return the entry of a state that goes on with that of `piece`.
 
         Raises NotCoveredError.
         """
@@ -204,11 +201,11 @@ class Judged(Replacing):
         else:
             drafts = drafted(self.statement, bound, self.image, self.settings, self.entry.description.oid)
             for draft in drafts.states:
-                self._continuous(draft)
+                self._state(draft, ())
         lost = "What the view has counted is lost (reset = true)"
         return [f"{text[:1].upper()}{text[1:]}. {detail}" for text, detail in self.notices] or [lost]
 
-    def new(self, draft: ViewDraft) -> ViewEntry:
+    def new(self, draft: ViewDraft, others: Sequence[ViewEntry]) -> ViewEntry:
         """Return the entry in whose place it would be."""
         return self.left[0]
 

@@ -24,7 +24,7 @@ from sql.functions.volatility import has_volatile
 from sql.tree.relations import BoundQuery, Relation, Scan
 from sql.tree.walks import rewrite_everywhere
 from views.model.properties import scans
-from views.plan.parts import without_parts
+from views.plan.first_groupings import with_scans
 from views.upkeep.refresh import CANCEL_POLL_S, DATA_ERRORS
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def with_whole_views(
     names = [entry.description.name for entry in found]
     if not found:
         return root, []
-    over = without_parts(root, [whole_query(entry).root for entry in found], names)
+    over = with_scans(root, [whole_query(entry).root for entry in found], names)
     read = scans(over, "view")
     return over, [entry for entry in found if entry.description.name in read]
 

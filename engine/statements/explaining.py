@@ -51,7 +51,6 @@ from views.explain.pipelines import (
 )
 from views.model.plan import Plan, over
 from views.model.text import identifier
-from views.plan.parts import without_parts
 from views.upkeep.stream_grouping import StreamGrouping, cut_groupings
 from views.upkeep.view import ContinuousView
 
@@ -307,7 +306,7 @@ def planned_drafts(drafts: Drafts, engines: QueryEngines) -> tuple[Plan, list[St
     labels = [strand.identity.label for strand in strands]
     # As this session would read it.
     zone = drafts.states[0].definition.settings.time_zone
-    return over(plans, labels, with_zone(without_parts(drafts.over.root, drafts.over.parts, labels), zone)), strands
+    return over(plans, labels, with_zone(drafts.over.above(labels), zone)), strands
 
 
 def above_lines(

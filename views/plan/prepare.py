@@ -1,15 +1,16 @@
 """A query over streams in the form that is cut into pipelines: each stream under a first grouping.
 
-One state can answer such a grouping. Enters: a bound tree, before it is known whether it is one
-plan or several parts. Leaves: an equal tree, in which set operations, DISTINCT ON, grouping sets,
-DISTINCT in aggregates, UNION ALL and subqueries over streams are first groupings of one stream
-each, with the rest above them, and subqueries over tables are joins. An operator that no step knows
-stays as it is, and is refused later. The same tree yields the same form, since a view's parts are
-found again in it by their numbers.
+One state can answer such a grouping. Enters: a bound tree, before it is known whether its plan is a
+chain or has several states. Leaves: an equal tree, in which set operations, DISTINCT ON, grouping
+sets, DISTINCT in aggregates, UNION ALL and subqueries over streams are first groupings of one
+stream each, with the rest above them, and subqueries over tables are joins. An operator that no
+step knows stays as it is, and is refused later. The same tree yields the same form, since a view's
+states are found again in it by their numbers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sql.bind.sharing import written_out
@@ -18,10 +19,11 @@ from sql.tree.walks import rewrite_everywhere
 from views.model.definition import JoinChoice
 from views.model.properties import scans
 from views.plan.eager.grouping import EagerGrouping
-from views.plan.parts import cut_parts
+from views.plan.first_groupings import first_groupings, scanned_rows, with_scans
 from views.plan.rules.anti_joins import anti_joins
 from views.plan.rules.combine_groupings import combine_groupings, split_unions
 from views.plan.rules.distinct_to_grouping import grouped
+from views.plan.rules.drop_order_by import drop_order_by
 from views.plan.rules.first_rows import first_rows
 from views.plan.rules.group_set_operations import group_set_operations
 from views.plan.rules.interval_totals import interval_totals
@@ -44,13 +46,25 @@ class Prepared:
     """A prepared query.
 
     Attributes:
-        parts: see `views.plan.parts`.
+        groupings: whose states the plan keeps below the rest of the query, none: it is a chain.
         eager: for people, the columns by which streams are grouped besides those of the query.
     """
 
     root: Relation
-    parts: tuple[Relation, ...]
+    groupings: tuple[Relation, ...]
     eager: tuple[str, ...]
+
+    @property
+    def rows(self) -> tuple[Relation, ...]:
+        """The groupings with the columns that the query above them scans."""
+        return tuple(map(scanned_rows, self.groupings))
+
+    def above(self, names: Sequence[str]) -> Relation:
+        """Return the query above the groupings, which scans a view of each name in their places.
+
+        It has no order: who reads the view gives one.
+        """
+        return with_scans(drop_order_by(self.root), self.groupings, names)
 
 
 def prepared(root: Relation) -> Relation:
@@ -58,14 +72,15 @@ def prepared(root: Relation) -> Relation:
     return _prepared(root, EagerGrouping(ALONE))
 
 
-def prepared_parts(root: Relation, joins: JoinChoice, has_parts: bool = False) -> Prepared:
+def prepared_view(root: Relation, joins: JoinChoice, is_above: bool = False) -> Prepared:
     """Return a prepared query, with eager grouping. Raises 0A000 where that is refused.
 
-    has_parts: the view is stored with parts, also where one plan would be enough now.
+    is_above: the view is stored with a query above its states, also where a chain would be enough
+    now.
     """
     eager = EagerGrouping(joins)
     form = _prepared(root, eager)
-    return Prepared(form, cut_parts(form, eager.is_made or has_parts), tuple(dict.fromkeys(eager.groups)))
+    return Prepared(form, first_groupings(form, eager.is_made or is_above), tuple(dict.fromkeys(eager.groups)))
 
 
 def _prepared(root: Relation, eager: EagerGrouping) -> Relation:

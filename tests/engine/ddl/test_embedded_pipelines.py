@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import views.plan.parts
+import views.plan.first_groupings
 from engine.catalog.image import QueryViewEntry
 from tests.engine.ddl.test_view_life_cycle import Server
 
@@ -45,18 +45,18 @@ def test_static_pipelines_run_in_the_embedded_engine(server: Server, stream_join
         server.crash(checkpoint)
 
 
-@pytest.mark.parametrize("has_parts", [True, False])
+@pytest.mark.parametrize("is_above", [True, False])
 def test_a_view_keeps_the_form_in_which_it_is_stored(
-    server: Server, has_parts: bool, monkeypatch: pytest.MonkeyPatch
+    server: Server, is_above: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Views of older servers may be one plan, or have parts, where today's would not."""
+    """Views of older servers may be chains, or have a query above a state, where today's are not."""
     with monkeypatch.context() as older:
-        older.setattr(views.plan.parts, "_is_beyond_spark", lambda root: has_parts)
+        older.setattr(views.plan.first_groupings, "_is_beyond_spark", lambda root: is_above)
         server.client.run(f"CREATE VIEW v AS {BETWEEN}", "CREATE VIEW plain AS SELECT k, count(*) FROM s GROUP BY k")
     server.client.run(INSERT)
     for checkpoint in (False, True, False):
         for name in ("v", "plain"):
-            assert isinstance(server.world.database.catalog.image.entries[name], QueryViewEntry) is has_parts
+            assert isinstance(server.world.database.catalog.image.entries[name], QueryViewEntry) is is_above
         assert server.rows("SELECT * FROM v") == FOUND
         assert server.rows("SELECT * FROM plain ORDER BY 1") == ["[b'1', b'1']", "[b'2', b'1']", "[b'3', b'2']"]
         server.crash(checkpoint)

@@ -130,3 +130,27 @@ def test_a_type_below_a_grouping_is_in_use(server: Server) -> None:
     assert "2BP01" in error
     server.client.run("ALTER FOREIGN TABLE clicks ADD COLUMN again mood", "DROP VIEW pair")
     assert server.world.database.catalog.image.states == ()
+
+
+TWICE = """SELECT page, a, b FROM (SELECT page, count(*) AS a, sum(n) FROM sales GROUP BY page) AS x
+JOIN (SELECT page, sum(n) AS t, count(*) AS b FROM sales GROUP BY page) AS y USING (page)"""
+
+
+@pytest.mark.parametrize(
+    "definitions",
+    [
+        [f"CREATE VIEW twice AS {TWICE}"],
+        ["CREATE VIEW twice AS SELECT 'c' AS page, 1::bigint AS a", f"CREATE OR REPLACE VIEW twice AS {TWICE}"],
+        [
+            "CREATE VIEW twice AS SELECT page, sum(n) AS a FROM sales GROUP BY page",
+            f"CREATE OR REPLACE VIEW twice WITH (reset = true) AS {TWICE}",
+        ],
+    ],
+)
+def test_equal_pipelines_of_one_plan_take_rows_together(server: Server, definitions: list[str]) -> None:
+    server.client.run("DROP VIEW pair", *definitions, *INSERTS)
+    for checkpoint in (False, True):
+        image = server.world.database.catalog.image
+        assert len(image.states) == 2 and len(image.views_of("sales")) == 1
+        assert server.rows("SELECT * FROM twice") == ["[b'a', b'1', b'1']"]
+        server.crash(checkpoint)

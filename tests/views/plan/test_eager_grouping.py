@@ -25,7 +25,7 @@ from views.model.definition import JoinChoice
 from views.model.properties import scans
 from views.plan.eager.grouping import EagerGrouping
 from views.plan.joins.stream_region import ungrouped_streams
-from views.plan.prepare import prepared_parts
+from views.plan.prepare import prepared_view
 from views.plan.rules.distinct_to_grouping import grouped
 
 ROWS_COUNT = 60
@@ -192,8 +192,8 @@ SIDES = (
 
 @pytest.mark.parametrize("query", SIDES)
 def test_the_rows_are_the_same_where_streams_are_sides_of_a_set_operation(engine: QueryEngine, query: str) -> None:
-    form = prepared_parts(tree(query), JoinChoice())
-    assert form.parts
+    form = prepared_view(tree(query), JoinChoice())
+    assert form.groupings
     for seed in range(ROUNDS):
         tables = filled(random.Random(seed))
         assert rows(engine, form.root, tables) == rows(engine, tree(query), tables), seed
@@ -208,12 +208,12 @@ def test_the_rows_are_the_same_where_streams_are_sides_of_a_set_operation(engine
 )
 def test_a_stream_that_is_kept_whole_is_named(source: str, whole: str) -> None:
     query = f"SELECT count(*) FROM {source} q, s WHERE q.a < s.a AND q.c::numeric > s.v AND q.x < s.v AND q.tag > s.name AND q.id <> s.b"
-    form = prepared_parts(tree(query), JoinChoice())
-    assert form.parts and any(
+    form = prepared_view(tree(query), JoinChoice())
+    assert form.groupings and any(
         notice.startswith(f"eager grouping keeps every column of {whole}: ") for notice in form.eager
     )
-    less = prepared_parts(tree(query.replace(" AND q.id <> s.b", "")), JoinChoice())
-    assert less.parts and not any(f"every column of {whole}" in notice for notice in less.eager)
+    less = prepared_view(tree(query.replace(" AND q.id <> s.b", "")), JoinChoice())
+    assert less.groupings and not any(f"every column of {whole}" in notice for notice in less.eager)
 
 
 @pytest.mark.parametrize("query", [*STREAM_JOINS, *TABLE_JOINS, *SUBQUERIES])
@@ -270,7 +270,7 @@ def test_what_a_stream_pipeline_does_stays(query: str) -> None:
 )
 def test_subqueries_over_tables_that_are_no_joins_are_asked_of_groups(condition: str, groups: tuple[str, ...]) -> None:
     query = tree(f"SELECT b, count(*) FROM s WHERE {condition} GROUP BY b")
-    assert prepared_parts(query, JoinChoice()).eager == groups
+    assert prepared_view(query, JoinChoice()).eager == groups
 
 
 def test_tables_that_only_filter_are_probed_by_the_stream() -> None:

@@ -23,7 +23,7 @@ from tests.end_to_end.view_shapes import SHAPES
 from tests.plans.snapshot import FOLDER, SETTINGS, Relations
 from views.model.definition import ViewDefinition, define_view
 from views.plan.planner import ORDER, RULES, Rule, plan_view
-from views.plan.prepare import prepared_parts
+from views.plan.prepare import prepared_view
 
 Query = tuple[ViewDefinition, BoundQuery]
 
@@ -63,7 +63,7 @@ def of(text: str, catalog: Shapes | Relations) -> list[Query]:
         assert isinstance(statement, CreateView)
         definition = define_view(statement, 16385, SETTINGS)
         bound = bind_query(statement.query, catalog, SETTINGS)
-        roots = prepared_parts(bound.root, definition.joins).parts or (bound.root,)
+        roots = prepared_view(bound.root, definition.joins).groupings or (bound.root,)
     except SqlError:
         return []
     return [(definition, replace(bound, root=root, relations=relation_names(root))) for root in roots]

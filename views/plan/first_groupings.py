@@ -1,9 +1,9 @@
-"""A view over several streams, or over a stream and a view: each first grouping is a part.
+"""The first groupings of a query over several streams, or over a stream and a view: the plan keeps
+the state of each.
 
-A part is a continuous view of its own. Enters: a bound tree. Leaves: its parts, and the tree with
-scans of them in their places: an ordinary query over views. That is the paper's rule (c), both
-sides of a join grouped below it, for all that stands above the groupings. Must not name or build
-anything.
+Enters: a bound tree. Leaves: these groupings, and the tree with scans of their rows in their
+places. That is the paper's rule (c), both sides of a join grouped below it, for all that stands
+above the groupings. Must not name or build anything.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from views.plan.split import above_grouping, path_to_grouping
 KINDS = ("stream", "view")
 
 
-def cut_parts(root: Relation, always: bool = False) -> tuple[Relation, ...]:
-    """Return the different parts from left to right.
+def first_groupings(root: Relation, always: bool = False) -> tuple[Relation, ...]:
+    """Return the different first groupings from left to right.
 
-    None when some stream is not grouped, or when one plan is enough and `always` is false.
+    None when some stream is not grouped, or when a chain is enough and `always` is false.
     """
     sources = (*scans(root, "stream"), *scans(root, "view"))
     in_subqueries = len(sources) > sum(isinstance(part, Scan) and part.kind in KINDS for part in walk_relation(root))
@@ -37,17 +37,17 @@ def cut_parts(root: Relation, always: bool = False) -> tuple[Relation, ...]:
         return ()
     if len(sources) < 2 and not (in_subqueries or always or _is_asked_laterally(root) or _is_beyond_spark(root)):
         return ()
-    parts = tuple(dict.fromkeys(_groupings(root)))
-    rest = without_parts(root, parts, [""] * len(parts))
-    return () if scans(rest, "stream") else parts
+    found = tuple(dict.fromkeys(_groupings(root)))
+    rest = with_scans(root, found, [""] * len(found))
+    return () if scans(rest, "stream") else found
 
 
-def without_parts(root: Relation, parts: Sequence[Relation], names: Sequence[str]) -> Relation:
-    """Return the tree with a scan of view `names[i]` in the place of `parts[i]`."""
+def with_scans(root: Relation, relations: Sequence[Relation], names: Sequence[str]) -> Relation:
+    """Return the tree with a scan of view `names[i]` in the place of `relations[i]`."""
 
     def cut(relation: Relation) -> Relation:
-        if relation in parts:
-            return Scan(names[parts.index(relation)], "view", part_schema(relation))
+        if relation in relations:
+            return Scan(names[relations.index(relation)], "view", scanned_schema(relation))
         rebuilt = with_inputs(relation, [below(part) for part in inputs(relation)])
         if any(True for item in operator_expressions(rebuilt) for _ in subqueries_of(item)):
             return map_operator(rebuilt, lambda _: None, below)
@@ -57,19 +57,19 @@ def without_parts(root: Relation, parts: Sequence[Relation], names: Sequence[str
     return below(root)
 
 
-def part_schema(part: Relation) -> Schema:
-    """Return the columns of a part's view, with names that differ."""
-    names = unique_names([column.name for column in part.schema])
-    return tuple(OutputColumn(name, column.type) for name, column in zip(names, part.schema, strict=True))
+def scanned_schema(relation: Relation) -> Schema:
+    """Return the columns of the scan in the place of a relation, with names that differ."""
+    names = unique_names([column.name for column in relation.schema])
+    return tuple(OutputColumn(name, column.type) for name, column in zip(names, relation.schema, strict=True))
 
 
-def part_rows(part: Relation) -> Relation:
-    """Return a part with the columns of its view."""
-    schema = part_schema(part)
-    if schema == part.schema:
-        return part
-    places = enumerate(zip(schema, part.schema, strict=True))
-    return Project(part, tuple((new.name, Column(place, old.name, old.type)) for place, (new, old) in places))
+def scanned_rows(relation: Relation) -> Relation:
+    """Return a relation with the columns of the scan in its place."""
+    schema = scanned_schema(relation)
+    if schema == relation.schema:
+        return relation
+    places = enumerate(zip(schema, relation.schema, strict=True))
+    return Project(relation, tuple((new.name, Column(place, old.name, old.type)) for place, (new, old) in places))
 
 
 def _groupings(relation: Relation) -> Iterator[Relation]:
@@ -106,7 +106,7 @@ def _is_beyond_spark(root: Relation) -> bool:
     first = next(_groupings(root), None)
     if first is None:
         return False
-    rest = without_parts(root, (first,), ("groups",))
+    rest = with_scans(root, (first,), ("groups",))
     try:
         check_heights(rest)
     except SqlError:
@@ -114,5 +114,5 @@ def _is_beyond_spark(root: Relation) -> bool:
     if has_open_zone(rest):
         return True
     path, grouping = path_to_grouping(substitute_now(root, 0))
-    _, upper, _ = above_grouping(part_schema(grouping), path, [scan.name for scan in leaves(root)])
+    _, upper, _ = above_grouping(scanned_schema(grouping), path, [scan.name for scan in leaves(root)])
     return upper is not None and hand_over(upper.relation) is None

@@ -1,4 +1,4 @@
-"""The parts of a view over several streams: which groupings they are, and what reads them."""
+"""The first groupings of a view over several streams: which they are, and what reads them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sql.tree.relations import Relation, Scan
 from sql.tree.walks import all_relations
 from tests.plans.snapshot import SETTINGS, Relations
 from views.model.properties import scans
-from views.plan.parts import cut_parts, part_schema, without_parts
+from views.plan.first_groupings import first_groupings, scanned_schema, with_scans
 
 SOLD = "SELECT shop, sum(n) AS n FROM sales GROUP BY shop"
 FLOWN = "SELECT carrier AS shop, count(*) AS n, count(delay) FROM flights GROUP BY carrier"
@@ -36,24 +36,24 @@ def tree(query: str) -> Relation:
         (f"SELECT * FROM ({FLOWN}) f, LATERAL (SELECT count(*) FROM sales) s", ["flights", "sales"]),
     ],
 )
-def test_first_groupings_are_parts(query: str, streams: list[str]) -> None:
+def test_first_groupings_are_scanned(query: str, streams: list[str]) -> None:
     root = tree(query)
-    parts = cut_parts(root)
-    assert [scans(part, "stream") for part in parts] == [(stream,) for stream in streams]
-    names = [f"part {number}" for number in range(len(parts))]
-    rest = without_parts(root, parts, names)
+    found = first_groupings(root)
+    assert [scans(grouping, "stream") for grouping in found] == [(stream,) for stream in streams]
+    names = [f"state {number}" for number in range(len(found))]
+    rest = with_scans(root, found, names)
     assert set(scans(rest, "view")) == set(names)
     assert scans(rest, "stream") == ()
     assert rest.schema == root.schema
     for scan in all_relations(rest):
         if isinstance(scan, Scan) and scan.kind == "view":
-            assert scan.schema == part_schema(parts[names.index(scan.name)])
+            assert scan.schema == scanned_schema(found[names.index(scan.name)])
 
 
 @pytest.mark.parametrize(
     "query",
     [
-        # One plan is enough.
+        # A chain is enough.
         f"SELECT * FROM ({SOLD}) s JOIN shops USING (shop)",
         "SELECT * FROM shops JOIN regions ON region = id",
         # Some stream is not grouped, or not by itself.
@@ -62,11 +62,11 @@ def test_first_groupings_are_parts(query: str, streams: list[str]) -> None:
         f"SELECT * FROM ({SOLD}) s, LATERAL (SELECT count(*) FROM flights WHERE carrier = s.shop) f",
     ],
 )
-def test_views_without_parts(query: str) -> None:
-    assert cut_parts(tree(query)) == ()
+def test_views_without_a_query_above_their_states(query: str) -> None:
+    assert first_groupings(tree(query)) == ()
 
 
-def test_the_columns_of_a_part_have_names_that_differ() -> None:
-    (_, part) = cut_parts(tree(f"SELECT * FROM ({SOLD}) s JOIN ({FLOWN}) f USING (shop)"))
-    assert [column.name for column in part.schema] == ["shop", "count", "count"]
-    assert [column.name for column in part_schema(part)] == ["shop", "count", "count_2"]
+def test_the_columns_of_a_scan_have_names_that_differ() -> None:
+    (_, grouping) = first_groupings(tree(f"SELECT * FROM ({SOLD}) s JOIN ({FLOWN}) f USING (shop)"))
+    assert [column.name for column in grouping.schema] == ["shop", "count", "count"]
+    assert [column.name for column in scanned_schema(grouping)] == ["shop", "count", "count_2"]
