@@ -49,7 +49,7 @@ def test_static_pipelines_run_in_the_embedded_engine(server: Server, stream_join
 def test_a_view_keeps_the_form_in_which_it_is_stored(
     server: Server, is_above: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Views of older servers may be chains, or have a query above a state, where today's are not."""
+    """Views of older servers may be chains, or have a query above, where today's are not."""
     with monkeypatch.context() as older:
         older.setattr(views.plan.first_groupings, "_is_beyond_spark", lambda root: is_above)
         server.client.run(f"CREATE VIEW v AS {BETWEEN}", "CREATE VIEW plain AS SELECT k, count(*) FROM s GROUP BY k")
