@@ -31,6 +31,7 @@ TYPE_NUMBERS = {
     # Texts that name a zone or a field.
     "ZONE": 17,
     "FIELD": 17,
+    "TEMPLATE": 17,
     "BLOB": 18,
 }
 # Functions of words, by our names: they are called from kernels.

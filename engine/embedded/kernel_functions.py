@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 from ctypes import CFUNCTYPE, c_double, c_float, c_int16, c_int32, c_int64, c_uint8
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -30,9 +30,11 @@ from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
 from ringbuffer.memory.error_codes import MESSAGES, NUMERIC_DIGITS, NUMERIC_OVERFLOW, TEXT_TOO_LONG
 from ringbuffer.scalar.calendars.calendar import FIELD_CODES
 from ringbuffer.scalar.calendars.time_zones import zone_table
+from ringbuffer.scalar.texts.format_time import template_program
 from ringbuffer.vectors import driver
-from ringbuffer.vectors.loops import DECIMAL, FIELD, FORMS, FUNCTION, NAMED, STRING, VARIABLE, ZONE, Loop
+from ringbuffer.vectors.loops import DECIMAL, FIELD, FORMS, FUNCTION, NAMED, STRING, TEMPLATE, VARIABLE, ZONE, Loop
 from sql.errors import SqlError
+from views.codegen.functions.templates import program_of
 
 VARIABLE_TYPE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
 KINDS = {
@@ -47,6 +49,7 @@ KINDS = {
     VARIABLE_TYPE: VARIABLE,
     ZONE: ZONE,
     FIELD: FIELD,
+    TEMPLATE: TEMPLATE,
 }
 READERS: dict[str, Any] = {
     "BOOL": c_uint8,
@@ -66,6 +69,8 @@ def entry(call, chunk, result):
     return run(call, chunk, result)
 """
 DIGITS_DETAIL = "A numeric holds at most 38 digits."
+allocate = ctypes.CDLL(None).malloc
+allocate.argtypes, allocate.restype = [ctypes.c_size_t], ctypes.c_void_p
 # The text of a kernel's error: raises SqlError, for the values of the row.
 Explain = Callable[..., object]
 
@@ -143,7 +148,7 @@ class KernelFunctions:
         self._callbacks = {
             "antumbra_load": CFUNCTYPE(c_int64, c_int64)(self._load),
             "antumbra_fail": CFUNCTYPE(c_int64, *[c_int64] * 4)(self._fail),
-            "antumbra_look_up": CFUNCTYPE(c_int64, c_int64, c_int64)(look_up),
+            "antumbra_look_up": CFUNCTYPE(c_int64, c_int64, c_int64, c_int64)(look_up),
         }
         symbols = kernel_symbols() | {name: address_of(function) for name, function in self._callbacks.items()}
         for name, address in symbols.items():
@@ -217,16 +222,38 @@ def bytes_at(address: int) -> bytes:
     return ctypes.string_at(address + 4 if length <= INLINE_BYTES_MAX else _word(address + 8), length)
 
 
-def look_up(address: int, what: int) -> int:
-    """Return the number of a field, or the address of a zone's words; -1 for a name of nothing.
+def look_up(address: int, what: int, block: int) -> int:
+    """Return the number of a field, or the address of a zone's words or of a template's program; -1
+    for a name of nothing.
 
     Must not raise: C calls it.
     """
     name = bytes_at(address).decode()
     try:
+        if what == NAMED[TEMPLATE]:
+            return kept_words(program_words(name), block)
         return FIELD_CODES[name] if what == NAMED[FIELD] else int(zone_words(name).ctypes.data)
-    except LookupError:
+    except (LookupError, SqlError):
         return -1
+
+
+@lru_cache(maxsize=256)
+def program_words(template: str) -> npt.NDArray[np.int64]:
+    """Return a template as the words that loops read: how many there are, then the program.
+
+    Raises 0A000.
+    """
+    program = template_program(*program_of(template))
+    return np.concatenate(([len(program)], program)).astype(np.int64)
+
+
+def kept_words(words: npt.NDArray[np.int64], block: int) -> int:
+    """Return the address of a copy of words that lives as long as the call."""
+    heap = int(allocate(words.nbytes + driver.W))
+    c_int64.from_address(heap).value = _word(block + driver.HEAP)
+    c_int64.from_address(block + driver.HEAP).value = heap
+    ctypes.memmove(heap + driver.W, words.ctypes.data, words.nbytes)
+    return heap + driver.W
 
 
 @cache

@@ -41,9 +41,9 @@ SYMBOLS = {
     "antumbra_make_validity": 1,
     "antumbra_part": 2,
     "antumbra_keep_text": 4,
-    # Takes the address of a string and what the string names; returns the address of a zone, or a
-    # number, or -1 for a name of nothing.
-    "antumbra_look_up": 2,
+    # Takes the address of a string, what the string names, and the block; returns the address of a
+    # zone or of a template's program, or a number, or -1 for a name of nothing.
+    "antumbra_look_up": 3,
     # Takes a slot, and puts the address of its loop there.
     "antumbra_load": 1,
     # Takes the engine's call, slot, block and row.

@@ -30,11 +30,11 @@ PLAIN: dict[str, tuple[int, str, str]] = {
 # An int128 whose scale is the vector's, one with a scale of its own, a string of 16 bytes.
 DECIMAL, VARIABLE, STRING = "DECIMAL", "VARIABLE", "TEXT"
 # Texts that are alike in all rows, such as the name of a zone: looked up when the text changes. A
-# zone is its arrays, a field its number.
-ZONE, FIELD = "ZONE", "FIELD"
-NAMED = {ZONE: 0, FIELD: 1}
+# zone is its arrays, a field its number, a template of times its program.
+ZONE, FIELD, TEMPLATE = "ZONE", "FIELD", "TEMPLATE"
+NAMED = {ZONE: 0, FIELD: 1, TEMPLATE: 2}
 RESULT_WORDS = {DECIMAL: 2, VARIABLE: 3, STRING: 3}
-FORMS = {VARIABLE: driver.NUMERIC, STRING: driver.TEXT, ZONE: driver.TEXT, FIELD: driver.TEXT}
+FORMS = {VARIABLE: driver.NUMERIC, STRING: driver.TEXT, **dict.fromkeys(NAMED, driver.TEXT)}
 HEAD = """\
 from ringbuffer.compile.jit import kernel
 from ringbuffer.memory.addresses import load_byte, load_float32, load_float64, load_int16, load_int32, load_word
@@ -129,6 +129,8 @@ def argument_words(stem: str, kind: str) -> list[str]:
         return [f"words_at({stem}_found + 8, {count})", f"words_at({stem}_found + 8 + 8 * {count}, {count})"]
     if kind == FIELD:
         return [f"{stem}_found"]
+    if kind == TEMPLATE:
+        return [f"words_at({stem}_found + 8, load_word({stem}_found))"]
     if kind in PLAIN:
         size, load, _ = PLAIN[kind]
         return [load.format(f"{stem} + {size} * row")]
@@ -143,7 +145,7 @@ def looked_up(stem: str, what: int) -> list[str]:
     return [
         f"if load_word({stem} + 16 * row) != {stem}_w0 or load_word({stem} + 16 * row + 8) != {stem}_w1:",
         f"    {stem}_w0, {stem}_w1 = load_word({stem} + 16 * row), load_word({stem} + 16 * row + 8)",
-        f"    {stem}_found = look_up({stem} + 16 * row, {what})",
+        f"    {stem}_found = look_up({stem} + 16 * row, {what}, block)",
         f"    if {stem}_found < 0:",
         f"        store_word(block + {driver.ERROR}, {UNKNOWN_NAME})",
         "        return row",

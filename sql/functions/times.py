@@ -171,6 +171,18 @@ def _span(template: str) -> Rule:
     return rule
 
 
+def _formatted(printer: Printer, node: Call, texts: list[str]) -> str:
+    """Return to_char, NULL for an empty template and an infinite time."""
+    moment, template = texts[0], node.arguments[1]
+    operands = [printer.micros(moment, node.arguments[0].type), texts[1]]
+    if node.arguments[0].type.family == "timestamptz":
+        # What the zone's time is called is computed where a template may show it.
+        is_shown = not isinstance(template, Literal) or "tz" in str(template.value).lower()
+        operands += [f"zone_name({operands[0]}, {texts[2]})" if is_shown else "''", texts[2]]
+    known = f"{printer.finite(moment, node.arguments[0].type)} AND {texts[1]} <> ''"
+    return f"CASE WHEN {known} THEN {node.arguments[0].type.family}_format({', '.join(operands)}) END"
+
+
 # A date or a time stamp moved by an interval.
 MOVED = "; ".join(
     f"{family} interval > {result} as {result} interval"
@@ -278,10 +290,7 @@ FUNCTIONS = (
     Function(
         "format_time", "to_char", "timestamp text > text as timestamp text; timestamptz text > text",
         ("to_char(timestamp '2002-04-20 17:31:12.66', 'HH12:MI:SS')", "05:31:12"), volatility=STABLE,
-        duckdb={
-            "timestamp": _span("timestamp_format({0}, {1})"),
-            "timestamptz": _span("timestamptz_format({0}, {1}, {2})"),
-        }, zoned=2, constants={1: "'99'"},
+        duckdb=_formatted, zoned=2, constants={1: "'99'"},
     ),
     Function(
         "clock_timestamp", "clock_timestamp", "> timestamptz", strict=False, volatility=VOLATILE,
@@ -328,8 +337,7 @@ ROUTINES = (
     *routines(
         time_age=("timestamp timestamp text > interval", "time.age"),
         interval_made=("int4 int4 int4 int4 int4 int4 float8 > interval", "time.make_interval"),
-        timestamp_format=("timestamp text > text", "time_formats.formatted"),
-        timestamptz_format=("timestamptz text text > text", "time_formats.formatted"),
+        zone_name=("timestamptz text > text", "time.zone_name"),
         timestamptz_read=("text text text > timestamptz", "time_reading.read_timestamp"),
     ),
     Routine("clock_us", ("int4",), "int8", "time.clock_us", is_volatile=True),

@@ -12,10 +12,11 @@ from engine.embedded.functions import special_numerics
 from engine.embedded.functions.routines import physical
 from engine.embedded.kernel_functions import VARIABLE_TYPE, KernelFunction
 from engine.embedded.value_limits import requested_length
-from ringbuffer.vectors.loops import FIELD, ZONE
+from ringbuffer.vectors.loops import FIELD, TEMPLATE, ZONE
 from sql.errors import SqlError
 from sql.functions.rows import Kernel
 from sql.functions.table import ROUTINES
+from sql.times.templates import items_of
 from sql.types.datatypes import BOOL, FLOAT4, FLOAT8, INT2, INT4, INT8, SqlType, numeric
 from sql.values.literals import input_value
 from sql.values.special_numbers import no_room
@@ -52,6 +53,11 @@ def out_of_epoch(seconds: float) -> None:
     """Raise 22008 for an instant out of range; NaN has an error of its own."""
     if not math.isnan(seconds):
         raise SqlError("22008", f'timestamp out of range: "{seconds:g}"')
+
+
+def misread(us: int, template: str, *zone: str) -> None:
+    """Raise the error of a template."""
+    items_of(template)
 
 
 EXPLAINS = {"float8_to_timestamp": out_of_epoch}
@@ -112,8 +118,16 @@ def _of_texts() -> list[KernelFunction]:
 
 
 def _of_times() -> list[KernelFunction]:
-    at, output = "calendars.", "texts.text_output."
+    at, output, to_char = "calendars.", "texts.text_output.", "texts.format_time.format_"
     return [
+        KernelFunction("timestamp_format", to_char + "timestamp", ("BIGINT", TEMPLATE), "VARCHAR", explain=misread),
+        KernelFunction(
+            "timestamptz_format",
+            to_char + "timestamptz",
+            ("BIGINT", TEMPLATE, "VARCHAR", ZONE),
+            "VARCHAR",
+            explain=misread,
+        ),
         KernelFunction("zone_local", at + "time_zones.utc_to_local", ("BIGINT", ZONE), "BIGINT"),
         KernelFunction("zone_utc", at + "time_zones.local_to_utc", ("BIGINT", ZONE), "BIGINT"),
         KernelFunction("zone_trunc", at + "zoned_calendar.date_trunc_zoned", (FIELD, "BIGINT", ZONE), "BIGINT"),

@@ -23,7 +23,6 @@ from engine.embedded.functions import (
     series,
     text,
     time,
-    time_formats,
     time_reading,
 )
 from engine.embedded.patterns import like
@@ -46,7 +45,6 @@ MODULES: Mapping[str, ModuleType] = {
     "series": series,
     "text": text,
     "time": time,
-    "time_formats": time_formats,
     "time_reading": time_reading,
 }
 

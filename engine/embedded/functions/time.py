@@ -12,6 +12,7 @@ import re
 from typing import TypeVar
 
 from engine.storage.clock import SystemClock
+from ringbuffer.scalar.calendars.time_zones import zone_abbreviation
 from sql.errors import SqlError, not_supported
 from sql.times.civil import (
     DATE_DAYS_END,
@@ -29,7 +30,7 @@ from sql.times.civil import (
 )
 from sql.times.datetime_input import ZONE_HOURS_MAX
 from sql.times.interval_values import MONTH_DAYS, Interval, bin_width_us, checked, truncated
-from sql.times.zone_names import zone_meant
+from sql.times.zone_names import fixed_abbreviation, fixed_seconds, zone_meant
 from sql.times.zoned_time import ZonedTime, zoned_time_key
 
 Time = TypeVar("Time", int, ZonedTime)
@@ -238,6 +239,11 @@ def make_interval(years: int, months: int, weeks: int, days: int, hours: int, mi
         raise SqlError("22008", "interval out of range")
     micros = (hours * HOUR_S + minutes * MINUTE_S) * SECOND_US + round(seconds * SECOND_US)
     return checked(years * 12 + months, weeks * 7 + days, micros)
+
+
+def zone_name(us: int, zone: str) -> str:
+    """Return what the time of a zone is called at an instant."""
+    return zone_abbreviation(us, zone) if fixed_seconds(zone) is None else fixed_abbreviation(zone)
 
 
 def clock_us(_: int) -> int:

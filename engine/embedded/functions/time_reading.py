@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from engine.embedded.functions.time_formats import JULIAN_EPOCH_DAY
+from ringbuffer.scalar.calendars.calendar import JULIAN_EPOCH_DAYS
 from ringbuffer.scalar.texts.format_time import DAYS, MONTHS
 from sql.errors import SqlError, not_supported
 from sql.times.civil import DAY_US, SECOND_US, days_from_civil, days_in_month, local_to_utc_us
@@ -29,6 +29,7 @@ class Reading:
     offset_s: int | None = None
 
 
+NO_MATCH = "The given value did not match any of the allowed values for this field."
 READ_WIDTHS = {
     **dict.fromkeys(("HH24", "HH12", "HH", "MI", "SS", "MM", "DD", "YY"), 2),
     "YYYY": 4, "YYY": 3, "Y": 1, "MS": 3, "US": 6, "DDD": 3, "J": 7, "SSSS": 5, "SSSSS": 5, "Y,YYY": 5, "TZH": 2, "TZM": 2,
@@ -89,11 +90,11 @@ def read_item(item: Item, text: str, place: int, adjacent: bool, found: Reading)
     """Read the value of one pattern."""
     name = item.name.upper()
     if name in ("MONTH", "MON", "DAY", "DY"):
-        return read_name(name, text, place, found)
+        return read_name(item.name, text, place, found)
     if name.replace(".", "") in ("AM", "PM", "BC", "AD"):
         word = text[place : place + len(name)]
         if word.upper().replace(".", "") not in ("AM", "PM", "BC", "AD"):
-            raise bad_value(word, item.name)
+            raise bad_value(word, item.name, NO_MATCH)
         if word.upper()[0] in "AP" and name.replace(".", "") in ("AM", "PM"):
             found.is_pm, found.twelve_hours = word.upper()[0] == "P", True
         else:
@@ -113,11 +114,12 @@ def read_item(item: Item, text: str, place: int, adjacent: bool, found: Reading)
     return match.end()
 
 
-def bad_value(word: str, pattern: str) -> SqlError:
-    return SqlError("22007", f'invalid value "{word}" for "{pattern}"', detail="Value must be an integer.")
+def bad_value(word: str, pattern: str, detail: str = "Value must be an integer.") -> SqlError:
+    return SqlError("22007", f'invalid value "{word}" for "{pattern}"', detail=detail)
 
 
-def read_name(name: str, text: str, place: int, found: Reading) -> int:
+def read_name(pattern: str, text: str, place: int, found: Reading) -> int:
+    name = pattern.upper()
     names, key = (MONTHS, "MM") if name in ("MONTH", "MON") else (DAYS, "")
     for number, full in enumerate(names, 1):
         short = full if name in ("MONTH", "DAY") else full[:3]
@@ -126,8 +128,7 @@ def read_name(name: str, text: str, place: int, found: Reading) -> int:
                 found.values[key] = number
             return place + len(short)
     word = re.compile(r"\S*").match(text, place)
-    detail = "The given value did not match any of the allowed values for this field."
-    raise SqlError("22007", f'invalid value "{word[0] if word else ""}" for "{name}"', detail=detail)
+    raise bad_value(word[0] if word else "", pattern, NO_MATCH)
 
 
 def keep(name: str, digits: str, found: Reading) -> None:
@@ -189,7 +190,7 @@ def local_time(found: Reading, text: str) -> int:
             hour = 0
     minute, second = values.get("MI", 0), values.get("SS", 0)
     if "J" in values:
-        days = values["J"] - JULIAN_EPOCH_DAY
+        days = values["J"] - JULIAN_EPOCH_DAYS
     else:
         if "DDD" in values:
             month, day = 1, 1

@@ -1,6 +1,4 @@
-"""The programs of time templates against the embedded engine's to_char, which is compared with
-PostgreSQL's.
-"""
+"""The programs of time templates give PostgreSQL's to_char, for timestamps and in a zone."""
 
 from __future__ import annotations
 
@@ -8,54 +6,65 @@ from random import Random
 
 import pytest
 
-from engine.embedded.functions.time_formats import formatted
+from engine.embedded.functions.time import zone_name
 from ringbuffer.scalar.calendars.time_zones import zone_table
 from ringbuffer.scalar.texts.format_time import format_timestamp, format_timestamptz, template_program
 from ringbuffer.scalar.texts.text_functions import ScratchHeap
 from sql.errors import SqlError
 from sql.times.civil import TIMESTAMP_US_MIN
-from sql.tree.expressions import Call, Column, Literal
-from sql.types.datatypes import TEXT, TIMESTAMP
-from tests.ringbuffer.kernel_values import text
-from views.codegen.functions.templates import FRACTIONS, HALVES, NAMES, NUMBERS, program_of
+from sql.times.templates import PATTERNS
+from tests.oracle.postgres import PostgresCluster
+from tests.ringbuffer.kernel_values import Texts, text
+from views.codegen.functions.templates import program_of
 
 SEED = 20_261_120
-CASES = 1_000
-TEXTS = ("-", "/", " ", ":", ".", '"ä, YYYY"', "!")
-
-
-def called(template: str) -> Call:
-    return Call("format_time", (Column(0, "at", TIMESTAMP), Literal(template, TEXT)), TEXT)
+CASES = 2_000
+ZONES = ("Europe/Berlin", "America/St_Johns", "Asia/Kathmandu", "<+0530>-05:30", "UTC")
+TEXTS = ("-", "/", " ", ":", ".", '"ä, YYYY"', "!", "")
+ANSWERS = """
+SELECT to_char(timestamp '1970-01-01' + us / 1000000 * interval '1 second' + mod(us, 1000000) * interval '1 us', template)
+FROM unnest(%s::bigint[], %s::text[]) WITH ORDINALITY AS u(us, template, place) ORDER BY place
+"""
+ZONED = ANSWERS.replace("timestamp '1970-01-01'", "timestamptz '1970-01-01 00:00+00'")
 
 
 def random_template(choose: Random) -> str:
-    """Return patterns between texts, which keep them apart."""
-    patterns = [*NUMBERS, *FRACTIONS, *HALVES, *NAMES]
+    """Return patterns between texts."""
     parts = []
     for _ in range(choose.randint(1, 8)):
-        pattern = choose.choice(patterns)
-        pattern = choose.choice((pattern, pattern.lower(), pattern.capitalize() if pattern in NAMES else pattern))
-        parts.append(choose.choice(("", "FM")) + pattern + choose.choice(TEXTS))
+        pattern = choose.choice(PATTERNS)
+        pattern = choose.choice((pattern, pattern.lower(), pattern.capitalize()))
+        ending = choose.choice(("", "", "", "TH", "th"))
+        parts.append(choose.choice(("", "FM")) + pattern + ending + choose.choice(TEXTS))
     return "".join(parts)
 
 
-def test_random_templates() -> None:
-    choose = Random(SEED)
-    scratch = ScratchHeap(1 << 16)
-    transitions, offsets = zone_table("Europe/Berlin")
-    for _ in range(CASES):
-        template = random_template(choose)
-        us = choose.randint(TIMESTAMP_US_MIN + 10**12, 10 ** choose.randint(12, 18))
-        program = template_program(*program_of(template, called(template)))
+def test_random_templates(postgres: PostgresCluster) -> None:
+    choose, scratch, maker = Random(SEED), ScratchHeap(1 << 16), Texts()
+    templates = [random_template(choose) for _ in range(CASES)]
+    moments = [choose.randint(TIMESTAMP_US_MIN // 4, 10 ** choose.randint(12, 17)) for _ in range(CASES)]
+    programs = [template_program(*program_of(template)) for template in templates]
+
+    def shown(words: tuple[int, int, int, int]) -> str:
+        assert words[3] == 0
+        found = text(*words[:3])
         scratch.clear()
-        *words, error = format_timestamp(us, program, scratch.words)
-        assert (text(*words), error) == (formatted(us, template), 0), (us, template)
-        *words, error = format_timestamptz(us, transitions, offsets, program, scratch.words)
-        assert (text(*words), error) == (formatted(us, template, "Europe/Berlin"), 0), (us, template)
+        return found
+
+    with postgres.connect() as connection:
+        expected = [row[0] for row in connection.execute(ANSWERS, (moments, templates)).fetchall()]
+        for us, template, program, right in zip(moments, templates, programs, expected, strict=True):
+            assert shown(format_timestamp(us, program, scratch.words)) == right, (us, template)
+        for zone in ZONES:
+            connection.execute(f"SET TIME ZONE '{zone}'")
+            expected = [row[0] for row in connection.execute(ZONED, (moments, templates)).fetchall()]
+            table = zone_table(zone)
+            for us, template, program, right in zip(moments, templates, programs, expected, strict=True):
+                name = maker.words(zone_name(us, zone))
+                assert shown(format_timestamptz(us, program, *name, scratch.words, *table)) == right, (us, template)
 
 
-@pytest.mark.parametrize("template", ["DDth", "Y,YYY", "TZ", "OF", "RM", "BC", "ad", ""])
-def test_what_kernels_do_not_have(template: str) -> None:
+def test_a_modifier_that_is_not_there() -> None:
     with pytest.raises(SqlError) as refused:
-        program_of(template, called(template))
+        program_of("FXYYYY")
     assert refused.value.sqlstate == "0A000"

@@ -1,5 +1,5 @@
-"""to_char of timestamps with a constant template: its patterns become the program that
-`ringbuffer.scalar.texts.format_time` runs.
+"""to_char of timestamps: the patterns of a template become the program that
+`ringbuffer.scalar.texts.format_time` runs, in kernels of streams and in the embedded engine.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from ringbuffer.scalar.texts.format_time import (
     CAPITALS,
     CLOCK,
     DAY_NAME,
+    ERA,
     FIELD,
     HALF,
     HALF_CLOCK,
@@ -31,10 +32,15 @@ from ringbuffer.scalar.texts.format_time import (
     MONTH_NAME,
     MONTH_WEEK,
     NAMES_WIDTH,
+    ROMAN_MONTH,
     SIGNED_FIELD,
     SMALL,
+    THOUSANDS,
     WEEKDAY,
     YEAR_WEEK,
+    ZONE_HOUR,
+    ZONE_MINUTE,
+    ZONE_NAME,
 )
 from sql.times.templates import Item, items_of
 from sql.tree.expressions import Call, Case, Cast
@@ -45,6 +51,7 @@ from views.codegen.values import Value
 from views.model.refusals import not_in_kernels
 
 Row = tuple[int, int, int, int]
+Part = tuple[int, int, int, int, int]
 
 NUMBERS: dict[str, Row] = {
     **{"Y" * digits: (FIELD, YEAR, 10**digits, digits) for digits in (1, 2, 3)},
@@ -75,59 +82,75 @@ FRACTIONS: dict[str, Row] = {
     **{f"FF{digits}": (CLOCK, 10 ** (6 - digits), 10**digits, digits) for digits in range(1, 7)},
 }
 NAMES = {"MONTH": (MONTH_NAME, 0), "MON": (MONTH_NAME, 3), "DAY": (DAY_NAME, 0), "DY": (DAY_NAME, 3)}
-HALVES = frozenset({"AM", "PM", "A.M.", "P.M."})
+PAIRS = {
+    **dict.fromkeys(("AM", "PM", "A.M.", "P.M."), HALF),
+    **dict.fromkeys(("BC", "AD", "B.C.", "A.D."), ERA),
+}
+ROMAN_WIDTH = 4
 
 
 def write_format_time(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     """to_char(timestamp, constant template)."""
     assert isinstance(node, Call)
     template, family = str(literal_argument(node, 1)), node.arguments[0].type.family
-    rows = program_of(template, node)
+    parts = program_of(template)
+    is_zoned = family == "timestamptz"
+    if not parts or (is_zoned and any(part[0] == ZONE_NAME for part in parts)):
+        raise not_in_kernels(f"the time format '{template}'", node.position)
     value = null_if_infinite(writer, writer.evaluate(node.arguments[0]), family)
     out = writer.writer
     out.use("scalar.texts.format_time", "template_program")
-    program = out.constant("template", f"template_program({', '.join(map(repr, rows))})")
-    if family == "timestamptz":
+    program = out.constant("template", f"template_program({', '.join(map(repr, parts))})")
+    words = f"{value.word}, {program}, {use_scratch(out)}"
+    if is_zoned:
         arrays = zone_arrays(out, str(literal_argument(node, 2)))
-        call = f"{out.use('scalar.texts.format_time', 'format_timestamptz')}({value.word}, {arrays}, {program}, {use_scratch(out)})"
-    else:
-        call = f"{out.use('scalar.texts.format_time', 'format_timestamp')}({value.word}, {program}, {use_scratch(out)})"
+        words = f"{value.word}, {program}, 0, 0, 0, {use_scratch(out)}, {arrays}"
+    call = f"{out.use('scalar.texts.format_time', f'format_{family}')}({words})"
     return writer.strict(node, call, (value,), "formatted", fallible=True)
 
 
-def program_of(template: str, node: Call) -> tuple[Row, ...]:
-    """Return the rows of a template.
-
-    Raises 0A000 for an empty one, and for patterns that kernels do not have.
-    """
-    rows: list[Row] = []
+def program_of(template: str) -> tuple[Part, ...]:
+    """Return the parts of a template. Raises 0A000 for modifiers that are not there yet."""
+    parts: list[Part] = []
     for item in items_of(template):
         if not item.name:
-            rows += [(BYTE, byte, 0, 0) for byte in item.text.encode()]
+            parts += [(BYTE, byte, 0, 0, 0) for byte in item.text.encode()]
             continue
-        row = None if item.suffix else row_of(item)
-        if row is None:
-            what = f"the pattern {item.text}{item.suffix} of a time format"
-            raise not_in_kernels(what, node.position)
-        rows.append(row)
-    if not rows:
-        raise not_in_kernels("an empty time format", node.position)
-    return tuple(rows)
+        kind, first, second, width = row_of(item)
+        if kind == THOUSANDS:
+            # The last three digits have the ending.
+            parts += [(THOUSANDS, 0, 0, 1, 0), (BYTE, ord(","), 0, 0, 0)]
+            kind, first, second, width = NUMBERS["YYY"]
+        ending = {"": 0, "TH": CAPITALS}.get(item.suffix, SMALL)
+        parts.append((kind, first, second, width, 0 if kind == ZONE_MINUTE else ending))
+    return tuple(parts)
 
 
-def row_of(item: Item) -> Row | None:
-    """Return the row of a pattern, None if there is none."""
+def row_of(item: Item) -> Row:
+    """Return the kind, the arguments and the width of a pattern."""
     upper = item.name.upper()
-    if upper in HALVES:
-        return HALF, int(item.name != upper), int("." in upper), 0
+    small = int(item.name != upper)
+    if upper in PAIRS:
+        return PAIRS[upper], small, int("." in upper), 0
     if upper in NAMES:
         kind, letters = NAMES[upper]
         case = CAPITALS if item.name == upper else SMALL if item.name == item.name.lower() else 0
         return kind, letters, case, NAMES_WIDTH if item.fill and letters == 0 else 0
+    match upper:
+        case "RM":
+            return ROMAN_MONTH, 0, SMALL if small else CAPITALS, ROMAN_WIDTH if item.fill else 0
+        case "TZ":
+            return ZONE_NAME, small, 0, 0
+        case "TZH":
+            return ZONE_HOUR, 0, 0, 2
+        case "OF":
+            return ZONE_HOUR, 1, 0, 2 if item.fill else 1
+        case "TZM":
+            return ZONE_MINUTE, 0, 0, 2
+        case "Y,YYY":
+            return THOUSANDS, 0, 0, 0
     if upper in FRACTIONS:
         return FRACTIONS[upper]
-    if upper not in NUMBERS:
-        return None
     kind, first, second, width = NUMBERS[upper]
     return kind, first, second, width if item.fill else 0
 
