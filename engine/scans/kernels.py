@@ -23,10 +23,10 @@ from ringbuffer.memory.columns import Morsel
 from ringbuffer.memory.error_codes import RowError
 from sql.errors import SqlError
 from views.model.plan import Plan
+from views.plan.stream_grouping import NAME, StreamGrouping
 from views.upkeep.join_tables import Joins
 from views.upkeep.kernels import KernelTools
 from views.upkeep.state import ViewState
-from views.upkeep.stream_grouping import NAME, StreamGrouping
 
 KERNELS_KEPT_MAX = 64
 

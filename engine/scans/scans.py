@@ -32,7 +32,7 @@ from sql.errors import SqlError
 from sql.tree.needed_columns import needed_columns
 from sql.tree.relations import OutputColumn, Relation, Schema
 from views.model.arrow_schema import arrow_schema, arrow_type, stored_layout
-from views.upkeep.stream_grouping import StreamGrouping, cut_groupings
+from views.plan.stream_grouping import StreamGrouping, cut_groupings
 
 # How long a scan that waits for more sleeps before it looks again: a part of its timeout, but no
 # longer than this.

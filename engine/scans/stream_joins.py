@@ -14,8 +14,8 @@ import pyarrow as pa
 from ringbuffer.groups.join_table import JoinTable
 from sql.errors import SqlError
 from sql.tree.relations import Relation
+from views.plan.stream_grouping import StreamGrouping
 from views.upkeep.join_tables import join_table
-from views.upkeep.stream_grouping import StreamGrouping
 
 
 class StreamJoins:

@@ -51,7 +51,7 @@ from views.explain.pipelines import (
 )
 from views.model.plan import Plan, over
 from views.model.text import identifier
-from views.upkeep.stream_grouping import StreamGrouping, cut_groupings
+from views.plan.stream_grouping import StreamGrouping, cut_groupings
 from views.upkeep.view import ContinuousView
 
 if TYPE_CHECKING:

@@ -89,6 +89,12 @@ def compare_kept(
 
 
 @kernel
+def is_kept_text(form: int) -> bool:
+    """Tell whether a value of this form is a text."""
+    return form & KIND_MASK == TEXT
+
+
+@kernel
 def keep_value(form: int, control: Words, rows: Words, at: int, source: Words, start: int, heap: int) -> None:
     """Write source[start] to the place of rows[at]; the heap of the table has room for a text."""
     kind = form & KIND_MASK

@@ -13,6 +13,7 @@ Must not know what keys and states mean.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from ringbuffer.memory.addresses import copy_bytes, load_byte, load_word
 from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
 
 Words = npt.NDArray[np.int64]
+Zeros = Callable[[int, type[np.generic]], npt.NDArray[Any]]
 
 # Words of a control block. A kernel that returns early has set ERROR, or HEAP_NEEDED, or needs more
 # rows.
@@ -48,7 +50,6 @@ ROWS_FIRST = 32
 HEAP_BYTES_FIRST = 256
 GROWTH = 4
 SLOTS_PER_ROW = 2
-PARTITION_BITS = 6
 
 HASH_SEED = np.uint64(0x9E3779B97F4A7C15)
 HASH_FACTOR = np.uint64(0xD6E8FEB86659FD93)
@@ -83,18 +84,19 @@ class TableLayout(NamedTuple):
 class GroupTable:
     """The owner of the arrays of one table.
 
-    The owner makes sure that the table has one writer at a time.
+    The owner makes sure that the table has one writer at a time. zeros: makes the arrays.
     """
 
-    __slots__ = ("control", "heap", "layout", "rows", "slots")
+    __slots__ = ("control", "heap", "layout", "rows", "slots", "zeros")
 
-    def __init__(self, layout: TableLayout, rows_max: int = ROWS_FIRST) -> None:
+    def __init__(self, layout: TableLayout, rows_max: int = ROWS_FIRST, zeros: Zeros = np.zeros) -> None:
         assert layout.entry_words <= ENTRY_WORDS_MAX
         self.layout = layout
+        self.zeros = zeros
         self.control: Words = np.zeros(CONTROL_WORDS, dtype=np.int64)
-        self.rows: Words = np.zeros(rows_max * layout.row_words, dtype=np.int64)
-        self.slots: Words = np.zeros(SLOTS_PER_ROW * rows_max, dtype=np.int64)
-        self.heap: npt.NDArray[np.uint8] = np.zeros(HEAP_BYTES_FIRST, dtype=np.uint8)
+        self.rows: Words = zeros(rows_max * layout.row_words, np.int64)
+        self.slots: Words = zeros(SLOTS_PER_ROW * rows_max, np.int64)
+        self.heap: npt.NDArray[np.uint8] = zeros(HEAP_BYTES_FIRST, np.uint8)
         self.control[ROWS_MAX] = rows_max
         self._locate_heap()
 
@@ -116,9 +118,9 @@ class GroupTable:
     def grow_rows(self) -> None:
         """Make room for four times as many rows."""
         rows_max = int(self.control[ROWS_MAX]) * GROWTH
-        rows = np.zeros(rows_max * self.layout.row_words, dtype=np.int64)
+        rows = self.zeros(rows_max * self.layout.row_words, np.int64)
         rows[: len(self.rows)] = self.rows
-        slots = np.zeros(SLOTS_PER_ROW * rows_max, dtype=np.int64)
+        slots = self.zeros(SLOTS_PER_ROW * rows_max, np.int64)
         fill_slots(slots, rows, self.groups_count, self.layout.row_words)
         self.rows, self.slots = rows, slots
         self.control[ROWS_MAX] = rows_max
@@ -129,7 +131,7 @@ class GroupTable:
         self.control[HEAP_NEEDED] = 0
         if used + free_bytes <= len(self.heap):
             return
-        heap = np.zeros(max(used + free_bytes, 2 * len(self.heap)), dtype=np.uint8)
+        heap = self.zeros(max(used + free_bytes, 2 * len(self.heap)), np.uint8)
         heap[:used] = self.heap[:used]
         self.heap = heap
         self._locate_heap()
@@ -308,8 +310,3 @@ def fill_slots(slots: Words, rows: Words, rows_count: int, row_words: int) -> No
         while slots[slot] != 0:
             slot = (slot + 1) & mask
         slots[slot] = ((hash_word >> 32) << 32) | (number + 1)
-
-
-def partition(hash_word: int) -> int:
-    """Return the partition, from 0 to 63, of rows with this hash."""
-    return (hash_word >> (64 - PARTITION_BITS)) & ((1 << PARTITION_BITS) - 1)

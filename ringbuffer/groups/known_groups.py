@@ -22,6 +22,7 @@ from ringbuffer.groups.hash_table import (
     equal_entries,
     find_group,
 )
+from ringbuffer.groups.partitions import rows_by_partition
 from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
 
 Flags = npt.NDArray[np.uint8]
@@ -56,23 +57,31 @@ def size_of(tables: Iterable[GroupTable]) -> StateSize:
     return StateSize(groups, bytes_count)
 
 
-def size_of_new(tables: Sequence[GroupTable], known: Sequence[GroupTable], keys_only: bool) -> StateSize:
-    """Return the size of the groups of `tables` that `known` does not have, each counted once.
+def size_of_new(
+    tables: Sequence[GroupTable], partitions: Sequence[GroupTable], known: Sequence[GroupTable], keys_only: bool
+) -> StateSize:
+    """Return the size of the groups of `tables` that neither `partitions` nor `known` have, each
+    counted once.
 
-    keys_only: states have no long texts, so that long texts are those of keys; otherwise all long
-    texts of the tables count, also those of known groups.
+    partitions: of merged groups, one or all. keys_only: states have no long texts, so that long
+    texts are those of keys; otherwise all long texts of the tables count, also those of known
+    groups.
     """
     groups = bytes_count = 0
     before = list(known)
     for table in tables:
         count, layout = table.groups_count, table.layout
+        rows, starts = rows_by_partition(table) if len(partitions) > 1 else (table.rows, [0, count * layout.row_words])
         found: Flags = np.zeros(count, dtype=np.uint8)
+        for other, start, end in zip(partitions, starts[:-1], starts[1:], strict=True):
+            flags = found[start // layout.row_words : end // layout.row_words]
+            mark_known(other.control, other.slots, other.rows, table.control, rows[start:end], flags, layout)
         for other in before:
             if other.groups_count:
-                mark_known(other.control, other.slots, other.rows, table.control, table.rows, found, layout)
+                mark_known(other.control, other.slots, other.rows, table.control, rows, found, layout)
         new = count - int(np.count_nonzero(found))
         groups += new
-        long_texts = long_key_bytes(table.rows, found, layout) if keys_only else int(table.control[HEAP_USED])
+        long_texts = long_key_bytes(rows, found, layout) if keys_only else int(table.control[HEAP_USED])
         bytes_count += new * layout.group_bytes + long_texts
         before.append(table)
     return StateSize(groups, bytes_count)
@@ -125,4 +134,4 @@ def warm_up_counting() -> None:
     key = np.zeros(layout.entry_words, dtype=np.int64)
     for table in (one, other):
         find_group(table.control, table.slots, table.rows, key, 0, 0, *layout)
-    size_of_new([one], [other], keys_only=True)
+    size_of_new([one], [other], [], keys_only=True)

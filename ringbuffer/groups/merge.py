@@ -41,7 +41,7 @@ from ringbuffer.groups.aggregates import (
     sum_float64,
     unsigned_word,
 )
-from ringbuffer.groups.first_rows import merge_first
+from ringbuffer.groups.first_rows import is_kept_text, merge_first
 from ringbuffer.groups.hash_table import (
     HEAP_ADDRESS,
     HEAP_USED,
@@ -53,6 +53,8 @@ from ringbuffer.groups.hash_table import (
     Words,
     find_group,
 )
+from ringbuffer.groups.partitions import rows_by_partition
+from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
 
 Program = npt.NDArray[np.int64]
 
@@ -78,35 +80,57 @@ SUM_SQUARES = int(State.SUM_SQUARES)
 MIN_STORED = int(State.MIN_STORED)
 MAX_STORED = int(State.MAX_STORED)
 STATE_MASK = (1 << STATE_BITS) - 1
+# A table of at most so many times as many groups as will be merged into it is read from its
+# beginning to its end first. Most of its memory is needed, and comes ten times as fast in order.
+READ_THROUGH_SHARE = 16
+LINE_WORDS = 8
 
 
 def merge_tables(target: GroupTable, source: GroupTable, program: Program) -> None:
-    """Add the groups of `source` to those of `target`, which has the same layout.
+    """Add the groups of `source`, and its counters, to those of `target`, which has the same
+    layout.
 
     The source is left as it is.
     """
-    layout = target.layout
     # Each string of the source is copied at most once, so with this much room the kernel needs no
     # check.
     target.grow_heap(int(source.control[HEAP_USED]))
-    start, count = 0, source.groups_count
+    _merge(target, source, source.rows, source.groups_count, program)
+    add_counters(target, source)
+
+
+def merge_partition(target: GroupTable, source: GroupTable, rows: Words, program: Program) -> None:
+    """Add some groups of `source` to those of `target`, which has the same layout.
+
+    rows: a copy of the rows of these groups (`ringbuffer.groups.partitions`).
+    """
+    count = len(rows) // target.layout.row_words
+    if count == 0:
+        return
+    if source.control[HEAP_USED]:
+        target.grow_heap(long_bytes(rows, count, program, target.layout))
+    if count * READ_THROUGH_SHARE >= target.groups_count:
+        used = target.groups_count * target.layout.row_words
+        read_through(target.slots, len(target.slots))
+        read_through(target.rows, used)
+    _merge(target, source, rows, count, program)
+
+
+def add_counters(target: GroupTable, source: GroupTable) -> None:
+    """Add what the source has counted of rows that came."""
+    for counter in (ROWS_IN, ROWS_PASSED, ROWS_SKIPPED):
+        target.control[counter] += source.control[counter]
+
+
+def _merge(target: GroupTable, source: GroupTable, rows: Words, count: int, program: Program) -> None:
+    start, layout = 0, target.layout
     while True:
         start = merge_rows(
-            target.control,
-            target.slots,
-            target.rows,
-            source.control,
-            source.rows,
-            program,
-            start,
-            count,
-            layout,
+            target.control, target.slots, target.rows, source.control, rows, program, start, count, layout
         )
         if start == count:
             break
         target.grow_rows()
-    for counter in (ROWS_IN, ROWS_PASSED, ROWS_SKIPPED):
-        target.control[counter] += source.control[counter]
 
 
 def warm_up_merging() -> None:
@@ -118,7 +142,11 @@ def warm_up_merging() -> None:
     key = np.zeros(layout.entry_words, dtype=np.int64)
     find_group(source.control, source.slots, source.rows, key, 0, 0, *layout)
     target.grow_rows()
-    merge_tables(target, source, np.array([(COUNT, 3, 3)], dtype=np.int64))
+    program = np.array([(COUNT, 3, 3)], dtype=np.int64)
+    merge_tables(target, source, program)
+    source.control[HEAP_USED] = 1
+    rows, starts = rows_by_partition(source)
+    merge_partition(target, source, rows[: starts[-1]], program)
 
 
 @kernel
@@ -169,6 +197,45 @@ def merge_rows(
                 )
             step += 1
     return count
+
+
+@kernel
+def read_through(words: Words, count: int) -> int:
+    """Read the first `count` words, so that they are in the cache; return some number."""
+    total = 0
+    for at in range(0, count, LINE_WORDS):
+        total ^= words[at]
+    return total
+
+
+@kernel
+def long_bytes(rows: Words, count: int, program: Program, layout: TableLayout) -> int:
+    """Return how many bytes in a heap the keys and the states of `count` rows have."""
+    _, entry_words, row_words, text_mask = layout
+    total = 0
+    for row in range(0, count * row_words, row_words):
+        for word in range(entry_words - 1):
+            if (text_mask >> word) & 1:
+                total += long_length(rows[row + 1 + word])
+        step = 0
+        while step < len(program):
+            kind = program[step, 0] & STATE_MASK
+            if program[step, 0] == FIRST:
+                for value in range(step + 1, step + 1 + program[step, 2]):
+                    if is_kept_text(program[value, 0]):
+                        total += long_length(rows[row + program[value, 1]])
+                step += program[step, 2]
+            elif kind in (MIN_TEXT, MAX_TEXT, MIN_STORED, MAX_STORED):
+                total += long_length(rows[row + program[step, 1]])
+            step += 1
+    return total
+
+
+@kernel
+def long_length(word: int) -> int:
+    """Return how many bytes of a heap the text with this first word has."""
+    length: int = word & LENGTH_MASK
+    return length if length > INLINE_BYTES_MAX else 0
 
 
 @kernel

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from ringbuffer.groups.found_groups import merge_found
 from ringbuffer.groups.hash_table import ROWS_IN, ROWS_PASSED, ROWS_SKIPPED, GroupTable
 from ringbuffer.groups.known_groups import StateSize, size_of, size_of_new
-from ringbuffer.groups.merge import merge_tables
 from ringbuffer.pages.pages import Page
 from views.upkeep.commit_buffers import CommitBuffer
-from views.upkeep.state_pages import table_pages
+from views.upkeep.partitions import Partitions
+from views.upkeep.state_pages import partition_pages
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class GroupState:
         taken: tables that have left the buffers and are not merged; added under the commit lock,
             removed under `refresh_lock`.
         refresh_lock: guards `merged`.
-        merged: the table that refreshes read.
+        merged: the groups that refreshes read.
         keys_only: true where all long texts of a table are those of keys.
         is_capped: true while some cap asks for the size (`views.upkeep.caps`); written under the
             commit lock.
@@ -67,7 +67,7 @@ class GroupState:
         self.shared: SharedBuffer | None = None
         self.taken: list[GroupTable] = []
         self.refresh_lock = threading.Lock()
-        self.merged = buffer.new_table()
+        self.merged = self.new_partitions()
         self.keys_only = keys_only
         self.is_capped = False
 
@@ -134,7 +134,7 @@ class GroupState:
         """Merge swapped tables into the merged groups; this never fails on data."""
         with self.refresh_lock:
             for table in tables:
-                merge_tables(self.merged, table, self.buffer.program)
+                self.merged.merge(table)
                 self.taken.remove(table)
 
     def find(self, keys: GroupTable) -> GroupTable | None:
@@ -147,7 +147,8 @@ class GroupState:
             return None
         try:
             found = GroupTable(self.merged.layout)
-            for table in (self.merged, *self.taken, *(one for buffer in self.buffers[::-1] for one in buffer.seen())):
+            waiting = [one for buffer in self.buffers[::-1] for one in buffer.seen()]
+            for table in (*self.merged.with_keys(keys), *self.taken, *waiting):
                 merge_found(found, keys, table, self.buffer.program, self.keys_only)
             return found
         finally:
@@ -159,13 +160,17 @@ class GroupState:
         The caller makes sure that there is no merge meanwhile.
         """
         with self.refresh_lock:
-            return table_pages(self.merged)
+            return partition_pages(self.merged.tables)
 
     def reset(self) -> None:
         """Forget all rows."""
-        self.replace(self.buffer.new_table())
+        self.replace(self.new_partitions())
 
-    def replace(self, merged: GroupTable) -> None:
+    def new_partitions(self) -> Partitions:
+        """Return the merged groups of a state that has seen no row."""
+        return Partitions(self.buffer.new_table(), self.buffer.program)
+
+    def replace(self, merged: Partitions) -> None:
         """Go on with other groups, and forget all that was there."""
         with self.refresh_lock:
             self.buffer.swap()
@@ -175,17 +180,17 @@ class GroupState:
     @property
     def counts(self) -> StateCounts:
         """The counts of all tables."""
-        merged, buffers = self.merged, self.buffers
+        merged, buffers = tuple(self.merged.tables), self.buffers
         waiting = [*self.taken, *(table for buffer in buffers for table in buffer.seen())]
         came, passed, skipped = (
-            sum(int(table.control[word]) for table in (merged, *waiting))
+            sum(int(table.control[word]) for table in (*merged, *waiting))
             for word in (ROWS_IN, ROWS_PASSED, ROWS_SKIPPED)
         )
         return StateCounts(
             came,
             passed,
             skipped,
-            merged.groups_count,
+            sum(table.groups_count for table in merged),
             sum(table.groups_count for table in waiting),
             sum(len(buffer.waiting) for buffer in buffers),
             max(buffer.queued_most for buffer in buffers),
@@ -194,7 +199,7 @@ class GroupState:
     @property
     def bytes_count(self) -> int:
         """Bytes of the groups in all tables."""
-        tables = [self.merged, *self.taken, *(table for buffer in self.buffers for table in buffer.seen())]
+        tables = [*self.merged.tables, *self.taken, *(table for buffer in self.buffers for table in buffer.seen())]
         return size_of(tables).bytes
 
     def set_apart(self) -> list[GroupTable]:
@@ -210,9 +215,9 @@ class GroupState:
         unmerged: what `set_apart` has returned. A merge is waited for.
         """
         with self.refresh_lock:
-            known = [self.merged]
-            now = size_of(known).plus(size_of_new(unmerged, known, self.keys_only))
-            return now, size_of_new(coming, [*known, *unmerged], self.keys_only)
+            merged = self.merged.tables
+            now = size_of(merged).plus(size_of_new(unmerged, merged, (), self.keys_only))
+            return now, size_of_new(coming, merged, unmerged, self.keys_only)
 
 
 class SharedBuffer(CommitBuffer):

@@ -31,7 +31,7 @@ from views.upkeep.join_tables import Joins, joined, rows_from_bytes, without_joi
 from views.upkeep.kernels import TOOLS, CompiledKernel, KernelTools
 from views.upkeep.older_states import StoredForm, stored_form
 from views.upkeep.program import StreamProgram
-from views.upkeep.state_pages import load_table
+from views.upkeep.state_pages import load_tables
 
 
 class ViewState:
@@ -153,7 +153,7 @@ class ViewState:
         Raises SqlError, for instance 22003 of a sum.
         """
         with self.groups.refresh_lock:
-            return self.rows_of(self.groups.merged, now_us)
+            return pa.concat_tables(self.groups.merged.read(lambda table: self.rows_of(table, now_us)))
 
     def export_groups(self) -> tuple[pa.Table, list[int]]:
         """Return the groups, where `export` fails, and the columns of aggregates that are out of
@@ -163,8 +163,9 @@ class ViewState:
         where almost all groups have such an aggregate.
         """
         with self.groups.refresh_lock:
-            groups, unmade = read_made_groups(self.groups.merged, self._shown)
-            return to_arrow(groups, unmade_schema(self.plan.finish.input, unmade)), unmade
+            morsels, unmade = read_made_groups(self.groups.merged.tables, self._shown)
+            schema = unmade_schema(self.plan.finish.input, unmade)
+            return pa.concat_tables([to_arrow(morsel, schema) for morsel in morsels]), unmade
 
     def rows_of(self, table: GroupTable, now_us: int) -> pa.Table:
         """Return the finish step's rows of a table, in arrow_schema(finish.output).
@@ -189,12 +190,14 @@ class ViewState:
         """
         program = self.program
         kept: dict[int, bytes] = {}
-        table = form.converted(load_table(form.grouping.table, without_joins(pages, kept)))
+        stored = load_tables(form.grouping.table, without_joins(pages, kept))
+        partitions = self.groups.new_partitions()
+        partitions.import_(form.converted(table) for table in stored)
         probes = program.pipeline.probes
         if len(kept) == len(probes) > 0:
             rows = [rows_from_bytes(kept[number], probe) for number, probe in enumerate(probes)]
             program.joins.set(joined(program.pipeline, rows), rows)
-        self.groups.replace(table)
+        self.groups.replace(partitions)
 
 
 def no_groups(program: StreamProgram, queue_max: int) -> GroupState:

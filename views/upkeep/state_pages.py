@@ -1,15 +1,15 @@
 """The groups of a view as pages and back, and the fingerprint of their meaning.
 
-Enters: a group table, or pages. Leaves: pages that share the memory of the table, or a table whose
-slots are built anew. The fingerprint covers the words of a row and the meaning of each: keys,
-aggregates, filters, joins and types, but no names, since names may change. Must not know locks,
-versions or files.
+Enters: group tables, one per partition, or pages. Leaves: pages that share the memory of the
+tables, or tables whose slots are built anew; the pages of a table begin with "counters". The
+fingerprint covers the words of a row and the meaning of each: keys, aggregates, filters, joins and
+types, but no names, since names may change. Must not know locks, versions or files.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ from ringbuffer.groups.hash_table import (
     TableLayout,
     fill_slots,
 )
+from ringbuffer.memory.mapped_zeros import mapped_zeros
 from ringbuffer.pages.pages import Page
 from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal
 from sql.tree.relations import Schema
@@ -42,6 +43,16 @@ COUNTERS = (ROWS_COUNT, HEAP_USED, ROWS_IN, ROWS_PASSED, ROWS_SKIPPED)
 # Rows and heap are cut into pages of at most this size, so that reading them needs no second copy
 # of the whole.
 PAGE_BYTES_MAX = 16 << 20
+
+
+def partition_pages(partitions: Sequence[GroupTable]) -> list[Page]:
+    """Return the pages of the partitions of a state that have something."""
+    first, *others = partitions
+    pages = table_pages(first)
+    for table in others:
+        if table.groups_count:
+            pages += table_pages(table)
+    return pages
 
 
 def table_pages(table: GroupTable) -> list[Page]:
@@ -63,29 +74,47 @@ def _pieces(array: npt.NDArray[np.generic]) -> Iterator[npt.NDArray[np.generic]]
         yield array[start : start + size]
 
 
-def load_table(layout: TableLayout, pages: Iterable[Page]) -> GroupTable:
-    """Return the table that `table_pages` was given.
+def load_tables(layout: TableLayout, pages: Iterable[Page]) -> Iterator[GroupTable]:
+    """Yield the tables that `table_pages` was given, at least one.
 
     Raises ValueError for pages of another layout.
     """
-    remaining = iter(pages)
-    first = next(remaining, None)
-    if first is None or first.name != "counters" or first.array.shape != (len(COUNTERS),):
+    loading: _Loading | None = None
+    for page in pages:
+        if page.name == "counters" or loading is None:
+            if loading is not None:
+                yield loading.end()
+            loading = _Loading(layout, page)
+        else:
+            loading.add(page)
+    if loading is None:
         raise ValueError("the state of a view begins with its counters")
-    counters = [int(value) for value in first.array]
-    rows_count, heap_used = counters[COUNTERS.index(ROWS_COUNT)], counters[COUNTERS.index(HEAP_USED)]
-    if min(counters) < 0:
-        raise ValueError(f"the state of a view has the counters {counters}")
-    table = GroupTable(layout, max(ROWS_FIRST, 1 << (rows_count - 1).bit_length()))
-    table.grow_heap(heap_used)
-    table.control[list(COUNTERS)] = counters
-    parts: dict[str, npt.NDArray[np.generic]] = {
-        "rows": table.rows[: rows_count * layout.row_words],
-        "heap": table.heap[:heap_used],
-    }
-    filled = dict.fromkeys(parts, 0)
-    for page in remaining:
-        target = parts.get(page.name)
+    yield loading.end()
+
+
+class _Loading:
+    """A table whose pages are read one by one."""
+
+    def __init__(self, layout: TableLayout, first: Page) -> None:
+        if first.name != "counters" or first.array.shape != (len(COUNTERS),):
+            raise ValueError("the state of a view begins with its counters")
+        counters = [int(value) for value in first.array]
+        rows_count, heap_used = counters[COUNTERS.index(ROWS_COUNT)], counters[COUNTERS.index(HEAP_USED)]
+        if min(counters) < 0:
+            raise ValueError(f"the state of a view has the counters {counters}")
+        table = GroupTable(layout, max(ROWS_FIRST, 1 << (rows_count - 1).bit_length()), mapped_zeros)
+        table.grow_heap(heap_used)
+        table.control[list(COUNTERS)] = counters
+        self._table = table
+        self._parts: dict[str, npt.NDArray[np.generic]] = {
+            "rows": table.rows[: rows_count * layout.row_words],
+            "heap": table.heap[:heap_used],
+        }
+        self._filled = dict.fromkeys(self._parts, 0)
+
+    def add(self, page: Page) -> None:
+        """Take one more page. Raises ValueError."""
+        target, filled = self._parts.get(page.name), self._filled
         if target is None or page.array.dtype != target.dtype or page.array.ndim != 1:
             raise ValueError(f'the state of a view has no page "{page.name}" of {page.array.dtype}')
         end = filled[page.name] + len(page.array)
@@ -93,10 +122,15 @@ def load_table(layout: TableLayout, pages: Iterable[Page]) -> GroupTable:
             raise ValueError(f'the state of a view has more in "{page.name}" than its counters say')
         target[filled[page.name] : end] = page.array
         filled[page.name] = end
-    if any(filled[name] != len(part) for name, part in parts.items()):
-        raise ValueError(f"the state of a view has {filled} words and bytes, its counters say {counters}")
-    fill_slots(table.slots, table.rows, rows_count, layout.row_words)
-    return table
+
+    def end(self) -> GroupTable:
+        """Return the table after its last page. Raises ValueError where pages are missing."""
+        table = self._table
+        if any(self._filled[name] != len(part) for name, part in self._parts.items()):
+            counters = table.control[list(COUNTERS)].tolist()
+            raise ValueError(f"the state of a view has {self._filled} words and bytes, its counters say {counters}")
+        fill_slots(table.slots, table.rows, table.groups_count, table.layout.row_words)
+        return table
 
 
 def state_fingerprint(pipeline: StreamPipeline, grouping: Grouping) -> str:

@@ -17,7 +17,7 @@ from sql.parse.statements.select import Select
 from sql.tree.relations import Relation
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog
 from views.model.arrow_schema import arrow_schema
-from views.upkeep.stream_grouping import cut_groupings
+from views.plan.stream_grouping import cut_groupings
 
 ROWS = pa.table({"found": [1]})
 ORDERED = "SELECT a, count(*) FROM s GROUP BY a ORDER BY 2 LIMIT 3"

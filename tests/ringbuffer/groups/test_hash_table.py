@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from ringbuffer.groups import hash_table
-from ringbuffer.groups.hash_table import ENTRY, HEAP_USED, GroupTable, TableLayout, find_group, hash_entry, partition
+from ringbuffer.groups.hash_table import ENTRY, HEAP_USED, GroupTable, TableLayout, find_group, hash_entry
+from ringbuffer.groups.partitions import partition, partition_of, rows_by_partition
 from ringbuffer.memory.columns import INLINE_BYTES_MAX
 
 # Entry: null mask, a word, a text, a shown word; then one state word.
@@ -106,8 +107,13 @@ def test_load_stays_at_half_at_most() -> None:
 def test_every_partition_is_used() -> None:
     table = GroupTable(LAYOUT)
     rows = [find(table, (0, number, b""), 0) for number in range(4000)]
-    found = {partition(int(table.rows[row])) for row in rows}
-    assert found == set(range(64))
+    found = [partition(int(table.rows[row])) for row in rows]
+    assert set(found) == set(range(64))
+    copies, starts = rows_by_partition(table)
+    wanted = sorted(range(4000), key=found.__getitem__)
+    assert copies.reshape(4000, -1).tolist() == table.rows.reshape(-1, LAYOUT.row_words)[wanted].tolist()
+    assert np.diff(starts).tolist() == [LAYOUT.row_words * found.count(part) for part in range(64)]
+    assert (partition_of(table), partition_of(GroupTable(LAYOUT))) == (None, 0)
 
 
 def test_texts_that_differ_in_their_last_letters_spread_over_the_slots() -> None:

@@ -8,11 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from ringbuffer.groups import hash_table, merge
+from ringbuffer.groups import hash_table, merge, partitions
 from ringbuffer.groups.aggregates import State
 from ringbuffer.groups.hash_table import GroupTable, TableLayout
 
-COMPILED: tuple[Any, ...] = (merge.merge_rows, merge.merge_state, hash_table.find_group, hash_table.fill_slots)
+COMPILED: tuple[Any, ...] = (
+    merge.merge_rows,
+    merge.merge_state,
+    merge.long_bytes,
+    merge.read_through,
+    hash_table.find_group,
+    hash_table.fill_slots,
+    partitions.copy_by_partition,
+)
 
 
 def test_warm_up_compiles_all_that_a_merge_needs() -> None:
@@ -25,8 +33,9 @@ def test_warm_up_compiles_all_that_a_merge_needs() -> None:
         entry = np.array([0, 1, number], dtype=np.int64)
         while hash_table.find_group(source.control, source.slots, source.rows, entry, 0, 0, *sizes) < 0:
             source.grow_rows()
-    merge.merge_tables(
-        target, source, np.array([(int(State.MIN_TEXT), 5, 7), (int(State.COUNT), 7, 7)], dtype=np.int64)
-    )
+    program = np.array([(int(State.MIN_TEXT), 5, 7), (int(State.COUNT), 7, 7)], dtype=np.int64)
+    merge.merge_tables(target, source, program)
+    source.control[hash_table.HEAP_USED] = 1
+    merge.merge_partition(target, source, partitions.rows_by_partition(source)[0], program)
     assert target.groups_count == 100
     assert [len(one.signatures) for one in COMPILED] == before

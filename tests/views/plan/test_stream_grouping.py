@@ -10,7 +10,7 @@ from sql.parse.statements.select import Select
 from sql.tree.relations import Relation, Scan
 from sql.tree.walks import all_relations
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog
-from views.upkeep.stream_grouping import StreamGrouping, cut_groupings
+from views.plan.stream_grouping import StreamGrouping, cut_groupings
 
 STREAMS = frozenset({"s"})
 

@@ -23,6 +23,7 @@ from tests.views.upkeep.test_state import (
     feed,
     make_plan,
     rows_with,
+    split_early,
     stream_morsel,
 )
 from views.model.nodes import FIRST
@@ -60,8 +61,11 @@ def model(rows: list[tuple[Any, ...]], keys: list[Column], order: tuple[SortKey,
     return [(*(first[key.index] for key in keys), *row) for first, row in best]
 
 
+@pytest.mark.parametrize("is_split", [False, True])
 @pytest.mark.parametrize("seed", range(5))
-def test_random_orders(seed: int, tmp_path: Path) -> None:
+def test_random_orders(seed: int, is_split: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if is_split:
+        split_early(monkeypatch)
     choose = random.Random(seed)
     columns = [Column(index, one.name, one.type) for index, one in enumerate(STREAM)]
     keys = choose.sample(columns, choose.randint(1, 2))

@@ -134,8 +134,18 @@ def outcome(run: Callable[[], list[tuple[Any, ...]]]) -> list[tuple[Any, ...]] |
         return failure.sqlstate
 
 
+def split_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let states of a few groups have partitions, on which two threads work."""
+    # Without keys there is one group in the table, and one in what is merged.
+    monkeypatch.setattr("views.upkeep.partitions.SPLIT_GROUPS", 2)
+    monkeypatch.setattr("views.upkeep.partitions.SHARED_GROUPS_MIN", 1)
+
+
+@pytest.mark.parametrize("is_split", [False, True])
 @pytest.mark.parametrize("seed", range(10))
-def test_random_groupings(seed: int, tmp_path: Path) -> None:
+def test_random_groupings(seed: int, is_split: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if is_split:
+        split_early(monkeypatch)
     choose = random.Random(1000 + seed)
     maker = ExpressionMaker(choose, STREAM, tame=True)
     filters = [maker.boolean(1) for _ in range(choose.randint(0, 2))]
@@ -183,7 +193,12 @@ def test_no_keys_is_one_group_even_of_no_rows(tmp_path: Path) -> None:
     assert exported(state) == [(0, None)]
 
 
-def test_many_groups_and_long_texts_grow_the_table(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_split", [False, True])
+def test_many_groups_and_long_texts_grow_the_table(
+    is_split: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if is_split:
+        split_early(monkeypatch)
     aggregates = [make_aggregate("max", column("t")), make_aggregate("min", column("t")), make_aggregate("", None)]
     state = ViewState("v", make_plan([], [column("t"), column("i4")], aggregates), tmp_path)
     rows = rows_with(

@@ -33,13 +33,14 @@ from tests.views.upkeep.test_state import (
     outcome,
     random_aggregate,
     rows_with,
+    split_early,
     stream_morsel,
 )
 from views.codegen.grouping import make_grouping
 from views.model.nodes import Probe, StreamPipeline
 from views.upkeep.older_states import StoredForm
 from views.upkeep.state import ViewState
-from views.upkeep.state_pages import COUNTERS, load_table, state_fingerprint, table_pages
+from views.upkeep.state_pages import COUNTERS, load_tables, state_fingerprint, table_pages
 
 
 def through_bytes(pages: Iterable[Page]) -> list[Page]:
@@ -62,6 +63,8 @@ def test_a_loaded_state_goes_on_like_the_one_that_was_written(
 ) -> None:
     choose = random.Random(2000 + seed)
     monkeypatch.setattr("views.upkeep.state_pages.PAGE_BYTES_MAX", choose.choice((8, 1000, 1 << 20)))
+    if seed % 2:
+        split_early(monkeypatch)
     maker = ExpressionMaker(choose, STREAM, tame=True)
     keys = [maker.any(choose.randint(0, 1)) for _ in range(choose.randint(0, 3))]
     aggregates = [random_aggregate(maker) for _ in range(choose.randint(1, 5))]
@@ -227,7 +230,7 @@ def test_tables_of_any_size(groups_count: int) -> None:
         while (row := find_group(table.control, table.slots, table.rows, table.control, ENTRY, 0, *sizes)) < 0:
             table.grow_rows()
         table.rows[row + 3] = number + 1
-    loaded = load_table(layout, through_bytes(table_pages(table)))
+    (loaded,) = load_tables(layout, through_bytes(table_pages(table)))
     assert loaded.groups_count == groups_count
     merge_tables(loaded, table, np.array([(int(State.COUNT), 3, 3)], dtype=np.int64))
     assert loaded.groups_count == groups_count
@@ -240,6 +243,6 @@ def test_a_million_groups_are_loaded_as_they_were(tmp_path: Path) -> None:
     with path.open("wb") as file:
         write_pages(file.write, table_pages(table))
     with path.open("rb") as file:
-        loaded = load_table(table.layout, read_pages(file.read))
+        (loaded,) = load_tables(table.layout, read_pages(file.read))
     assert loaded.groups_count == 1_000_000
     assert (loaded.rows[: 10 * loaded.groups_count] == table.rows[: 10 * loaded.groups_count]).all()

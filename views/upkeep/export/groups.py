@@ -7,6 +7,7 @@ range is the reader's SqlError. Must not change the table.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -52,35 +53,40 @@ def read_groups(table: GroupTable, grouping: Grouping) -> Morsel:
         columns += reader.key(key)
     for slot in grouping.aggregates:
         columns += reader.aggregate(slot)
-    return Morsel(reader.count, tuple(data for data, _ in columns), tuple(nulls for _, nulls in columns), table.heap)
+    return _morsel(columns, table)
 
 
-def read_made_groups(table: GroupTable, grouping: Grouping) -> tuple[Morsel, list[int]]:
-    """Return the groups, some of which have aggregates out of range, and the numbers of these
-    columns.
+def read_made_groups(tables: Sequence[GroupTable], grouping: Grouping) -> tuple[list[Morsel], list[int]]:
+    """Return the groups of each table, some of which have aggregates out of range, and the numbers
+    of these columns.
 
     The columns are those of `read_groups`, and for each column with such an aggregate one more:
     int64, 1 for the groups in question, whose aggregate is NULL. Raises SqlError for more than
     UNMADE_MAX groups.
     """
-    reader = GroupReader(table.rows, table.groups_count, grouping)
-    columns: Columns = []
-    for key in grouping.keys:
-        columns += reader.key(key)
+    readers = [GroupReader(table.rows, table.groups_count, grouping) for table in tables]
+    starts = np.cumsum([0, *(reader.count for reader in readers)]).tolist()
+    made: list[Columns] = [[column for key in grouping.keys for column in reader.key(key)] for reader in readers]
     unmade: list[int] = []
-    flags: Columns = []
+    flags: list[Array] = []
     for place, slot in enumerate(grouping.aggregates, len(grouping.keys)):
         bad: list[int] = []
-        columns += reader.made_aggregate(slot, 0, bad)
+        for reader, columns, start in zip(readers, made, starts, strict=False):
+            columns += reader.made_aggregate(slot, start, bad)
         if bad:
             unmade.append(place)
-            flag = np.zeros(reader.count, dtype=np.int64)
+            flag = np.zeros(starts[-1], dtype=np.int64)
             flag[bad] = 1
-            flags.append((flag, np.zeros(reader.count, dtype=np.uint8)))
-    columns += flags
-    return Morsel(
-        reader.count, tuple(data for data, _ in columns), tuple(nulls for _, nulls in columns), table.heap
-    ), unmade
+            flags.append(flag)
+    for reader, columns, start in zip(readers, made, starts, strict=False):
+        of_none = np.zeros(reader.count, dtype=np.uint8)
+        columns += [(flag[start : start + reader.count], of_none) for flag in flags]
+    return [_morsel(columns, table) for columns, table in zip(made, tables, strict=True)], unmade
+
+
+def _morsel(columns: Columns, table: GroupTable) -> Morsel:
+    data, nulls = tuple(values for values, _ in columns), tuple(nulls for _, nulls in columns)
+    return Morsel(table.groups_count, data, nulls, table.heap)
 
 
 class GroupReader:

@@ -1,0 +1,158 @@
+"""Large states as partitions: each has its own groups, is stored by itself, and all of them are one
+state.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ringbuffer.groups.hash_table import ROWS_IN, GroupTable
+from ringbuffer.groups.known_groups import StateSize
+from ringbuffer.groups.partitions import PARTITIONS_COUNT, partition_of
+from sql.errors import SqlError
+from sql.tree.expressions import Call, Cast
+from sql.types.datatypes import scaled_numeric
+from tests.views.random_expressions import python_rows
+from tests.views.upkeep.test_state import (
+    column,
+    exported,
+    make_aggregate,
+    make_plan,
+    rows_with,
+    split_early,
+    stream_morsel,
+)
+from tests.views.upkeep.test_state_pages import form_of, through_bytes
+from views.plan.deferred import unmade_schema
+from views.upkeep.partitions import Partitions
+from views.upkeep.state import ViewState
+
+LONG = "a text of more than twelve bytes, number "
+COUNTED = make_aggregate("", None)
+
+
+def fold(state: ViewState, first: int, count: int) -> None:
+    """Let a statement bring one row for each of some keys, and a refresh merge them."""
+    table = state.program.new_table()
+    rows = rows_with(count, t=lambda number: f"{LONG}{first + number}", i4=lambda number: first + number)
+    state.program.fold(stream_morsel(rows), table, 0)
+    state.groups.absorb(table)
+    state.groups.merge(state.groups.swap())
+
+
+def counted(tmp_path: Path) -> ViewState:
+    return ViewState("v", make_plan([], [column("t")], [COUNTED, make_aggregate("max", column("t"))]), tmp_path)
+
+
+def shown(state: ViewState) -> dict[str, int]:
+    """Return the count of each key, which is its largest text as well."""
+    rows = exported(state)
+    assert all(key == largest for key, _, largest in rows)
+    found = {key.removeprefix(LONG): count for key, count, _ in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def test_a_small_state_has_one_partition_and_a_large_one_has_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("views.upkeep.partitions.SPLIT_GROUPS", 1000)
+    state = counted(tmp_path)
+    fold(state, 0, 1000)
+    assert len(state.groups.merged.tables) == 1
+    fold(state, 500, 1000)
+    tables = state.groups.merged.tables
+    assert [partition_of(table) for table in tables] == list(range(PARTITIONS_COUNT))
+    assert all(table.groups_count for table in tables)
+    assert state.groups.counts.groups == 1500 and state.groups.counts.tuples_in == 2000
+    assert shown(state) == {str(number): 1 + (500 <= number < 1000) for number in range(1500)}
+    state.groups.reset()
+    assert (state.groups.counts.groups, len(state.groups.merged.tables)) == (0, 1)
+
+
+@pytest.mark.parametrize("was_split", [False, True])
+def test_stored_partitions_go_on(was_split: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A state that was stored as one table gets its partitions at the next merge."""
+    written, loaded = counted(tmp_path), counted(tmp_path)
+    if was_split:
+        split_early(monkeypatch)
+    fold(written, 0, 300)
+    pages = through_bytes(written.groups.pages())
+    assert sum(page.name == "counters" for page in pages) == (1 if not was_split else PARTITIONS_COUNT)
+    loaded.load(pages, form_of(written))
+    assert len(loaded.groups.merged.tables) == (PARTITIONS_COUNT if was_split else 1)
+    assert loaded.groups.counts == written.groups.counts
+    split_early(monkeypatch)
+    fold(loaded, 200, 300)
+    assert [partition_of(table) for table in loaded.groups.merged.tables] == list(range(PARTITIONS_COUNT))
+    assert shown(loaded) == {str(number): 1 + (200 <= number < 300) for number in range(500)}
+    assert loaded.groups.counts.tuples_in == 600
+
+
+def test_partitions_of_another_number_are_merged(tmp_path: Path) -> None:
+    """A version that cuts states in another way stores tables that are of several partitions
+    here.
+    """
+    state = counted(tmp_path)
+    tables: list[GroupTable] = []
+    for first in (0, 100, 200):
+        table = state.program.new_table()
+        rows = rows_with(100, t=lambda number, first=first: f"{LONG}{first + number}")
+        state.program.fold(stream_morsel(rows), table, 0)
+        tables.append(table)
+    partitions = Partitions(state.program.new_table(), state.program.merge_steps)
+    partitions.import_(tables)
+    state.groups.replace(partitions)
+    assert [partition_of(table) for table in partitions.tables] == list(range(PARTITIONS_COUNT))
+    assert sum(int(table.control[ROWS_IN]) for table in partitions.tables) == 300
+    assert shown(state) == {str(number): 1 for number in range(300)}
+
+
+def test_groups_are_found_by_their_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    split_early(monkeypatch)
+    state = counted(tmp_path)
+    fold(state, 0, 300)
+    state.apply(stream_morsel(rows_with(100, t=lambda number: f"{LONG}{number + 250}")), 0)
+    keys = state.program.new_table()
+    state.program.fold(stream_morsel(rows_with(5, t=lambda number: f"{LONG}{number * 70}")), keys, 0)
+    found = state.groups.find(keys)
+    assert found is not None
+    rows = python_rows(state.rows_of(found, 0), state.plan.finish.output)
+    assert {key.removeprefix(LONG): count for key, count, _ in rows} == {"0": 1, "70": 1, "140": 1, "210": 1, "280": 2}
+
+
+def test_groups_near_a_cap_are_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = []
+    for is_split in (False, True):
+        if is_split:
+            split_early(monkeypatch)
+        state = ViewState("v", make_plan([], [column("t")], [COUNTED]), tmp_path)
+        fold(state, 0, 200)
+        state.apply(stream_morsel(rows_with(100, t=lambda number: f"{LONG}{150 + number}")), 0)
+        coming = state.program.new_table()
+        state.program.fold(stream_morsel(rows_with(100, t=lambda number: f"{LONG}{220 + number}")), coming, 0)
+        sizes.append(state.groups.sizes(state.groups.set_apart(), [coming]))
+    assert sizes[0] == sizes[1]
+    now, more = sizes[0]
+    assert (now.groups, more.groups) == (250, 70)
+    assert more == StateSize(70, 70 * (state.program.grouping.table.group_bytes + len(LONG) + 3))
+
+
+def test_aggregates_out_of_range_are_found_in_any_partition(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    split_early(monkeypatch)
+    large = Cast(column("i8"), scaled_numeric(0))
+    total = make_aggregate("sum", Call("multiply", (large, large), scaled_numeric(0)))
+    state = ViewState("v", make_plan([], [column("i4")], [COUNTED, total]), tmp_path)
+    rows = rows_with(
+        1000, i4=lambda number: number % 100, i8=lambda number: 2**63 - 1 if number % 100 in (7, 77) else 1
+    )
+    state.apply(stream_morsel(rows), 0)
+    state.groups.merge(state.groups.swap())
+    with pytest.raises(SqlError, match="22003"):
+        state.export(0)
+    table, unmade = state.export_groups()
+    assert unmade == [2]
+    found = {row[0]: row[2:] for row in python_rows(table, unmade_schema(state.plan.finish.input, unmade))}
+    assert found == {key: (None, 1) if key in (7, 77) else (10, 0) for key in range(100)}

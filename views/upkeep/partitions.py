@@ -1,0 +1,133 @@
+"""The merged groups of a state, in partitions that are merged, read, exported and imported one by
+one.
+
+Enters: tables that commits have written. Leaves: a table per partition. A small state has one
+partition with all of its groups, a larger one has 64, and the hash of a group tells its partition.
+A merge into a partition finds the partition's memory in the cache, and a table that grows is small.
+Two threads work at once on the partitions of a large state. Must not know commits, nor files; the
+owner makes sure that one thread at a time calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from ringbuffer.groups.hash_table import GroupTable, TableLayout, Words
+from ringbuffer.groups.merge import add_counters, merge_partition, merge_tables
+from ringbuffer.groups.partitions import PARTITIONS_COUNT, partition, partition_of, rows_by_partition
+from ringbuffer.memory.mapped_zeros import mapped_zeros
+
+# A state of more groups has partitions.
+SPLIT_GROUPS = 1 << 16
+# Less work is not shared with the second thread.
+SHARED_GROUPS_MIN = 1 << 14
+
+Result = TypeVar("Result")
+
+_helper = ThreadPoolExecutor(1, thread_name_prefix="antumbra-partitions")
+
+
+class Partitions:
+    """The merged groups of a state.
+
+    Attributes:
+        tables: a table per partition, or one with all groups; its entries change while a merge
+            runs, and what counters count is in any of them.
+    """
+
+    def __init__(self, empty: GroupTable, program: Words) -> None:
+        self._program = program
+        self.tables: list[GroupTable] = [empty]
+
+    @property
+    def groups_count(self) -> int:
+        """How many groups there are."""
+        return sum(table.groups_count for table in self.tables)
+
+    @property
+    def layout(self) -> TableLayout:
+        """The layout of all tables."""
+        return self.tables[0].layout
+
+    def with_keys(self, keys: GroupTable) -> list[GroupTable]:
+        """Return the tables that may have one of the groups of `keys`."""
+        if len(self.tables) == 1:
+            return self.tables
+        row_words = keys.layout.row_words
+        hashes = keys.rows[: keys.groups_count * row_words : row_words].tolist()
+        return [self.tables[number] for number in sorted(set(map(partition, hashes)))]
+
+    def merge(self, table: GroupTable) -> None:
+        """Merge a table, which is left as it is; this never fails on data."""
+        if len(self.tables) == 1 and self.groups_count + table.groups_count > SPLIT_GROUPS:
+            self._split()
+        if len(self.tables) == 1:
+            merge_tables(self.tables[0], table, self._program)
+            return
+        self._merge_partitions(self.tables, table)
+
+    def import_(self, stored: Iterable[GroupTable]) -> None:
+        """Take the place of all groups by those of stored partitions, of which no two have a group
+        together.
+
+        One partition may have all groups.
+        """
+        tables = iter(stored)
+        self.tables = [next(tables)]
+        for table in tables:
+            if len(self.tables) == 1:
+                self._split()
+            number = partition_of(table)
+            if number is None or self.tables[number].groups_count:
+                self._merge_partitions(self.tables, table)
+            else:
+                add_counters(table, self.tables[number])
+                self.tables[number] = table
+
+    def read(self, work: Callable[[GroupTable], Result]) -> list[Result]:
+        """Return what `work` returns for each partition. Raises what it raises for one of them."""
+        tables = tuple(self.tables)
+        found: dict[int, Result] = {}
+
+        def read_one(number: int) -> None:
+            found[number] = work(tables[number])
+
+        _share(read_one, len(tables), self.groups_count)
+        return [found[number] for number in range(len(tables))]
+
+    def _split(self) -> None:
+        (whole,) = self.tables
+        tables = [GroupTable(self.layout, zeros=mapped_zeros) for _ in range(PARTITIONS_COUNT)]
+        self._merge_partitions(tables, whole)
+        self.tables = tables
+
+    def _merge_partitions(self, targets: list[GroupTable], table: GroupTable) -> None:
+        rows, starts = rows_by_partition(table)
+
+        def merge_one(number: int) -> None:
+            merge_partition(targets[number], table, rows[starts[number] : starts[number + 1]], self._program)
+
+        _share(merge_one, PARTITIONS_COUNT, table.groups_count)
+        add_counters(targets[0], table)
+
+
+def _share(work: Callable[[int], None], count: int, groups_count: int) -> None:
+    """Call `work` for the numbers below `count`, on two threads where there are many groups."""
+    numbers = iter(range(count))
+    if count == 1 or groups_count < SHARED_GROUPS_MIN:
+        _work_off(work, numbers)
+        return
+    helping = _helper.submit(_work_off, work, numbers)
+    try:
+        _work_off(work, numbers)
+    finally:
+        # The helper may be busy with another state.
+        if not helping.cancel():
+            helping.result()
+
+
+def _work_off(work: Callable[[int], None], numbers: Iterator[int]) -> None:
+    for number in numbers:
+        work(number)
