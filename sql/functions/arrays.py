@@ -5,7 +5,7 @@ Elements compare by `comparable_text`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import permutations
@@ -281,10 +281,41 @@ def _any_item(printer: Printer, left: Expression, array: Expression, text: str, 
     kind = array.type.element
     operand = printer.comparable_text(element(printer, left), kind)
     test = COMPARISONS[comparison]
-    tests = outside(
-        (operand,),
-        lambda one: printer.mapped(text, lambda item: f"{one} {test} {printer.comparable_text(item, kind)}"),
-    )
+    return _any_test(printer, operand, text, lambda one, item: f"{one} {test} {printer.comparable_text(item, kind)}")
+
+
+def operator_with_any(quantifier: str, name: str) -> Rule:
+    """Return operand operator ANY | ALL (array) for any operator of two operands."""
+
+    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
+        left, array, *rest = node.arguments
+        operands = (Column(0, "", left.type), Column(1, "", array.type.element), *rest)
+        test: Expression = Call(name, operands, node.type)
+        if quantifier == "all":
+            test = Call("not", (test,), node.type)
+        operand = element(printer, left)
+        found = _any_test(printer, operand, texts[1], lambda one, item: printer.over((one, item)).text(test))
+        return found if quantifier == "any" else f"(NOT {found})"
+
+    return rule
+
+
+def quantified(rows: Iterable[Function]) -> Iterator[Function]:
+    """Yield a row for every operator of a table that may stand before ANY and ALL (array): those
+    with two operands that yield boolean. The order of values has rows of its own.
+    """
+    for row in rows:
+        is_test = any(len(one.cast_to) == 2 and one.result == "bool" for one in row.overloads)
+        is_operator = any(not name.isidentifier() for name in row.names.split())
+        if is_test and is_operator and row.canonical not in COMPARISONS:
+            for quantifier in ("any", "all"):
+                rule = operator_with_any(quantifier, row.canonical)
+                yield Function(f"{quantifier}_{row.canonical}", strict=False, duckdb=rule)
+
+
+def _any_test(printer: Printer, operand: str, text: str, test: Callable[[str, str], str]) -> str:
+    """Return whether a test of an operand and an item holds for an item of an array."""
+    tests = outside((operand,), lambda one: printer.mapped(text, lambda item: test(one, item)))
     unknown = f"len({tests}) > list_count({tests})"
     return f"CASE WHEN list_bool_or({tests}) THEN TRUE WHEN {unknown} THEN NULL WHEN {text} IS NOT NULL THEN FALSE END"
 

@@ -44,7 +44,8 @@ FAMILIES = (
     *(bytes.FUNCTIONS, times.FUNCTIONS, intervals.FUNCTIONS, json.FUNCTIONS, arrays.FUNCTIONS, addresses.FUNCTIONS),
     *(enums.FUNCTIONS, records.FUNCTIONS, session.FUNCTIONS, advisory_locks.FUNCTIONS, catalog.FUNCTIONS),
 )
-ROWS: Mapping[str, Function] = {row.canonical: row for family in FAMILIES for row in family}
+OPERATORS = arrays.quantified(chain.from_iterable(FAMILIES))
+ROWS: Mapping[str, Function] = {row.canonical: row for row in chain(*FAMILIES, OPERATORS)}
 # Calls that the session answers, as they are in a tree.
 OF_SESSION = frozenset(row.canonical for row in ROWS.values() if row.of_session)
 WAITING = frozenset(row.canonical for row in ROWS.values() if row.waits)

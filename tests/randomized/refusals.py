@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 
 REASONS = {
-    "~~ ANY (array)": "LIKE ANY needs an array that is written out.",
     "ALL of numerics with digits of their own": "EXCEPT ALL and INTERSECT ALL would have to count equal numbers of several scales.",
     "(DISTINCT numeric)": "A sum of distinct numbers of several scales has no one scale.",
     "COPY into a table without columns": "A row without columns has no place in an Arrow table.",

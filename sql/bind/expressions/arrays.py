@@ -2,12 +2,14 @@
 
 Canonical names: 'array' of its elements (none: an empty array of the call's type), 'subscript' of
 (array, int4), 'slice' of (array, int4, int4) where a NULL of type unknown is a bound that was left
-out, and 'any_eq', 'all_lt' and their like of (operand, array), with operand and elements of one
-family. Arrays of arrays (PostgreSQL's further dimensions) are refused.
+out, and 'any_eq', 'all_lt', 'any_like' and their like of (operand, array), those of the order of
+values with operand and elements of one family. Arrays of arrays (PostgreSQL's further dimensions)
+are refused.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sql.bind.expressions.coerce import coerce, explicit_cast, unify
@@ -16,6 +18,7 @@ from sql.bind.expressions.operators import binary
 from sql.bind.expressions.source_positions import start_of
 from sql.errors import SqlError, not_supported
 from sql.functions.arrays import items_of
+from sql.functions.table import ROWS
 from sql.functions.volatility import is_volatile
 from sql.parse.syntax import ArrayComparison, ArrayItems, Subscript
 from sql.parse.syntax import Expression as Syntax
@@ -107,22 +110,33 @@ def array_comparison(binder: Binder, node: ArrayComparison) -> Expression:
         message = "op ANY/ALL (array) requires operator to yield boolean"
         raise SqlError("42809", message, node.position)
     if not isinstance(found, Call) or found.function not in COMPARISONS:
-        written = array if array.type.is_array else coerce(array, array_of(TEXT), binder.context)
-        return _item_by_item(binder, node, operand, written)
-    left, right = found.arguments
-    elements = array_of(right.type.without_modifier())
-    converted = coerce(array, elements, binder.context)
-    name = f"{node.quantifier}_{found.function}"
-    return Call(name, (left, converted), BOOL, node.position, node.text)
+        array = array if array.type.is_array else coerce(array, array_of(TEXT), binder.context)
+        written = _item_by_item(binder, node, operand, array)
+        if written is not None:
+            return written
+    return quantified(binder, node, found, array)
 
 
-def _item_by_item(binder: Binder, node: ArrayComparison, operand: Expression, array: Expression) -> Expression:
+def quantified(binder: Binder, node: ArrayComparison, test: Expression, array: Expression) -> Expression:
+    """Return whether a test of an operand and an element holds for any or all elements."""
+    match test:
+        case Call(function="not", arguments=(inner,)):
+            other = replace(node, quantifier="all" if node.quantifier == "any" else "any")
+            return Call("not", (quantified(binder, other, inner, array),), BOOL, node.position, node.text)
+        case Call(arguments=(left, right, *rest)) if f"{node.quantifier}_{test.function}" in ROWS:
+            converted = coerce(array, array_of(right.type.without_modifier()), binder.context)
+            name = f"{node.quantifier}_{test.function}"
+            return Call(name, (left, converted, *rest), BOOL, node.position, node.text)
+    raise not_supported(f"{node.operator} {node.quantifier.upper()} (array)", node.position)
+
+
+def _item_by_item(binder: Binder, node: ArrayComparison, operand: Expression, array: Expression) -> Expression | None:
     """Return the comparison with an array that is written out as comparisons with its items: LIKE
     and patterns.
     """
     items = items_of(array)
     if items is None or len(items) > ITEMS_MAX or (len(items) > 1 and is_volatile(operand)):
-        raise not_supported(f"{node.operator} {node.quantifier.upper()} (array)", node.position)
+        return None
     tests = tuple(binary(binder, node.operator, operand, item, node.position, node.text) for item in items)
     if len(tests) < 2:
         return tests[0] if tests else Literal(node.quantifier == "all", BOOL)

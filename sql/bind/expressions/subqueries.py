@@ -16,9 +16,9 @@ from sql.bind.expressions.operators import binary
 from sql.errors import SqlError, not_supported
 from sql.parse.syntax import Expression as Syntax
 from sql.parse.syntax import Row, Subquery
-from sql.tree.expressions import Call, Cast, Column, Expression
+from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal
 from sql.tree.expressions import Subquery as BoundSubquery
-from sql.tree.relations import Project, Relation, project
+from sql.tree.relations import Aggregate, Project, Relation, project
 from sql.types.casts import plain_name
 from sql.types.datatypes import BOOL, array_of, scaled_numeric
 
@@ -77,7 +77,10 @@ def quantified(binder: Binder, node: Subquery, relation: Relation, closure: Clos
     pairs = []
     for index, (operand, column) in enumerate(zip(operands, relation.schema, strict=True)):
         right = Column(index, column.name, column.type)
-        pairs.append(comparison(binder, node, operand, right))
+        test = boolean(binder, node, operand, right)
+        if len(operands) == 1 and not is_comparison(test):
+            return tested(binder, node, relation, closure, operand)
+        pairs.append(comparison(node, test))
     function = pairs[0].function
     if len(pairs) > 1 and function not in ("eq", "ne"):
         raise not_supported(f"{node.operator} {node.kind.upper()} of several columns", node.position)
@@ -93,17 +96,44 @@ def quantified(binder: Binder, node: Subquery, relation: Relation, closure: Clos
     return BoundSubquery(node.kind, compared, arguments, BOOL, left, function, node.position, node.text)
 
 
-def comparison(binder: Binder, node: Subquery, left: Expression, right: Expression) -> Call:
-    """Return the comparison of an operand with a column, which must be one of the six that order
-    values.
+def tested(binder: Binder, node: Subquery, relation: Relation, closure: Closure, operand: Expression) -> Expression:
+    """Return operand operator ANY | ALL (query) of an operator that does not order values: what the
+    operator says to each row, taken together.
     """
+    (column,) = relation.schema
+    outside = closure.take(operand, "operand", node.position)
+    test = boolean(binder, node, outside, Column(0, column.name, column.type))
+    is_any = node.kind == "any"
+    unknown = AggregateCall("bool_or", (Call("is_null", (test,), BOOL),), BOOL)
+    together = AggregateCall("bool_or" if is_any else "bool_and", (test,), BOOL)
+    found = Aggregate(relation, (), (("found", together), ("unknown", unknown)))
+    first, second = (Column(place, name, BOOL) for place, (name, _) in enumerate(found.aggregates))
+    decides = first if is_any else Call("not", (first,), BOOL)
+    decided, usual = Literal(is_any, BOOL), Literal(not is_any, BOOL)
+    value = Case(((decides, decided), (second, Literal(None, BOOL))), usual, BOOL)
+    one = project(found, ((column.name, value),))
+    return BoundSubquery("scalar", one, tuple(closure.arguments), BOOL, position=node.position, text=node.text)
+
+
+def boolean(binder: Binder, node: Subquery, left: Expression, right: Expression) -> Expression:
+    """Return what the operator says to an operand and a column. Raises 42804."""
     found = binary(binder, node.operator, left, right, node.position, node.text)
     if found.type.family != "bool":
         message = f"row comparison operator must yield type boolean, not type {plain_name(found.type)}"
         raise SqlError("42804", message, node.position)
-    if not isinstance(found, Call) or found.function not in COMPARISONS:
-        raise not_supported(f"{node.operator} {node.kind.upper()} (subquery)", node.position)
     return found
+
+
+def is_comparison(test: Expression) -> bool:
+    """Tell whether a test is one of the six that order values."""
+    return isinstance(test, Call) and test.function in COMPARISONS
+
+
+def comparison(node: Subquery, test: Expression) -> Call:
+    """Return a test of one of several columns, which must be one of the six."""
+    if not isinstance(test, Call) or not is_comparison(test):
+        raise not_supported(f"{node.operator} {node.kind.upper()} (subquery)", node.position)
+    return test
 
 
 def row_of_subquery(binder: Binder, node: Subquery, width: int, position: int) -> list[Expression]:
