@@ -21,10 +21,14 @@ from engine.catalog.image import (
 from engine.ddl.query_views import AsThen, StreamsAsThen, statement_of
 from engine.system_catalog.deparse.layout import Style, qualified
 from engine.system_catalog.deparse.nodes import SourceColumn
-from engine.system_catalog.deparse.query_reading import DefinitionCatalog, read_expression, read_query
-from engine.system_catalog.deparse.query_text import expression_text, query_text
+from engine.system_catalog.deparse.query_reading import DefinitionCatalog, read_body, read_expression, read_query
+from engine.system_catalog.deparse.query_text import body_text, expression_text, query_text, returned_text
 from engine.tables.table_expressions import parsed_expression
+from sql.bind.expressions.user_functions import body_query
+from sql.bind.queries.function_bodies import check_function
 from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
+from sql.catalog.functions import FunctionDescription
+from sql.errors import SqlError
 from sql.types.datatypes import BOOL
 
 View = ViewEntry | QueryViewEntry | DisabledViewEntry
@@ -64,6 +68,25 @@ def check_text(source: SourceText, relation: RelationDescription, image: Catalog
     columns = [SourceColumn(called.get(one.number), one.name, one.type) for one in relation.columns]
     node = read_expression(parsed_expression(source.text), _source_catalog(source, image, zone), columns, BOOL)
     return expression_text(node, style)
+
+
+def function_text(function: FunctionDescription, image: CatalogImage, style: Style, zone: str) -> str:
+    """Return the body of RETURN or BEGIN ATOMIC as a definition has it, by what it means now.
+
+    A body that means nothing any more is shown as it was written.
+    """
+    settings = SessionSettings(time_zone=function.time_zone, search_path=function.search_path, is_shared=True)
+    try:
+        check_function(function, image, replace(settings, is_shared=False))
+    except SqlError:
+        return body_around(function, function.body if function.form == "return" else f" {function.body}")
+    query = read_body(body_query(function), function, _catalog(ObjectsAsThen(image, None), image, settings, zone))
+    return body_around(function, (returned_text if function.form == "return" else body_text)(query, style))
+
+
+def body_around(function: FunctionDescription, text: str) -> str:
+    """Return the body of RETURN or BEGIN ATOMIC around its text."""
+    return f"RETURN {text}" if function.form == "return" else f"BEGIN ATOMIC\n{text};\nEND"
 
 
 def stored_expressions(entry: TableEntry | StreamEntry, image: CatalogImage) -> dict[str, Show]:

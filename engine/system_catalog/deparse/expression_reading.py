@@ -96,6 +96,9 @@ class ExpressionReader:
                 return self._name(node)
             case syntax.Constant():
                 return constant(node)
+            case syntax.ParameterNumber():
+                (around,) = self.levels[-1].sources
+                return Var(around, node.number - 1, around.columns[node.number - 1].type)
             case syntax.Operation():
                 return self._operation(node)
             case syntax.Logic():

@@ -27,6 +27,7 @@ from engine.system_catalog.deparse.nodes import (
     OperatorNode,
     SelectQuery,
     SortNode,
+    Source,
     SubqueryNode,
     SubscriptNode,
     TestNode,
@@ -48,6 +49,7 @@ class ExpressionPrinter:
 
     Attributes:
         prefixed: print the item of FROM before a column.
+        named: print the function's name before a parameter.
         query: prints a query inside of an expression.
     """
 
@@ -55,6 +57,7 @@ class ExpressionPrinter:
     style: Style
     prefixed: bool
     query: Callable[[SelectQuery], None]
+    named: bool = False
 
     @property
     def pretty(self) -> bool:
@@ -143,8 +146,19 @@ class ExpressionPrinter:
 
     def _column(self, node: Var) -> None:
         source = node.source
+        if source.kind == "parameters":
+            assert node.index is not None
+            self._parameter(source, node.index)
+            return
         prefix = f"{quoted(source.shown)}." if self.prefixed or node.index is None else ""
         self.page.write(prefix + ("*" if node.index is None else quoted(source.shown_columns[node.index])))
+
+    def _parameter(self, source: Source, index: int) -> None:
+        name = source.columns[index].called
+        if name is None:
+            self.page.write(f"${index + 1}")
+        else:
+            self.page.write(f"{quoted(source.called)}." * self.named + quoted(name))
 
     def constant(self, node: Constant, label: bool | None = None) -> None:
         """Print a constant.
@@ -201,18 +215,20 @@ class ExpressionPrinter:
             page.write(" ")
             self.print(node.operand, True)
         for condition, result in node.branches:
-            page.line("WHEN ")
+            page.part("WHEN ")
             self.print(condition)
             page.write(" THEN ")
             self.print(result, True)
-        page.line("ELSE ")
+        page.part("ELSE ")
         self.print(node.default, True)
-        page.line("END", -CASE_INDENT)
+        page.part("END", -CASE_INDENT)
 
     def _subscript(self, node: SubscriptNode) -> None:
-        bare = isinstance(node.operand, Var | FieldNode)
+        operand = node.operand
+        is_parameter = isinstance(operand, Var) and operand.source.kind == "parameters"
+        bare = isinstance(operand, Var | FieldNode) and not is_parameter
         self.page.write("(" * (not bare))
-        self.print(node.operand, False)
+        self.print(operand, False)
         self.page.write(")" * (not bare) + "[")
         for number, bound in enumerate(node.bounds):
             self.page.write(":" * number)

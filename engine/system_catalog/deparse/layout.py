@@ -53,6 +53,18 @@ class Page:
         self.text += "\n" + " " * blanks + text
         self.level = max(self.level + after, 0)
 
+    def part(self, text: str, before: int = 0) -> None:
+        """Begin a new line with a word in the midst of a clause, or write it after a blank.
+
+        before: as of `line`.
+        """
+        self.line(text if self.indented else f" {text}", before)
+
+    def begin(self) -> None:
+        """Begin a query, whose first word stands after a blank where lines are indented."""
+        self.level += CLAUSE_INDENT
+        self.write(" " * self.indented)
+
     @property
     def column(self) -> int:
         """How many characters the last line has."""
@@ -65,7 +77,7 @@ class Page:
         """
         if piece.startswith("\n"):
             self.strip()
-        elif breaks:
+        elif breaks and self.indented:
             self.line("", -CLAUSE_INDENT, CLAUSE_INDENT, ITEM_INDENT)
         self.write(piece)
 

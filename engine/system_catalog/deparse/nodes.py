@@ -33,7 +33,8 @@ class Source:
     """An item of FROM that is no join.
 
     Attributes:
-        kind: 'relation', 'query', 'function', 'item' (of WITH) or 'values'.
+        kind: 'relation', 'query', 'function', 'item' (of WITH), 'values', or
+            'parameters' (of the function around the text).
         called: its name in the text.
         name: its name today, without an alias.
         schema: of a relation, its schema today.

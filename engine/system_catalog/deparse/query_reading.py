@@ -107,6 +107,13 @@ def read_expression(
     return reader.coerced(found, kind) if found.type.family == "unknown" else found
 
 
+def read_body(query: syntax.Query, function: FunctionDescription, catalog: DefinitionCatalog) -> SelectQuery:
+    """Return the query of a function's body, whose parameters are columns around it."""
+    columns = [SourceColumn(one.name or None, one.name, one.type) for one in function.inputs]
+    name = name_of(function.name)
+    return QueryReader(catalog, {}).query(query, (level_of(Source("parameters", name, name, "", None, (), columns)),))
+
+
 @dataclass(frozen=True)
 class QueryReader:
     """A reader of queries below the same items of WITH."""

@@ -49,12 +49,28 @@ def expression_text(node: Node, style: Style) -> str:
     return page.text
 
 
+def body_text(query: SelectQuery, style: Style) -> str:
+    """Return the query of BEGIN ATOMIC."""
+    printer = QueryPrinter(style, Page(level=1), frozenset())
+    printer.print(query, visible=False)
+    return printer.page.text
+
+
+def returned_text(query: SelectQuery, style: Style) -> str:
+    """Return the expression of RETURN: the value of a query of one row."""
+    assert isinstance(query.body, SelectBlock)
+    page = Page(indented=False)
+    QueryPrinter(style, page, frozenset()).expressions().print(query.body.targets[0].expression, True)
+    return page.text
+
+
 @dataclass
 class QueryPrinter:
     """A printer of queries onto a page.
 
     Attributes:
         around: the aliases of the queries around, which those inside must not take.
+        in_from: this query or one around has items of FROM.
         item_names: of the items of WITH that a bare name would mean here.
     """
 
@@ -63,15 +79,17 @@ class QueryPrinter:
     around: frozenset[str]
     item_names: frozenset[str] = frozenset()
     taken: frozenset[str] = frozenset()
+    in_from: bool = False
 
     def expressions(self, prefixed: bool = True) -> ExpressionPrinter:
         """Return the printer of the query's expressions."""
-        return ExpressionPrinter(self.page, self.style, prefixed, self.inside)
+        return ExpressionPrinter(self.page, self.style, prefixed, self.inside, self.in_from)
 
     def inside(self, query: SelectQuery, names: Sequence[str] | None = None, visible: bool = False) -> None:
         """Print a query inside of this one."""
         level = self.page.level
-        QueryPrinter(self.style, self.page, self.taken or self.around, self.item_names).print(query, names, visible)
+        inner = QueryPrinter(self.style, self.page, self.taken or self.around, self.item_names, in_from=self.in_from)
+        inner.print(query, names, visible)
         self.page.level = level
 
     def print(self, query: SelectQuery, names: Sequence[str] | None = None, visible: bool = True) -> None:
@@ -84,6 +102,7 @@ class QueryPrinter:
         self.item_names |= {item.name for item in query.items}
         if isinstance(query.body, SelectBlock):
             self.taken = give_names(query.body, self.around)
+        self.in_from |= isinstance(query.body, SetNode) or bool(query.body.sources)
         if query.items:
             self._items(query)
         shown = self.expressions()
@@ -93,8 +112,7 @@ class QueryPrinter:
             own = [name for name, _ in query.columns]
             rows = alone(query, query.body)
             if rows and (names or own) == own:
-                page.level += CLAUSE_INDENT
-                page.write(" ")
+                page.begin()
                 self._values(rows)
             else:
                 self._block(query.body, names or own, visible)
@@ -122,8 +140,8 @@ class QueryPrinter:
 
     def _items(self, query: SelectQuery) -> None:
         page = self.page
-        page.level += CLAUSE_INDENT
-        page.write(" WITH " + "RECURSIVE " * query.recursive)
+        page.begin()
+        page.write("WITH " + "RECURSIVE " * query.recursive)
         for number, item in enumerate(query.items):
             page.write(", " * bool(number) + quoted(item.name) + _list(item.column_aliases) + " AS ")
             page.write(f"{item.materialized} (" if item.materialized else "(")
@@ -132,7 +150,7 @@ class QueryPrinter:
             page.line("")
             page.write(")")
         page.level -= CLAUSE_INDENT
-        page.line("")
+        page.part("")
 
     # Set operations
 
@@ -151,7 +169,10 @@ class QueryPrinter:
             page.write("(")
             page.line("", indent)
         self._set(left, names, visible)
-        page.line(") " if is_other else "", -indent)
+        if is_other:
+            page.line(") ", -indent)
+        else:
+            page.part("", -indent)
         page.write(f"{node.operator} ")
         is_nested = isinstance(node.right, SetNode)
         indent = CLAUSE_INDENT * is_nested
@@ -173,8 +194,8 @@ class QueryPrinter:
 
     def _block(self, block: SelectBlock, names: Sequence[str], visible: bool) -> None:
         page, shown = self.page, self.expressions()
-        page.level += CLAUSE_INDENT
-        page.write(" SELECT" + " DISTINCT" * (block.distinct or bool(block.distinct_on)))
+        page.begin()
+        page.write("SELECT" + " DISTINCT" * (block.distinct or bool(block.distinct_on)))
         if block.distinct_on:
             page.write(" ON (")
             for number, node in enumerate(block.distinct_on):
@@ -211,7 +232,7 @@ class QueryPrinter:
             whole, page.text = page.text, ""
             shown = "" if visible else "?column?"
             self.expressions().print(target.expression, True)
-            if isinstance(target.expression, Var):
+            if isinstance(target.expression, Var) and target.expression.source.kind != "parameters":
                 source, index = target.expression.source, target.expression.index
                 shown = "" if index is None else source.shown_columns[index]
             elif isinstance(target.expression, Merged):

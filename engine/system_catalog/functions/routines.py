@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.catalog.image import SourceText
 from engine.system_catalog.catalog_functions import catalog_function
-from engine.system_catalog.deparse.definitions import default_text
+from engine.system_catalog.deparse.definitions import default_text, function_text
 from engine.system_catalog.functions.objects import style_of
 from engine.system_catalog.session_context import SessionContext
 from engine.system_catalog.static_rows import Row
@@ -62,8 +62,10 @@ def pg_get_function_arg_default(context: SessionContext, oid: int | None, number
 @catalog_function
 def pg_get_function_sqlbody(context: SessionContext, oid: int | None) -> str | None:
     """Return the body of RETURN or BEGIN ATOMIC, NULL for a body that is a string."""
-    row = _row(context, oid)
-    return None if row is None else row["prosqlbody"]
+    function = context.snapshot.image.functions.get(oid or 0)
+    if function is None or function.form == "string":
+        return None
+    return function_text(function, context.snapshot.image, style_of(context, False), context.settings.time_zone)
 
 
 @catalog_function
@@ -92,7 +94,7 @@ def pg_get_functiondef(context: SessionContext, oid: int | None) -> str | None:
             mark = f"{mark[:-1]}x$"
         lines.append(f"AS {mark}{function.body}{mark}")
     else:
-        lines.append(str(row["prosqlbody"]))
+        lines.append(str(pg_get_function_sqlbody(context, oid)))
     return "\n".join(lines) + "\n"
 
 

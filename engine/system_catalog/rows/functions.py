@@ -51,16 +51,9 @@ def function_row(function: FunctionDescription, image: CatalogImage) -> Row:
         "proargnames": names if any(names) else None,
         "proargdefaults": ", ".join(defaults) if defaults else None,
         "prosrc": function.body if function.form == "string" else "",
-        "prosqlbody": None if function.form == "string" else sql_body(function),
+        "prosqlbody": None if function.form == "string" else function.body,
         "proacl": access_texts(image.roles, image.privileges, function.oid),
     }
-
-
-def sql_body(function: FunctionDescription) -> str:
-    """Return the body of RETURN or BEGIN ATOMIC as a definition has it."""
-    if function.form == "return":
-        return f"RETURN {function.body}"
-    return f"BEGIN ATOMIC\n {function.body};\nEND"
 
 
 FUNCTION_ROWS: dict[str, Callable[[CatalogImage], list[Row]]] = {"pg_proc": function_rows}

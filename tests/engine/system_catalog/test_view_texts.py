@@ -1,5 +1,5 @@
-"""pg_get_viewdef beside PostgreSQL's answers: of many queries, and of views whose relations were
-renamed since.
+"""pg_get_viewdef and pg_get_functiondef beside the answers of PostgreSQL: of many queries, of views
+whose relations were renamed since, of the bodies of functions.
 
 `--rewrite` writes PostgreSQL's answers into the files.
 """
@@ -18,7 +18,7 @@ from tests.golden import Golden, texts
 from tests.oracle.postgres import PostgresCluster
 
 FOLDER = Path(__file__).parent
-QUERIES, RENAMED = FOLDER / "view_texts.txt", FOLDER / "renamed_views.txt"
+QUERIES, RENAMED, FUNCTIONS = (FOLDER / f"{name}.txt" for name in ("view_texts", "renamed_views", "function_texts"))
 TABLES = FOLDER / "view_texts.sql"
 FORMS = "pg_get_viewdef(oid), pg_get_viewdef(oid, true), pg_get_viewdef(oid, 60)"
 
@@ -62,7 +62,7 @@ def answering(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ours |
         connection.execute("CREATE SCHEMA viewed")
         connection.execute("SET search_path = viewed")
         yield Theirs(connection)
-        connection.execute('DROP SCHEMA IF EXISTS viewed, f_one, f_two, "F One" CASCADE')
+        connection.execute('DROP SCHEMA IF EXISTS viewed, f_one, f_two, "F One", bodies CASCADE')
 
 
 @pytest.mark.golden
@@ -79,3 +79,8 @@ def test_views_are_shown_as_postgresql_shows_them(golden: Golden, answering: Our
 @pytest.mark.golden
 def test_views_show_the_names_of_today(golden: Golden, answering: Ours | Theirs) -> None:
     golden(RENAMED, lambda text: [line for row in answering.rows(text) for line in (row[0], *row[1].split("\n"))])
+
+
+@pytest.mark.golden
+def test_bodies_of_functions_are_shown_as_postgresql_shows_them(golden: Golden, answering: Ours | Theirs) -> None:
+    golden(FUNCTIONS, lambda text: [line for row in answering.rows(text) for line in (row[0], *row[1].split("\n"))])
