@@ -17,7 +17,9 @@ from pathlib import Path
 
 from py4j.java_gateway import JavaGateway
 
-SOURCES = tuple(Path(__file__).with_name(name) for name in ("spark_functions.java", "spark_pipelines.java"))
+# In the order of their compilation: each knows those before it.
+NAMES = ("spark_functions", "spark_rows", "spark_prepared", "spark_pipelines")
+SOURCES = tuple(Path(__file__).with_name(f"{name}.java") for name in NAMES)
 ARCHIVE_NAME = "classes.jsa"
 
 
@@ -92,9 +94,13 @@ def compile_classes(gateway: JavaGateway, classes: SparkClasses) -> None:
 def compiled(gateway: JavaGateway) -> dict[str, bytes]:
     """Return the class files of our Java sources by their paths in a folder or a jar."""
     found: dict[str, bytes] = {}
+    before = None
     for source in SOURCES:
         compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
+        if before is not None:
+            compiler.setParentClassLoader(before.getClassLoader())
         compiler.cook(source.read_text())
+        before = compiler
         classes = compiler.getBytecodes()
         # An array, since the end of a Java iterator is an exception that PySpark would convert
         # before there is a session.

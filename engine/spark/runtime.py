@@ -77,9 +77,8 @@ SETTINGS = {
     # A common part of AND's right side must not be computed for rows that its left side decides.
     "spark.sql.subexpressionElimination.skipForShortcutExpression": "true",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    # Larger inputs stay Arrow until they are read: as rows they take ten times the room, and longer
-    # from a hundred thousand on.
-    "spark.sql.execution.arrow.localRelationThreshold": "1m",
+    # Joins of inputs that are read by one task need no exchange, however large they are.
+    "spark.sql.maxSinglePartitionBytes": str(2**63 - 1) + "b",
     "spark.sql.execution.pythonUDF.arrow.enabled": "false",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "1",
@@ -277,8 +276,8 @@ class SparkRuntime:
     def _start(self) -> None:
         try:
             self._session = self._started_session()
-            self._pipelines = SparkPipelines(self._session, self._folder / EXCHANGE_NAME)
-            self._pipelines.run("first", {}, "SELECT count(*) FROM range(10) GROUP BY id % 2")
+            self._pipelines = SparkPipelines(self._session, self._folder / EXCHANGE_NAME, self.threads_count)
+            self._pipelines.run("first", {}, lambda names: "SELECT count(*) FROM range(10) GROUP BY id % 2")
         except (RuntimeError, OSError, ValueError, Py4JError, PySparkException) as error:
             self._failure = error
         finally:

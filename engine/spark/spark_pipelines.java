@@ -5,27 +5,39 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Arrays;
-import org.apache.spark.sql.api.python.PythonSQLUtils;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Statistics$;
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning;
+import org.apache.spark.sql.catalyst.plans.physical.SinglePartition$;
+import org.apache.spark.sql.catalyst.plans.physical.UnknownPartitioning;
+import org.apache.spark.sql.catalyst.types.DataTypeUtils;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
-import org.apache.spark.sql.execution.QueryExecution;
-import org.apache.spark.sql.execution.SQLExecution;
+import org.apache.spark.sql.execution.LogicalRDD;
 import org.apache.spark.sql.execution.arrow.ArrowBatchStreamWriter;
-import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructType;
 import scala.Option;
+import scala.collection.immutable.Nil$;
 import scala.jdk.javaapi.CollectionConverters;
-import scala.runtime.AbstractFunction0;
+import scala.math.BigInt;
 
 /**
- * A whole pipeline in one call from Python: rows from Arrow files into views, SQL over them, and the answer into an Arrow file.
+ * A whole pipeline in one call from Python: SQL over rows in Arrow files, and the answer into an Arrow file.
  *
  * What PySpark does for the same in some forty calls, each of which waits its turn for Python's interpreter. Compiled by Janino, as
  * SparkFunctions is: hence no lambdas and no inferred types.
  */
 public final class SparkPipelines {
-    /** Makes the rows of an Arrow stream known to SQL; schema: Spark's, as JSON. */
-    public static void makeView(SparkSession session, String name, String schema, String file) {
-        PythonSQLUtils.toDataFrame(PythonSQLUtils.readArrowStreamFromFile(file), schema, session).createOrReplaceTempView(name);
+    private static final ConcurrentHashMap PREPARED = new ConcurrentHashMap();
+
+    /** Makes rows known to SQL that stay as they are until `dropView`. file, schema: of `source`; bytes: about how many the rows have. */
+    public static void makeView(SparkSession session, String name, String file, String schema, int partitions, long bytes) {
+        Option statistics = Option.apply(Statistics$.MODULE$.apply(
+            BigInt.apply(bytes), Statistics$.MODULE$.apply$default$2(), Statistics$.MODULE$.apply$default$3(), false
+        ));
+        source(session, file, schema, partitions, false, statistics).createOrReplaceTempView(name);
     }
 
     public static void dropView(SparkSession session, String name) {
@@ -33,20 +45,45 @@ public final class SparkPipelines {
     }
 
     /**
-     * Writes the answer of `sql` into the file called `job` of `folder`, as an Arrow stream. inputs: lines, by turns the name of a view,
-     * which is that of its file too, and its schema; these views are gone afterwards. `job` names Spark's jobs, for cancelling.
+     * Plans `sql`, to be run under the name of `query`. inputs: lines, by turns the name of a view that `sql` reads, which is that of its
+     * files in `folder` too, its schema and its number of partitions. The files are written for each run; there need be none yet.
      */
-    public static void run(SparkSession session, String job, String folder, String inputs, String sql) throws IOException {
-        session.sparkContext().setJobGroup(job, job, true);
+    public static void prepare(SparkSession session, String query, String folder, String inputs, String sql) {
         String[] lines = inputs.isEmpty() ? new String[0] : inputs.split("\n");
         try {
-            for (int i = 0; i < lines.length; i += 2) {
-                makeView(session, lines[i], lines[i + 1], folder + "/" + lines[i]);
+            for (int i = 0; i < lines.length; i += 3) {
+                int partitions = Integer.parseInt(lines[i + 2]);
+                // Without statistics Spark takes rows for too many to be broadcast.
+                source(session, folder + "/" + lines[i], lines[i + 1], partitions, true, Option.empty()).createOrReplaceTempView(lines[i]);
             }
-            write(session, session.sql(sql), folder + "/" + job);
+            PREPARED.put(query, new PreparedQuery(session, sql));
         } finally {
-            for (int i = 0; i < lines.length; i += 2) dropView(session, lines[i]);
+            for (int i = 0; i < lines.length; i += 3) dropView(session, lines[i]);
         }
+    }
+
+    /**
+     * Writes the answer of a query into `file`, as an Arrow stream; returns whether the next run will compute the rows of its inputs and
+     * nothing else. `job` names Spark's jobs, for cancelling.
+     */
+    public static boolean run(SparkSession session, String job, String query, String file) throws IOException {
+        session.sparkContext().setJobGroup(job, job, true);
+        PreparedQuery prepared = (PreparedQuery) PREPARED.get(query);
+        byte[][] batches = prepared.collect();
+        OutputStream output = new BufferedOutputStream(new FileOutputStream(file), 1 << 16);
+        try {
+            String zone = session.sessionState().conf().sessionLocalTimeZone();
+            ArrowBatchStreamWriter writer = new ArrowBatchStreamWriter(prepared.schema(), output, zone, true, false);
+            writer.writeBatches(CollectionConverters.asScala(Arrays.asList(batches).iterator()));
+            writer.end();
+        } finally {
+            output.close();
+        }
+        return prepared.isKept();
+    }
+
+    public static void forget(String query) {
+        PREPARED.remove(query);
     }
 
     /** Stops what runs under the name of `job`, and what would follow. */
@@ -54,21 +91,16 @@ public final class SparkPipelines {
         session.sparkContext().cancelJobGroupAndFutureJobs(job);
     }
 
-    private static void write(SparkSession session, final Dataset rows, String file) throws IOException {
-        final QueryExecution execution = rows.queryExecution();
-        AbstractFunction0 collecting = new AbstractFunction0() {
-            public Object apply() { return rows.toArrowBatchRdd(execution.executedPlan()).collect(); }
-        };
-        byte[][] batches = (byte[][]) SQLExecution.withNewExecutionId(execution, Option.apply("antumbra"), collecting);
-        SQLConf settings = session.sessionState().conf();
-        OutputStream output = new BufferedOutputStream(new FileOutputStream(file), 1 << 16);
-        try {
-            ArrowBatchStreamWriter writer =
-                new ArrowBatchStreamWriter(rows.schema(), output, settings.sessionLocalTimeZone(), true, false);
-            writer.writeBatches(CollectionConverters.asScala(Arrays.asList(batches).iterator()));
-            writer.end();
-        } finally {
-            output.close();
-        }
+    /** Returns the rows of Arrow streams. file: the start of their names; schema: Spark's, as JSON. */
+    private static Dataset source(
+        SparkSession session, String file, String schema, int partitions, boolean isChanging, Option statistics
+    ) {
+        SparkRows rows = new SparkRows(session.sparkContext(), file, partitions, isChanging);
+        Partitioning partitioning = partitions == 1 ? (Partitioning) SinglePartition$.MODULE$ : new UnknownPartitioning(partitions);
+        LogicalPlan plan = new LogicalRDD(
+            DataTypeUtils.toAttributes((StructType) DataType.fromJson(schema)), rows, partitioning, Nil$.MODULE$, false, Option.empty(),
+            session, statistics, Option.empty(), false
+        );
+        return Dataset.ofRows(session, plan);
     }
 }

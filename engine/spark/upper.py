@@ -4,9 +4,9 @@ Enters: a relation over 'groups' and 'table' scans, and their rows. Leaves: a ta
 forms of `views.model.arrow_schema`. Spark runs what `views.plan.hand_over` says, over rows that the
 embedded engine computes; all other pipelines, and those that Spark's analysis refuses, run in the
 embedded engine. So do those of few groups while Spark is not there, so that nobody waits for its
-start. Spark's plan is made anew for each refresh. Many views may refresh at once; one view does one
-refresh at a time. Inputs are values, so that a pipeline that runs while the JVM dies is run again
-on the next one.
+start. Spark's plan is made once (`engine.spark.prepared`). Many views may refresh at once; one view
+does one refresh at a time. Inputs are values, so that a pipeline that runs while the JVM dies is
+run again on the next one.
 """
 
 from __future__ import annotations
@@ -127,10 +127,9 @@ class SparkUpperExecutor:
         """
         deaths = 0
         until_s: float | None = None
-        number = next(self._numbers)
         handed = hand_over(relation)
         is_small = sum(rows.num_rows for rows in inputs.values()) < self._cold_groups_max
-        with self._job(token, number) as job:
+        with self._job(token) as job:
             while handed is not None:
                 if is_small and not self._runtime.is_ready:
                     self._runtime.start()
@@ -138,7 +137,7 @@ class SparkUpperExecutor:
                     break
                 pipelines = self._runtime.pipelines(job.check_cancelled, until_s)
                 try:
-                    return job.rows_of(self._threads.submit(self._rows, pipelines, job, number, handed, inputs, tables))
+                    return job.rows_of(self._threads.submit(self._rows, pipelines, job, handed, inputs, tables))
                 except SqlError as error:
                     if error.sqlstate != "0A000":
                         raise
@@ -169,7 +168,6 @@ class SparkUpperExecutor:
         self,
         pipelines: SparkPipelines,
         job: Job,
-        number: int,
         handed: HandOver,
         inputs: Mapping[str, pa.Table],
         tables: Mapping[str, TableExport],
@@ -179,25 +177,29 @@ class SparkUpperExecutor:
             # A cancel before this is seen here, a later one knows whom to tell.
             job.pipelines = pipelines
         job.check_cancelled()
-        names: dict[str, str] = {}
+        views: dict[str, str] = {}
         rows: dict[str, pa.Table] = {}
         with self._turns.turn(job.check_cancelled), ExitStack() as used:
             try:
-                for index, scan in enumerate(scans(handed.relation)):
+                for scan in scans(handed.relation):
                     source = handed.computed.get(scan.name, scan)
                     make = partial(self._computed, job, source, inputs, tables)
                     if reads_tables_alone(source):
                         versions = tuple(tables[name].version for name in sorted(relation_names(source)))
                         view = self._tables.view_of(pipelines, source, versions, make)
-                        names[scan.name] = used.enter_context(view)
-                    else:
-                        names[scan.name] = f"groups_{number}_{index}"
-                        rows[names[scan.name]] = named_rows(scan.schema, make())
-                result = pipelines.run(job.name, rows, emit_spark(handed.relation, names))
+                        views[scan.name] = used.enter_context(view)
+                    elif scan.name not in rows:
+                        rows[scan.name] = named_rows(scan.schema, make())
+                answer = pipelines.run(
+                    job.name,
+                    rows,
+                    lambda names: emit_spark(handed.relation, {**views, **names}),
+                    frozenset(views.values()),
+                )
             except (PySparkException, Py4JJavaError) as error:
                 job.check_cancelled()
                 raise sql_error(error) from error
-        return in_forms(result, handed.relation.schema)
+        return in_forms(answer.rows, handed.relation.schema)
 
     def _computed(
         self, job: Job, relation: Relation, inputs: Mapping[str, pa.Table], tables: Mapping[str, TableExport]
@@ -252,9 +254,9 @@ class SparkUpperExecutor:
         }
 
     @contextmanager
-    def _job(self, token: Hashable, number: int) -> Iterator[Job]:
+    def _job(self, token: Hashable) -> Iterator[Job]:
         """Name the Spark jobs of a pipeline, so that `cancel` finds them by the token."""
-        job = Job(f"job_{number}")
+        job = Job(f"job_{next(self._numbers)}")
         with self._lock:
             self._running.setdefault(token, []).append(job)
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from sql.tree.expressions import Literal
@@ -25,3 +26,8 @@ def in_spark(root: Relation) -> Relation:
 def spark_takes(root: Relation) -> bool:
     """Tell whether Spark evaluates all of a query."""
     return hand_over(in_spark(root)) is not None
+
+
+def over(sql: str) -> Callable[[Mapping[str, str]], str]:
+    """Return the text of Spark's SQL over the names of its inputs, which it has in braces."""
+    return lambda names: sql.format(**names)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from pathlib import Path
 from typing import cast
 
@@ -49,7 +49,7 @@ class BlockedJvm:
     def exit_status(self, _: object) -> None:
         return
 
-    def run(self, job: str, inputs: Mapping[str, pa.Table], sql: str) -> pa.Table:
+    def run(self, job: str, inputs: Mapping[str, pa.Table], text: object, views: Set[str]) -> pa.Table:
         with self._changed:
             self.running.add(job)
             assert self._changed.wait_for(lambda: job in self.cancelled, END_S_MAX)

@@ -15,8 +15,10 @@ from pyspark.errors import PySparkException
 
 from engine.spark.errors import sql_error
 from engine.spark.pipelines import BATCH_ROWS_MAX, SparkPipelines
+from engine.spark.prepared import NUMBERS
 from engine.spark.runtime import EXCHANGE_NAME, SparkRuntime
 from engine.storage.errors import disk_error
+from tests.engine.in_spark import over
 from views.model.arrow_schema import INTERVAL, TIMETZ, VARIABLE_NUMERIC
 
 pytestmark = pytest.mark.slow
@@ -59,15 +61,15 @@ def test_values_come_back_as_they_were(spark: SparkRuntime, pipelines: SparkPipe
     before = left_behind(spark)
     columns = {name: pa.array([value, None], kind) for name, (kind, value) in FORMS.items()}
     rows = pa.table(columns)
-    found = pipelines.run("all_forms", {"forms": rows}, "SELECT * FROM forms ORDER BY int2 NULLS LAST")
+    found = pipelines.run("all_forms", {"forms": rows}, over("SELECT * FROM {forms} ORDER BY int2 NULLS LAST")).rows
     assert found.to_pylist() == rows.to_pylist()
     assert left_behind(spark) == before
 
 
-@pytest.mark.parametrize("count", [0, 1, 2 * BATCH_ROWS_MAX + 1, 150_000])
+@pytest.mark.parametrize("count", [0, 1, 2 * BATCH_ROWS_MAX + 1])
 def test_rows_keep_their_number_and_their_order(count: int, pipelines: SparkPipelines) -> None:
     rows = pa.table({"k": pa.array(range(count), pa.int64()), "t": pa.array(["some text"] * count)})
-    found = pipelines.run("many", {"rows": rows}, "SELECT k + 1 AS k, t FROM rows ORDER BY k DESC")
+    found = pipelines.run("many", {"rows": rows}, over("SELECT k + 1 AS k, t FROM {rows} ORDER BY k DESC")).rows
     assert found.column("k").to_pylist() == list(range(count, 0, -1))
     assert found.column_names == ["k", "t"]
 
@@ -76,9 +78,10 @@ def test_two_inputs_and_a_view_that_stays(spark: SparkRuntime, pipelines: SparkP
     before = left_behind(spark)
     one, two = pa.table({"k": [1, 2]}), pa.table({"k": [2, 3]})
     pipelines.make_view("kept_view", pa.table({"k": [2], "name": ["two"]}))
-    sql = "SELECT name FROM kept_view WHERE k IN (SELECT k FROM a INTERSECT SELECT k FROM b)"
+    sql = "SELECT name FROM kept_view WHERE k IN (SELECT k FROM {a} INTERSECT SELECT k FROM {b})"
     for _ in range(2):
-        assert pipelines.run("both", {"a": one, "b": two}, sql).to_pylist() == [{"name": "two"}]
+        answer = pipelines.run("both", {"a": one, "b": two}, over(sql), frozenset({"kept_view"}))
+        assert answer.rows.to_pylist() == [{"name": "two"}]
     pipelines.drop_view("kept_view")
     assert left_behind(spark) == before
 
@@ -87,26 +90,26 @@ def test_a_failure_leaves_nothing_behind(spark: SparkRuntime, pipelines: SparkPi
     before = left_behind(spark)
     rows = {"numbers": pa.table({"k": [1, 0]})}
     for sql in (
-        "SELECT 1 div k FROM numbers",
-        "SELECT sum(1 div k) FROM numbers GROUP BY k",
-        "SELECT no_such FROM numbers",
+        "SELECT 1 div k FROM {numbers}",
+        "SELECT sum(1 div k) FROM {numbers} GROUP BY k",
+        "SELECT no_such FROM {numbers}",
     ):
         with pytest.raises((PySparkException, Py4JJavaError), match=r"DIVIDE_BY_ZERO|UNRESOLVED_COLUMN"):
-            pipelines.run("failing", rows, sql)
+            pipelines.run("failing", rows, over(sql))
         assert left_behind(spark) == before
-    assert pipelines.run("after", rows, "SELECT max(k) AS k FROM numbers").to_pylist() == [{"k": 1}]
+    assert pipelines.run("after", rows, over("SELECT max(k) AS k FROM {numbers}")).rows.to_pylist() == [{"k": 1}]
 
 
 def test_a_full_disk_is_told_as_such(spark: SparkRuntime, pipelines: SparkPipelines) -> None:
     before = left_behind(spark)
-    folder, rows = pipelines._folder, {"full_input": pa.table({"k": [1]})}
+    folder, rows, sql = pipelines._folder, {"full_input": pa.table({"k": [1]})}, over("SELECT k FROM {full_input}")
     (folder / "full_job").symlink_to("/dev/full")
     with pytest.raises(Py4JJavaError) as failure:
-        pipelines.run("full_job", rows, "SELECT k FROM full_input")
+        pipelines.run("full_job", rows, sql)
     assert getattr(sql_error(failure.value), "sqlstate", None) == "53100"
-    (folder / "full_input").symlink_to("/dev/full")
+    (folder / f"query_{next(NUMBERS) + 1}_0_0").symlink_to("/dev/full")
     with pytest.raises(OSError, match="No space left on device") as refused:
-        pipelines.run("job", rows, "SELECT k FROM full_input")
+        pipelines.run("job", rows, sql)
     assert disk_error(refused.value, "hand rows to Spark").sqlstate == "53100"
     assert left_behind(spark) == before
-    assert pipelines.run("job", rows, "SELECT k FROM full_input").to_pylist() == [{"k": 1}]
+    assert pipelines.run("job", rows, sql).rows.to_pylist() == [{"k": 1}]

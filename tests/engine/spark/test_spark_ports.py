@@ -73,7 +73,7 @@ def test_the_token_is_nowhere_to_be_read(spark: SparkRuntime) -> None:
 
 
 def test_a_result_of_many_megabytes_needs_no_port(spark: SparkRuntime) -> None:
-    rows = spark.pipelines().run("large", {}, "SELECT id, repeat('x', 100) AS t FROM range(200000)")
+    rows = spark.pipelines().run("large", {}, lambda names: "SELECT id, repeat('x', 100) AS t FROM range(200000)").rows
     assert rows.num_rows == 200_000 and rows.nbytes > 2**24
 
 

@@ -1,0 +1,141 @@
+package antumbra;
+
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.Set;
+import org.apache.spark.Dependency;
+import org.apache.spark.ShuffleDependency;
+import org.apache.spark.rdd.RDD;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.RDDScanExec;
+import org.apache.spark.sql.execution.SQLExecution;
+import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.types.StructType;
+import scala.Option;
+import scala.collection.Iterator;
+import scala.collection.immutable.Seq;
+import scala.runtime.AbstractFunction0;
+
+/**
+ * A query that is parsed, analysed and planned once, and executed many times, each time on the rows that its changing inputs have then.
+ *
+ * Spark keeps what an exchange, a broadcast or a subquery has computed. So an executed plan is run again only where it is proved that
+ * none of these stands above a changing input; else each run executes another copy of the plan. Compiled by Janino, as SparkFunctions is.
+ */
+public final class PreparedQuery {
+    /** Operators that compute all of their rows in each run. Of an operator that is not here, nothing is known. */
+    private static final Set COMPUTE_ANEW = new HashSet(Arrays.asList(new Object[] {
+        "WholeStageCodegenExec", "InputAdapter", "RDDScanExec", "ProjectExec", "FilterExec", "SortExec", "HashAggregateExec",
+        "ObjectHashAggregateExec", "SortAggregateExec", "SortMergeJoinExec", "ShuffledHashJoinExec", "BroadcastHashJoinExec",
+        "BroadcastNestedLoopJoinExec", "CartesianProductExec", "UnionExec", "ExpandExec", "WindowExec", "WindowGroupLimitExec",
+        "LocalLimitExec", "GlobalLimitExec", "TakeOrderedAndProjectExec"
+    }));
+
+    private final SparkSession session;
+    private final Dataset rows;
+    /** Never executed itself. */
+    private final SparkPlan planned;
+    /** Null where a run needs a copy of the plan. */
+    private RDD kept = null;
+
+    public PreparedQuery(SparkSession session, String sql) {
+        this.session = session;
+        rows = session.sql(sql);
+        planned = rows.queryExecution().sparkPlan();
+    }
+
+    public StructType schema() { return rows.schema(); }
+
+    public boolean isKept() { return kept != null; }
+
+    /** Returns the batches of the rows in Arrow, as Spark's jobs of this thread. */
+    public byte[][] collect() {
+        if (kept != null) {
+            return (byte[][]) SQLExecution.withSQLConfPropagated(session, new Collecting(kept));
+        }
+        QueryExecution execution = rows.queryExecution();
+        final SparkPlan executed = prepared(execution);
+        AbstractFunction0 collecting = new AbstractFunction0() {
+            public Object apply() {
+                RDD batches = rows.toArrowBatchRdd(executed);
+                Object found = batches.collect();
+                if (computesAnew(executed) && computesAnew(batches, new IdentityHashMap())) kept = batches;
+                return found;
+            }
+        };
+        return (byte[][]) SQLExecution.withNewExecutionId(execution, Option.apply("antumbra"), collecting);
+    }
+
+    /** Returns a copy of the plan with exchanges, subqueries and generated code of its own. */
+    private SparkPlan prepared(QueryExecution execution) {
+        SparkSession.setActiveSession(session);
+        SparkPlan plan = (SparkPlan) planned.clone();
+        Iterator rules = execution.preparations().iterator();
+        while (rules.hasNext()) plan = (SparkPlan) ((Rule) rules.next()).apply(plan);
+        return plan;
+    }
+
+    /** Tells whether all that is above a changing input in a plan computes its rows in each run. */
+    static boolean computesAnew(SparkPlan plan) {
+        if (!isChanging(plan)) return true;
+        if (!COMPUTE_ANEW.contains(plan.getClass().getSimpleName())) return false;
+        Iterator subqueries = plan.subqueries().iterator();
+        while (subqueries.hasNext()) {
+            if (isChanging((SparkPlan) subqueries.next())) return false;
+        }
+        Iterator children = plan.children().iterator();
+        while (children.hasNext()) {
+            if (!computesAnew((SparkPlan) children.next())) return false;
+        }
+        return true;
+    }
+
+    /** Tells whether a plan, or a subquery in it, reads a changing input. */
+    static boolean isChanging(SparkPlan plan) {
+        if (plan instanceof RDDScanExec) return isChanging(((RDDScanExec) plan).rdd(), new IdentityHashMap());
+        return anyChanging(plan.children()) || anyChanging(plan.subqueries());
+    }
+
+    private static boolean anyChanging(Seq plans) {
+        Iterator each = plans.iterator();
+        while (each.hasNext()) {
+            if (isChanging((SparkPlan) each.next())) return true;
+        }
+        return false;
+    }
+
+    /** Tells whether no shuffle and no cache stands above a changing input in what executes a plan; some operators shuffle by themselves. */
+    static boolean computesAnew(RDD rows, Map seen) {
+        if (seen.put(rows, rows) != null) return true;
+        if (rows.getStorageLevel().isValid() && isChanging(rows, new IdentityHashMap())) return false;
+        Iterator each = rows.dependencies().iterator();
+        while (each.hasNext()) {
+            Dependency dependency = (Dependency) each.next();
+            RDD below = dependency.rdd();
+            if (dependency instanceof ShuffleDependency && isChanging(below, new IdentityHashMap())) return false;
+            if (!computesAnew(below, seen)) return false;
+        }
+        return true;
+    }
+
+    private static boolean isChanging(RDD rows, Map seen) {
+        if (seen.put(rows, rows) != null) return false;
+        if (rows instanceof SparkRows) return ((SparkRows) rows).isChanging;
+        Iterator each = rows.dependencies().iterator();
+        while (each.hasNext()) {
+            if (isChanging(((Dependency) each.next()).rdd(), seen)) return true;
+        }
+        return false;
+    }
+
+    private static final class Collecting extends AbstractFunction0 {
+        private final RDD batches;
+        Collecting(RDD batches) { this.batches = batches; }
+        public Object apply() { return batches.collect(); }
+    }
+}
