@@ -115,6 +115,17 @@ class GroupTable:
         """Bytes of the groups alone, without room for more of them."""
         return self.groups_count * self.layout.group_bytes + int(self.control[HEAP_USED])
 
+    def copy(self) -> GroupTable:
+        """Return a table with the same groups in memory of its own."""
+        result = GroupTable(self.layout, int(self.control[ROWS_MAX]), self.zeros)
+        result.grow_heap(int(self.control[HEAP_USED]))
+        place = result.control[[HEAP_MAX, HEAP_ADDRESS]]
+        used = self.groups_count * self.layout.row_words, int(self.control[HEAP_USED])
+        result.control[:], result.slots[:] = self.control, self.slots
+        result.control[[HEAP_MAX, HEAP_ADDRESS]] = place
+        result.rows[: used[0]], result.heap[: used[1]] = self.rows[: used[0]], self.heap[: used[1]]
+        return result
+
     def grow_rows(self) -> None:
         """Make room for four times as many rows."""
         rows_max = int(self.control[ROWS_MAX]) * GROWTH

@@ -4,7 +4,8 @@ needs, and nothing slow.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import cast
 
 import numpy as np
@@ -69,8 +70,9 @@ class FakeState:
     def fingerprint(self) -> str:
         return "a sum and a count"
 
-    def pages(self) -> list[Page]:
-        return [Page("rows", np.array(self.merged, dtype=np.int64))]
+    @contextmanager
+    def pages(self) -> Iterator[Iterator[Page]]:
+        yield iter([Page("rows", np.array(self.merged, dtype=np.int64))])
 
     def load(self, pages: Iterable[Page], form: str = "today's") -> None:
         (page,) = pages

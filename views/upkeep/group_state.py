@@ -11,7 +11,8 @@ end one by one. Must not know views, nor plans.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ringbuffer.groups.found_groups import merge_found
@@ -20,7 +21,6 @@ from ringbuffer.groups.known_groups import StateSize, size_of, size_of_new
 from ringbuffer.pages.pages import Page
 from views.upkeep.commit_buffers import CommitBuffer
 from views.upkeep.partitions import Partitions
-from views.upkeep.state_pages import partition_pages
 
 
 @dataclass(frozen=True)
@@ -154,13 +154,19 @@ class GroupState:
         finally:
             self.refresh_lock.release()
 
-    def pages(self) -> list[Page]:
-        """Return the merged groups as pages, which are valid until the next merge.
+    @contextmanager
+    def pages(self) -> Iterator[Iterator[Page]]:
+        """Yield the pages of the merged groups as they are now, whatever is merged meanwhile.
 
-        The caller makes sure that there is no merge meanwhile.
+        Partitions that are merged before they are read are copied first.
         """
         with self.refresh_lock:
-            return partition_pages(self.merged.tables)
+            merged = self.merged
+            export = merged.export()
+        try:
+            yield export.pages()
+        finally:
+            merged.exports.remove(export)
 
     def reset(self) -> None:
         """Forget all rows."""

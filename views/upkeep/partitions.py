@@ -18,6 +18,8 @@ from ringbuffer.groups.hash_table import GroupTable, TableLayout, Words
 from ringbuffer.groups.merge import add_counters, merge_partition, merge_tables
 from ringbuffer.groups.partitions import PARTITIONS_COUNT, partition, partition_of, rows_by_partition
 from ringbuffer.memory.mapped_zeros import mapped_zeros
+from ringbuffer.pages.pages import Page
+from views.upkeep.state_pages import table_pages
 
 # A state of more groups has partitions.
 SPLIT_GROUPS = 1 << 16
@@ -35,11 +37,13 @@ class Partitions:
     Attributes:
         tables: a table per partition, or one with all groups; its entries change while a merge
             runs, and what counters count is in any of them.
+        exports: those that have not ended.
     """
 
     def __init__(self, empty: GroupTable, program: Words) -> None:
         self._program = program
         self.tables: list[GroupTable] = [empty]
+        self.exports: list[Export] = []
 
     @property
     def groups_count(self) -> int:
@@ -64,7 +68,7 @@ class Partitions:
         if len(self.tables) == 1 and self.groups_count + table.groups_count > SPLIT_GROUPS:
             self._split()
         if len(self.tables) == 1:
-            merge_tables(self.tables[0], table, self._program)
+            merge_tables(self._writable(self.tables, 0), table, self._program)
             return
         self._merge_partitions(self.tables, table)
 
@@ -97,6 +101,12 @@ class Partitions:
         _share(read_one, len(tables), self.groups_count)
         return [found[number] for number in range(len(tables))]
 
+    def export(self) -> Export:
+        """Return the partitions as they are now, to be read while merges go on."""
+        export = Export(self.tables)
+        self.exports.append(export)
+        return export
+
     def _split(self) -> None:
         (whole,) = self.tables
         tables = [GroupTable(self.layout, zeros=mapped_zeros) for _ in range(PARTITIONS_COUNT)]
@@ -107,10 +117,42 @@ class Partitions:
         rows, starts = rows_by_partition(table)
 
         def merge_one(number: int) -> None:
-            merge_partition(targets[number], table, rows[starts[number] : starts[number + 1]], self._program)
+            chosen = rows[starts[number] : starts[number + 1]]
+            if len(chosen):
+                merge_partition(self._writable(targets, number), table, chosen, self._program)
 
         _share(merge_one, PARTITIONS_COUNT, table.groups_count)
-        add_counters(targets[0], table)
+        add_counters(self._writable(targets, 0), table)
+
+    def _writable(self, tables: list[GroupTable], number: int) -> GroupTable:
+        """Return the table of a partition, a copy of it where an export has not come to it yet."""
+        table = tables[number]
+        # Exports end on other threads.
+        if any(table in export.unread for export in tuple(self.exports)):
+            table = tables[number] = table.copy()
+        return table
+
+
+class Export:
+    """The partitions of a state at one position, which are read one by one while merges go on.
+
+    Attributes:
+        unread: the tables that no merge may change.
+    """
+
+    def __init__(self, tables: Iterable[GroupTable]) -> None:
+        self._tables = list(tables)
+        self.unread = set(self._tables)
+
+    def pages(self) -> Iterator[Page]:
+        """Yield the pages of all partitions that have something.
+
+        The page of a partition is valid until that of the next one is asked for.
+        """
+        for number, table in enumerate(self._tables):
+            if number == 0 or table.groups_count:
+                yield from table_pages(table)
+            self.unread.discard(table)
 
 
 def _share(work: Callable[[int], None], count: int, groups_count: int) -> None:

@@ -3,13 +3,15 @@
 Enters: the commit lock, and a callback that returns the views and notes what else belongs to the
 position. Leaves: each view with the pages of its groups at that position. Under the commit lock
 local tables are swapped and nothing else. Each view is then brought to its cut without a version,
-and later cuts wait until the pages of the view have been taken. Must not know files, nor run Spark.
+for which later cuts wait; they do not wait until its pages are read. Must not know files, nor run
+Spark.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from itertools import chain
 
 import pyarrow as pa
 
@@ -46,7 +48,7 @@ class Snapshot:
     def __init__(self, check_cancelled: Callable[[], None]) -> None:
         self._check_cancelled = check_cancelled
         self._held: dict[ContinuousView, Cut] = {}
-        self._in_hand: ContinuousView | None = None
+        self._reading = ExitStack()
         self._positions: dict[ContinuousView, int] = {}
         # What rows of the stream met at the cut.
         self._joined: dict[ContinuousView, tuple[pa.Table, ...]] = {}
@@ -65,24 +67,28 @@ class Snapshot:
         self._joined[view] = view.state.program.joins.rows
         self._positions[view] = entry.position
 
-    def states(self) -> Iterator[tuple[ContinuousView, list[Page]]]:
-        """Yield each view with its pages, which are valid until the next view is asked for.
+    def states(self) -> Iterator[tuple[ContinuousView, Iterator[Page]]]:
+        """Yield each view with its pages, which are valid until the next view is asked for, each of
+        them until the next page is.
 
-        Views that no reader is working on come first, and among these the small ones: the readers
-        of all other views wait meanwhile if rows have come.
+        Views that no reader is working on come first, and among these the small ones: if rows have
+        come, the readers of all other views wait until their views are at the position.
         """
         waiting = sorted(self._held, key=lambda view: view.state.bytes_count)
         while waiting:
             view = self._begin_one(waiting)
             waiting.remove(view)
-            merge_up_to(view, self._held[view])
-            yield view, [*view.state.groups.pages(), *join_pages(self._joined[view])]
-            self._end(view)
+            try:
+                merge_up_to(view, self._held[view])
+                pages = self._reading.enter_context(view.state.groups.pages())
+            finally:
+                let_go(view, self._held.pop(view))
+            yield view, chain(pages, join_pages(self._joined[view]))
+            self._reading.close()
 
     def release(self) -> None:
         """Let readers go on, also with the views that have not been read."""
-        if self._in_hand is not None:
-            self._end(self._in_hand)
+        self._reading.close()
         for view, entry in self._held.items():
             with view.changed:
                 entry.held = False
@@ -99,15 +105,10 @@ class Snapshot:
                 with view.changed:
                     if not view.upkeep.refreshing and not is_awaited_before(view, self._held[view]):
                         view.upkeep.refreshing = True
-                        self._in_hand = view
                         return view
             with views[0].changed:
                 views[0].changed.wait(CANCEL_POLL_S)
             self._check_cancelled()
-
-    def _end(self, view: ContinuousView) -> None:
-        self._in_hand = None
-        let_go(view, self._held.pop(view))
 
 
 def is_awaited_before(view: ContinuousView, held: Cut) -> bool:

@@ -9,7 +9,7 @@ types, but no names, since names may change. Must not know locks, versions or fi
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -43,16 +43,6 @@ COUNTERS = (ROWS_COUNT, HEAP_USED, ROWS_IN, ROWS_PASSED, ROWS_SKIPPED)
 # Rows and heap are cut into pages of at most this size, so that reading them needs no second copy
 # of the whole.
 PAGE_BYTES_MAX = 16 << 20
-
-
-def partition_pages(partitions: Sequence[GroupTable]) -> list[Page]:
-    """Return the pages of the partitions of a state that have something."""
-    first, *others = partitions
-    pages = table_pages(first)
-    for table in others:
-        if table.groups_count:
-            pages += table_pages(table)
-    return pages
 
 
 def table_pages(table: GroupTable) -> list[Page]:

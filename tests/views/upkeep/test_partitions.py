@@ -11,6 +11,7 @@ import pytest
 from ringbuffer.groups.hash_table import ROWS_IN, GroupTable
 from ringbuffer.groups.known_groups import StateSize
 from ringbuffer.groups.partitions import PARTITIONS_COUNT, partition_of
+from ringbuffer.pages.pages import Page
 from sql.errors import SqlError
 from sql.tree.expressions import Call, Cast
 from sql.types.datatypes import scaled_numeric
@@ -24,7 +25,7 @@ from tests.views.upkeep.test_state import (
     split_early,
     stream_morsel,
 )
-from tests.views.upkeep.test_state_pages import form_of, through_bytes
+from tests.views.upkeep.test_state_pages import form_of, pages_of, through_bytes
 from views.plan.deferred import unmade_schema
 from views.upkeep.partitions import Partitions
 from views.upkeep.state import ViewState
@@ -79,7 +80,7 @@ def test_stored_partitions_go_on(was_split: bool, tmp_path: Path, monkeypatch: p
     if was_split:
         split_early(monkeypatch)
     fold(written, 0, 300)
-    pages = through_bytes(written.groups.pages())
+    pages = through_bytes(pages_of(written))
     assert sum(page.name == "counters" for page in pages) == (1 if not was_split else PARTITIONS_COUNT)
     loaded.load(pages, form_of(written))
     assert len(loaded.groups.merged.tables) == (PARTITIONS_COUNT if was_split else 1)
@@ -89,6 +90,34 @@ def test_stored_partitions_go_on(was_split: bool, tmp_path: Path, monkeypatch: p
     assert [partition_of(table) for table in loaded.groups.merged.tables] == list(range(PARTITIONS_COUNT))
     assert shown(loaded) == {str(number): 1 + (200 <= number < 300) for number in range(500)}
     assert loaded.groups.counts.tuples_in == 600
+
+
+@pytest.mark.parametrize("was_split", [False, True])
+def test_what_is_exported_stays_while_merges_go_on(
+    was_split: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A merge copies the partitions that have not been read yet, and no others."""
+    if was_split:
+        split_early(monkeypatch)
+    state, loaded = counted(tmp_path), counted(tmp_path)
+    fold(state, 0, 300)
+    before = list(state.groups.merged.tables)
+    read: list[Page] = []
+    with state.groups.pages() as pages:
+        for page in pages:
+            if page.name == "counters" and len(read) in (0, 30):
+                fold(state, 100, 300)
+            read += through_bytes([page])
+        tables = state.groups.merged.tables
+        same = [table is other for table, other in zip(before, tables, strict=True)]
+        assert not any(same), "all of them were unread at the first merge"
+        fold(state, 100, 300)
+        assert state.groups.merged.tables == tables
+    assert state.groups.merged.exports == []
+    loaded.load(read, form_of(state))
+    assert shown(loaded) == {str(number): 1 for number in range(300)}
+    merges = 3 if was_split else 2
+    assert shown(state) == {str(number): (number < 300) + (number >= 100) * merges for number in range(400)}
 
 
 def test_partitions_of_another_number_are_merged(tmp_path: Path) -> None:

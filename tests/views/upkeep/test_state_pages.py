@@ -51,6 +51,11 @@ def through_bytes(pages: Iterable[Page]) -> list[Page]:
     return list(read_pages(file.read))
 
 
+def pages_of(state: ViewState) -> list[Page]:
+    with state.groups.pages() as pages:
+        return list(pages)
+
+
 def form_of(state: ViewState) -> StoredForm:
     form = state.stored_form(state.program.fingerprint)
     assert form is not None
@@ -77,7 +82,7 @@ def test_a_loaded_state_goes_on_like_the_one_that_was_written(
     table = loaded.program.new_table()
     loaded.program.fold(morsel, table, 0)
     loaded.groups.absorb(table)
-    loaded.load(through_bytes(written.groups.pages()), form_of(written))
+    loaded.load(through_bytes(pages_of(written)), form_of(written))
     assert loaded.groups.counts.tuples_in == written.groups.counts.tuples_in == 250
     for state in (written, loaded):
         feed(state, slice_morsel(morsel, 250, 250), random.Random(seed))
@@ -98,7 +103,7 @@ def test_pages_are_those_of_the_merged_rows_only(tmp_path: Path) -> None:
     state.apply(stream_morsel(rows_with(3, i4=lambda number: number)), 0)
     state.groups.merge(state.groups.swap())
     state.apply(stream_morsel(rows_with(9, i4=lambda number: number)), 0)
-    counters = state.groups.pages()[0].array
+    counters = pages_of(state)[0].array
     assert dict(zip(("rows", "heap", "in", "passed", "skipped"), counters.tolist(), strict=True)) == {
         "rows": 3, "heap": 0, "in": 3, "passed": 3, "skipped": 0
     }  # fmt: skip
@@ -109,7 +114,7 @@ def test_an_empty_state(tmp_path: Path) -> None:
     for keys in choices:
         state = ViewState("v", make_plan([], keys, [make_aggregate("max", column("t"))]), tmp_path)
         before = exported(state)
-        state.load(through_bytes(state.groups.pages()), form_of(state))
+        state.load(through_bytes(pages_of(state)), form_of(state))
         assert exported(state) == before
         state.apply(stream_morsel(rows_with(1, t=lambda number: "a text of more than twelve bytes")), 0)
         state.groups.merge(state.groups.swap())
@@ -138,7 +143,7 @@ def test_other_pages_are_refused_and_the_state_stays(change: object, tmp_path: P
     state.groups.merge(state.groups.swap())
     before = exported(state)
     with pytest.raises(ValueError, match="the state of a view"):
-        state.load(change(state.groups.pages()), form_of(state))
+        state.load(change(pages_of(state)), form_of(state))
     assert exported(state) == before
 
 
