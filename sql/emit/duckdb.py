@@ -16,7 +16,7 @@ from sql.emit.blocks.block import NEGATIVE_COUNTS
 from sql.emit.blocks.select import SelectPrinter, alias_letter
 from sql.emit.duckdb_optimizer import chosen_value, conjunct, few_conditions
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
-from sql.emit.rules.added_floats import duckdb_added_text
+from sql.emit.rules.added_floats import duckdb_added_text, duckdb_one_of_each
 from sql.emit.rules.casts import DUCKDB_CASTS
 from sql.emit.table_functions import duckdb_table_function
 from sql.emit.wide_texts import Constants, is_of_several, is_wide, makes_many, measured, measured_rows, quoted_names
@@ -214,6 +214,9 @@ class DuckDbExpressions(ExpressionPrinter):
 
     def added_text(self, aggregate: Any) -> str:
         return duckdb_added_text(aggregate)
+
+    def one_of_each(self, aggregate: Any) -> str:
+        return duckdb_one_of_each(aggregate)
 
     def interval_average(self, sums: Sequence[str], count: str) -> str:
         return f"interval_average({', '.join(sums)}, {count})"

@@ -78,6 +78,14 @@ class AggregateText:
         """
         return self.wrap(text if self.condition is None else f"{text} FILTER (WHERE {self.condition})")
 
+    def taken(self, name: str, change: Callable[[str], str]) -> str:
+        """Return the engine's aggregate of a change of the values; with DISTINCT of one of those
+        that are equal.
+        """
+        if not self.word:
+            return self.wrap(f"{name}({change(self.texts[0])})")
+        return f"list_aggregate({self.printer.mapped(self.printer.one_of_each(self), change)}, '{name}')"
+
     def refuse_distinct(self) -> None:
         """Raise 0A000 for DISTINCT."""
         if self.word:

@@ -167,6 +167,10 @@ class Printer(Protocol):
         """
         raise not_supported(BEYOND)
 
+    def one_of_each(self, aggregate: Any) -> str:
+        """Return the list of a group's values in their order, one of those that are equal."""
+        raise not_supported(BEYOND)
+
     def rounded(self, micros: str, origin: int, digits: int) -> str:
         """Return BIGINT microseconds rounded, half away from `origin`, to digits of a second."""
         raise not_supported(BEYOND)

@@ -9,8 +9,10 @@ PostgreSQL's own steps (Youngs and Cramer), so that the same order has the same 
 
 from __future__ import annotations
 
-from sql.functions.aggregate_rows import Aggregate, AggregateText, Wrap
-from sql.functions.printing import Printer, form_of
+from collections.abc import Callable
+
+from sql.functions.aggregate_rows import Aggregate, AggregateText
+from sql.functions.printing import form_of
 from sql.functions.signatures import FLOATS, INTEGERS
 from sql.tree.numeric_scale import first
 from sql.types.datatypes import scaled_numeric
@@ -65,8 +67,7 @@ def _added_floats(aggregate: AggregateText) -> str | None:
 
     None where no order is asked for, so that no list is made.
     """
-    aggregate.refuse_distinct()
-    if not aggregate.has_order and aggregate.call.type.family != "float4":
+    if not aggregate.has_order and not aggregate.word and aggregate.call.type.family != "float4":
         return None
     printer = aggregate.printer
     return f"CAST({printer.added_text(aggregate)} AS {printer.type_name(aggregate.call.type)})"
@@ -93,8 +94,7 @@ def _total(aggregate: AggregateText) -> str:
         case "numeric":
             return f"CAST({wrap(f'sum({aggregate.word}{text})')} AS {printer.type_name(kind)})"
         case "variable":
-            aggregate.refuse_distinct()
-            return variable_total(printer, text, wrap)
+            return variable_total(aggregate)
         case "interval":
             return printer.interval_total(_interval_sums(aggregate))
     raise aggregate.refused()
@@ -102,43 +102,49 @@ def _total(aggregate: AggregateText) -> str:
 
 def _interval_sums(aggregate: AggregateText) -> list[str]:
     """Return the sums of the three parts of intervals."""
-    aggregate.refuse_distinct()
     wide = aggregate.printer.type_name(scaled_numeric(0))
-    parts = ("months", "days", "micros")
-    return [f"CAST({aggregate.wrap(f'sum(({aggregate.texts[0]}).{part})')} AS {wide})" for part in parts]
+    sums = (aggregate.taken("sum", part_of("({0}).", part)) for part in ("months", "days", "micros"))
+    return [f"CAST({total} AS {wide})" for total in sums]
 
 
-def variable_total(printer: Printer, text: str, wrap: Wrap) -> str:
-    """Return the exact sum of variable numerics."""
-    wide = printer.type_name(scaled_numeric(0))
-    parts = ", ".join(
-        f"CAST({wrap(f'sum(numeric_part({text}).{part})')} AS {wide})" for part in ("whole", "high", "low")
-    )
-    return f"numeric_total({parts}, {wrap(f'bit_or(numeric_marks({text}))')})"
+def part_of(whole: str, part: str) -> Callable[[str], str]:
+    """Return the change of a value to a part of it."""
+    return lambda text: whole.format(text) + part
+
+
+def variable_total(aggregate: AggregateText, whole: str = "{0}") -> str:
+    """Return the exact sum of variable numerics, which are made of the values of an aggregate."""
+    wide = aggregate.printer.type_name(scaled_numeric(0))
+    sums = (aggregate.taken("sum", part_of(f"numeric_part({whole}).", part)) for part in ("whole", "high", "low"))
+    parts = ", ".join(f"CAST({total} AS {wide})" for total in sums)
+    return f"numeric_total({parts}, {aggregate.taken('bit_or', part_of(f'numeric_marks({whole})', ''))})"
 
 
 def _deviation(aggregate: AggregateText) -> str:
     """Return a variance or a standard deviation; that of floats is added in order."""
     if aggregate.kind.family in FLOATS:
         return _regression(aggregate)
-    aggregate.refuse_distinct()
-    printer, kind, text, wrap = aggregate.printer, aggregate.kind, aggregate.texts[0], aggregate.wrap
+    printer, kind = aggregate.printer, aggregate.kind
     if form_of(kind) == "variable":
-        totals = [variable_total(printer, part, wrap) for part in (text, f"numeric_multiply({text}, {text})")]
+        totals = [variable_total(aggregate, whole) for whole in ("{0}", "numeric_multiply({0}, {0})")]
     else:
         scale = kind.display_scale or 0
-        wide = f"CAST({text} AS {printer.type_name(scaled_numeric(scale))})"
+        wide = f"CAST({{0}} AS {printer.type_name(scaled_numeric(scale))})"
         totals = [
-            printer.pack(f"CAST({wrap(f'sum({part})')} AS {printer.type_name(scaled_numeric(digits))})", digits)
-            for part, digits in ((wide, scale), (f"({wide} * {wide})", 2 * scale))
+            printer.pack(
+                f"CAST({aggregate.taken('sum', part_of(whole, ''))} AS {printer.type_name(scaled_numeric(digits))})",
+                digits,
+            )
+            for whole, digits in ((wide, scale), (f"({wide} * {wide})", 2 * scale))
         ]
     name = printer.quoted(aggregate.call.function)
-    return f"numeric_variance({wrap(f'count({text})')}, {totals[0]}, {totals[1]}, {name})"
+    return f"numeric_variance({aggregate.taken('count', part_of('{0}', ''))}, {totals[0]}, {totals[1]}, {name})"
 
 
 def _regression(aggregate: AggregateText) -> str:
     """Return an aggregate of floats that are added in the order of the rows."""
-    aggregate.refuse_distinct()
+    if len(aggregate.texts) > 1:
+        aggregate.refuse_distinct()
     return aggregate.printer.added_text(aggregate)
 
 

@@ -44,8 +44,9 @@ FAMILIES = (
     *(bytes.FUNCTIONS, times.FUNCTIONS, intervals.FUNCTIONS, json.FUNCTIONS, arrays.FUNCTIONS, addresses.FUNCTIONS),
     *(enums.FUNCTIONS, records.FUNCTIONS, session.FUNCTIONS, advisory_locks.FUNCTIONS, catalog.FUNCTIONS),
 )
-OPERATORS = arrays.quantified(chain.from_iterable(FAMILIES))
-ROWS: Mapping[str, Function] = {row.canonical: row for row in chain(*FAMILIES, OPERATORS)}
+# One rule for all of them.
+QUANTIFIED = tuple(arrays.quantified(chain.from_iterable(FAMILIES)))
+ROWS: Mapping[str, Function] = {row.canonical: row for row in chain(*FAMILIES, QUANTIFIED)}
 # Calls that the session answers, as they are in a tree.
 OF_SESSION = frozenset(row.canonical for row in ROWS.values() if row.of_session)
 WAITING = frozenset(row.canonical for row in ROWS.values() if row.waits)

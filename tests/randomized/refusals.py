@@ -11,7 +11,6 @@ from collections import Counter
 
 REASONS = {
     "ALL of numerics with digits of their own": "EXCEPT ALL and INTERSECT ALL would have to count equal numbers of several scales.",
-    "(DISTINCT numeric)": "A sum of distinct numbers of several scales has no one scale.",
     "COPY into a table without columns": "A row without columns has no place in an Arrow table.",
     "because continuous view": "A continuous view knows what its query reads by its name.",
     "JOIN that keeps a table's rows": "An outer join of a stream keeps the stream's rows only, below the grouping.",

@@ -20,6 +20,23 @@ def duckdb_added_text(aggregate: AggregateText) -> str:
     """Return the call that adds a group's floats in the order of its rows, or of its own ORDER
     BY.
     """
-    lists = [aggregate.wrap(f"list(CAST({text} AS DOUBLE){aggregate.ordered()})") for text in aggregate.texts]
+    if aggregate.word:
+        changed = aggregate.printer.mapped(duckdb_one_of_each(aggregate), lambda item: f"CAST({item} AS DOUBLE)")
+        lists = [changed]
+    else:
+        lists = [aggregate.wrap(f"list(CAST({text} AS DOUBLE){aggregate.ordered()})") for text in aggregate.texts]
     name = aggregate.printer.quoted(added_name(aggregate.call))
     return f"float8_aggregate({lists[0]}, {lists[-1]}, {name}, {RUN})"
+
+
+def duckdb_one_of_each(aggregate: AggregateText) -> str:
+    """Return the list of a group's values in their order, one of those that are equal."""
+    pairs = aggregate.wrap(f"list(DISTINCT {{'key': {aggregate.compared}, 'value': {aggregate.texts[0]}}})")
+    # In HAVING, DuckDB takes pair.value for a column of a table.
+    key, value, before = (
+        f"struct_extract({pair}, '{part}')"
+        for pair, part in (("pair", "key"), ("pair", "value"), ("pairs[place - 1]", "key"))
+    )
+    known = f"list_filter(list_sort({pairs}), lambda pair: {value} IS NOT NULL)"
+    first = f"list_filter(pairs, lambda pair, place: place = 1 OR {key} IS DISTINCT FROM {before})"
+    return f"list_transform([{known}], lambda pairs: list_transform({first}, lambda pair: {value}))[1]"

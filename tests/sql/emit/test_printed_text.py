@@ -13,7 +13,7 @@ import pytest
 from sql.emit.duckdb import DuckDbExpressions
 from sql.emit.spark import SparkExpressions
 from sql.functions.catalog import OF_CATALOG
-from sql.functions.table import ROWS
+from sql.functions.table import QUANTIFIED, ROWS
 from tests.golden import Golden, texts
 from tests.sql.emit.every_type import printed_lines
 
@@ -54,9 +54,10 @@ def test_every_rule_is_taken_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(printer, table, tables[printer, table])
     for text in (*texts(*FILES), *(f"select {row.example[0]}" for row in ROWS.values() if row.example)):
         printed_lines(text)
+    quantified = {row.canonical for row in QUANTIFIED} - {"any_ilike", "all_ilike"}
     for place, most in UNUSED_MAX.items():
-        # The tools' queries call those of the catalog.
-        unused = {key for key in tables[place].keys() - tables[place].taken if key[0] not in OF_CATALOG}
+        # The tools' queries call those of the catalog, and operators before ANY have one rule.
+        unused = {key for key in tables[place].keys() - tables[place].taken if key[0] not in OF_CATALOG | quantified}
         assert len(unused) <= most, (place, sorted(unused))
 
 

@@ -82,7 +82,8 @@ def is_combined(call: AggregateCall) -> bool:
     if call.order_by or call.function not in COMBINED:
         return False
     if call.function in ("sum", "avg"):
-        return call.arguments[0].type.family in (*EXACT_FAMILIES, *FLOATS)
+        family = call.arguments[0].type.family
+        return family in (*EXACT_FAMILIES, *FLOATS) or (call.distinct and family == "interval")
     return True
 
 
