@@ -54,7 +54,7 @@ class AwaitedPipelines:
         relation: Relation,
         inputs: Inputs,
         tables: Tables,
-        on_cold: Callable[[], None] = lambda: None,
+        told: Callable[[str], None] = lambda how: None,
     ) -> pa.Table:
         """Return the rows of a pipeline that was run over these versions of the tables, or run it.
 
@@ -67,7 +67,7 @@ class AwaitedPipelines:
             return known
         if self.is_later and self._runs < RUNS_MAX and not any(rows.num_rows for rows in inputs.values()):
             raise PipelineNeededError(relation, inputs, tables)
-        return self._executor.run(self._token, relation, inputs, tables, on_cold)
+        return self._executor.run(self._token, relation, inputs, tables, told)
 
     def run_needed(self, needed: PipelineNeededError) -> None:
         """Run a pipeline that was needed, for the next call of `run`. Raises 57014."""

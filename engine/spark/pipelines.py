@@ -20,6 +20,7 @@ from py4j.protocol import Py4JError
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from engine.spark.prepared import NUMBERS, PreparedQueries, PreparedQuery, QueryKey
+from views.model.protocols import COPIED, PLANNED, PREPARED
 
 # Of one batch of Arrow, which Spark copies into its memory as a whole.
 BATCH_ROWS_MAX = 1 << 16
@@ -32,16 +33,10 @@ QueryText = Callable[[Mapping[str, str]], str]
 
 @dataclass(frozen=True, slots=True)
 class SparkAnswer:
-    """The rows of a query, and how the JVM had it planned.
-
-    Attributes:
-        was_prepared: what an earlier run of the query had executed was run again.
-        was_planned: the query was not parsed, analysed and planned for this run.
-    """
+    """The rows of a query. how: PLANNED, COPIED or PREPARED, of `views.model.protocols`."""
 
     rows: pa.Table
-    was_planned: bool
-    was_prepared: bool
+    how: str
 
 
 class SparkPipelines:
@@ -88,7 +83,7 @@ class SparkPipelines:
         key = QueryKey(text(places), tuple(self._shape(rows) for rows in inputs.values()))
         found = self._queries.take(key)
         query = self._prepare(list(inputs), key, text, views) if found is None else found
-        was_kept = query.is_kept
+        how = PLANNED if found is None else PREPARED if query.is_kept else COPIED
         file = self._folder / job
         try:
             for name, rows, (_, count) in zip(query.input_names, inputs.values(), key.inputs, strict=True):
@@ -96,7 +91,7 @@ class SparkPipelines:
             query.is_kept = self._run(self._session, job, query.name, str(file))
             # Read, not mapped: a kept answer is to be in memory.
             with pa.OSFile(str(file)) as source, pa.ipc.open_stream(source) as reader:
-                answer = SparkAnswer(reader.read_all(), found is not None, was_kept)
+                answer = SparkAnswer(reader.read_all(), how)
         except BaseException:
             # Spark keeps the failure of what it would have kept.
             self._forget([query])

@@ -40,7 +40,7 @@ from sql.emit.spark import emit_spark
 from sql.errors import SqlError
 from sql.tree.relations import Relation, Scan
 from sql.tree.walks import relation_names, rewrite_everywhere, scans
-from views.model.protocols import TableExport
+from views.model.protocols import COLD, TableExport
 from views.plan.hand_over import HandOver, hand_over, reads_tables_alone
 
 # Of one pipeline, the first time and after the death of a JVM that nobody has killed.
@@ -116,11 +116,11 @@ class SparkUpperExecutor:
         relation: Relation,
         inputs: Mapping[str, pa.Table],
         tables: Mapping[str, TableExport],
-        on_cold: Callable[[], None] = lambda: None,
+        told: Callable[[str], None] = lambda how: None,
     ) -> pa.Table:
         """Return the rows of `relation` over `inputs` and `tables`, in order.
 
-        on_cold: called where the embedded engine runs it because Spark is not there. Raises
+        told: called with the way in which Spark, or not Spark, has run it. Raises
         SqlError for what PostgreSQL would raise, 57014 after `cancel`, 53200 or 58000 when Spark
         dies of it, 57P03 when no Spark answers for too long, and 53100 or 58030 when its rows can't
         be written.
@@ -133,11 +133,12 @@ class SparkUpperExecutor:
             while handed is not None:
                 if is_small and not self._runtime.is_ready:
                     self._runtime.start()
-                    on_cold()
+                    told(COLD)
                     break
                 pipelines = self._runtime.pipelines(job.check_cancelled, until_s)
                 try:
-                    return job.rows_of(self._threads.submit(self._rows, pipelines, job, handed, inputs, tables))
+                    running = self._threads.submit(self._rows, pipelines, job, handed, inputs, tables, told)
+                    return job.rows_of(running)
                 except SqlError as error:
                     if error.sqlstate != "0A000":
                         raise
@@ -171,6 +172,7 @@ class SparkUpperExecutor:
         handed: HandOver,
         inputs: Mapping[str, pa.Table],
         tables: Mapping[str, TableExport],
+        told: Callable[[str], None],
     ) -> pa.Table:
         """Return the rows of a pipeline in Spark."""
         with self._lock:
@@ -199,6 +201,7 @@ class SparkUpperExecutor:
             except (PySparkException, Py4JJavaError) as error:
                 job.check_cancelled()
                 raise sql_error(error) from error
+        told(answer.how)
         return in_forms(answer.rows, handed.relation.schema)
 
     def _computed(

@@ -15,6 +15,7 @@ from engine.catalog.image import CatalogImage, StreamEntry, ViewEntry
 from engine.streams.view_statistics import shared_with
 from ringbuffer.memory.error_codes import RowError
 from views.explain.drawing import FINISH, STREAM, TAIL, UPPER
+from views.model.protocols import COLD
 from views.upkeep.view import ContinuousView
 
 REPEATED_TUPLES_MAX = 1 << 20
@@ -25,7 +26,9 @@ Facts = dict[str, dict[str, object]]
 
 
 def facts_now(view: ContinuousView, image: CatalogImage) -> Facts:
-    """Return the size of a view's state, and the views that take the same rows."""
+    """Return the size of a view's state, the views that take the same rows, and the way in which
+    the last upper pipeline for Spark was run.
+    """
     counts, caps = view.state.groups.counts, view.definition.caps
     others = shared_with([view], image.together)
     return {
@@ -36,7 +39,8 @@ def facts_now(view: ContinuousView, image: CatalogImage) -> Facts:
             **({"Max Groups": caps.groups_max} if caps.groups_max else {}),
             **({"Max Bytes": caps.bytes_max} if caps.bytes_max else {}),
             **({} if others is None else {SHARED: others}),
-        }
+        },
+        UPPER: {} if view.upkeep.last_upper is None else {"Plan": view.upkeep.last_upper},
     }
 
 
@@ -62,7 +66,7 @@ def facts_measured(
     _, phases = refreshed
     facts[STREAM] |= {"Swap Time": ms(phases.swap_s), "Merge Time": ms(phases.merge_s)}
     facts[FINISH] = {"Hand-over Time": ms(phases.hand_over_s)}
-    facts[UPPER] = {"Spark Time": ms(phases.spark_s), "Refreshes without Spark": view.upkeep.cold_count}
+    facts[UPPER] |= {"Spark Time": ms(phases.spark_s), "Refreshes without Spark": view.upkeep.upper_runs[COLD]}
     facts[TAIL if view.plan.tail is not None else FINISH] = {
         **(facts[FINISH] if view.plan.tail is None else {}),
         "Store Time": ms(phases.store_s),

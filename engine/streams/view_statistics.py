@@ -16,6 +16,7 @@ from sql.tree.relations import OutputColumn
 from sql.types.datatypes import BOOL, FLOAT8, INT8, TEXT, TIMESTAMPTZ
 from views.codegen.state_size import bytes_per_group
 from views.model.arrow_schema import arrow_schema
+from views.model.protocols import COLD, PREPARED
 from views.upkeep.twins import together
 from views.upkeep.view import READER, SCHEDULE, ContinuousView
 
@@ -56,6 +57,8 @@ COLUMNS = (
     ("refreshes_by_schedule", INT8),
     ("refreshes_without_spark", INT8),
     ("point_reads", INT8),
+    ("refreshes_prepared", INT8),
+    ("upper_plan", TEXT),
 )
 DESCRIPTION = RelationDescription(
     NAME, "statistics", OID, tuple(ColumnDescription(name, kind) for name, kind in COLUMNS), "pg_catalog"
@@ -72,6 +75,8 @@ def view_statistics(views: Iterable[Kept], now_us: int) -> pa.Table:
     Columns that only a refresh fills are NULL before the first one. A view over several streams has
     one row: the sums of what its states have, the larger ones of limits, the newest refresh.
     shares_with: the other views for which rows are folded at the same time, NULL without any.
+    upper_plan: in which way the last upper pipeline for Spark was run (COLD, PLANNED, COPIED,
+    PREPARED), NULL before the first one.
     """
     known = list(views)
     sets = together(view for _, states in known for _, view, active in states if active)
@@ -136,6 +141,8 @@ def _row(
         None if refreshed_us is None else max(0, now_us - refreshed_us) / 1000,
         shared_with(views, sets),
         *_reasons(views),
-        sum(view.upkeep.cold_count for view in views),
+        sum(view.upkeep.upper_runs[COLD] for view in views),
         sum(view.upkeep.point_reads for view in views),
+        sum(view.upkeep.upper_runs[PREPARED] for view in views),
+        ", ".join(dict.fromkeys(how for view in views if (how := view.upkeep.last_upper) is not None)) or None,
     )

@@ -73,7 +73,7 @@ class NoSpark:
         relation: Relation,
         inputs: Mapping[str, pa.Table],
         tables: Mapping[str, TableExport],
-        on_cold: Callable[[], None] = lambda: None,
+        told: Callable[[str], None] = lambda how: None,
     ) -> pa.Table:
         raise AssertionError("EXPLAIN runs nothing")
 

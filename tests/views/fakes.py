@@ -112,7 +112,7 @@ class FakeExecutor:
         relation: Relation,
         inputs: Mapping[str, pa.Table],
         tables: Mapping[str, TableExport],
-        on_cold: Callable[[], None] = lambda: None,
+        told: Callable[[str], None] = lambda how: None,
     ) -> pa.Table:
         self.runs.append(relation)
         self.tokens.append(token)

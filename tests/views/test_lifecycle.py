@@ -87,7 +87,7 @@ def test_the_upper_pipeline_is_warmed_up_and_its_tail_finishes(tmp_path: Path) -
             relation: Relation,
             inputs: Mapping[str, pa.Table],
             tables: Mapping[str, TableExport],
-            on_cold: Callable[[], None] = lambda: None,
+            told: Callable[[str], None] = lambda how: None,
         ) -> pa.Table:
             self.runs.append(relation)
             (column,) = inputs["groups"].columns

@@ -14,6 +14,10 @@ from sql.tree.relations import Project, Relation
 from views.model.refusals import not_in_kernels
 from views.model.text import expression_text
 
+# The ways of an upper pipeline: Spark was not there; Spark planned it for this run; a copy of an
+# earlier plan was executed; what had executed an earlier plan was run again.
+COLD, PLANNED, COPIED, PREPARED = "without Spark", "planned", "copied", "prepared"
+
 
 class TableExport(NamedTuple):
     """The committed rows of a durable table, in the forms of `views.model.arrow_schema`.
@@ -56,14 +60,14 @@ class UpperExecutor(Protocol):
         relation: Relation,
         inputs: Mapping[str, pa.Table],
         tables: Mapping[str, TableExport],
-        on_cold: Callable[[], None] = lambda: None,
+        told: Callable[[str], None] = lambda how: None,
     ) -> pa.Table:
         """Return the rows of `relation` in the forms of `views.model.arrow_schema`.
 
         Scan leaves of kind 'groups' read `inputs` by name, those of kind 'table' read `tables`.
         token: of the statement that waits, and can cancel the run, whatever else runs for the same
-        view. on_cold: called where another engine runs it because Spark is not there. Raises
-        SqlError for what PostgreSQL would raise (22012, 22003, ...) and 57014 when
+        view. told: called with COLD, PLANNED, COPIED or PREPARED, unless the pipeline is not for
+        Spark. Raises SqlError for what PostgreSQL would raise (22012, 22003, ...) and 57014 when
         cancelled.
         """
 

@@ -417,7 +417,7 @@ def _evaluated(target: Cut, table: pa.Table, engines: Engines, reader: Reader) -
         exports = engines.tables.read_all(view.upper_tables) if view.upper_tables else {}
         table_versions = {name: export.version for name, export in exports.items()}
         groups = {plan.upper.groups: table}
-        table = engines.executor.run(reader.token, relation, groups, exports, view.upkeep.count_cold)
+        table = engines.executor.run(reader.token, relation, groups, exports, view.upkeep.count_upper)
         phases.spark_s = perf_counter() - began_s
     reader.check()
     began_s = perf_counter()

@@ -182,8 +182,8 @@ class Upkeep:
         refreshing: true while some reader refreshes the view.
         refreshed: when the last version was made, UTC, and how long its parts took.
         reasons: how many versions were made for each reason; last_reason: of the last one.
-        cold_count: how often the embedded engine has run the upper pipeline because Spark was not
-            there.
+        upper_runs: how many refreshes have run the upper pipeline in which way (COLD, PLANNED,
+            COPIED, PREPARED); last_upper: of the last one.
         point_reads: how many reads by key were answered from the groups; written under the commit
             lock.
         followers: the upkeep of the views for which this one takes rows as well
@@ -196,7 +196,8 @@ class Upkeep:
         self.versions_count = 0
         self.reasons: Counter[str] = Counter()
         self.last_reason: str | None = None
-        self.cold_count = 0
+        self.upper_runs: Counter[str] = Counter()
+        self.last_upper: str | None = None
         self.point_reads = 0
         self.changed = threading.Condition()
         self.cuts: deque[Cut] = deque()
@@ -204,9 +205,10 @@ class Upkeep:
         self.refreshed: tuple[int, Phases] | None = None
         self.followers: tuple[Upkeep, ...] = ()
 
-    def count_cold(self) -> None:
-        """Count a refresh whose upper pipeline has run without Spark."""
-        self.cold_count += 1
+    def count_upper(self, how: str) -> None:
+        """Count a refresh whose upper pipeline has run in one of these ways."""
+        self.upper_runs[how] += 1
+        self.last_upper = how
 
 
 class ContinuousView:

@@ -85,7 +85,7 @@ class EmbeddedUpper:
         relation: Relation,
         inputs: Mapping[str, pa.Table],
         tables: Mapping[str, TableExport],
-        on_cold: Callable[[], None] = lambda: None,
+        told: Callable[[str], None] = lambda how: None,
     ) -> pa.Table:
         return self._engine.run(relation, inputs)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -21,6 +22,8 @@ from engine.spark import pipelines as pipelines_module
 from engine.spark.pipelines import SparkPipelines
 from engine.spark.runtime import SparkRuntime
 from tests.engine.in_spark import over
+from tests.engine.session_client import World
+from views.model.protocols import COPIED, PLANNED, PREPARED
 
 pytestmark = pytest.mark.slow
 
@@ -174,12 +177,12 @@ def check_plans(spark: SparkRuntime, seed: int, plans_count: int, monkeypatch: p
         for change in range(CHANGES):
             rows = {name: rows_of(random, random.choice(SIZES)) for name in INPUTS}
             answer = spark.pipelines().run(f"prepared_{number}_{change}", rows, over(query), {VIEW})
-            how[f"planned {answer.was_planned}, prepared {answer.was_prepared}"] += 1
+            how[answer.how] += 1
             expected = planned_anew(spark.session(), query, rows)
             assert counted(answer.rows) == counted(expected), f"seed {seed}, plan {number}, change {change}: {query}"
     print(seed, dict(counts), dict(how))
-    assert how["planned True, prepared True"] > plans_count, "nothing was tried"
-    assert how["planned True, prepared False"], "no query that is copied was drawn"
+    assert how[PREPARED] > plans_count, "nothing was tried"
+    assert how[COPIED], "no query that is copied was drawn"
 
 
 def planned_anew(session: Any, query: str, rows: Mapping[str, pa.Table]) -> pa.Table:
@@ -200,15 +203,15 @@ def test_a_query_of_a_table_that_is_dropped_is_planned_anew(spark: SparkRuntime)
     for found in ([1], [2]):
         # The name of the same view, which no two versions of a table share.
         pipelines.make_view("prepared_old", pa.table({"k": found}))
-        for was_planned in (False, True):
-            assert run_over(pipelines, "over_old", rows) == (found, was_planned)
+        for how in (PLANNED, PREPARED):
+            assert run_over(pipelines, "over_old", rows) == (found, how)
         pipelines.drop_view("prepared_old")
 
 
-def run_over(pipelines: SparkPipelines, job: str, rows: Mapping[str, pa.Table]) -> tuple[list[int], bool]:
+def run_over(pipelines: SparkPipelines, job: str, rows: Mapping[str, pa.Table]) -> tuple[list[int], str]:
     sql = "SELECT a.k FROM {a} a JOIN prepared_old USING (k) ORDER BY 1"
     answer = pipelines.run(job, rows, over(sql), {"prepared_old"})
-    return answer.rows.column("k").to_pylist(), answer.was_planned
+    return answer.rows.column("k").to_pylist(), answer.how
 
 
 def test_a_query_that_runs_is_planned_for_another_at_the_same_time(spark: SparkRuntime) -> None:
@@ -216,14 +219,14 @@ def test_a_query_that_runs_is_planned_for_another_at_the_same_time(spark: SparkR
     pipelines = spark.pipelines()
     sql = "SELECT count(*) AS n, sum(k) AS s FROM {a}"
 
-    def run(number: int) -> bool:
+    def run(number: int) -> str:
         rows = pa.table({"k": pa.array([number] * (number + 1), pa.int64())})
         answer = pipelines.run(f"same_{number}", {"a": rows}, over(sql))
         assert answer.rows.to_pylist() == [{"n": number + 1, "s": number * (number + 1)}]
-        return answer.was_planned
+        return answer.how
 
     with ThreadPoolExecutor(4) as threads:
-        assert any(threads.map(run, range(24)))
+        assert PREPARED in threads.map(run, range(24))
 
 
 def test_a_failure_is_not_kept(spark: SparkRuntime) -> None:
@@ -236,3 +239,33 @@ def test_a_failure_is_not_kept(spark: SparkRuntime) -> None:
         else:
             answer = pipelines.run("failing", rows, over(sql))
             assert answer.rows.to_pylist() == [{"n": found}]
+
+
+GROUPED = "SELECT k, count(*) AS n FROM s GROUP BY k"
+
+
+@pytest.mark.parametrize(
+    ("query", "how"),
+    [
+        (f"SELECT n, count(*) AS keys FROM ({GROUPED}) g GROUP BY n", PREPARED),
+        # The groups are broadcast.
+        (f"SELECT t.a, g.k FROM t LEFT JOIN ({GROUPED}) g ON g.n > t.a", COPIED),
+    ],
+)
+def test_statistics_and_explain_tell_whether_a_plan_was_prepared(
+    query: str, how: str, spark: SparkRuntime, tmp_path: Path
+) -> None:
+    spark.session()
+    world = World(tmp_path / "data", spark=spark)
+    try:
+        client = world.client()
+        client.run("CREATE TABLE t (a integer)", "INSERT INTO t VALUES (0)")
+        client.run("CREATE FOREIGN TABLE s (k integer) SERVER stream", f"CREATE VIEW v AS {query}")
+        for number in range(3):
+            client.run(f"INSERT INTO s VALUES ({number})")
+            assert client.rows("SELECT count(*) FROM v") == ["D [b'1']" if how == PREPARED else f"D [b'{number + 1}']"]
+        told = client.rows("SELECT upper_plan, refreshes_prepared > 1 FROM pg_stat_continuous_views")
+        assert told == [f"D [b'{how}', b'{'t' if how == PREPARED else 'f'}']"]
+        assert f"plan {how}" in "\n".join(client.rows("EXPLAIN (VERBOSE) SELECT * FROM v"))
+    finally:
+        world.close()
