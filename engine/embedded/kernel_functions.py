@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from ctypes import CFUNCTYPE, c_double, c_float, c_int16, c_int32, c_int64, c_uint8
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -71,8 +72,8 @@ def entry(call, chunk, result):
 DIGITS_DETAIL = "A numeric holds at most 38 digits."
 allocate = ctypes.CDLL(None).malloc
 allocate.argtypes, allocate.restype = [ctypes.c_size_t], ctypes.c_void_p
-# The text of a kernel's error: raises SqlError, for the values of the row.
-Explain = Callable[..., object]
+# The text of a kernel's error: raises SqlError, for the values of the row, or returns its value.
+Explain = Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,7 @@ class KernelFunction:
         constants: source text of the kernel's last arguments, `number` for the number of the row.
         explain: raises the error of a row that the kernel refuses, where it has more to say than
             the kernel's code.
+        computes: what explains such a row returns its value where there is one, a number.
         refusal: the error of a text that is too long, where it is PostgreSQL's own.
     """
 
@@ -94,6 +96,7 @@ class KernelFunction:
     result: str
     constants: tuple[str, ...] = ()
     explain: Explain | None = None
+    computes: bool = False
     is_volatile: bool = False
     number: int = 0
     refusal: Callable[[], SqlError] | None = None
@@ -183,8 +186,13 @@ class KernelFunctions:
         return 0
 
     def _fail(self, call: int, slot: int, block: int, row: int) -> int:
-        """Let a call fail with the error of a row."""
+        """Let a call fail with the error of a row, or give the row its value and return 1."""
         function = self._functions[_word(slot + driver.SLOT_FUNCTION)]
+        if function.computes and function.explain is not None:
+            with suppress(SqlError):
+                value = function.explain(*values_of(function, block, row))
+                c_int64.from_address(_word(block + driver.RESULT) + driver.W * row).value = int(value)
+                return 1
         code, bytes_max = _word(block + driver.ERROR), _word(slot + driver.SLOT_BYTES_MAX)
         set_error(call, marked(function.error(code, lambda: values_of(function, block, row), bytes_max)))
         return 0

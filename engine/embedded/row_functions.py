@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.embedded.functions.json import read_field_text
-from engine.embedded.functions.registration import date_us, either
+from engine.embedded.functions.registration import either
 from engine.embedded.functions.routines import implementation
 from engine.embedded.functions.special_numerics import SPECIAL_FUNCTIONS
 from engine.embedded.functions.type import reader
@@ -26,7 +26,7 @@ from sql.functions.constants import unscaled_value
 from sql.functions.printing import MOMENTS, form_of
 from sql.functions.rows import Kernel, Routine
 from sql.functions.table import ROUTINES, ROWS
-from sql.times.civil import DATE_INFINITY, DAY_US, TIMESTAMP_INFINITY, TIMESTAMP_US_END, TIMESTAMP_US_MIN
+from sql.times.civil import DATE_INFINITY, DAY_US, TIMESTAMP_INFINITY, TIMESTAMP_US_END, TIMESTAMP_US_MIN, date_us
 from sql.tree.expressions import Call, Cast, Column, Expression, Literal
 from sql.types.datatypes import SqlType
 

@@ -46,7 +46,7 @@ SYMBOLS = {
     "antumbra_look_up": 3,
     # Takes a slot, and puts the address of its loop there.
     "antumbra_load": 1,
-    # Takes the engine's call, slot, block and row.
+    # Takes the engine's call, slot, block and row; returns 1 where the row has a value now.
     "antumbra_fail": 4,
 }
 slot_of, rows_count_of, argument_of, data_of, validity_of, make_validity, part_of, keep_text, look_up, load, fail = (
@@ -67,11 +67,13 @@ def run(call: int, chunk: int, result: int) -> int:
         note_argument(slot, block, argument_of(chunk, index), index)
     note_result(slot, block, result)
     rows_count = rows_count_of(chunk)
-    row = run_loop(slot, block, rows_count)
+    row = run_loop(slot, block, 0, rows_count)
+    while row < rows_count and fail(call, slot, block, row) == 1:
+        row = run_loop(slot, block, row + 1, rows_count)
     if row == rows_count and load_word(slot + SLOT_FORM) == TEXT:
         row = keep_texts(slot, block, rows_count, result)
-    if row < rows_count:
-        fail(call, slot, block, row)
+        if row < rows_count:
+            fail(call, slot, block, row)
     heap = load_word(block + HEAP)
     while heap != 0:
         before = load_word(heap)
@@ -115,13 +117,13 @@ def note_result(slot: int, block: int, result: int) -> int:
 
 
 @kernel
-def run_loop(slot: int, block: int, rows_count: int) -> int:
-    """Run the loop, with as much room for texts as it needs.
+def run_loop(slot: int, block: int, start: int, rows_count: int) -> int:
+    """Run the loop from a row on, with as much room for texts as it needs.
 
     Return `rows_count`, or the row that failed, with its error in the block.
     """
     loop, room = load_word(slot + SLOT_LOOP), load_word(slot + SLOT_BYTES_MAX)
-    row: int = call_at(loop, 0, rows_count, block)
+    row: int = call_at(loop, start, rows_count, block)
     while row < rows_count and load_word(block + ERROR) == SCRATCH_FULL:
         # What was made stays where it is until it is kept; room that nobody used does not count.
         room -= load_word(block + SCRATCH_USED)

@@ -20,6 +20,7 @@ from sql.tree.expressions import Call, Expression, Literal
 
 # A longer pattern is read where it is used, not where a statement is planned.
 CONSTANT_CHARACTERS_MAX = 1_000
+LIKE_STEPS_MAX = 65_536
 LOWER, UPPER = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -89,6 +90,10 @@ def _text_like(printer: Printer, node: Call, texts: list[str]) -> str:
             template = f"text_like({{0}}, {{1}}, {printer.quoted(chr(92))}, {RUN})"
     else:
         printed, template = texts[1], f"text_like({{0}}, {{1}}, {printer.quoted(escape)}, {RUN})"
+        if escape == "\\":
+            # The kernel tries places one after the other, and can't be stopped.
+            few = f"strlen({{0}}) * strlen({{1}}) <= {LIKE_STEPS_MAX}"
+            template = f"CASE WHEN {few} THEN text_like_short({{0}}, {{1}}) ELSE {template} END"
     if node.function == "ilike":
         text, printed = (f"translate({part}, '{UPPER}', '{LOWER}')" for part in (text, printed))
     return template.format(text, printed)

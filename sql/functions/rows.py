@@ -35,7 +35,7 @@ class Kernel:
         fallible: the kernel returns an error code after its words.
         scratch: the kernel takes the scratch heap, as its last argument.
         constants: source text of last arguments, which no call gives.
-        left_out: source text of the last operands where a call has one operand alone.
+        left_out: source text of the last operand where a call has one operand less than others.
         keeps_scale: of a numeric the kernel returns no scale, since the scale stays.
     """
 

@@ -112,6 +112,10 @@ def _operands(node: Expression, most: int) -> int:
     return found + _operands(node.arguments[1], most - found)
 
 
+def _trim(left: bool, right: bool) -> Kernel:
+    return Kernel("texts.text_functions.text_trim", fallible=True, constants=(str(left), str(right)))
+
+
 def _overlay(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"text_overlay{'_all' if len(texts) == 3 else ''}({', '.join(texts)})"
 
@@ -160,6 +164,7 @@ FUNCTIONS = (
     Function(
         "substring", "substring substr", "text int4 > text; text int4 int4 > text",
         ("substring('Thomas' from 2 for 3)", "hom"), duckdb=_substring,
+        kernel=Kernel("texts.text_functions.text_substring", fallible=True, left_out=(str(INT4_MAX),)),
         missing="substring: text text text",
     ),
     Function(
@@ -169,13 +174,16 @@ FUNCTIONS = (
     ),
     Function(
         "trim_both", "btrim", "text > text; text text > text", ("btrim('xyxtrimyyx', 'xyz')", "trim"), can_fail=False,
-        duckdb="trim({0}, {1})", defaults={1: " "}),
+        duckdb="trim({0}, {1})", defaults={1: " "}, kernel=_trim(True, True),
+    ),
     Function(
         "trim_left", "ltrim", "text > text; text text > text", ("ltrim('zzzytest', 'xyz')", "test"), can_fail=False,
-        duckdb="ltrim({0}, {1})", defaults={1: " "}),
+        duckdb="ltrim({0}, {1})", defaults={1: " "}, kernel=_trim(True, False),
+    ),
     Function(
         "trim_right", "rtrim", "text > text; text text > text", ("rtrim('testxxzx', 'xyz')", "test"), can_fail=False,
-        duckdb="rtrim({0}, {1})", defaults={1: " "}),
+        duckdb="rtrim({0}, {1})", defaults={1: " "}, kernel=_trim(False, True),
+    ),
     Function(
         "replace", "replace", "text text text > text", ("replace('abcdefabcdef', 'cd', 'XX')", "abXXefabXXef"),
         can_fail=False, kernel=Kernel("texts.text_functions.text_replace", fallible=True, scratch=True),

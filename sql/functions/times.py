@@ -255,6 +255,10 @@ FUNCTIONS = (
             "date timestamp timestamptz": "isfinite({0})",
             "interval": "CASE WHEN {0} IS NOT NULL THEN TRUE END",
         },
+        kernel={
+            "date": Kernel("calendars.calendar.is_finite_date"),
+            "timestamp timestamptz": Kernel("calendars.calendar.is_finite_timestamp"),
+        },
     ),
     Function(
         "make_date", "make_date", "int4 int4 int4 > date", ("make_date(2013, 7, 15)", "2013-07-15"),
@@ -298,7 +302,7 @@ FUNCTIONS = (
     ),
     Function(
         "date_add_days", "+", "date int4 > date", ("date '2001-09-28' + 7", "2001-10-05"),
-        duckdb="date_checked({0} + {1})", infix="+",
+        duckdb="date_checked({0} + {1})", kernel=Kernel("calendars.calendar.date_add_days", fallible=True), infix="+",
     ),
     Function(
         "days_add_date", "+", "int4 date > date", ("7 + date '2001-09-28'", "2001-10-05"),
@@ -320,11 +324,12 @@ FUNCTIONS = (
     ),
     Function(
         "date_subtract_days", "-", "date int4 > date", ("date '2001-10-01' - 7", "2001-09-24"),
-        duckdb="date_checked({0} - {1})", infix="-",
+        duckdb="date_checked({0} - {1})", kernel=Kernel("calendars.calendar.date_subtract_days", fallible=True),
+        infix="-",
     ),
     Function(
         "date_difference", "-", "date date > int4", ("date '2001-10-01' - date '2001-09-28'", "3"),
-        duckdb=_date_difference, infix="-",
+        duckdb=_date_difference, kernel=Kernel("calendars.calendar.date_difference", fallible=True), infix="-",
     ),
     Function(
         "subtract_interval", "-",

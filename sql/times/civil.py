@@ -119,3 +119,10 @@ def local_to_utc_us(local_us: int, zone: str) -> int:
     offsets = [local.replace(fold=fold).utcoffset() for fold in (0, 1)]
     smaller = min(offset for offset in offsets if offset is not None)
     return local_us - round(smaller.total_seconds()) * 1_000_000
+
+
+def date_us(days: int) -> int:
+    """Return the microseconds since 1970 of a day's midnight."""
+    if abs(days) == DATE_INFINITY:
+        return TIMESTAMP_INFINITY if days > 0 else -TIMESTAMP_INFINITY
+    return days * DAY_US

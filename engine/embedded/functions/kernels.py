@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 from engine.embedded import decimals
 from engine.embedded.functions import special_numerics
@@ -16,8 +17,10 @@ from ringbuffer.vectors.loops import FIELD, TEMPLATE, ZONE
 from sql.errors import SqlError
 from sql.functions.rows import Kernel
 from sql.functions.table import ROUTINES
+from sql.times.civil import TIMESTAMP_US_END, TIMESTAMP_US_MIN, date_us, is_infinite
+from sql.times.datetime_input import date_value
 from sql.times.templates import items_of
-from sql.types.datatypes import BOOL, FLOAT4, FLOAT8, INT2, INT4, INT8, SqlType, numeric
+from sql.types.datatypes import BOOL, FLOAT4, FLOAT8, INT2, INT4, INT8, TIMESTAMP, TIMESTAMPTZ, SqlType, numeric
 from sql.values.literals import input_value
 from sql.values.special_numbers import no_room
 
@@ -26,9 +29,17 @@ _TEXT, _NUMERIC = ("VARCHAR",), (VARIABLE_TYPE,)
 _NUMBER = ("number",)
 
 
-def reading(kind: SqlType) -> Callable[[str], object]:
-    """Return the input function of a type, for its errors."""
-    return lambda text: input_value(text, kind, "UTC")
+def reading(kind: SqlType) -> Callable[..., Any]:
+    """Return the input function of a type, for its errors and for forms that kernels do not read."""
+    return lambda text, zone="UTC": input_value(text, kind, zone)
+
+
+def midnight(text: str, zone: str) -> int:
+    """Return the microseconds since 1970 at which a date begins."""
+    micros = date_us(date_value(text))
+    if not is_infinite(micros) and not TIMESTAMP_US_MIN <= micros < TIMESTAMP_US_END:
+        raise SqlError("22008", f'date out of range: "{text}"')
+    return micros
 
 
 def too_long_for(text: str, length: int) -> None:
@@ -107,6 +118,17 @@ def _of_texts() -> list[KernelFunction]:
     for name, kernel, kind in inputs:
         kernel = f"texts.text_input.text_to_{kernel}"
         found.append(KernelFunction(f"{name}_from_text", kernel, _TEXT, kind.row.duckdb, explain=reading(kind)))
+    times = (
+        ("date", "midnight", midnight),
+        *((one.family, one.family, reading(one)) for one in (TIMESTAMP, TIMESTAMPTZ)),
+    )
+    for name, kernel, read in times:
+        kernel = f"texts.text_input.text_to_{kernel}"
+        found.append(
+            KernelFunction(f"{name}_from_text", kernel, ("VARCHAR", ZONE), "BIGINT", explain=read, computes=True)
+        )
+    like = KernelFunction("text_like_short", "texts.text_like.text_like", _TEXT * 2, "BOOLEAN")
+    found.append(like)
     for name, kernel, arguments in (
         ("substring", "substring", ("VARCHAR", "INTEGER", "INTEGER")),
         ("replaced", "replace", _TEXT * 3),

@@ -52,15 +52,7 @@ from engine.embedded.value_limits import ROWS_SHARE, VALUES_BYTES_MAX, rows_too_
 from engine.scheduler.collecting import collecting_later
 from sql.errors import SqlError
 from sql.functions.texts import JOINED_MAX
-from sql.times.civil import DATE_INFINITY, DAY_US, TIMESTAMP_INFINITY, TIMESTAMP_US_END, TIMESTAMP_US_MIN
-from sql.times.datetime_input import date_value
-from sql.types.datatypes import (
-    TIMESTAMP,
-    TIMESTAMPTZ,
-    LiteralValue,
-    SqlType,
-)
-from sql.values.literals import input_value
+from sql.times.civil import TIMESTAMP_INFINITY, TIMESTAMP_US_END, TIMESTAMP_US_MIN
 
 KEY = "STRUCT(whole DECIMAL(38,0), high DECIMAL(19,0), low DECIMAL(19,0))"
 WIDE = "DECIMAL(38,0)"
@@ -299,13 +291,6 @@ def moment(zone: str) -> ArrowFunction:
     return run
 
 
-def date_us(days: int) -> int:
-    """Return the microseconds since 1970 of a day's midnight."""
-    if abs(days) == DATE_INFINITY:
-        return TIMESTAMP_INFINITY if days > 0 else -TIMESTAMP_INFINITY
-    return days * DAY_US
-
-
 def numeric_extreme(keep_larger: bool) -> ArrowFunction:
     """Return GREATEST or LEAST of two variable numerics; a NULL doesn't count."""
 
@@ -321,15 +306,6 @@ def numeric_extreme(keep_larger: bool) -> ArrowFunction:
         return numeric_array([choose(first, second) for first, second in pairs])
 
     return run
-
-
-def reader(kind: SqlType) -> Scalar:
-    """Return the input function of a type."""
-
-    def read(text: str, zone: str = "UTC") -> LiteralValue:
-        return input_value(text, kind, zone)
-
-    return read
 
 
 def _total(whole: int, high: int, low: int, marks: int) -> decimals.Numeric:
@@ -361,9 +337,6 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("numeric_quotient", [VARIABLE, "BIGINT"], VARIABLE, lambda value, count: decimals.divide(value, (count, 0))),
     ("numeric_limited_from_text", [_TEXT, "INTEGER", "INTEGER"], VARIABLE, decimals.limited_from_text),
     ("float8_total", ["DOUBLE", "BOOLEAN"], "DOUBLE", float8_total),
-    ("date_from_text", [_TEXT, _TEXT], "BIGINT", lambda text, zone: date_us(date_value(text))),
-    ("timestamp_from_text", [_TEXT, _TEXT], "BIGINT", reader(TIMESTAMP)),
-    ("timestamptz_from_text", [_TEXT, _TEXT], "BIGINT", reader(TIMESTAMPTZ)),
     ("infinite_span", [_TEXT, "BIGINT", "BIGINT"], "BIGINT", time.infinite_span),
     ("infinite_field", [_TEXT, "BIGINT"], "BIGINT", time.infinite_field),
     ("infinite_part", ["BIGINT"], "DOUBLE", time.infinite_part),

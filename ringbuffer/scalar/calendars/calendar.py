@@ -144,6 +144,18 @@ def is_infinite_date(days: int) -> bool:
 
 
 @kernel
+def is_finite_timestamp(us: int) -> bool:
+    """Tell whether a timestamp is neither 'infinity' nor '-infinity'."""
+    return not is_infinite_timestamp(us)
+
+
+@kernel
+def is_finite_date(days: int) -> bool:
+    """Tell whether a date is neither 'infinity' nor '-infinity'."""
+    return not is_infinite_date(days)
+
+
+@kernel
 def check_timestamp(us: int) -> int:
     """Return TIMESTAMP_RANGE outside of what a timestamp can hold, else 0."""
     return OK if TIMESTAMP_US_MIN <= us < TIMESTAMP_US_END else TIMESTAMP_RANGE

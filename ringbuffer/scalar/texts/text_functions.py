@@ -157,12 +157,6 @@ def text_substring(w0: int, w1: int, heap: int, start: int, count: int) -> tuple
 
 
 @kernel
-def text_substring_from(w0: int, w1: int, heap: int, start: int) -> tuple[int, int, int, int]:
-    """Return (w0, w1, heap, OK) of substring(s, start)."""
-    return cut_text(w0, w1, heap, max(start - 1, 0), INT32_MAX)
-
-
-@kernel
 def cut_text(w0: int, w1: int, heap: int, skipped: int, count: int) -> tuple[int, int, int, int]:
     """Return (w0, w1, heap, OK) of `count` characters after the first `skipped`.
 

@@ -150,3 +150,11 @@ def test_names_of_zones_and_fields_change_from_row_to_row(engine: duckdb.DuckDBP
     assert engine.execute("SELECT zone_local(1, NULL), zone_local(NULL, 'UTC')").fetchall() == [(None, None)]
     assert failure(engine, "SELECT zone_local(1, 'nowhere')").sqlstate == "22023"
     assert failure(engine, "SELECT timestamp_trunc('', 1)").sqlstate == "22023"
+
+
+def test_rows_that_a_kernel_does_not_read_are_computed(engine: duckdb.DuckDBPyConnection) -> None:
+    written = "CASE WHEN n % 3 = 0 THEN '2024-02-29' WHEN n % 3 = 1 THEN 'Feb 3 2021' END"
+    days = f"SELECT date_from_text({written}, 'UTC') // 86400000000 FROM range(5000) AS m(n) ORDER BY n"
+    assert engine.execute(days).fetchall() == [((19_782,), (18_661,), (None,))[n % 3] for n in range(5000)]
+    wrong = failure(engine, "SELECT date_from_text('Feb ' || n, 'UTC') FROM range(28, 40) AS m(n)")
+    assert (wrong.sqlstate, wrong.message) == ("22007", 'invalid input syntax for type date: "Feb 28"')

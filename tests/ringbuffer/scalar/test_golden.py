@@ -285,7 +285,7 @@ def text_answers() -> dict[str, Answer]:
         "left": texts(functions.text_left, str, int),
         "right": texts(functions.text_right, str, int),
         "substring": texts(functions.text_substring, str, int, int),
-        "substring_from": texts(functions.text_substring_from, str, int),
+        "substring_from": lambda a, n: texts(functions.text_substring, str, int, int)(a, n, str(functions.INT32_MAX)),
         "btrim": texts(functions.text_trim, str, str, constants=(True, True)),
         "ltrim": texts(functions.text_trim, str, str, constants=(True, False)),
         "rtrim": texts(functions.text_trim, str, str, constants=(False, True)),

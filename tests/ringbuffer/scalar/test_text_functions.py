@@ -62,7 +62,6 @@ FUNCTIONS: list[tuple[Any, Callable[..., str], str, bool]] = [
     (text_functions.text_replace, lambda a, b, c: a.replace(b, c) if b else a, "ss", True),
     (text_functions.text_left, left, "i", False),
     (text_functions.text_right, right, "i", False),
-    (text_functions.text_substring_from, lambda a, n: a[max(n - 1, 0) :], "i", False),
     (text_functions.text_substring, substring, "in", False),
 ]
 

@@ -41,14 +41,15 @@ def written_call(writer: ExpressionWriter, node: Call, kernel: Kernel, values: t
     """Write the call of a kernel."""
     out = writer.writer
     words = [word for value in values for word in value.words]
-    if len(values) == 1:
+    if len(values) < max(len(overload.arguments) for overload in ROWS[node.function].overloads):
         words += kernel.left_out
     if kernel.scratch:
         words.append(use_scratch(out))
     module, _, function = kernel.name.rpartition(".")
     call = f"{out.use(f'scalar.{module}', function)}({', '.join([*words, *kernel.constants])})"
     # The variable of a number must not have the name of a kernel, or of a function of Python's.
-    stem = f"{node.function}_result" if module.startswith("numbers.") else node.function
+    is_named = module.startswith("numbers.") or function == node.function
+    stem = f"{node.function}_result" if is_named else node.function
     if not kernel.keeps_scale or node.type.family != "numeric":
         return writer.strict(node, call, values, stem, kernel.fallible)
     names = [out.name(stem + suffix) for suffix in ("_lo", "_hi")]

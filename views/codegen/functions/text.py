@@ -14,32 +14,11 @@ from views.codegen.literals import text_words
 from views.codegen.values import ALWAYS, Value
 from views.codegen.writer import KernelWriter
 
-TRIMS = {"trim_both": "True, True", "trim_left": "True, False", "trim_right": "False, True"}
-
 
 def use_scratch(writer: KernelWriter) -> str:
     """Return the scratch heap as an argument, and note that the kernel needs it."""
     writer.uses_scratch = True
     return "scratch"
-
-
-def write_substring(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
-    """substring(s, from [, for])."""
-    assert isinstance(node, Call)
-    values = tuple(writer.evaluate(argument) for argument in node.arguments)
-    function = "text_substring" if len(values) == 3 else "text_substring_from"
-    words = ", ".join(word for value in values for word in value.words)
-    call = f"{writer.writer.use('scalar.texts.text_functions', function)}({words})"
-    return writer.strict(node, call, values, "substring", fallible=True)
-
-
-def write_trim(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
-    """btrim, ltrim, rtrim with the characters to take off."""
-    assert isinstance(node, Call)
-    values = tuple(writer.evaluate(argument) for argument in node.arguments)
-    words = ", ".join(word for value in values for word in value.words)
-    call = f"{writer.writer.use('scalar.texts.text_functions', 'text_trim')}({words}, {TRIMS[node.function]})"
-    return writer.strict(node, call, values, "trim", fallible=True)
 
 
 def write_like(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
@@ -80,8 +59,6 @@ def write_concat(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
 
 
 FUNCTIONS: dict[str, FunctionWriter] = {
-    "substring": write_substring,
-    **dict.fromkeys(TRIMS, write_trim),
     "like": write_like,
     "ilike": write_like,
     "concat": write_concat,

@@ -33,14 +33,6 @@ def write_now(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     return Value(("now_us",))
 
 
-def write_date_arithmetic(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
-    """date + integer, date - integer, date - date."""
-    assert isinstance(node, Call)
-    left, right = (writer.evaluate(argument) for argument in node.arguments)
-    call = f"{writer.writer.use('scalar.calendars.calendar', node.function)}({left.word}, {right.word})"
-    return writer.strict(node, call, (left, right), "day", fallible=True)
-
-
 def write_add_interval(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     """timestamp + constant interval."""
     assert isinstance(node, Call)
@@ -122,17 +114,6 @@ def evaluate_moment(writer: ExpressionWriter, node: Call, place: int) -> Value:
     return writer.evaluate(node.arguments[place])
 
 
-def write_isfinite(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
-    """isfinite(date or timestamp)."""
-    assert isinstance(node, Call)
-    family = node.arguments[0].type.family
-    value = evaluate_moment(writer, node, 0)
-    function = writer.writer.use(
-        "scalar.calendars.calendar", "is_infinite_date" if family == "date" else "is_infinite_timestamp"
-    )
-    return Value((f"(not {function}({value.word}))",), value.null)
-
-
 def write_date_part(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     """date_part(field, timestamp), a double."""
     assert isinstance(node, Call)
@@ -151,11 +132,9 @@ def write_date_part(writer: ExpressionWriter, node: Call | Cast | Case) -> Value
 
 FUNCTIONS: dict[str, FunctionWriter] = {
     "now": write_now,
-    **dict.fromkeys(("date_add_days", "date_subtract_days", "date_difference"), write_date_arithmetic),
     "add_interval": write_add_interval,
     "date_trunc": write_date_trunc,
     "date_bin": write_date_bin,
     "extract": write_extract,
     "date_part": write_date_part,
-    "isfinite": write_isfinite,
 }
