@@ -120,10 +120,9 @@ class SparkUpperExecutor:
     ) -> pa.Table:
         """Return the rows of `relation` over `inputs` and `tables`, in order.
 
-        told: called with the way in which Spark, or not Spark, has run it. Raises
-        SqlError for what PostgreSQL would raise, 57014 after `cancel`, 53200 or 58000 when Spark
-        dies of it, 57P03 when no Spark answers for too long, and 53100 or 58030 when its rows can't
-        be written.
+        told: as in the protocol. Raises SqlError for what PostgreSQL would raise, 57014 after
+        `cancel`, 53200 or 58000 when Spark dies of it, 57P03 when no Spark answers for too long,
+        and 53100 or 58030 when its rows can't be written.
         """
         deaths = 0
         until_s: float | None = None
