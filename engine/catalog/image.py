@@ -15,8 +15,6 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-import pyarrow as pa
-
 from engine.catalog.privileges import PUBLIC_SCHEMA_OID, Privileges
 from engine.catalog.roles import Roles
 from engine.catalog.sequences import SequenceCounter, SequenceDefinition
@@ -57,39 +55,48 @@ class StreamEntry:
     defaults: Mapping[int, SourceText] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class ViewEntry:
-    """A continuous view of one stream, or one of the streams of a view (`QueryViewEntry.states`).
+@dataclass(frozen=True, kw_only=True)
+class StateEntry:
+    """A state in the plan of a view: what the view keeps of one grouping of a stream.
 
     Attributes:
         stream_name: the present name of the stream.
-        used: the streams in the view's text, as they were when the view was made.
-        named: the other relations that the text names.
-        active: true if the view takes rows.
+        used: the streams in the view's text, as they were when the state began.
+        active: true if it takes rows.
         zone: the TimeZone on which its groups depend, '' if they depend on none.
-        followers: oids of views that would read it, had it not exchanged its contents with another
-            view; they are dropped with it.
-        objects: as of a SourceText.
-        root: the query of the text as the view understands it; all states of a view have one.
-        columns: the (oid, attnum) that the text names, of the relations in the text.
     """
 
-    description: RelationDescription
     stream_name: str
     view: ContinuousView
     used: tuple[UsedRelation, ...]
-    root: Relation = field(compare=False)
-    columns: frozenset[tuple[int, int]]
-    named: frozenset[str] = frozenset()
     active: bool = True
     zone: str = ""
-    followers: frozenset[int] = frozenset()
-    objects: tuple[tuple[str, int], ...] = ()
 
     @property
     def plan(self) -> Plan:
         """The pipelines up to its rows."""
         return self.view.plan
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViewEntry(StateEntry):
+    """A continuous view that is a state: no query stands above the rows of its stream pipeline.
+
+    Attributes:
+        root: the query of the text as the view understands it.
+        columns: the (oid, attnum) that the text names, of the relations in the text.
+        named: the relations that the text names besides streams.
+        followers: oids of views that would read it, had it not exchanged its contents with another
+            view; they are dropped with it.
+        objects: as of a SourceText.
+    """
+
+    description: RelationDescription
+    root: Relation = field(compare=False)
+    columns: frozenset[tuple[int, int]]
+    named: frozenset[str] = frozenset()
+    followers: frozenset[int] = frozenset()
+    objects: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -173,12 +180,6 @@ class SequenceEntry:
     identity: bool = False
 
 
-def sequence_row(entry: SequenceEntry) -> pa.Table:
-    """Return the row of SELECT FROM a sequence: last_value, log_cnt, is_called."""
-    counter = entry.counter
-    return pa.table({"last_value": [counter.last], "log_cnt": [counter.ahead], "is_called": [counter.called]})
-
-
 @dataclass(frozen=True)
 class UsedRelation:
     """A relation as it was when a view over it was made.
@@ -203,8 +204,9 @@ class QueryViewEntry:
         used: the relations that it reads directly.
         columns: as of a ViewEntry.
         states: what it keeps of each grouping of a stream in its text, in the order of
-            `views.plan.first_groupings`. Its query scans each by the name in the description of the
-            state, which no client can write. An ordinary view has none.
+            `views.plan.first_groupings`. Its query scans each by the name of its rows, which no
+            client can write. An ordinary view has none.
+        root, named: as of a ViewEntry, of a view with states.
         followers: as of a ViewEntry.
     """
 
@@ -212,14 +214,16 @@ class QueryViewEntry:
     source: SourceText
     used: tuple[UsedRelation, ...]
     columns: frozenset[tuple[int, int]]
-    states: tuple[ViewEntry, ...] = ()
+    states: tuple[StateEntry, ...] = ()
+    root: Relation | None = field(default=None, compare=False)
+    named: frozenset[str] = frozenset()
     followers: frozenset[int] = frozenset()
 
     @cached_property
     def plan(self) -> Plan:
         """The pipelines of its states and above them; a view over streams has it."""
         assert self.description.query is not None, self.description.name
-        names = [state.description.name for state in self.states]
+        names = [state.view.name for state in self.states]
         return over([state.plan for state in self.states], names, self.description.query.root)
 
 
@@ -335,19 +339,19 @@ class CatalogImage:
         return self.entries.keys()
 
     @cached_property
-    def states(self) -> tuple[ViewEntry, ...]:
+    def states(self) -> tuple[StateEntry, ...]:
         """The states of all views, in order of creation; a continuous view of one stream is its
         own state.
         """
         return tuple(state for entry in self.entries.values() for state in states_of(entry))
 
-    def state(self, name: str) -> ViewEntry | None:
+    def state(self, name: str) -> StateEntry | None:
         """Return the state that a query scans by this name, or None."""
         return self._states_by_name.get(name)
 
     @cached_property
-    def _states_by_name(self) -> dict[str, ViewEntry]:
-        return {state.description.name: state for state in self.states}
+    def _states_by_name(self) -> dict[str, StateEntry]:
+        return {state.view.name: state for state in self.states}
 
     def with_stream_called(self, before: str, after: str) -> CatalogImage:
         """Return an image in which what is kept of a stream knows the stream's new name."""
@@ -473,7 +477,7 @@ class CatalogImage:
         return replace(self, entries=MappingProxyType(entries), version=self.version + 1)
 
 
-def states_of(entry: Entry) -> tuple[ViewEntry, ...]:
+def states_of(entry: Entry) -> tuple[StateEntry, ...]:
     """Return what a relation keeps of streams."""
     if isinstance(entry, ViewEntry):
         return (entry,)
@@ -485,9 +489,10 @@ def columns_named(entry: Entry) -> frozenset[tuple[int, int]]:
     return entry.columns if isinstance(entry, ViewEntry | QueryViewEntry) else frozenset()
 
 
-def in_states(entry: Entry, states: tuple[ViewEntry, ...]) -> Entry:
+def in_states(entry: Entry, states: tuple[StateEntry, ...]) -> Entry:
     """Return a view with other states in the places of its own."""
     if isinstance(entry, QueryViewEntry):
         return replace(entry, states=states)
     (state,) = states
+    assert isinstance(state, ViewEntry), state
     return state

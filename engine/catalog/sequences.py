@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from sql.errors import SqlError
 from sql.parse.statements.parts import SequenceOptions
@@ -175,3 +176,8 @@ def _advanced(definition: SequenceDefinition, value: int, count: int) -> tuple[i
     """Return the value up to `count` steps on, and how many steps were possible."""
     steps = min(count, _room(definition, value + definition.increment))
     return value + steps * definition.increment, steps
+
+
+def sequence_row(counter: SequenceCounter) -> pa.Table:
+    """Return the row of SELECT FROM a sequence: last_value, log_cnt, is_called."""
+    return pa.table({"last_value": [counter.last], "log_cnt": [counter.ahead], "is_called": [counter.called]})

@@ -20,6 +20,7 @@ from engine.catalog.image import (
     QueryViewEntry,
     SequenceEntry,
     SourceText,
+    StateEntry,
     StreamEntry,
     TableEntry,
     UsedRelation,
@@ -101,7 +102,8 @@ def plain_entry(entry: Entry) -> dict[str, object]:
         case StreamEntry():
             return {"kind": "stream", **head, **_stream(entry)}
         case ViewEntry():
-            return {"kind": "view", **entry.view.definition.to_dict(), **_state(entry)}
+            own = {"named": sorted(entry.named), "objects": entry.objects}
+            return {"kind": "view", **entry.view.definition.to_dict(), **_state(entry), **own}
         case TableEntry():
             return {"kind": "table", **head, **_table(entry)}
         case SequenceEntry():
@@ -132,16 +134,10 @@ def plain_entry(entry: Entry) -> dict[str, object]:
             }
 
 
-def _state(entry: ViewEntry) -> dict[str, object]:
+def _state(entry: StateEntry) -> dict[str, object]:
     """Return the stored form of a state of a view: what the view itself does not say."""
     used = [plain_used(one) for one in entry.used]
-    return {
-        **entry.view.identity.to_dict(),
-        "used": used,
-        "named": sorted(entry.named),
-        "active": entry.active,
-        "objects": entry.objects,
-    }
+    return {**entry.view.identity.to_dict(), "used": used, "active": entry.active}
 
 
 def view_form(relation: Mapping[str, Any], statement: CreateView) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from engine.catalog.image import (
     CatalogImage,
     QueryViewEntry,
     SourceText,
+    StateEntry,
     StreamEntry,
     UsedRelation,
     ViewEntry,
@@ -174,9 +175,9 @@ class ViewDraft:
         return (planned, None) if twin is None else (replace(planned, plan=plan), twin)
 
     def build(
-        self, engines: ViewEngines, heir_of: ContinuousView | None = None, others: Sequence[ViewEntry] = ()
-    ) -> ViewEntry:
-        """Return the entry of the new view: planned, split, its kernels compiled and durable.
+        self, engines: ViewEngines, heir_of: ContinuousView | None = None, others: Sequence[StateEntry] = ()
+    ) -> StateEntry:
+        """Return the entry of the new state: planned, split, its kernels compiled and durable.
 
         heir_of: the view whose state the new one goes on with. others: states that are not in the
         image yet. Raises what the split refuses, 53100 or 58030 when the kernels can't be written,
@@ -189,8 +190,8 @@ class ViewDraft:
             raise self._not_written(error) from None
         return entry
 
-    def restore(self, engines: ViewEngines, others: Sequence[ViewEntry]) -> ViewEntry:
-        """Return the entry of a stored view, without contents.
+    def restore(self, engines: ViewEngines, others: Sequence[StateEntry]) -> StateEntry:
+        """Return the entry of a stored state, without contents.
 
         Kernels that were compiled anew are not durable yet. others: as for `build`.
         """
@@ -221,8 +222,8 @@ class ViewDraft:
         return replace(self, bound=replace(self.bound, root=root), used=used)
 
     def _entry(
-        self, engines: ViewEngines, heir_of: ContinuousView | None, others: Sequence[ViewEntry], is_new: bool
-    ) -> ViewEntry:
+        self, engines: ViewEngines, heir_of: ContinuousView | None, others: Sequence[StateEntry], is_new: bool
+    ) -> StateEntry:
         definition, image, bound, used = self.definition, self.image, self.created, self.used
         if used is None:
             streams = (name for name in sorted(bound.named) if isinstance(image.entries.get(name), StreamEntry))
@@ -250,17 +251,21 @@ class ViewDraft:
         view.notices += zoned
         stream = None if own is None else image.by_oid(own.oid)
         assert stream is not None, definition.name
-        whole = self.whole or self.bound
-        return ViewEntry(
-            view.description,
-            stream.description.name,
-            view,
-            used,
-            whole.root,
-            whole.columns,
-            bound.named - {one.name for one in used},
+        state = StateEntry(
+            stream_name=stream.description.name,
+            view=view,
+            used=used,
             zone=definition.settings.time_zone if zoned else "",
-            objects=tuple(sorted(whole.objects)),
+        )
+        if self.whole is not None:
+            return state
+        return ViewEntry(
+            **vars(state),
+            description=view.description,
+            root=bound.root,
+            columns=bound.columns,
+            named=bound.named - {one.name for one in used},
+            objects=tuple(sorted(bound.objects)),
         )
 
     def _not_written(self, error: OSError) -> SqlError:
@@ -268,7 +273,7 @@ class ViewDraft:
 
 
 # Makes the entry of a state; the states of the same view before it are not in the image yet.
-BuildState = Callable[[ViewDraft, Sequence[ViewEntry]], ViewEntry]
+BuildState = Callable[[ViewDraft, Sequence[StateEntry]], StateEntry]
 
 
 @dataclass(frozen=True)
@@ -291,10 +296,11 @@ class Drafts:
         if self.over is None:
             for column in self.whole.root.schema:
                 require_column(column.name, column.type)
-        states: list[ViewEntry] = []
+        states: list[StateEntry] = []
         for draft in self.states:
             states.append(build(draft, states))
         if self.over is None:
+            assert isinstance(states[0], ViewEntry), states
             return states[0]
         states[0].view.notices += (*self.over.eager, *order_notices(self.over.root))
         oid = self.states[0].definition.oid
@@ -379,7 +385,7 @@ def zoned_text(node: Expression) -> str:
     return node.text if isinstance(node, Call) and node.text else expression_text(node)
 
 
-def alike(states: Iterable[ViewEntry], own: UsedRelation | None) -> list[ContinuousView]:
+def alike(states: Iterable[StateEntry], own: UsedRelation | None) -> list[ContinuousView]:
     """Return the continuous views over a stream that know the same columns of the stream."""
     if own is None:
         return []

@@ -20,6 +20,7 @@ from engine.catalog.image import (
     StreamEntry,
     TableEntry,
     ViewEntry,
+    states_of,
 )
 from engine.ddl.query_views import uses
 from sql.catalog.catalog import ColumnDescription, ConstraintDescription
@@ -133,8 +134,18 @@ def reads(entry: Entry, needed: Entry) -> bool:
     if isinstance(entry, ViewEntry):
         if isinstance(needed, StreamEntry):
             return entry.stream_name == name
-        return name in entry.named | entry.view.stream_tables | entry.view.upper_tables
+        return name in names_built_in(entry)
     return isinstance(entry, QueryViewEntry) and uses(entry, needed.description.oid)
+
+
+def names_built_in(entry: Entry) -> frozenset[str]:
+    """Return the names of the relations, besides streams, that the pipelines of a view over streams
+    know.
+    """
+    if not isinstance(entry, ViewEntry | QueryViewEntry):
+        return frozenset()
+    tables = (state.view.stream_tables | state.view.upper_tables for state in states_of(entry))
+    return entry.named.union(*tables)
 
 
 def followers_of(entry: Entry) -> frozenset[int]:

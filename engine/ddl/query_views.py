@@ -18,6 +18,7 @@ from engine.catalog.image import (
     QueryViewEntry,
     SequenceEntry,
     SourceText,
+    StateEntry,
     StreamEntry,
     TableEntry,
     UsedRelation,
@@ -122,7 +123,7 @@ def define_query_view(
     image: CatalogImage,
     settings: SessionSettings,
     oid: int,
-    states: tuple[ViewEntry, ...] = (),
+    states: tuple[StateEntry, ...] = (),
     over: Prepared | None = None,
 ) -> QueryViewEntry:
     """Return the entry of a new view.
@@ -182,13 +183,13 @@ def query_view(
     source: SourceText,
     used: tuple[UsedRelation, ...],
     oid: int,
-    states: tuple[ViewEntry, ...],
+    states: tuple[StateEntry, ...],
     over: Prepared | None,
 ) -> QueryViewEntry:
     """Return the entry of a view from its bound query, over its states if it has any."""
     root = bound.root
     if over is not None:
-        root = over.above([state.description.name for state in states])
+        root = over.above([state.view.name for state in states])
     root = _named(root, column_names)
     for column in root.schema:
         require_stored(column.name, column.type)
@@ -200,7 +201,11 @@ def query_view(
     )
     description = RelationDescription(name, "query", oid, columns, query=query)
     source = replace(source, objects=tuple(sorted(bound.objects)))
-    return QueryViewEntry(description, source, used, bound.columns, states)
+    entry = QueryViewEntry(description, source, used, bound.columns, states)
+    if not states:
+        return entry
+    streams = {one.name for state in states for one in state.used}
+    return replace(entry, root=bound.root, named=bound.named - streams)
 
 
 def carried_over(before: CatalogImage, image: CatalogImage, changed: Iterable[int]) -> CatalogImage:

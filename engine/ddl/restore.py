@@ -19,6 +19,7 @@ from engine.catalog.image import (
     QueryViewEntry,
     SequenceEntry,
     SourceText,
+    StateEntry,
     StreamEntry,
     TableData,
     TableEntry,
@@ -145,7 +146,7 @@ def _restored(
             return query_view(name, names, bound, source, used, oid, (), None)
         definition = ViewDefinition.from_dict(view_form(relation, statement))
         over = prepared_states(bound, definition.joins, len(plains))
-        states: list[ViewEntry] = []
+        states: list[StateEntry] = []
         for number, plain in enumerate(plains):
             identity = StateDefinition.from_dict(plain, definition, number)
             draft = state_draft(identity, bound, over, image)
@@ -191,14 +192,16 @@ def _restored_view(engines: Engines, image: CatalogImage, relation: dict[str, An
     def build() -> ViewEntry:
         identity = StateDefinition.from_dict(relation, ViewDefinition.from_dict(relation))
         draft = stored_draft(identity, statement, image, used, named, objects_of(relation, image))
-        return _state(engines, image, relation, draft, ())
+        entry = _state(engines, image, relation, draft, ())
+        assert isinstance(entry, ViewEntry), entry
+        return entry
 
     return restored_or_disabled(build, relation, image)
 
 
 def _state(
-    engines: Engines, image: CatalogImage, plain: dict[str, Any], draft: ViewDraft, others: Sequence[ViewEntry]
-) -> ViewEntry:
+    engines: Engines, image: CatalogImage, plain: dict[str, Any], draft: ViewDraft, others: Sequence[StateEntry]
+) -> StateEntry:
     """Return a continuous view, or a state of a view, from its stored form.
 
     others: states that are not in the image yet.

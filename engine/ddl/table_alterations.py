@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from engine.catalog.image import CatalogImage, SequenceEntry, TableEntry, states_of
+from engine.catalog.image import CatalogImage, SequenceEntry, TableEntry
 from engine.catalog.sequences import LIMITS
 from engine.ddl.alterations import Alteration
 from engine.ddl.definitions import require_free
 from engine.ddl.dependents import (
     Dependent,
     dependents_of,
+    names_built_in,
     owned_by,
-    reads,
     shown,
     used_by,
     views_using,
@@ -64,7 +64,7 @@ def refuse_in_use(image: CatalogImage, entry: TableEntry) -> None:
     as it is.
     """
     for view in image.entries.values():
-        if any(reads(state, entry) for state in states_of(view)):
+        if entry.description.name in names_built_in(view):
             name = view.description.name
             raise SqlError(
                 "0A000",

@@ -19,10 +19,12 @@ from engine.catalog.image import (
     CatalogImage,
     Entry,
     QueryViewEntry,
+    StateEntry,
     StreamEntry,
     TableEntry,
     ViewEntry,
     columns_named,
+    in_states,
     states_of,
 )
 from engine.ddl.dependents import SEVERAL, Dependent, refusal_of, shown, used_by, with_dependents
@@ -160,19 +162,20 @@ def _retyped(entry: Entry, present: Callable[[SqlType], SqlType]) -> Entry:
         case StreamEntry():
             return with_each_column(entry, lambda column: retyped(column, present))
         case ViewEntry():
-            return _view(entry, present)
+            changed = replace(entry, root=retyped(entry.root, present))
+            return in_states(changed, (_state(changed, present),))
         case QueryViewEntry():
-            states = tuple(_view(state, present) for state in entry.states)
-            return replace(entry, description=retyped(entry.description, present), states=states)
+            states = tuple(_state(state, present) for state in entry.states)
+            root = None if entry.root is None else retyped(entry.root, present)
+            return replace(entry, description=retyped(entry.description, present), states=states, root=root)
         case TableEntry():
             return replace(entry, description=retyped(entry.description, present))
     return entry
 
 
-def _view(entry: ViewEntry, present: Callable[[SqlType], SqlType]) -> ViewEntry:
+def _state(entry: StateEntry, present: Callable[[SqlType], SqlType]) -> StateEntry:
     view = entry.view
-    renamed = renamed_view(view, view.definition, retyped(view.schema, present))
-    return replace(with_view(entry, renamed), root=retyped(entry.root, present))
+    return with_view(entry, renamed_view(view, view.definition, retyped(view.schema, present)))
 
 
 def retyped_type(kind: SqlType, enum: EnumType) -> SqlType:
@@ -197,9 +200,9 @@ def _holds(entry: Entry, enum: EnumType, statement: AlterType) -> bool:
     for node in _trees(entry):
         if isinstance(node, Literal) and _is_of(enum, node.type) and _has_number(node.value, renamed):
             return True
-        if isinstance(entry, ViewEntry) and _has_labels(node, enum):
+        if states_of(entry) and _has_labels(node, enum):
             return True
-    return any(_holds(state, enum, statement) for state in states_of(entry) if state is not entry)
+    return False
 
 
 def _has_number(value: object, number: int | None) -> bool:
@@ -214,7 +217,7 @@ def _trees(entry: Entry) -> Iterator[Expression]:
     for item in (*defaults, *(one.condition for one in description.constraints)):
         if item is not None:
             yield from walk(item)
-    if isinstance(entry, ViewEntry):
+    if isinstance(entry, ViewEntry | QueryViewEntry) and entry.root is not None:
         yield from expressions_of(entry.root)
     elif description.query is not None:
         yield from expressions_of(description.query.root)

@@ -19,12 +19,13 @@ from engine.catalog.image import (
     DisabledViewEntry,
     Entry,
     QueryViewEntry,
+    StateEntry,
     ViewEntry,
     in_states,
     states_of,
 )
 from engine.ddl.definitions import require_free
-from engine.ddl.dependents import dependents_of
+from engine.ddl.dependents import dependents_of, names_built_in
 from engine.ddl.query_views import carried_over
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
@@ -165,12 +166,12 @@ def redefined(entry: View, change: Callable[[ViewDefinition], ViewDefinition]) -
     return changed
 
 
-def renamed_continuous(entry: ViewEntry, name: str, columns: list[str]) -> ViewEntry:
+def renamed_continuous(entry: ViewEntry, name: str, columns: list[str]) -> Entry:
     """Return the entry under another name, or with other names of its columns."""
     view = entry.view
     definition = replace(view.definition, name=name, column_names=tuple(columns))
     schema: Schema = tuple(replace(column, name=called) for column, called in zip(view.schema, columns, strict=True))
-    return with_view(entry, renamed_view(view, definition, schema))
+    return in_states(entry, (with_view(entry, renamed_view(view, definition, schema)),))
 
 
 def renamed_query(entry: QueryViewEntry, name: str, columns: list[str]) -> QueryViewEntry:
@@ -187,15 +188,17 @@ def renamed_query(entry: QueryViewEntry, name: str, columns: list[str]) -> Query
     return replace(entry, description=description, states=tuple(_told(state, name) for state in entry.states))
 
 
-def _told(state: ViewEntry, name: str) -> ViewEntry:
+def _told(state: StateEntry, name: str) -> StateEntry:
     """Return a state of a view that is called `name` now."""
     definition = replace(state.view.definition, name=name)
     return with_view(state, renamed_view(state.view, definition, state.view.schema))
 
 
-def with_view(entry: ViewEntry, view: ContinuousView) -> ViewEntry:
+def with_view(entry: StateEntry, view: ContinuousView) -> StateEntry:
     """Return the entry with another view in it."""
-    return replace(entry, view=view, description=view.description)
+    if isinstance(entry, ViewEntry):
+        return replace(entry, view=view, description=view.description)
+    return replace(entry, view=view)
 
 
 def refuse_built_in(image: CatalogImage, entry: View, action: str) -> None:
@@ -204,8 +207,7 @@ def refuse_built_in(image: CatalogImage, entry: View, action: str) -> None:
     """
     name = entry.description.name
     for other in image.entries.values():
-        is_built_in = any(name in state.named for state in states_of(other))
-        if is_built_in and entry.description.oid != other.description.oid:
+        if name in names_built_in(other) and entry.description.oid != other.description.oid:
             reader = other.description.name
             raise SqlError(
                 "0A000",
@@ -240,22 +242,22 @@ def change_view(function: str, name: str, image: CatalogImage) -> CatalogImage:
     return image.with_replaced(name, in_states(entry, changed))
 
 
-def emptied(entry: ViewEntry, oid: int) -> ViewEntry:
+def emptied(entry: StateEntry, oid: int) -> StateEntry:
     """Return the entry of a view that begins anew, with the oid of its new state."""
     return with_view(entry, emptied_view(entry.view, oid))
 
 
-def activated(entry: ViewEntry, _: int) -> ViewEntry:
+def activated(entry: StateEntry, _: int) -> StateEntry:
     """Return the entry of a view that takes new rows."""
     return replace(entry, active=True)
 
 
-def deactivated(entry: ViewEntry, _: int) -> ViewEntry:
+def deactivated(entry: StateEntry, _: int) -> StateEntry:
     """Return the entry of a view that stays as it is."""
     return replace(entry, active=False)
 
 
-CHANGES: dict[str, Callable[[ViewEntry, int], ViewEntry]] = {
+CHANGES: dict[str, Callable[[StateEntry, int], StateEntry]] = {
     "truncate_continuous_view": emptied,
     "activate": activated,
     "deactivate": deactivated,

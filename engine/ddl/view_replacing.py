@@ -12,7 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from engine.catalog.image import CatalogImage, QueryViewEntry, StreamEntry, UsedRelation, ViewEntry, states_of
+from engine.catalog.image import (
+    CatalogImage,
+    QueryViewEntry,
+    StateEntry,
+    StreamEntry,
+    UsedRelation,
+    ViewEntry,
+    states_of,
+)
 from engine.ddl.definitions import ViewDraft, ViewEngines, drafted
 from engine.ddl.dependents import dependents_of
 from engine.ddl.query_views import TODAY, bound_again, define_query_view, reads_stream, used_relation
@@ -126,7 +134,7 @@ class Replacing:
         drafts = drafted(self.statement, bound, self.image, self.settings, oid)
         return drafts.built(self.image, self.settings, self._state)
 
-    def _state(self, draft: ViewDraft, others: Sequence[ViewEntry]) -> ViewEntry:
+    def _state(self, draft: ViewDraft, others: Sequence[StateEntry]) -> StateEntry:
         """Return a state of the view, which goes on with a state that is left if it can."""
         reason = None
         for piece in () if self.statement.reset else tuple(self.left):
@@ -144,12 +152,12 @@ class Replacing:
         oid, self.next_oid = self.next_oid, self.next_oid + 1
         return self.new(replace(draft, identity=replace(draft.identity, oid=oid)), others)
 
-    def new(self, draft: ViewDraft, others: Sequence[ViewEntry]) -> ViewEntry:
+    def new(self, draft: ViewDraft, others: Sequence[StateEntry]) -> StateEntry:
         """Return the entry of a state that begins anew."""
         assert self.engines is not None
         return draft.build(self.engines, others=others)
 
-    def heir(self, draft: ViewDraft, piece: ViewEntry) -> ViewEntry:
+    def heir(self, draft: ViewDraft, piece: StateEntry) -> StateEntry:
         """Return the entry of a state that goes on with that of `piece`.
 
         Raises NotCoveredError.
@@ -157,7 +165,7 @@ class Replacing:
         assert self.engines is not None
         return draft.build(self.engines, piece.view)
 
-    def _heir(self, draft: ViewDraft, piece: ViewEntry, stream: StreamEntry) -> ViewEntry:
+    def _heir(self, draft: ViewDraft, piece: StateEntry, stream: StreamEntry) -> StateEntry:
         names = (name for name in sorted(draft.bound.named) if isinstance(self.image.entries.get(name), StreamEntry))
         used = tuple(
             columns_kept(piece, stream)
@@ -205,11 +213,11 @@ class Judged(Replacing):
         lost = "What the view has counted is lost (reset = true)"
         return [f"{text[:1].upper()}{text[1:]}. {detail}" for text, detail in self.notices] or [lost]
 
-    def new(self, draft: ViewDraft, others: Sequence[ViewEntry]) -> ViewEntry:
+    def new(self, draft: ViewDraft, others: Sequence[StateEntry]) -> StateEntry:
         """Return the entry in whose place it would be."""
         return self.left[0]
 
-    def heir(self, draft: ViewDraft, piece: ViewEntry) -> ViewEntry:
+    def heir(self, draft: ViewDraft, piece: StateEntry) -> StateEntry:
         """Return the entry that it would go on with. Raises NotCoveredError."""
         planned_over(draft.identity, draft.created, piece.view, is_new=True)
         return piece
@@ -228,7 +236,7 @@ def replacing_lines(
     return Judged(statement, entry, image, settings).lines(bound)
 
 
-def columns_kept(piece: ViewEntry, stream: StreamEntry) -> UsedRelation:
+def columns_kept(piece: StateEntry, stream: StreamEntry) -> UsedRelation:
     """Return the stream with the columns that a view's kernel knows, under their present names.
 
     Dropped columns have no name.

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
-from engine.catalog.image import QueryViewEntry, SequenceEntry, TableEntry, sequence_row, states_of
+from engine.catalog.image import QueryViewEntry, SequenceEntry, TableEntry, states_of
+from engine.catalog.sequences import sequence_row
 from engine.commit.transaction import Transaction
 from engine.commit.transactions import Transactions
 from engine.execution.outcome import Outcome, encode, row_description
@@ -266,7 +267,7 @@ class StatementReader:
             elif entry is None and schema_of(name) in SYSTEM_SCHEMAS:
                 inputs[name] = self.sequences.context().table(schema_of(name), name_of(name))
             elif isinstance(entry, SequenceEntry):
-                inputs[name] = sequence_row(entry)
+                inputs[name] = sequence_row(entry.counter)
             elif entry is None and name == stream_statistics.NAME:
                 inputs[name] = stream_statistics.stream_statistics(streams_among(frozenset(image.entries), image))
             elif entry is None and name == view_statistics.NAME:

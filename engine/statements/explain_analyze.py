@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import perf_counter
 
-from engine.catalog.image import CatalogImage, StreamEntry, ViewEntry
+from engine.catalog.image import CatalogImage, StateEntry, StreamEntry
 from engine.streams.view_statistics import shared_with
 from ringbuffer.memory.error_codes import RowError
 from views.explain.drawing import FINISH, STREAM, TAIL, UPPER
@@ -45,7 +45,7 @@ def facts_now(view: ContinuousView, image: CatalogImage) -> Facts:
 
 
 def facts_measured(
-    entry: ViewEntry, image: CatalogImage, versions_before: int, now_us: int, check_cancelled: Callable[[], None]
+    entry: StateEntry, image: CatalogImage, versions_before: int, now_us: int, check_cancelled: Callable[[], None]
 ) -> Facts:
     """Return the facts that are known once the query has run. Raises 57014.
 
@@ -75,7 +75,7 @@ def facts_measured(
 
 
 def ring_facts(
-    entry: ViewEntry, image: CatalogImage, now_us: int, check_cancelled: Callable[[], None]
+    entry: StateEntry, image: CatalogImage, now_us: int, check_cancelled: Callable[[], None]
 ) -> dict[str, object]:
     """Return how long the stream pipeline takes for the rows that are in the ring now."""
     stream = image.entries.get(entry.stream_name)

@@ -125,7 +125,7 @@ def explain(
     entries = [entry for name in sorted(bound.relations) if (entry := image.state(name)) is not None]
     facts = {entry.view: facts_now(entry.view, image) for entry in entries}
     if measured is not None:
-        facts |= {entry.view: measured.facts[entry.description.name] for entry in entries}
+        facts |= {entry.view: measured.facts[entry.view.name] for entry in entries}
     over, wholes = with_whole_views(with_now(bound, scanning), bound.relations, image)
     over = labelled(over, image)
     by_key = {} if measured is not None else point_facts(bound, image)

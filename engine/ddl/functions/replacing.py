@@ -15,6 +15,7 @@ from engine.catalog.image import (
     Entry,
     QueryViewEntry,
     SourceText,
+    StateEntry,
     StreamEntry,
     TableEntry,
     ViewEntry,
@@ -44,9 +45,11 @@ def give_way(known: FunctionDescription, function: FunctionDescription, work: Ta
     for entry in tuple(work.image.entries.values()):
         if function.oid not in objects_named(entry):
             continue
-        entry = knowing_today(entry, work.image)
+        known_then, entry = entry, knowing_today(entry, work.image)
         try:
-            if any(root_of(state, before) != root_of(state, work.image) for state in states_of(entry)):
+            if any(
+                root_of(known_then, one, before) != root_of(known_then, one, work.image) for one in states_of(entry)
+            ):
                 raise another_meaning(entry, function)
             if isinstance(entry, TableEntry):
                 work.image = work.image.with_replaced(entry.description.name, bound_description(entry, work.image))
@@ -103,8 +106,10 @@ def another_meaning(entry: Entry, function: FunctionDescription) -> SqlError:
     return SqlError("0A000", message, hint=hint)
 
 
-def root_of(entry: ViewEntry, image: CatalogImage) -> Relation:
-    """Return the query of a continuous view as it is bound to an image."""
-    definition = entry.view.definition
-    then = StreamsAsThen(image, entry.objects, entry.used, entry.named)
+def root_of(entry: Entry, state: StateEntry, image: CatalogImage) -> Relation:
+    """Return the query of a view over streams as it is bound to an image for one of its states."""
+    assert isinstance(entry, ViewEntry | QueryViewEntry), entry
+    objects = entry.objects if isinstance(entry, ViewEntry) else entry.source.objects
+    definition = state.view.definition
+    then = StreamsAsThen(image, objects, state.used, entry.named)
     return bind_query(statement_of(definition.text).query, then, definition.settings).root
