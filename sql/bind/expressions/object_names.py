@@ -15,7 +15,7 @@ from sql.catalog.catalog import Catalog, KnowsSystem, SessionSettings, name_in_t
 from sql.errors import not_supported
 from sql.functions.catalog import BY_CANONICAL, NAME_FORMS, is_text
 from sql.tree.expressions import Call, Case, Cast, Expression, Literal
-from sql.types.datatypes import INT4, OIDS_OF_NAMES, TEXT, VECTORS, SqlType, array_of, record_type
+from sql.types.datatypes import INT4, OIDS_OF_NAMES, TEXT, VECTORS, SqlType, array_of, by_oid, record_type
 from sql.types.records import RecordType
 from sql.values.array_text import array_elements
 
@@ -69,13 +69,20 @@ def _system(catalog: Catalog | None, kind: SqlType, position: int | None) -> Kno
 def to_texts(value: Expression, context: BindContext, position: int | None) -> Expression:
     """Return oids as the texts by which their type shows them: a text, or an array of texts."""
     kind = value.type
-    # A definition shows the names of the day on which it is read.
-    if isinstance(value, Literal) and isinstance(value.value, int) and not context.settings.is_shared:
+    if isinstance(value, Literal) and isinstance(value.value, int) and keeps_name(value, context):
         shown = _system(context.catalog, kind, position).object_name(kind.family, value.value, context.settings)
         return Literal(shown, TEXT, value.position)
     form = NAME_FORMS[f"{scalar(kind).family} out{'s' if kind.is_array else ''}"]
     context.stable = True
     return Call(form.canonical, (value,), array_of(TEXT) if kind.is_array else TEXT, position, "")
+
+
+def keeps_name(value: Literal, context: BindContext) -> bool:
+    """Tell whether an oid has the name of now whenever a statement or definition is run: a
+    definition shows the names of the day on which it is read.
+    """
+    is_built_in = value.type.family == "regtype" and isinstance(value.value, int) and by_oid(value.value) is not None
+    return is_built_in or not context.settings.is_shared
 
 
 def from_texts(value: Expression, target: SqlType, context: BindContext, position: int | None) -> Expression:

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 from sql.catalog.catalog import KnowsSchemas, SessionSettings
 from sql.catalog.schemas import SYSTEM, meant_schema
 from sql.errors import SqlError, not_supported
-from sql.names.relation_keys import name_of, quoted
 from sql.parse.syntax import Constant, FunctionCall
 from sql.settings.settings import default_value
 from sql.settings.table import PRIVATE, private
 from sql.settings.version import VERSION_TEXT
 from sql.tree.expressions import Expression, Literal
-from sql.types.casts import plain_name
-from sql.types.datatypes import BOOL, INT4, NAME, TEXT
+from sql.types.datatypes import BOOL, INT4, NAME, TEXT, SqlType
 
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
@@ -77,14 +75,11 @@ def current_schema(binder: Binder) -> str | None:
 
 
 def type_of(binder: Binder, node: FunctionCall) -> Expression:
-    """Return the name of the argument's type, as text (PostgreSQL returns a regtype)."""
+    """Return the argument's type as a regtype."""
     if len(node.arguments) != 1:
         raise SqlError("42883", "function pg_typeof() does not exist", node.position)
     operand = binder.bind(node.arguments[0])
-    text, enum = plain_name(operand.type), operand.type.enum
-    if enum is not None and binder.context.own_type(name_of(enum.name)) == enum:
-        text = text.replace(enum.shown, quoted(name_of(enum.name)))
-    return Literal(text, TEXT, node.position)
+    return Literal(operand.type.oid, SqlType("regtype"), node.position)
 
 
 def current_setting(binder: Binder, node: FunctionCall) -> Expression:
