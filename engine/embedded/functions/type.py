@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 
 from engine.embedded.arrow_numerics import one_array
 from engine.embedded.error_mark import marked
-from engine.embedded.functions.jsonb_keys import jsonb_key
 from ringbuffer.decode.json_texts import jsonb_texts
 from sql.errors import SqlError
 from sql.times import interval_values
@@ -293,7 +292,6 @@ TYPE_SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("bytea_from_text", [_TEXT], "BLOB", reader(BYTEA)),
     ("jsonb_bool", [_TEXT], "BOOLEAN", jsonb_bool),
     ("jsonb_number", [_TEXT, _TEXT], NUMERIC_TYPE, jsonb_number),
-    ("jsonb_key", [_TEXT], "BLOB", jsonb_key),
     ("json_quoted", [_TEXT], _TEXT, string_text),
     ("json_number", [_TEXT], _TEXT, json_number),
     ("json_time", [_TEXT], _TEXT, json_time),

@@ -62,3 +62,15 @@ DROP VIEW mm1, mm2, k1, k3, k4, k6, k7, d1, d2, f1, j_b, l_nu, j_iv, l_ba, j_jb,
 DROP TABLE same;
 DROP FOREIGN TABLE wide;
 DROP TYPE mood;
+CREATE FOREIGN TABLE documents (k int, t text, j jsonb) SERVER stream;
+CREATE VIEW least_documents AS SELECT DISTINCT ON (k) k, j, t FROM documents ORDER BY k, j;
+CREATE VIEW greatest_documents AS SELECT DISTINCT ON (k) k, t, j FROM documents ORDER BY k, j DESC NULLS LAST, t;
+CREATE VIEW parts_of_documents AS SELECT k, t FROM (SELECT k, t, row_number() OVER (PARTITION BY k ORDER BY j -> 'a' DESC, t) AS r FROM documents) d WHERE r = 1;
+INSERT INTO documents VALUES (1, 'a', '{"a": 1}'), (1, 'b', '[]'), (1, 'c', '"x"'), (1, 'd', '{"a": 10, "b": 2}'), (2, 'a', '3'), (2, 'b', '12.50'), (2, 'c', NULL), (3, 'a', NULL);
+INSERT INTO documents VALUES (1, 'e', 'null');
+INSERT INTO documents VALUES (3, 'b', '[[], 1]'), (2, 'd', '-5e3'), (2, 'e', 'false');
+SELECT * FROM least_documents ORDER BY k;
+SELECT * FROM greatest_documents ORDER BY k;
+SELECT * FROM parts_of_documents ORDER BY k;
+DROP VIEW least_documents, greatest_documents, parts_of_documents;
+DROP FOREIGN TABLE documents;

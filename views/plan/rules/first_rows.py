@@ -14,7 +14,7 @@ from dataclasses import replace
 from sql.tree.expressions import AggregateCall, Call, Column, Expression, Literal, SortKey, WindowCall
 from sql.tree.relations import Aggregate, Filter, Project, Relation, Window
 from sql.tree.walks import map_expression
-from sql.types.datatypes import BOOL, INT8
+from sql.types.datatypes import BOOL, BYTEA, INT8
 from views.model.nodes import FIRST
 from views.model.properties import is_ungrouped
 from views.model.trees import TURNED, columns_of, taken_apart
@@ -108,11 +108,17 @@ def _firsts_of_all(sides: Sequence[Relation], window: Window, columns: Sequence[
 
 
 def deciding_keys(order: Sequence[SortKey], keys: Sequence[Expression]) -> tuple[SortKey, ...]:
-    """Return the sort keys that rows of one group can differ in, each once."""
+    """Return the sort keys that rows of one group can differ in, each once.
+
+    Kernels know no order of jsonb, but that of the bytes which stand for it.
+    """
     kept: dict[Expression, SortKey] = {}
     for key in order:
-        if key.expression not in keys:
-            kept.setdefault(key.expression, key)
+        if key.expression in keys:
+            continue
+        by_bytes = key.expression.type.family == "jsonb"
+        value = Call("jsonb_order", (key.expression,), BYTEA) if by_bytes else key.expression
+        kept.setdefault(value, replace(key, expression=value))
     return tuple(kept.values())
 
 
