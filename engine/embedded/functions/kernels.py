@@ -30,7 +30,7 @@ _NUMBER = ("number",)
 
 
 def reading(kind: SqlType) -> Callable[..., Any]:
-    """Return the input function of a type, for its errors and for forms that kernels do not read."""
+    """Return the input function of a type, for its errors and what kernels do not read."""
     return lambda text, zone="UTC": input_value(text, kind, zone)
 
 
