@@ -7,7 +7,7 @@ may do nothing. Must not know messages.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 from engine.catalog.image import CatalogImage
 from engine.catalog.per_image import PerImage
@@ -18,6 +18,7 @@ from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError
 from sql.names.relation_keys import is_temporary
 from sql.settings.settings import Settings
+from sql.tree.relations import BoundQuery
 
 # No role has this oid: neither a dropped role, nor PUBLIC, which has everybody as its member.
 NOBODY = (1 << 32) - 1
@@ -45,8 +46,9 @@ class Identity:
         self._became: dict[tuple[str, str], int] = {}
         # The role of the last look.
         self._looked: PerImage[int] = PerImage()
-        # The streams that the session may insert into, under privileges and settings.
-        self._allowed: PerImage[tuple[Privileges, Roles, SessionSettings, set[str]]] = PerImage()
+        # The streams that the session may insert into, and the reads that it may do, under
+        # privileges and settings.
+        self._allowed: PerImage[tuple[Privileges, Roles, SessionSettings, set[Hashable]]] = PerImage()
         settings.check_identity = self._check_change
         settings.let_in(current_image().roles.is_superuser(login))
 
@@ -112,19 +114,36 @@ class Identity:
 
     def may_insert(self, name: str, image: CatalogImage) -> bool:
         """Tell whether a row may go into a stream. Cheap: asked for each row."""
-        captured = self._settings.captured()
-        under = self._current_image()
-        found = self._allowed.find(image)
-        rights = under.privileges, under.roles
-        if found is None or found[0] is not rights[0] or found[1] is not rights[1] or found[2] is not captured:
-            found = self._allowed.keep(image, (*rights, captured, set()))
-        allowed = found[3]
+        allowed = self._allowed_now(image)
         if name in allowed:
             return True
         if name in image.held_up or (not self.bypasses() and not self._may_insert(name, image)):
             return False
         allowed.add(name)
         return True
+
+    def may_run(self, bound: BoundQuery, image: CatalogImage) -> bool:
+        """Tell whether a query may run that locks nothing and calls no function. Cheap, too."""
+        allowed = self._allowed_now(image)
+        read = bound.named, bound.functions_below
+        if read in allowed:
+            return True
+        try:
+            self.require(image, bound)
+        except SqlError:
+            return False
+        allowed.add(read)
+        return True
+
+    def _allowed_now(self, image: CatalogImage) -> set[Hashable]:
+        """Return what was allowed before under the rights and settings of this moment."""
+        captured = self._settings.captured()
+        under = self._current_image()
+        found = self._allowed.find(image)
+        rights = under.privileges, under.roles
+        if found is None or found[0] is not rights[0] or found[1] is not rights[1] or found[2] is not captured:
+            found = self._allowed.keep(image, (*rights, captured, set()))
+        return found[3]
 
     def may(self, oid: int, letters: str) -> bool:
         """Tell whether the session has one of some privileges on a relation."""

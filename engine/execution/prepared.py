@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.catalog.image import CatalogImage
 from engine.catalog.per_image import PerImage
@@ -66,6 +66,7 @@ class Prepared:
         shown_text, made_us: the text and the time that pg_prepared_statements and pg_cursors show.
         bound_to: the settings that `bound` is right for, by its catalog.
         kept_bytes: about how many bytes the statement takes under a name.
+        keyed_reads: how it is read by key, by result formats.
     """
 
     statement: Statement
@@ -76,6 +77,7 @@ class Prepared:
     bound_to: PerImage[object] = field(default_factory=PerImage)
     was_bound: bool = False
     insert_row: PerImage[ParameterRow | LiteralRows | None] = field(default_factory=PerImage)
+    keyed_reads: PerImage[dict[tuple[int, ...], Any]] = field(default_factory=PerImage)
     from_sql: bool = False
     shown_text: str = ""
     made_us: int = 0
@@ -103,6 +105,7 @@ class Prepared:
             return
         captured = settings.captured()
         self.insert_row.forget()
+        self.keyed_reads.forget()
         if not self.is_parsed:
             (self.statement,) = (one for one in parse(self.text) if not isinstance(one, Empty))
         before = self.schema, self.bound, self.parameter_types

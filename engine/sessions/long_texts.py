@@ -65,7 +65,9 @@ def done_at_once(session: Session, text: str, image: CatalogImage) -> bytes | No
     if not is_plain(session, text):
         return None
     count = session.staged.stage_text(text, image) if len(text) <= LITERALS_AT_ONCE_MAX else None
-    return session.kept_reads.find_text(text, image) if count is None else inserted(count)
+    if count is not None:
+        return inserted(count)
+    return session.reads.find_text(text, image)
 
 
 async def staged(session: Session, text: str) -> bytes | None:

@@ -151,7 +151,12 @@ class RowInserts:
         """
         if not self._is_free:
             return False
-        return self._answer_query(data) if data[0] == QUERY else self._answer_bind(data)
+        reads = self._session.reads
+        if data[0] == QUERY:
+            reply = self._answer_query(data)
+        else:
+            reply = False if reads.is_like_last(data) else self._answer_bind(data)
+        return reads.answer(data) if reply is False else reply
 
     @property
     def _is_free(self) -> bool:

@@ -29,7 +29,7 @@ from engine.sessions.backend import SessionBackend
 from engine.sessions.cancelling import Cancelling
 from engine.sessions.copy_exchange import CopyExchange
 from engine.sessions.inbox import SessionInbox
-from engine.sessions.kept_reads import KeptReads
+from engine.sessions.reads_at_once import ReadsAtOnce
 from engine.sessions.results import send_rows
 from engine.sessions.row_inserts import RowInserts
 from engine.sessions.runner import StatementRunner
@@ -92,10 +92,10 @@ class Session:
         self.sequences = SequenceSession(backend=self.backend, may=self.identity.may, settings=settings.captured)
         self.timeout = StatementTimeout(loop, settings, self.cancel)
         self.idle = IdleTimeout(self, loop)
-        self.kept_reads = KeptReads(self)
         self._copy = CopyExchange(self)
         self.names = Names(self.server.config.session_memory_bytes)
         self.staged = StagedInserts(self)
+        self.reads = ReadsAtOnce(self, self.names.statements)
         self.packets = RowInserts(self, self.names.statements)
         self.inbox = SessionInbox(self)
         self._remaining: deque[Statement] = deque()
@@ -346,8 +346,8 @@ class Session:
             return self._execute_slow(portal, message.row_limit)
         if portal.outcome is None:
             image = self.runner.image()
-            kept = self.kept_reads.find_portal(portal, message.row_limit, image) if portal.row is None else None
-            reply = kept or long_texts.staged_at_once(self, portal, image)
+            read = self.reads.find_portal(portal, message.row_limit, image) if portal.row is None else None
+            reply = read or long_texts.staged_at_once(self, portal, image)
             if reply is not None:
                 self.connection.write(reply)
                 return None

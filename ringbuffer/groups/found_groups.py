@@ -50,8 +50,8 @@ def merge_found(found: GroupTable, keys: GroupTable, source: GroupTable, program
     keys: its groups are the keys; it may have other words of states. found: has the layout of
     `source`. keys_only: long texts of the source are those of its keys.
     """
-    count = keys.groups_count
-    if not count or not source.groups_count:
+    count = int(keys.control[ROWS_COUNT])
+    if not count:
         return
     long_texts = int((keys if keys_only else source).control[HEAP_USED])
     if long_texts:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ringbuffer.groups.found_groups import merge_found
-from ringbuffer.groups.hash_table import ROWS_IN, ROWS_PASSED, ROWS_SKIPPED, GroupTable
+from ringbuffer.groups.hash_table import ROWS_COUNT, ROWS_IN, ROWS_PASSED, ROWS_SKIPPED, GroupTable
 from ringbuffer.groups.known_groups import StateSize, size_of, size_of_new
 from ringbuffer.pages.pages import Page
 from views.upkeep.commit_buffers import CommitBuffer
@@ -137,20 +137,20 @@ class GroupState:
                 self.merged.merge(table)
                 self.taken.remove(table)
 
-    def find(self, keys: GroupTable) -> GroupTable | None:
-        """Return the groups with the keys of a table, as they are now; None while others merge or
-        export.
+    def find(self, keys: GroupTable, found: GroupTable) -> bool:
+        """Add the groups with the keys of a table to `found`, as they are now; False: others merge
+        or export.
 
         The caller holds the commit lock.
         """
         if not self.refresh_lock.acquire(blocking=False):
-            return None
+            return False
         try:
-            found = GroupTable(self.merged.layout)
             waiting = [one for buffer in self.buffers[::-1] for one in buffer.seen()]
             for table in (*self.merged.with_keys(keys), *self.taken, *waiting):
-                merge_found(found, keys, table, self.buffer.program, self.keys_only)
-            return found
+                if table.control[ROWS_COUNT]:
+                    merge_found(found, keys, table, self.buffer.program, self.keys_only)
+            return True
         finally:
             self.refresh_lock.release()
 

@@ -8,21 +8,24 @@ while another lock is held.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
-from ringbuffer.groups.hash_table import GroupTable
+from ringbuffer.groups.hash_table import HEAP_USED, ROWS_COUNT, GroupTable
 from ringbuffer.memory.arrow import morsel_from_arrow
-from ringbuffer.memory.columns import Morsel
+from ringbuffer.memory.columns import INLINE_BYTES_MAX, Morsel, empty_column
 from sql.tree.expressions import Column
 from sql.tree.relations import OutputColumn, Schema
 from sql.types.datatypes import SqlType
+from views.codegen.values import INTEGERS, TEXTS
 from views.model.arrow_schema import stored_layout
 from views.model.nodes import StreamPipeline
 from views.model.plan import Plan
+from views.upkeep.export.one_group import Field, UnreadableError, field
 from views.upkeep.kernels import KernelTools
 from views.upkeep.program import StreamProgram
 from views.upkeep.view import ContinuousView
@@ -31,6 +34,8 @@ from views.upkeep.view import ContinuousView
 NAME = "keys"
 # How long a reader waits for a merge before it asks whether it was cancelled.
 MERGE_WAIT_S = 0.05
+# The long texts of a key that is set without Arrow.
+KEY_BYTES_MAX = 1024
 
 
 @dataclass(frozen=True)
@@ -98,6 +103,86 @@ class KeyProgram:
         return table
 
 
+class QuickRead:
+    """A read of one group after the other, on one thread, without Arrow.
+
+    Arguments:
+        items: the columns of the view that are read.
+        formats: of their fields, 0 text, 1 binary.
+    """
+
+    def __init__(self, view: ContinuousView, program: KeyProgram, items: Sequence[int], formats: Sequence[int]) -> None:
+        """Raises UnreadableError where keys or results need the general way."""
+        plan = view.plan
+        if plan.finish.predicates or not all(is_quick(column.type) for column in program.schema):
+            raise UnreadableError
+        self._view = view
+        self._fields: list[Field] = []
+        for place, format_code in zip(items, formats, strict=True):
+            _, item = plan.finish.items[place]
+            made = field(view.state.program.grouping, item.index, format_code) if isinstance(item, Column) else None
+            if made is None:
+                raise UnreadableError
+            self._fields.append(made)
+        data = tuple(empty_column(column.physical, 1) for column in program.layout)
+        nulls = tuple(np.zeros(1, dtype=np.uint8) for _ in data)
+        self._key = Morsel(1, data, nulls, np.zeros(KEY_BYTES_MAX, dtype=np.uint8))
+        self._keys, self._found = program.program.new_table(), GroupTable(view.state.groups.merged.layout)
+        fold = program.program.fold_of_row(self._key)
+        if fold is None:
+            raise UnreadableError
+        self._fold = fold
+
+    def fields(self, key: Sequence[int | bytes], commit_lock: threading.Lock) -> list[bytes | None] | None:
+        """Return the fields of the group with a key, after the last commit; None: there is none.
+
+        Raises UnreadableError while others merge or export, and where the group can't be read so.
+        """
+        self._set_key(key)
+        view, found = self._view, self._found
+        words_count = found.layout.row_words
+        empty(found)
+        found.rows[:words_count] = 0
+        with commit_lock:
+            is_read = view.state.groups.find(self._keys, found)
+            view.upkeep.point_reads += is_read
+        if not is_read:
+            raise UnreadableError
+        if not found.control[ROWS_COUNT]:
+            return None
+        words = found.rows[:words_count].tolist()
+        return [made(words, found) for made in self._fields]
+
+    def _set_key(self, key: Sequence[int | bytes]) -> None:
+        used = 0
+        for value, words in zip(key, self._key.data, strict=True):
+            if isinstance(value, int):
+                words[0] = value
+                continue
+            length = len(value)
+            if length <= INLINE_BYTES_MAX:
+                words[0] = np.frombuffer(length.to_bytes(4, "little") + value.ljust(INLINE_BYTES_MAX, b"\0"), np.int64)
+                continue
+            if used + length > KEY_BYTES_MAX:
+                raise UnreadableError
+            words[0] = length | int.from_bytes(value[:4], "little", signed=True) << 32, used
+            self._key.heap[used : used + length] = np.frombuffer(value, np.uint8)
+            used += length
+        empty(self._keys)
+        self._fold(self._keys, 0)
+
+
+def empty(table: GroupTable) -> None:
+    """Forget the groups of a table whose rows are written anew as a whole."""
+    table.control[ROWS_COUNT] = table.control[HEAP_USED] = 0
+    table.slots.fill(0)
+
+
+def is_quick(kind: SqlType) -> bool:
+    """Tell whether keys of a type are set without Arrow."""
+    return kind.family in INTEGERS or kind.family in TEXTS
+
+
 def found_rows(
     view: ContinuousView,
     keys: GroupTable,
@@ -112,10 +197,11 @@ def found_rows(
     """
     state = view.state
     while True:
+        found = GroupTable(state.groups.merged.layout)
         with commit_lock:
-            found = state.groups.find(keys)
-            view.upkeep.point_reads += found is not None
-        if found is not None:
+            is_read = state.groups.find(keys, found)
+            view.upkeep.point_reads += is_read
+        if is_read:
             return state.rows_of(found, now_us).rename_columns([column.name for column in view.schema])
         if check_cancelled is None:
             return None

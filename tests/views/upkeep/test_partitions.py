@@ -146,8 +146,8 @@ def test_groups_are_found_by_their_keys(tmp_path: Path, monkeypatch: pytest.Monk
     state.apply(stream_morsel(rows_with(100, t=lambda number: f"{LONG}{number + 250}")), 0)
     keys = state.program.new_table()
     state.program.fold(stream_morsel(rows_with(5, t=lambda number: f"{LONG}{number * 70}")), keys, 0)
-    found = state.groups.find(keys)
-    assert found is not None
+    found = state.program.new_table()
+    assert state.groups.find(keys, found)
     rows = python_rows(state.rows_of(found, 0), state.plan.finish.output)
     assert {key.removeprefix(LONG): count for key, count, _ in rows} == {"0": 1, "70": 1, "140": 1, "210": 1, "280": 2}
 

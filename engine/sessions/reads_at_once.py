@@ -1,0 +1,341 @@
+"""Reads that are answered at once on the event loop: repeated ones, from encoded answers that still
+hold, and those of a view's groups by key.
+
+Enters: whole reads of the socket, portals, texts. Leaves: the reply; None or False when nothing was
+done, and the general way takes it, which also knows all errors. Must not know sockets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.catalog.per_image import PerImage
+from engine.execution.outcome import expand, row_description
+from engine.execution.prepared import Portal, Prepared
+from engine.execution.reading import answer_key
+from engine.execution.shapes import Shapes
+from engine.scans.point_reads import INTEGERS, PointRead, is_possible, point_read
+from sql.catalog.catalog import SessionSettings
+from sql.errors import SqlError
+from sql.parse.statements.select import Select
+from sql.tree.expressions import Literal, Parameter
+from sql.tree.relations import BoundQuery
+from sql.types.datatypes import SqlType
+from sql.wire import writer
+from sql.wire.messages import Bind
+from sql.wire.reader import read_bind
+from views.upkeep.export.one_group import BINARY_FORMAT, INTEGER_BYTES, UnreadableError
+from views.upkeep.point_reads import QuickRead
+
+if TYPE_CHECKING:
+    from engine.catalog.image import CatalogImage
+    from engine.sessions.session import Session
+
+# What may stand after a statement and is no part of its text.
+AFTER = "; \t\r\n\f"
+QUERY = ord("Q")
+HEAD_OFFSET = 5
+DESCRIBE = b"D\0\0\0\x06P\0"
+EXECUTE_ALL_SYNC = b"E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04"
+IDLE = writer.READY_FOR_QUERY["I"]
+ONE_ROW, NO_ROW = writer.command_complete("SELECT 1"), writer.command_complete("SELECT 0")
+INTEGER = re.compile(rb"-?[0-9]{1,19}")
+
+
+@dataclass(frozen=True, eq=False)
+class KnownRead:
+    """A prepared read by key, for one choice of result formats.
+
+    Attributes:
+        sought: for each key its type and the parameter or constant that it is equal to.
+        description: RowDescription.
+    """
+
+    bound: BoundQuery
+    sought: tuple[tuple[SqlType, Parameter | Literal], ...]
+    quick: QuickRead
+    description: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPacket:
+    """A packet that was taken apart: the next one of its statement needs comparisons alone.
+
+    Attributes:
+        head: the bytes from the name of the portal to before the values.
+        tail: the bytes after the values, of which `bind_bytes` are Bind's.
+        formats: of the parameters.
+        captured: the settings.
+        reply: what goes before the rows.
+    """
+
+    head: bytes
+    tail: bytes
+    bind_bytes: int
+    name: str
+    prepared: Prepared
+    known: KnownRead
+    formats: tuple[int, ...]
+    captured: SessionSettings
+    reply: bytes
+
+
+class ReadsAtOnce:
+    """The reads of one session that are answered at once."""
+
+    def __init__(self, session: Session, statements: dict[str, Prepared]) -> None:
+        self._session = session
+        self._server = session.server
+        self._statements = statements
+        self._shapes = Shapes(session.settings)
+        self._packet: PerImage[ReadPacket] = PerImage()
+
+    def is_like_last(self, data: bytes) -> bool:
+        """Tell whether a packet begins as the last one that was a read. Cheap."""
+        packet = self._packet.find(self._server.catalog.image)
+        return packet is not None and data.startswith(packet.head, HEAD_OFFSET)
+
+    def answer(self, data: bytes) -> bytes | bool:
+        """Do a whole read of the socket, if it is one read by key; see PacketsProtocol."""
+        session = self._session
+        if session.block.open is not None or session.idle.is_running:
+            return False
+        is_query = data[0] == QUERY
+        reply = self._answer_query(data) if is_query else self._answer_bind(data)
+        if reply is None:
+            return False
+        if is_query:
+            session.names.drop_unnamed()
+        session.names.end_transaction(committed=True)
+        session.settings.commit()
+        changed = session.settings.changed_reports()
+        told = b"".join(writer.parameter_status(name, value) for name, value in changed)
+        return reply + told + session.inbox.take() + IDLE
+
+    def find_portal(self, portal: Portal, row_limit: int, image: CatalogImage) -> bytes | None:
+        """Return the reply to an Execute."""
+        prepared, session = portal.prepared, self._session
+        if row_limit or not prepared.text or session.connection.encoding.converts:
+            return None
+        if prepared.parameter_types:
+            known = self._known(prepared, portal.result_formats, image)
+            return None if known is None else self._rows(known, portal.message, prepared, image)
+        formats = tuple(expand(portal.result_formats, len(prepared.schema or ())))
+        return self._kept(answer_key(prepared.text, formats, session.settings, described=True), image)
+
+    def find_text(self, text: str, image: CatalogImage) -> bytes | None:
+        """Return the reply to the whole text of a Query."""
+        settings = self._session.settings
+        kept = self._kept(answer_key(text.rstrip(AFTER), (), settings, described=False), image)
+        return self._by_key(text, image) if kept is None else kept
+
+    def _kept(self, key: object, image: CatalogImage) -> bytes | None:
+        """Return an encoded answer that still holds, for the data that the transaction sees, if
+        there is one.
+        """
+        session = self._session
+        transaction, server = session.block.open, session.server
+        answers = server.engines.answers
+        if transaction is not None and transaction.explicit and transaction.pins is None and answers.reads(key):
+            # The first read of a block fixes what it sees; the snapshot of tables takes too long to
+            # be taken here.
+            if image.has_tables or session.settings.is_serializable:
+                return None
+            server.transactions.begin_reading(transaction)
+        return answers.find(key, image, transaction)
+
+    def _by_key(self, text: str, image: CatalogImage) -> bytes | None:
+        """Return the reply to a text that is a read by key of a known shape."""
+        shaped = self._shapes.find(text, image)
+        known = None if shaped is None else self._known(shaped.prepared, (), image)
+        if shaped is None or known is None:
+            return None
+        rows = self._fields(known, shaped.values, (0,) * len(shaped.values), shaped.prepared.parameter_types, image)
+        return None if rows is None else known.description + rows
+
+    def _known(self, prepared: Prepared, formats: Sequence[int], image: CatalogImage) -> KnownRead | None:
+        """Return how a statement is read, None: the general way reads it."""
+        session = self._session
+        if (
+            session.block.open is not None
+            or session.connection.encoding.converts
+            or session.settings.is_serializable
+            or not isinstance(prepared.statement, Select)
+        ):
+            return None
+        if not prepared.is_bound_to(image, session.settings):
+            return None
+        kept: dict[tuple[int, ...], KnownRead | None] | None = prepared.keyed_reads.find(image)
+        if kept is None:
+            kept = prepared.keyed_reads.keep(image, {})
+        codes = tuple(formats)
+        if codes in kept:
+            return kept[codes]
+        read = point_read(prepared.bound, image) if isinstance(prepared.bound, BoundQuery) else None
+        if read is not None and self._server.engines.points.known_program(read) is None:
+            # The general way has the kernel compiled.
+            return None
+        kept[codes] = None if read is None else self._made(prepared, read, codes)
+        return kept[codes]
+
+    def _made(self, prepared: Prepared, read: PointRead, formats: tuple[int, ...]) -> KnownRead | None:
+        program = self._server.engines.points.known_program(read)
+        bound, schema = prepared.bound, prepared.schema
+        assert program is not None and isinstance(bound, BoundQuery) and schema is not None
+        if len(formats) > 1 and len(formats) != len(schema):
+            return None
+        if any(key.is_array or len(key.values) > 1 for key in read.keys):
+            return None
+        try:
+            quick = QuickRead(read.view, program, read.items, expand(formats, len(schema)))
+        except UnreadableError:
+            return None
+        sought = tuple((key.type, key.values[0]) for key in read.keys)
+        return KnownRead(bound, sought, quick, row_description(schema, formats))
+
+    def _answer_query(self, data: bytes) -> bytes | None:
+        session = self._session
+        text = data[HEAD_OFFSET:-1]
+        if data[-1] != 0 or int.from_bytes(data[1:HEAD_OFFSET], "big") != len(data) - 1 or not text.isascii():
+            return None
+        if 0 in text or (b"\\" in text and not session.settings.is_conforming):
+            return None
+        found = text.decode()
+        reply = self.find_text(found, self._server.catalog.image)
+        if reply is not None:
+            session.begin_message(simple=True)
+            session.doing.begin(found)
+        return reply
+
+    def _answer_bind(self, data: bytes) -> bytes | None:
+        image = self._server.catalog.image
+        packet = self._packet.find(image)
+        values = values_of(data, packet) if packet is not None and self._is_still(packet) else None
+        if packet is None or values is None:
+            packet = self._look_up(data, image)
+            values = None if packet is None else values_of(data, packet)
+            if packet is None or values is None:
+                return None
+            self._packet.keep(image, packet)
+        rows = self._fields(packet.known, values, packet.formats, packet.prepared.parameter_types, image)
+        if rows is None:
+            return None
+        self._session.begin_message(simple=False)
+        self._session.doing.begin(packet.prepared.shown_text)
+        return packet.reply + rows
+
+    def _is_still(self, packet: ReadPacket) -> bool:
+        captured = self._session.settings.captured()
+        return packet.captured is captured and packet.prepared is self._statements.get(packet.name)
+
+    def _look_up(self, data: bytes, image: CatalogImage) -> ReadPacket | None:
+        """Take a packet apart, None: it is none of ours."""
+        bind_end = 1 + int.from_bytes(data[1:HEAD_OFFSET], "big")
+        messages = data[bind_end:]
+        described = messages.startswith(DESCRIBE)
+        if messages.removeprefix(DESCRIBE) != EXECUTE_ALL_SYNC or data[HEAD_OFFSET] != 0:
+            return None
+        try:
+            message = read_bind(data, HEAD_OFFSET, bind_end)
+        except SqlError:
+            return None
+        prepared = self._statements.get(message.statement)
+        if prepared is None or message.parameters_count != len(prepared.parameter_types):
+            return None
+        if len(message.parameter_formats) not in (0, 1, message.parameters_count):
+            return None
+        known = self._known(prepared, message.result_formats, image)
+        if known is None:
+            return None
+        start = message.parameters_offset
+        bind_bytes = 2 + 2 * len(message.result_formats)
+        reply = writer.BIND_COMPLETE + (known.description if described else b"")
+        formats = tuple(expand(message.parameter_formats, message.parameters_count))
+        captured = self._session.settings.captured()
+        return ReadPacket(
+            data[HEAD_OFFSET:start], data[bind_end - bind_bytes :], bind_bytes, message.statement, prepared, known,
+            formats, captured, reply,
+        )  # fmt: skip
+
+    def _rows(self, known: KnownRead, message: Bind, prepared: Prepared, image: CatalogImage) -> bytes | None:
+        types = prepared.parameter_types
+        formats = expand(message.parameter_formats, len(types))
+        return self._fields(known, list(message.parameters()), formats, types, image)
+
+    def _fields(
+        self,
+        known: KnownRead,
+        values: Sequence[bytes | None],
+        formats: Sequence[int],
+        types: Sequence[SqlType],
+        image: CatalogImage,
+    ) -> bytes | None:
+        """Return DataRow, if there is one, and CommandComplete."""
+        if not self._session.identity.may_run(known.bound, image):
+            return None
+        key: list[int | bytes] = []
+        is_possible_key = True
+        try:
+            given = [read_value(*one) for one in zip(values, types, formats, strict=True)]
+            for kind, one in known.sought:
+                value = given[one.number - 1] if isinstance(one, Parameter) else constant_of(one)
+                if value is None or (isinstance(value, int) and not is_possible(value, kind)):
+                    is_possible_key = False
+                else:
+                    key.append(value)
+            if not is_possible_key:
+                return NO_ROW
+            fields = known.quick.fields(key, self._server.catalog.lock)
+        except UnreadableError:
+            return None
+        return NO_ROW if fields is None else writer.data_row(fields) + ONE_ROW
+
+
+def values_of(data: bytes, packet: ReadPacket) -> list[bytes | None] | None:
+    """Return the values of the parameters, None where the rest is not that of the known packet."""
+    if not data.startswith(packet.head, HEAD_OFFSET):
+        return None
+    values: list[bytes | None] = []
+    at = HEAD_OFFSET + len(packet.head)
+    for _ in packet.formats:
+        length = int.from_bytes(data[at : at + 4], "big", signed=True)
+        at += 4
+        values.append(None if length < 0 else data[at : at + length])
+        at += max(length, 0)
+    is_known = data[at:] == packet.tail and int.from_bytes(data[1:HEAD_OFFSET], "big") == at + packet.bind_bytes - 1
+    return values if is_known else None
+
+
+def read_value(value: bytes | None, kind: SqlType, format_code: int) -> int | bytes | None:
+    """Return the value of a parameter. Raises UnreadableError where the general way has to."""
+    if value is None:
+        return None
+    if kind.family in INTEGERS:
+        if format_code == BINARY_FORMAT:
+            if len(value) == INTEGER_BYTES[kind.family]:
+                return int.from_bytes(value, "big", signed=True)
+        elif INTEGER.fullmatch(value):
+            number = int(value)
+            if is_possible(number, kind):
+                return number
+        raise UnreadableError
+    if kind.family not in ("text", "varchar") or kind.length is not None or 0 in value:
+        raise UnreadableError
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        raise UnreadableError from None
+    return value
+
+
+def constant_of(literal: Literal) -> int | bytes | None:
+    """Return the value of a constant of an integer or a text."""
+    value = literal.value
+    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    if not isinstance(value, str):
+        raise UnreadableError
+    return value.encode()

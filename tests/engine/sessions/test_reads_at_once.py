@@ -1,0 +1,182 @@
+"""Reads by key that are answered at once: the same as in the general way, which a transaction block
+takes, and nothing else is answered so.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.end_to_end.raw_client import SYNC, bind, describe, execute, parse, query
+from tests.engine.session_client import SessionClient, World
+
+LONG = "a text of more than twelve bytes, é"
+COLUMNS = "k, t, n, a, b, c, d, e, f, g, h, i"
+VIEW = (
+    "CREATE VIEW v AS SELECT k, t, count(*) AS n, count(x) AS a, sum(x) AS b, sum(k) AS c, avg(x) AS d, sum(p) AS e, "
+    "avg(p) AS f, min(x) AS g, max(t) AS h, min(u) AS i FROM s GROUP BY k, t"
+)
+ROWS = (
+    f"INSERT INTO s VALUES (1, 'x', 7, 1.25, 'u'), (1, 'x', NULL, -0.50, '{LONG}'), (1, '{LONG}', -8, NULL, NULL), "
+    "(-9223372036854775808, '', 2147483647, 99999999.99, ''), (NULL, 'x', 1, 1, 'u'), (2, NULL, 1, 1, 'u'), "
+    "(9223372036854775807, 'exactly 12 b', -2147483648, -0.01, 'exactly 12 b'), (9223372036854775807, 'exactly 12 b', 1, 0, '')"
+)
+KEYS = (
+    (b"1", b"x"), (b"1", LONG.encode()), (b"-9223372036854775808", b""), (b"9223372036854775807", b"exactly 12 b"),
+    (b"1", b"X"), (b"3", b"x"), (None, b"x"), (b"2", None), (b"1", b"y" * 2000),
+)  # fmt: skip
+
+
+@pytest.fixture
+def client(world: World) -> SessionClient:
+    client = world.client().after(
+        "CREATE FOREIGN TABLE s (k bigint, t text, x int, p numeric(10,2), u text) SERVER stream", VIEW, ROWS
+    )
+    # A read of the general way has the kernel of the keys compiled.
+    client.rows(text_of("1", "'x'"))
+    return client
+
+
+def text_of(k: str, t: str, columns: str = COLUMNS) -> str:
+    return f"SELECT {columns} FROM v WHERE k = {k} AND t = {t}"
+
+
+def in_a_block(client: SessionClient, *messages: bytes) -> list[str]:
+    """Return the answer of the general way."""
+    client.run("BEGIN")
+    answer = client.ask(*messages)
+    client.run("ROLLBACK")
+    return [*answer[:-1], "Z I"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "results"), [(COLUMNS, ()), (COLUMNS, (0,)), ("n, k, t, g, b, t", (1,)), ("h, n", (0, 1))]
+)
+def test_a_packet_is_answered_as_in_a_block(client: SessionClient, columns: str, results: tuple[int, ...]) -> None:
+    client.ask(parse(text_of("$1", "$2", columns), name="p"), SYNC)
+    for key in KEYS:
+        for described in (b"", describe("P")):
+            asked = bind(key, statement="p", results=results) + described + execute() + SYNC
+            answer = client.at_once(asked)
+            assert answer == in_a_block(client, asked) == client.ask(asked) or (
+                answer is None and len(key[1] or b"") > 1000
+            )
+    asked = bind((b"\0" * 7 + b"\1", b"x"), statement="p", formats=(1, 0), results=results) + execute() + SYNC
+    assert client.at_once(asked) == in_a_block(client, asked)
+
+
+def test_every_commit_before_is_in_the_answer(client: SessionClient, world: World) -> None:
+    client.ask(parse(text_of("$1", "$2", "n"), name="p"), SYNC)
+    asked = bind((b"5", b"y"), statement="p") + execute() + SYNC
+    writer = world.client()
+    for count in range(1, 6):
+        writer.run("INSERT INTO s VALUES (5, 'y', 1, 1, 'u')")
+        assert client.at_once(asked) == ["2", f"D [b'{count}']", "C SELECT 1", "Z I"]
+        if count == 3:
+            # What was in the local table is merged.
+            client.rows("SELECT count(*) FROM v")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [(b"x", b"x"), (b"1 ", b"x"), (b"1_0", b"x"), ("٣".encode(), b"x"), (b"9223372036854775808", b"x"), (b"1", b"\xff"), (b"1", b"a\0")],
+)  # fmt: skip
+def test_unusual_parameters_go_the_general_way(client: SessionClient, values: tuple[bytes, bytes]) -> None:
+    client.ask(parse(text_of("$1", "$2"), name="p"), SYNC)
+    asked = bind(values, statement="p") + execute() + SYNC
+    assert client.at_once(asked) is None
+    assert client.ask(asked) == in_a_block(client, asked) or values == (b"1 ", b"x")
+
+
+def test_other_packets_are_none(client: SessionClient) -> None:
+    client.ask(parse(text_of("$1", "$2"), name="p"), parse("SELECT n FROM v WHERE k = $1", name="q"), SYNC)
+    key = (b"1", b"x")
+    for packet in (
+        bind(key, statement="p") + execute(row_limit=1) + SYNC,
+        bind(key, statement="p", portal="c") + execute("c") + SYNC,
+        bind(key, statement="p") + SYNC,
+        bind(key, statement="p") + execute(),
+        bind(key[:1], statement="p") + execute() + SYNC,
+        bind(key, statement="r") + execute() + SYNC,
+        bind(key[:1], statement="q") + execute() + SYNC,
+        bind(key, statement="p", results=(0, 1)) + execute() + SYNC,
+    ):
+        assert client.at_once(packet) is None
+    client.run("BEGIN")
+    assert client.at_once(bind(key, statement="p") + execute() + SYNC) is None
+    client.run("ROLLBACK", "SET default_transaction_isolation = 'serializable'")
+    assert client.at_once(bind(key, statement="p") + execute() + SYNC) is None
+
+
+def test_a_text_of_a_shape_that_has_come_twice_is_answered_at_once(client: SessionClient) -> None:
+    for number, (k, t) in enumerate(
+        [("1", "'x'"), ("1", "'q'"), ("-9223372036854775808", "''"), ("7", "'x'"), ("'1'", "'x'")]
+    ):
+        text = text_of(k, t)
+        known = client.at_once(query(text + " ;"))
+        assert (known is not None) == (0 < number < 4 and len(k) < 19), text
+        answer = client.ask(text)
+        assert answer == in_a_block(client, query(text)) and known in (None, answer), text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        text_of("1", "'x") + "'",
+        text_of("1", "'it''s'"),
+        text_of("1", "E'x'"),
+        text_of("1.0", "'x'"),
+        text_of("'y'", "'x'"),
+        text_of("1", "2"),
+        text_of("1", "'x'") + " -- AND k = 2",
+        text_of("1", "'x' OR k = 2"),
+        text_of("1", "'x'") + " LIMIT 1",
+        "SELECT 'a' AS n FROM v WHERE k = 1 AND t = 'x'",
+        "SELECT n + 1 FROM v WHERE k = 1 AND t = 'x'",
+        text_of("99999999999999999999", "'x'"),
+        text_of("1", "'x'") + "; SELECT 1",
+    ],
+)
+def test_other_texts_are_answered_as_in_a_block(client: SessionClient, text: str) -> None:
+    for _ in range(3):
+        answer = client.ask(text)
+        assert answer == in_a_block(client, query(text)) or "; SELECT" in text
+    assert client.at_once(query(text)) in (None, answer)
+
+
+def test_a_sum_that_is_out_of_range_fails_as_in_a_block(client: SessionClient) -> None:
+    client.run(
+        "CREATE VIEW big AS SELECT k, count(*) AS n, sum(x) AS b FROM s GROUP BY k",
+        "CREATE FOREIGN TABLE r (k int, x bigint) SERVER stream",
+        "CREATE VIEW wide AS SELECT k, count(*) AS n, sum(k) AS b, sum(x) AS c FROM r GROUP BY k",
+        "INSERT INTO r SELECT 1, 9223372036854775807 FROM generate_series(1, 3)",
+    )
+    text = "SELECT n, b, c FROM wide WHERE k = 1"
+    for _ in range(3):
+        assert client.ask(text) == in_a_block(client, query(text))
+
+
+def test_rights_and_views_change_between_two_packets(client: SessionClient, world: World) -> None:
+    client.run("CREATE ROLE reader LOGIN", "GRANT SELECT ON v TO reader")
+    reader = world.client().after("SET SESSION AUTHORIZATION reader")
+    reader.ask(parse(text_of("$1", "$2", "n"), name="p"), SYNC)
+    asked, text = bind((b"1", b"x"), statement="p") + execute() + SYNC, text_of("1", "'x'", "n")
+    for _ in range(3):
+        assert "D [b'2']" in reader.ask(asked) and "D [b'2']" in reader.ask(text)
+    assert reader.at_once(asked) is not None and reader.at_once(query(text)) is not None
+    client.run("REVOKE SELECT ON v FROM reader")
+    assert reader.at_once(asked) is reader.at_once(query(text)) is None
+    assert any("42501" in line for line in reader.ask(text)) and any("42501" in line for line in reader.ask(asked))
+    client.run("GRANT SELECT ON v TO reader")
+    assert "D [b'2']" in reader.ask(asked)
+    client.run("DROP VIEW v")
+    assert reader.at_once(asked) is reader.at_once(query(text)) is None
+    assert any("42P01" in line for line in reader.ask(text))
+
+
+def test_a_read_after_an_insert_of_the_same_pipeline_is_that_of_the_general_way(client: SessionClient) -> None:
+    client.ask(
+        parse(text_of("$1", "$2", "n"), name="p"), parse("INSERT INTO s VALUES (1, 'x', 1, 1, 'u')", name="i"), SYNC
+    )
+    read = bind((b"1", b"x"), statement="p") + execute()
+    assert "D [b'2']" in client.ask(bind((), statement="i"), execute(), read, SYNC)
+    assert "D [b'3']" in client.ask(read, SYNC)
