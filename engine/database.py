@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +48,7 @@ from engine.settings.shown import server_settings
 from engine.spark.runtime import SparkRuntime
 from engine.spark.upper import SparkUpperExecutor
 from engine.storage.kernel_files import KernelFiles
+from engine.storage.mapped_files import map_new_file
 from engine.storage.storage import Storage
 from engine.streams.options import StreamOptions
 from engine.streams.warm_up import warm_up
@@ -56,6 +58,7 @@ from engine.tables.table_source import CommittedTables
 from engine.tables.table_store import TableStore
 from ringbuffer.compile.processes import CompileProcesses
 from ringbuffer.memory.kept_memory import kept_memory
+from ringbuffer.memory.spilled_memory import SpilledMemory
 from sql.catalog.catalog import SessionSettings
 from sql.names.relation_keys import is_temporary
 from views.model.protocols import Clock
@@ -140,7 +143,12 @@ class Database:
         )
         self.scheduled = ScheduledRefreshes(self.engines)
         caches = self.engines.answers.forget, self.engines.wholes.forget, self.store.forget_exports
-        self.definitions = Definitions(catalog, self.kernels, config.view_queue_max, (*caches, self.scheduled.follow))
+        memory = None
+        if config.view_memory_bytes:
+            memory = SpilledMemory(partial(map_new_file, config.data_dir), config.view_memory_bytes)
+        self.definitions = Definitions(
+            catalog, self.kernels, config.view_queue_max, memory, (*caches, self.scheduled.follow)
+        )
         self.shared = self._shared(result_limits)
 
     def _shared(self, result_limits: ResultLimits) -> Shared:
@@ -194,6 +202,7 @@ class Database:
         """
         self.restore_definitions()
         image = self.catalog.image
+        self.definitions.equip(image.continuous_views)
         position = recover(image, self.log, self.store, self.storage, self.clock, self.config)
         self.sharing.follow(image.together)
         self.caps.follow(image.continuous_views)

@@ -7,12 +7,13 @@ without what the catalog no longer has, and the lock for the next transaction th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from engine.catalog.image import CatalogImage
 from engine.catalog.published import PublishedCatalog
 from engine.commit.transaction import Transaction
 from engine.storage.kernel_files import KernelFiles
+from ringbuffer.memory.spilled_memory import SpilledMemory
 from views.upkeep.phases import ViewMove
 from views.upkeep.view import ContinuousView
 
@@ -26,6 +27,7 @@ class Definitions:
 
     Arguments:
         queue_max: the largest number of statements that may wait for a view's next refresh.
+        memory: where groups are put that are too large for memory.
         followers: called with each new catalog: caches forget what it does not have, schedules take
             up what it has.
     """
@@ -35,6 +37,7 @@ class Definitions:
         catalog: PublishedCatalog,
         kernels: KernelFiles,
         queue_max: int,
+        memory: SpilledMemory | None,
         followers: Sequence[Callable[[CatalogImage], None]],
     ) -> None:
         self.lock = asyncio.Lock()
@@ -42,6 +45,7 @@ class Definitions:
         self._catalog = catalog
         self._kernels = kernels
         self._queue_max = queue_max
+        self._memory = memory
         self._followers = followers
 
     def end(self, transaction: Transaction) -> None:
@@ -54,6 +58,12 @@ class Definitions:
             self.lock.release()
             transaction.built.clear()
 
+    def equip(self, views: Iterable[ContinuousView]) -> None:
+        """Tell the states of views how much may wait, and how much they may keep in memory."""
+        for view in views:
+            view.state.groups.queue_max = self._queue_max
+            view.state.groups.spill_into(self._memory)
+
     def follow(self, built: Sequence[ContinuousView] = ()) -> None:
         """Move views on in their lives after a change of the catalog, and delete the kernels that
         no view needs.
@@ -62,8 +72,7 @@ class Definitions:
         views = frozenset(image.continuous_views)
         for view in views - self.attached:
             view.lifecycle.move(ViewMove.ATTACH)
-        for view in views:
-            view.state.groups.queue_max = self._queue_max
+        self.equip(views)
         for view in (self.attached | frozenset(built)) - views:
             view.lifecycle.move(ViewMove.DROP)
         self.attached = views

@@ -159,12 +159,17 @@ class ServerConfig:
 
     # Views. At most so many statements with many groups wait for the next refresh of a view. What
     # would pass view_bytes_max is refused with 53200, as what would pass max_bytes of one view.
+    # Merged groups of a view beyond view_memory_bytes are in files without names.
     view_queue_max: int = setting(
         16, "Sets how many large statements may wait for a view's next refresh.", least=1, most=10_000
     )
 
     view_bytes_max: int = setting(
         0, "Sets how many bytes the groups and join tables of all continuous views may take; 0: no limit.", least=0
+    )
+
+    view_memory_bytes: int = setting(
+        0, "Sets how many bytes of the groups of one view are kept in memory, the others in files; 0: all.", least=0
     )
 
     # Kernels are compiled in processes of their own; each may take so much memory, and so much

@@ -115,9 +115,9 @@ class GroupTable:
         """Bytes of the groups alone, without room for more of them."""
         return self.groups_count * self.layout.group_bytes + int(self.control[HEAP_USED])
 
-    def copy(self) -> GroupTable:
-        """Return a table with the same groups in memory of its own."""
-        result = GroupTable(self.layout, int(self.control[ROWS_MAX]), self.zeros)
+    def copy(self, zeros: Zeros | None = None) -> GroupTable:
+        """Return a table with the same groups, in memory that `zeros` makes, else of the same kind."""
+        result = GroupTable(self.layout, int(self.control[ROWS_MAX]), zeros or self.zeros)
         result.grow_heap(int(self.control[HEAP_USED]))
         place = result.control[[HEAP_MAX, HEAP_ADDRESS]]
         used = self.groups_count * self.layout.row_words, int(self.control[HEAP_USED])

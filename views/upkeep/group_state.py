@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from ringbuffer.groups.found_groups import merge_found
 from ringbuffer.groups.hash_table import ROWS_COUNT, ROWS_IN, ROWS_PASSED, ROWS_SKIPPED, GroupTable
 from ringbuffer.groups.known_groups import StateSize, size_of, size_of_new
+from ringbuffer.memory.spilled_memory import SpilledMemory
 from ringbuffer.pages.pages import Page
 from views.upkeep.commit_buffers import CommitBuffer
 from views.upkeep.partitions import Partitions
@@ -58,6 +59,7 @@ class GroupState:
         refresh_lock: guards `merged`.
         merged: the groups that refreshes read.
         keys_only: true where all long texts of a table are those of keys.
+        memory: where groups are put that are too large for memory.
         is_capped: true while some cap asks for the size (`views.upkeep.caps`); written under the
             commit lock.
     """
@@ -67,6 +69,7 @@ class GroupState:
         self.shared: SharedBuffer | None = None
         self.taken: list[GroupTable] = []
         self.refresh_lock = threading.Lock()
+        self.memory: SpilledMemory | None = None
         self.merged = self.new_partitions()
         self.keys_only = keys_only
         self.is_capped = False
@@ -90,6 +93,10 @@ class GroupState:
     def queue_max(self, count: int) -> None:
         for buffer in self.buffers:
             buffer.queue_max = count
+
+    def spill_into(self, memory: SpilledMemory | None) -> None:
+        """Keep groups in files, from the next merge on, where they are too large for memory."""
+        self.memory = self.merged.memory = memory
 
     def taking(self) -> CommitBuffer:
         """Return the buffer that takes rows now. The caller holds the commit lock."""
@@ -154,6 +161,15 @@ class GroupState:
         finally:
             self.refresh_lock.release()
 
+    def bring(self, keys: GroupTable) -> None:
+        """Read the groups with some keys from files, so that `find` need not do it under the commit
+        lock.
+        """
+        with self.refresh_lock:
+            found = GroupTable(self.merged.layout)
+            for table in self.merged.with_keys(keys):
+                merge_found(found, keys, table, self.buffer.program, self.keys_only)
+
     @contextmanager
     def pages(self) -> Iterator[Iterator[Page]]:
         """Yield the pages of the merged groups as they are now, whatever is merged meanwhile.
@@ -174,7 +190,7 @@ class GroupState:
 
     def new_partitions(self) -> Partitions:
         """Return the merged groups of a state that has seen no row."""
-        return Partitions(self.buffer.new_table(), self.buffer.program)
+        return Partitions(self.buffer.new_table(), self.buffer.program, self.memory)
 
     def replace(self, merged: Partitions) -> None:
         """Go on with other groups, and forget all that was there."""

@@ -18,6 +18,7 @@ from ringbuffer.groups.hash_table import GroupTable, TableLayout, Words
 from ringbuffer.groups.merge import add_counters, merge_partition, merge_tables
 from ringbuffer.groups.partitions import PARTITIONS_COUNT, partition, partition_of, rows_by_partition
 from ringbuffer.memory.mapped_zeros import mapped_zeros
+from ringbuffer.memory.spilled_memory import SpilledMemory, leave
 from ringbuffer.pages.pages import Page
 from views.upkeep.state_pages import table_pages
 
@@ -38,12 +39,16 @@ class Partitions:
         tables: a table per partition, or one with all groups; its entries change while a merge
             runs, and what counters count is in any of them.
         exports: those that have not ended.
+        memory: where partitions are put that are too large for memory, None: there is no limit.
+        spilled: the partitions that are there.
     """
 
-    def __init__(self, empty: GroupTable, program: Words) -> None:
+    def __init__(self, empty: GroupTable, program: Words, memory: SpilledMemory | None = None) -> None:
         self._program = program
         self.tables: list[GroupTable] = [empty]
         self.exports: list[Export] = []
+        self.memory = memory
+        self.spilled: set[int] = set()
 
     @property
     def groups_count(self) -> int:
@@ -65,10 +70,15 @@ class Partitions:
 
     def merge(self, table: GroupTable) -> None:
         """Merge a table, which is left as it is; this never fails on data."""
+        self._merge(table)
+        self.spill()
+
+    def _merge(self, table: GroupTable) -> None:
         if len(self.tables) == 1 and self.groups_count + table.groups_count > SPLIT_GROUPS:
             self._split()
         if len(self.tables) == 1:
             merge_tables(self._writable(self.tables, 0), table, self._program)
+            self._leave(0)
             return
         self._merge_partitions(self.tables, table)
 
@@ -80,6 +90,8 @@ class Partitions:
         """
         tables = iter(stored)
         self.tables = [next(tables)]
+        self.spilled.clear()
+        self.spill()
         for table in tables:
             if len(self.tables) == 1:
                 self._split()
@@ -89,6 +101,8 @@ class Partitions:
             else:
                 add_counters(table, self.tables[number])
                 self.tables[number] = table
+                self.spilled.discard(number)
+            self.spill()
 
     def read(self, work: Callable[[GroupTable], Result]) -> list[Result]:
         """Return what `work` returns for each partition. Raises what it raises for one of them."""
@@ -97,9 +111,23 @@ class Partitions:
 
         def read_one(number: int) -> None:
             found[number] = work(tables[number])
+            self._leave(number)
 
         _share(read_one, len(tables), self.groups_count)
         return [found[number] for number in range(len(tables))]
+
+    def spill(self) -> None:
+        """Put partitions into files until the others fit into memory."""
+        if self.memory is None:
+            return
+        kept = {number: table.used_bytes for number, table in enumerate(self.tables) if number not in self.spilled}
+        excess = sum(kept.values()) - self.memory.kept_bytes
+        for number, size in kept.items():
+            if excess > 0 and size:
+                self.tables[number] = self.tables[number].copy(self.memory.zeros)
+                self.spilled.add(number)
+                self._leave(number)
+                excess -= size
 
     def export(self) -> Export:
         """Return the partitions as they are now, to be read while merges go on."""
@@ -112,6 +140,7 @@ class Partitions:
         tables = [GroupTable(self.layout, zeros=mapped_zeros) for _ in range(PARTITIONS_COUNT)]
         self._merge_partitions(tables, whole)
         self.tables = tables
+        self.spilled.clear()
 
     def _merge_partitions(self, targets: list[GroupTable], table: GroupTable) -> None:
         rows, starts = rows_by_partition(table)
@@ -120,6 +149,7 @@ class Partitions:
             chosen = rows[starts[number] : starts[number + 1]]
             if len(chosen):
                 merge_partition(self._writable(targets, number), table, chosen, self._program)
+                self._leave(number)
 
         _share(merge_one, PARTITIONS_COUNT, table.groups_count)
         add_counters(self._writable(targets, 0), table)
@@ -131,6 +161,13 @@ class Partitions:
         if any(table in export.unread for export in tuple(self.exports)):
             table = tables[number] = table.copy()
         return table
+
+    def _leave(self, number: int) -> None:
+        """Take the memory of a partition that is in a file out of the process."""
+        if number in self.spilled:
+            table = self.tables[number]
+            for array in (table.rows, table.slots, table.heap):
+                leave(array)
 
 
 class Export:

@@ -192,10 +192,14 @@ def found_rows(
 ) -> pa.Table | None:
     """Return the rows of the view whose groups have one of the keys, after the last commit.
 
-    check_cancelled: of a reader that waits for a merge; None: the reader does not wait, and gets
-    None. Raises SqlError for a group that can't be evaluated.
+    check_cancelled: of a reader that waits for a merge, and for files; None: the reader does not
+    wait, and gets None. Raises SqlError for a group that can't be evaluated.
     """
     state = view.state
+    if state.groups.merged.spilled:
+        if check_cancelled is None:
+            return None
+        state.groups.bring(keys)
     while True:
         found = GroupTable(state.groups.merged.layout)
         with commit_lock:

@@ -4,13 +4,16 @@ state.
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
 
+from engine.storage.mapped_files import map_new_file
 from ringbuffer.groups.hash_table import ROWS_IN, GroupTable
 from ringbuffer.groups.known_groups import StateSize
 from ringbuffer.groups.partitions import PARTITIONS_COUNT, partition_of
+from ringbuffer.memory.spilled_memory import MappedFile, SpilledMemory
 from ringbuffer.pages.pages import Page
 from sql.errors import SqlError
 from sql.tree.expressions import Call, Cast
@@ -150,6 +153,45 @@ def test_groups_are_found_by_their_keys(tmp_path: Path, monkeypatch: pytest.Monk
     assert state.groups.find(keys, found)
     rows = python_rows(state.rows_of(found, 0), state.plan.finish.output)
     assert {key.removeprefix(LONG): count for key, count, _ in rows} == {"0": 1, "70": 1, "140": 1, "210": 1, "280": 2}
+
+
+@pytest.mark.parametrize("disk_is_full", [False, True])
+def test_partitions_that_are_too_large_for_memory_are_in_files(
+    disk_is_full: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Partitions grow there, and are merged and read as others are; a full disk fails nothing."""
+    monkeypatch.setattr("ringbuffer.memory.spilled_memory.MAPPED_BYTES_MIN", 1024)
+    split_early(monkeypatch)
+    files: list[MappedFile] = []
+
+    def map_file(size: int) -> MappedFile:
+        if disk_is_full and len(files) == 100:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        files.append(map_new_file(tmp_path, size))
+        return files[-1]
+
+    state = counted(tmp_path)
+    state.groups.spill_into(SpilledMemory(map_file, 200_000))
+    for first in range(0, 10_000, 2000):
+        fold(state, first, 3000)
+    merged = state.groups.merged
+    kept = [table.used_bytes for number, table in enumerate(merged.tables) if number not in merged.spilled]
+    assert 0 < sum(kept) <= 200_000 and merged.spilled
+    assert len(files) == 100 if disk_is_full else len(files) > 3 * len(merged.spilled)
+    wanted = {
+        str(number): 1 + (number >= 2000 and number % 2000 < 1000 and number < 10_000) for number in range(11_000)
+    }
+    assert shown(state) == shown(state) == wanted
+    keys = state.program.new_table()
+    state.program.fold(stream_morsel(rows_with(1, t=lambda number: f"{LONG}2500")), keys, 0)
+    state.groups.bring(keys)
+    found = state.groups.find(keys)
+    assert found is not None and python_rows(state.rows_of(found, 0), state.plan.finish.output)[0][1] == 2
+    loaded = counted(tmp_path)
+    loaded.groups.spill_into(state.groups.memory)
+    loaded.load(through_bytes(pages_of(state)), form_of(state))
+    assert len(loaded.groups.merged.spilled) == len(merged.spilled)
+    assert shown(loaded) == wanted
 
 
 def test_groups_near_a_cap_are_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
