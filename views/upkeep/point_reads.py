@@ -136,10 +136,13 @@ class QuickRead:
     def fields(self, key: Sequence[int | bytes], commit_lock: threading.Lock) -> list[bytes | None] | None:
         """Return the fields of the group with a key, after the last commit; None: there is none.
 
-        Raises UnreadableError while others merge or export, and where the group can't be read so.
+        Raises UnreadableError while others merge or export, and where the group is in a file or
+        can't be read so.
         """
         self._set_key(key)
         view, found = self._view, self._found
+        if view.state.groups.merged.spilled:
+            raise UnreadableError
         words_count = found.layout.row_words
         empty(found)
         found.rows[:words_count] = 0

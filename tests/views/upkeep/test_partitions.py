@@ -185,8 +185,9 @@ def test_partitions_that_are_too_large_for_memory_are_in_files(
     keys = state.program.new_table()
     state.program.fold(stream_morsel(rows_with(1, t=lambda number: f"{LONG}2500")), keys, 0)
     state.groups.bring(keys)
-    found = state.groups.find(keys)
-    assert found is not None and python_rows(state.rows_of(found, 0), state.plan.finish.output)[0][1] == 2
+    found = state.program.new_table()
+    assert state.groups.find(keys, found)
+    assert python_rows(state.rows_of(found, 0), state.plan.finish.output)[0][1] == 2
     loaded = counted(tmp_path)
     loaded.groups.spill_into(state.groups.memory)
     loaded.load(through_bytes(pages_of(state)), form_of(state))
