@@ -5,7 +5,8 @@ client can name: the file of its row, those that say its
 name, its canonical name or the names of our functions that its printed forms call, and those of its
 kernels. A file says a name where a string of Python's is the name or a word of a list of words; in
 Java, where a string is the name. A word that means something else as well (`OTHER_WORDS`) counts
-only where functions are written, and a symbol by its canonical name alone. With names, their files
+only where functions are written, and a symbol by its canonical name alone. A file of rows does not
+count for what is only the name of its own rows: they are other functions. With names, their files
 are listed.
 """
 
@@ -60,6 +61,8 @@ FUNCTION_ROOMS = (
 # Names of functions that are also keywords of SQL, kinds of joins, methods or attributes.
 OTHER_WORDS = frozenset("left right format replace position upper lower scale round repeat length age trunc".split())
 # What kernels of all families are made of.
+# Ours that turn times into numbers and back, for functions of all families.
+CONVERSIONS = frozenset({"infinite_us", "timestamp_moment", "timestamptz_moment"})
 LIBRARIES = frozenset({"ringbuffer/scalar/numbers/int128.py", "ringbuffer/scalar/texts/text_values.py"})
 OTHER = ("sql/emit/blocks", "views/codegen/columns.py")
 WORDS = re.compile(r"[a-z_0-9 \n]+")
@@ -92,6 +95,18 @@ def row_files() -> Mapping[str, str]:
         for row in getattr(module, rows, ())
         if isinstance(row, Row)
     }
+
+
+@cache
+def named_files() -> Mapping[str, frozenset[str]]:
+    """Return for each name that a client can write the files of its rows."""
+    found: dict[str, set[str]] = {}
+    for table in (FUNCTIONS, AGGREGATES, WINDOW_FUNCTIONS, TABLE_FUNCTIONS):
+        for name, signatures in table.items():
+            for signature in signatures:
+                if signature.canonical in row_files():
+                    found.setdefault(name, set()).add(row_files()[signature.canonical])
+    return {name: frozenset(files) for name, files in found.items()}
 
 
 def java_names(file: Path) -> Iterable[str]:
@@ -164,13 +179,13 @@ def engine_names(query: str, registered: frozenset[str]) -> tuple[set[str], set[
         except SqlError:
             continue
     if not isinstance(root, Project):
-        return names & registered, set()
+        return names & registered - CONVERSIONS, set()
     called = root.items[0][1]
     operands = called.arguments if isinstance(called, Call) else ()
     kernels = kernel_files(called, root.input.schema) - set().union(
         *(kernel_files(operand, root.input.schema) for operand in operands)
     )
-    return names & registered, kernels - LIBRARIES
+    return names & registered - CONVERSIONS, kernels - LIBRARIES
 
 
 def kernel_files(expression: Expression, schema: Schema) -> set[str]:
@@ -193,6 +208,7 @@ def counted() -> dict[str, set[str]]:
         found |= kernels | {row_files()[signature.canonical]}
         for said in {name, signature.canonical, *names}:
             places = files_by_name().get(said, frozenset()) if said[0].isalpha() else frozenset()
+            places = places - named_files().get(said, frozenset())
             found |= {file for file in places if said not in OTHER_WORDS or file.startswith(FUNCTION_ROOMS)}
     return files
 
