@@ -16,8 +16,7 @@ from typing import Any
 
 from engine.embedded.functions.json import read_field_text
 from engine.embedded.functions.registration import either
-from engine.embedded.functions.routines import implementation
-from engine.embedded.functions.special_numerics import SPECIAL_FUNCTIONS
+from engine.embedded.functions.routines import implementation, special_of
 from engine.embedded.functions.type import reader
 from sql.emit.duckdb import DuckDbExpressions
 from sql.errors import SqlError
@@ -150,8 +149,9 @@ def called(call: Call) -> RowFunction | None:
         return None
     function = implementation(routine)
     numerics = [place for place, family in enumerate(routine.arguments) if family == "numeric"]
-    if numerics:
-        function = either(function, SPECIAL_FUNCTIONS[routine.name], numerics)
+    special = special_of(routine)
+    if special is not None and numerics:
+        function = either(function, special, numerics)
     return applied(function, operands)
 
 

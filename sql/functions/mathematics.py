@@ -11,7 +11,7 @@ FUNCTIONS = (
     Function(
         "sqrt", "sqrt |/", "float8 > float8; sqrt: numeric > numeric", ("sqrt(2)", "1.4142135623730951"),
         kernel={"float8": Kernel("numbers.arithmetic.square_root", fallible=True)},
-        python={"numeric": "math.sqrt"},
+        python={"numeric": "math.sqrt"}, special="square_root",
     ),
     Function(
         "cbrt", "cbrt ||/", "float8 > float8", ("cbrt(27.0)", "3.0000000000000004"),
@@ -20,24 +20,27 @@ FUNCTIONS = (
     Function(
         "exp", "exp", "float8 > float8; numeric > numeric", ("exp(1.0)", "2.7182818284590452"),
         kernel={"float8": Kernel("numbers.arithmetic.exponential", fallible=True)},
-        python={"numeric": "math.exp"},
+        python={"numeric": "math.exp"}, special="exponential",
     ),
     Function(
         "ln", "ln", "float8 > float8; numeric > numeric", ("ln(2.0)", "0.6931471805599453"),
         kernel={"float8": Kernel("numbers.arithmetic.natural_logarithm", fallible=True)},
-        python={"numeric": "math.ln"},
+        python={"numeric": "math.ln"}, special="logarithm",
     ),
     Function(
         "log10", "log log10", "float8 > float8; numeric > numeric", ("log(100.0)", "2.0000000000000000"),
         kernel={"float8": Kernel("numbers.trigonometry.log10", fallible=True)},
-        python={"numeric": "math.numeric_log10"},
+        python={"numeric": "math.numeric_log10"}, special="logarithm",
     ),
-    Function("log", "log", "numeric numeric > numeric", ("log(2.0, 64.0)", "6.0000000000000000"), python="math.log"),
+    Function(
+        "log", "log", "numeric numeric > numeric", ("log(2.0, 64.0)", "6.0000000000000000"), python="math.log",
+        special="log",
+    ),
     Function(
         "power", "power pow ^", "float8 float8 > float8; numeric numeric > numeric",
         ("power(9.0, 3.0)", "729.0000000000000000"),
         kernel={"float8": Kernel("numbers.arithmetic.power", fallible=True)},
-        python={"numeric": "math.power"},
+        python={"numeric": "math.power"}, special="power",
     ),
     Function("pi", "pi", "> float8", ("pi()", "3.141592653589793"), strict=False, duckdb="pi()", kernel=repr(math.pi)),
     Function(
@@ -97,7 +100,7 @@ FUNCTIONS = (
         "width_bucket", "width_bucket", "float8 float8 float8 int4 > int4; numeric numeric numeric int4 > int4",
         ("width_bucket(5.35, 0.024, 10.06, 5)", "3"),
         kernel={"float8": Kernel("numbers.arithmetic.width_bucket", fallible=True)},
-        python={"numeric": "math.numeric_width_bucket"},
+        python={"numeric": "math.numeric_width_bucket"}, special="width_bucket",
     ),
     Function("sind", "sind", "float8 > float8", ("sind(30)", "0.5"), python=degrees.sine),
     Function("cosd", "cosd", "float8 > float8", ("cosd(60)", "0.5"), python=degrees.cosine),

@@ -173,16 +173,16 @@ FUNCTIONS = (
         kernel=_checked("modulo", EXACT), infix="%",
     ),
     Function(
-        "quotient", "div", "numeric numeric > numeric", ("div(9, 4)", "2"), python="math.quotient",
+        "quotient", "div", "numeric numeric > numeric", ("div(9, 4)", "2"), python="math.quotient", special="divide",
         called="div",
     ),
     Function(
         "gcd", "gcd", "int4 int4 > int4; int8 int8 > int8; numeric numeric > numeric", ("gcd(1071, 462)", "21"),
-        python={"int4": "math.int4_gcd", "int8": "math.int8_gcd", "numeric": "math.numeric_gcd"},
+        python={"int4": "math.int4_gcd", "int8": "math.int8_gcd", "numeric": "math.numeric_gcd"}, special="nan",
     ),
     Function(
         "lcm", "lcm", "int4 int4 > int4; int8 int8 > int8; numeric numeric > numeric", ("lcm(1071, 462)", "23562"),
-        python={"int4": "math.int4_lcm", "int8": "math.int8_lcm", "numeric": "math.numeric_lcm"},
+        python={"int4": "math.int4_lcm", "int8": "math.int8_lcm", "numeric": "math.numeric_lcm"}, special="nan",
     ),
     Function("factorial", "factorial", "int8 > numeric", ("factorial(5)", "120"), python="math.factorial"),
     Function(
@@ -190,10 +190,10 @@ FUNCTIONS = (
         duckdb={"variable": "CAST(numeric_scale({0}) AS INTEGER)", "numeric": _known_scale},
     ),
     Function(
-        "min_scale", "min_scale", "numeric > int4", ("min_scale(8.4100)", "2"), python="math.min_scale",
+        "min_scale", "min_scale", "numeric > int4", ("min_scale(8.4100)", "2"), python="math.min_scale", special="nothing",
     ),
     Function(
-        "trim_scale", "trim_scale", "numeric > numeric", ("trim_scale(8.4100)", "8.41"), python="math.trimmed",
+        "trim_scale", "trim_scale", "numeric > numeric", ("trim_scale(8.4100)", "8.41"), python="math.trimmed", special="same",
     ),
     Function("random", "random", "> float8", strict=False, volatility=VOLATILE, duckdb="random()"),
     Function(
@@ -213,6 +213,7 @@ FUNCTIONS = (
             "int8": "number_formats.formatted_int8",
             "numeric": "number_formats.formatted",
         },
+        special="format_number",
         missing="float4 text; interval text",
     ),
     Function(

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from sql.functions.arguments import RUN, literal_text
 from sql.functions.printing import Printer, Rule
-from sql.functions.rows import Function, routines
+from sql.functions.rows import Function, LookAhead, Routine, routines
 from sql.patterns.grammar import parsed
 from sql.patterns.like import is_quick, like_pattern
 from sql.patterns.re2 import re2_text
@@ -190,23 +190,36 @@ FUNCTIONS = (
         constants={1: "'a+'"},
     ),
 )  # fmt: skip
-OF_RUNS = routines(
-    text_like=("text text text > bool", "like.like"),
-    regexp_matches_any=("text text text > bool", "regular_expressions.matches"),
-    regexp_like_any=("text text text > bool", "regular_expressions.like"),
-    regexp_part=("text text > text", "regular_expressions.part"),
-    regexp_substring=("text text int4 int4 text int4 > text", "regular_expressions.substring"),
-    regexp_first_match=("text text text > text[]", "regular_expressions.first_match"),
-    regexp_every_match=("text text text > text[][]", "regular_expressions.every_match"),
-    regexp_replaced=("text text text text > text", "regular_expressions.replace"),
-    regexp_replaced_from=("text text text int4 text > text", "regular_expressions.replace_from"),
-    regexp_replaced_one=("text text text int4 int4 text > text", "regular_expressions.replace_one"),
-    regexp_split=("text text text > text[]", "regular_expressions.split"),
-    regexp_counted=("text text int4 text > int4", "regular_expressions.count"),
-    regexp_position=("text text int4 int4 int4 text int4 > int4", "regular_expressions.position"),
-)
+FIRST = LookAhead(2, False)
+
+
+def _of_run(name: str, arguments: str, implementation: str, ahead: LookAhead | None = None) -> Routine:
+    """Return a function that can be stopped."""
+    (routine,) = routines(**{name: (arguments, implementation)})
+    return replace(routine, takes_run=True, ahead=ahead)
+
+
 ROUTINES = (
-    *(replace(one, takes_run=True) for one in OF_RUNS),
+    _of_run("text_like", "text text text > bool", "like.like"),
+    _of_run("regexp_matches_any", "text text text > bool", "regular_expressions.matches", FIRST),
+    _of_run("regexp_like_any", "text text text > bool", "regular_expressions.like", FIRST),
+    _of_run("regexp_part", "text text > text", "regular_expressions.part", LookAhead(None, False)),
+    _of_run(
+        "regexp_substring", "text text int4 int4 text int4 > text", "regular_expressions.substring", LookAhead(4, True)
+    ),
+    _of_run("regexp_first_match", "text text text > text[]", "regular_expressions.first_match", FIRST),
+    _of_run("regexp_every_match", "text text text > text[][]", "regular_expressions.every_match", LookAhead(2, None)),
+    _of_run("regexp_replaced", "text text text text > text", "regular_expressions.replace", LookAhead(3, None)),
+    _of_run("regexp_replaced_from", "text text text int4 text > text", "regular_expressions.replace_from"),
+    _of_run("regexp_replaced_one", "text text text int4 int4 text > text", "regular_expressions.replace_one"),
+    _of_run("regexp_split", "text text text > text[]", "regular_expressions.split", LookAhead(2, True)),
+    _of_run("regexp_counted", "text text int4 text > int4", "regular_expressions.count", LookAhead(3, True)),
+    _of_run(
+        "regexp_position",
+        "text text int4 int4 int4 text int4 > int4",
+        "regular_expressions.position",
+        LookAhead(5, True),
+    ),
     *routines(
         similar_pattern=("text > text", lambda pattern: similar_pattern(pattern, None)),
         similar_pattern_escaped=("text text > text", similar_pattern),

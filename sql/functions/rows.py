@@ -48,6 +48,20 @@ class Kernel:
 
 
 @dataclass(frozen=True, slots=True)
+class LookAhead:
+    """How a function of regular expressions finds the matches of many rows at once.
+
+    Attributes:
+        options: the place of the function's options, None where it has none.
+        wants_all: all matches of a text are wanted, not the first one alone; None: where the
+            options have a g.
+    """
+
+    options: int | None
+    wants_all: bool | None
+
+
+@dataclass(frozen=True, slots=True)
 class Routine:
     """A function of ours that an engine knows under a name.
 
@@ -56,7 +70,7 @@ class Routine:
         is_strict: the implementation does not see NULLs.
         takes_run: calls have the number of their run (`sql.functions.arguments.RUN`) as well, so
             that a long one can be stopped.
-        asks_length: as in the row of a function.
+        asks_length, special: as in the row of a function.
     """
 
     name: str
@@ -67,6 +81,8 @@ class Routine:
     is_volatile: bool = False
     takes_run: bool = False
     asks_length: bool = False
+    special: str = ""
+    ahead: LookAhead | None = None
 
 
 @dataclass(frozen=True)
@@ -128,6 +144,8 @@ class Function(Row):
             scale, and as 'variable' for all others. DuckDB calls a kernel where it has no rule.
         python: the implementation on Python's values where there is no kernel, by the family of the
             first operand where there are several. DuckDB calls the implementation.
+        special: what computes the value where a numeric is NaN or an infinity, in place of the
+            implementation on Python's values: a function of `special_numerics`.
         called: the name in the engines, without the family of the first operand, where it is not
             the canonical name.
         defaults: the values of last arguments that are not given, by their places.
@@ -160,6 +178,7 @@ class Function(Row):
     spark: Rule | Mapping[str, Rule] | None = None
     python: Implementation | Mapping[str, Implementation] | None = None
     kernel: Kernel | str | Mapping[str, Kernel | str] | None = None
+    special: str = ""
     called: str = ""
     defaults: Mapping[int, LiteralValue] = field(default_factory=dict)
     of_session: bool = False
@@ -205,6 +224,7 @@ class Function(Row):
                 self.strict,
                 self.volatility == VOLATILE,
                 asks_length=self.asks_length,
+                special=self.special if "numeric" in one.cast_to else "",
             )
         return found
 

@@ -84,15 +84,21 @@ def register_functions(connection: duckdb.DuckDBPyConnection, bytes_max: int = V
     batch of rows.
     """
     for name, arguments, result, function in SPECIFICATIONS:
-        _register(connection, name, arguments, result, rows_of(name, function, arguments, result, bytes_max))
+        _register(
+            connection,
+            name,
+            arguments,
+            result,
+            rows_of(function, arguments, result, bytes_max, special=SPECIAL_FUNCTIONS.get(name)),
+        )
     for one in registered():
-        run = rows_of(one.name, one.function, one.arguments, one.result, bytes_max, one.is_strict)
+        run = rows_of(one.function, one.arguments, one.result, bytes_max, one.is_strict, one.special)
         if one.takes_run:
-            _register(connection, one.name, [*one.arguments, "BIGINT"], one.result, in_batches(one.name, run))
+            _register(connection, one.name, [*one.arguments, "BIGINT"], one.result, in_batches(one.ahead, run))
         else:
             _register(connection, one.name, one.arguments, one.result, run, one.is_volatile)
     for name, arguments, result, function in NULL_MATH_SPECIFICATIONS:
-        run = rows_of(name, function, arguments, result, bytes_max, strict=False)
+        run = rows_of(function, arguments, result, bytes_max, strict=False, special=SPECIAL_FUNCTIONS[name])
         _register(connection, name, arguments, result, run)
     for n in range(2, JOINED_MAX + 1):
         _register(connection, f"texts_joined_{n}", ["VARCHAR[]"], _TEXT, texts_joined(bytes_max))
@@ -147,12 +153,17 @@ def type_of(connection: duckdb.DuckDBPyConnection, name: str) -> DuckDBPyType:
 
 
 def rows_of(
-    name: str, function: Scalar, arguments: Sequence[str], result: str, bytes_max: int, strict: bool = True
+    function: Scalar,
+    arguments: Sequence[str],
+    result: str,
+    bytes_max: int,
+    strict: bool = True,
+    special: Scalar | None = None,
 ) -> ArrowFunction:
     """Return `row_by_row` with its results for NaN and the infinities, and its limit for a
     batch.
     """
-    special = SPECIAL_FUNCTIONS[name] if VARIABLE in arguments else None
+    assert special is not None or VARIABLE not in arguments, function
     return row_by_row(limited(function, result, bytes_max), arguments, result, strict, special)
 
 

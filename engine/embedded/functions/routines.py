@@ -22,13 +22,15 @@ from engine.embedded.functions import (
     number_reading,
     regular_expressions,
     series,
+    special_numerics,
     text,
     time,
     time_reading,
 )
+from engine.embedded.functions.special_numerics import SPECIAL_FUNCTIONS
 from engine.embedded.patterns import like
 from sql.functions.printing import MOMENTS
-from sql.functions.rows import Kernel, Routine
+from sql.functions.rows import Kernel, LookAhead, Routine
 from sql.functions.table import ROUTINES
 from sql.types.datatypes import FAMILIES
 
@@ -62,6 +64,8 @@ class Registered:
     is_strict: bool
     is_volatile: bool
     takes_run: bool
+    special: Callable[..., Any] | None
+    ahead: LookAhead | None
 
 
 def registered() -> Iterator[Registered]:
@@ -79,7 +83,17 @@ def registered() -> Iterator[Registered]:
             routine.is_strict,
             routine.is_volatile,
             routine.takes_run,
+            special_of(routine),
+            routine.ahead,
         )
+
+
+def special_of(routine: Routine) -> Callable[..., Any] | None:
+    """Return what computes a routine where a numeric is NaN or an infinity."""
+    if not routine.special:
+        return SPECIAL_FUNCTIONS.get(routine.name)
+    function: Callable[..., Any] = getattr(special_numerics, routine.special)
+    return function
 
 
 def physical(family: str) -> str:

@@ -2,9 +2,8 @@
 `sql.values.special_numbers`.
 
 Arithmetic follows floats: a finite operand takes part as its sign, so a result is NaN, an infinity
-or zero. `SPECIAL_FUNCTIONS` has an entry for every function of numerics that the engine registers;
-it is called for rows with such an operand, and `decimals.py` computes all other rows. Strict in
-NULL.
+or zero. A row of the table of functions names what is called where there is such an operand, and
+`SPECIAL_FUNCTIONS` has an entry for every function of numerics that has no row. Strict in NULL.
 """
 
 from __future__ import annotations
@@ -138,6 +137,14 @@ def negative_logarithm() -> SqlError:
     return SqlError("2201E", "cannot take logarithm of a negative number")
 
 
+def exponential(value: Numeric) -> Numeric:
+    return ZERO if value == MINUS_INFINITY else value
+
+
+def format_number(value: Numeric, template: str) -> str | None:
+    return formatted_special(float(SPECIALS[value[0]]), template)
+
+
 def log(base: Numeric, value: Numeric) -> Numeric:
     if is_nan(base, value):
         return NAN
@@ -205,24 +212,11 @@ def nothing(*operands: Numeric) -> None:
 SPECIAL_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "numeric_quotient": lambda total, count: divide(total, (count, 0)),
     "numeric_average": lambda upper, lower, fraction, count: fraction,
-    "numeric_div": divide,
     "numeric_key": key,
     "numeric_part": lambda value: (0, 0, 0),
     "numeric_marks": lambda value: SPECIAL_MARKS[value[0]],
     "numeric_scale": nothing,
-    "numeric_min_scale": nothing,
-    "numeric_trim_scale": same,
-    "numeric_gcd": nan,
-    "numeric_lcm": nan,
-    "numeric_sqrt": square_root,
-    "numeric_ln": logarithm,
-    "numeric_log10": logarithm,
-    "numeric_log": log,
-    "numeric_exp": lambda value: ZERO if value == MINUS_INFINITY else value,
-    "numeric_power": power,
-    "numeric_width_bucket": width_bucket,
     "numeric_variance": variance,
     "numeric_series": series,
     "numeric_finite": finite,
-    "numeric_format_number": lambda value, template: formatted_special(float(SPECIALS[value[0]]), template),
 }

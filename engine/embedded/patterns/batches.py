@@ -15,32 +15,19 @@ import pyarrow as pa
 from engine.embedded.functions.regular_expressions import HELD, Compiled
 from engine.embedded.stopping import in_run
 from sql.errors import SqlError
+from sql.functions.rows import LookAhead
 
 ArrowFunction = Callable[..., pa.Array]
 
 # Fewer rows, longer texts and more characters together are not worth the work ahead.
 ROWS_MIN, TEXT_CHARACTERS_MAX, CHARACTERS_MAX = 8, 512, 1 << 18
-# The place of a function's options, if it has any, and whether it wants all matches; None: if the
-# options have a g.
-OPTIONS: dict[str, tuple[int | None, bool | None]] = {
-    "regexp_matches_any": (2, False),
-    "regexp_like_any": (2, False),
-    "regexp_part": (None, False),
-    "regexp_substring": (4, True),
-    "regexp_first_match": (2, False),
-    "regexp_every_match": (2, None),
-    "regexp_replaced": (3, None),
-    "regexp_split": (2, True),
-    "regexp_counted": (3, True),
-    "regexp_position": (5, True),
-}
 
 
-def in_batches(name: str, function: ArrowFunction) -> ArrowFunction:
+def in_batches(ahead: LookAhead | None, function: ArrowFunction) -> ArrowFunction:
     """Return a function that looks ahead, with the number of its run as a further argument."""
-    if name not in OPTIONS:
+    if ahead is None:
         return in_run(function)
-    place, wants_all = OPTIONS[name]
+    place, wants_all = ahead.options, ahead.wants_all
 
     def run(*columns: pa.ChunkedArray) -> pa.Array:
         compiled = pattern_of(columns[1], None if place is None else columns[place])
