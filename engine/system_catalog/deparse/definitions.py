@@ -75,13 +75,26 @@ def function_text(function: FunctionDescription, image: CatalogImage, style: Sty
 
     A body that means nothing any more is shown as it was written.
     """
-    settings = SessionSettings(time_zone=function.time_zone, search_path=function.search_path, is_shared=True)
-    try:
-        check_function(function, image, replace(settings, is_shared=False))
-    except SqlError:
+    if relations_in_body(function, image) is None:
         return body_around(function, function.body if function.form == "return" else f" {function.body}")
+    settings = replace(own_settings(function), is_shared=True)
     query = read_body(body_query(function), function, _catalog(ObjectsAsThen(image, None), image, settings, zone))
     return body_around(function, (returned_text if function.form == "return" else body_text)(query, style))
+
+
+def relations_in_body(function: FunctionDescription, image: CatalogImage) -> set[str] | None:
+    """Return the relations that the body of RETURN or BEGIN ATOMIC names, None where it can't be
+    bound.
+    """
+    try:
+        return check_function(function, image, own_settings(function))
+    except SqlError:
+        return None
+
+
+def own_settings(function: FunctionDescription) -> SessionSettings:
+    """Return the settings with which a function was defined."""
+    return SessionSettings(time_zone=function.time_zone, search_path=function.search_path)
 
 
 def body_around(function: FunctionDescription, text: str) -> str:

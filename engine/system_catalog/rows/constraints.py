@@ -4,12 +4,12 @@ indexes, owners of sequences.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
 from engine.catalog.image import CatalogImage, DisabledViewEntry, QueryViewEntry, SequenceEntry, TableEntry, ViewEntry
 from engine.ddl.dependents import reads
-from engine.system_catalog.deparse.definitions import STORED, check_text
+from engine.system_catalog.deparse.definitions import STORED, check_text, relations_in_body
 from engine.system_catalog.object_oids import EXTENSION, METHODS, OWN_TYPE, SERVER, WRAPPER, part_oid
 from engine.system_catalog.rows.relations import columns_of, indexes_of
 from engine.system_catalog.static_rows import Row, relations, static_rows
@@ -124,7 +124,7 @@ def _class_of(classes: Mapping[int, int], kind: int) -> int:
 
 def depend_rows(image: CatalogImage) -> list[Row]:
     """Return the rows of pg_depend that tools look at: a sequence depends on the column that owns
-    it, an index on its constraint.
+    it, an index on its constraint, a function on the relations in its body.
     """
     class_oid = relations()["pg_catalog", "pg_class"].oid
     constraint_class = relations()["pg_catalog", "pg_constraint"].oid
@@ -161,7 +161,18 @@ def depend_rows(image: CatalogImage) -> list[Row]:
             for one in entry.description.constraints:
                 if one.reference is not None:
                     rows += _needs_of_reference(image, entry, one.name, one.reference, one.columns)
-    return rows
+    return [*rows, *_needs_of_bodies(image)]
+
+
+def _needs_of_bodies(image: CatalogImage) -> Iterator[Row]:
+    """Yield what the bodies of RETURN and BEGIN ATOMIC need: a dump makes the relations first."""
+    function_class, class_oid = (relations()["pg_catalog", name].oid for name in ("pg_proc", "pg_class"))
+    for function in image.functions.values():
+        named = relations_in_body(function, image) if function.form != "string" else None
+        for name in sorted(named or ()):
+            if name in image.entries:
+                needed = (class_oid, image.entries[name].description.oid, 0)
+                yield _depend((function_class, function.oid, 0), needed, "n")
 
 
 def _needs_of_reference(

@@ -22,12 +22,13 @@ from sql.tree.walks import walk
 from sql.types.casts import can_cast, plain_name
 
 
-def check_function(function: FunctionDescription, catalog: Catalog, settings: SessionSettings) -> None:
-    """Bind a function's body."""
+def check_function(function: FunctionDescription, catalog: Catalog, settings: SessionSettings) -> set[str]:
+    """Bind a function's body and return the relations that it names."""
     kinds = [one.type for one in function.inputs]
     references = References(running=[function.oid])
     context = BindContext(catalog, settings, BodyParameters(kinds), QUERIES, references=references)
     bound_body(function, kinds, Binder(Scope(), context))
+    return context.named
 
 
 def check_default(item: Syntax, argument: FunctionArgument, catalog: Catalog, settings: SessionSettings) -> None:
