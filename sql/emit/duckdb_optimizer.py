@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sql.functions.comparisons import TURNED
 from sql.tree.expressions import Call, Column, Expression, OuterColumn
 from sql.tree.walks import walk
 from sql.types.datatypes import SqlType
 
-BOUNDS = frozenset({"lt", "le", "gt", "ge"})
 # Types whose values have such statistics.
 WITH_STATISTICS = frozenset({"VARCHAR", "BLOB"})
 # The largest number of conditions beside each other.
@@ -60,7 +60,7 @@ def few_conditions(texts: Sequence[str], word: str) -> Sequence[str]:
 def _is_composite_bound(node: Call) -> bool:
     """True for an ordering of values that DuckDB has as lists or structures."""
     kinds = (argument.type for argument in node.arguments)
-    return node.function in BOUNDS and any(
+    return node.function in TURNED and any(
         kind.is_array or kind.is_record or kind.is_variable_numeric or kind.family in ("interval", "timetz")
         for kind in kinds
     )

@@ -13,6 +13,8 @@ from sql.tree.expressions import Call, Literal
 
 # The comparisons that order values, as engines write them.
 COMPARISONS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+# The same comparison with its sides exchanged.
+TURNED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
 NEGATED = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
 COMPARED = "; ".join(
     (

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from sql.errors import not_supported
+from sql.functions.comparisons import COMPARISONS
 from sql.functions.rows import VOLATILE
 from sql.functions.table import volatility
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
@@ -27,9 +28,9 @@ from views.model.trees import meaning
 
 NOTHING_COMPUTED: Mapping[Expression, int] = MappingProxyType({})
 # Functions that pass values on, or say themselves which types they take.
-OF_ANY_TYPE = frozenset(
+OF_ANY_TYPE = frozenset(COMPARISONS) | frozenset(
     """
-    coalesce eq ge greatest gt in_list is_distinct is_not_distinct is_not_null is_null le least lt ne nullif
+    coalesce greatest in_list is_distinct is_not_distinct is_not_null is_null least nullif
     interval_average interval_days interval_micros interval_months interval_total
     """.split()
 )

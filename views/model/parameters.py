@@ -12,13 +12,14 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
+from sql.functions.comparisons import COMPARISONS
 from sql.tree.expressions import Call, Case, Cast, Expression, Literal, Parameter
 from sql.tree.walks import map_aggregate, map_expression
 from sql.types.datatypes import SqlType, scaled_numeric
 from views.model.equalities import CONSTANTS_MIN, all_of, gathered, is_looked_up
 from views.model.nodes import StreamPipeline
 
-COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "is_distinct", "is_not_distinct", "in_list"})
+COMPARED = COMPARISONS.keys() | {"is_distinct", "is_not_distinct", "in_list"}
 WORDS = frozenset({"int2", "int4", "int8", "float4", "float8", "date", "timestamp", "timestamptz", "text", "varchar"})
 
 
@@ -33,7 +34,7 @@ def with_parameters(pipeline: StreamPipeline) -> tuple[StreamPipeline, tuple[Lit
         if isinstance(node, Call) and node.function in ("and", "or"):
             operands = gathered(node)
             return None if operands == node.arguments else map_expression(joined(node, operands), change)
-        if not isinstance(node, Call) or node.function not in COMPARISONS:
+        if not isinstance(node, Call) or node.function not in COMPARED:
             return None
         if node.function == "in_list" and len(node.arguments) > CONSTANTS_MIN:
             operand, *items = node.arguments

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sql.functions.comparisons import COMPARISONS
 from sql.tree.expressions import Call, Column, Expression, Literal
 from sql.tree.relations import Aggregate, Relation, Scan
 from sql.tree.walks import all_relations
 from views.model.trees import inputs, parts
 
-CANNOT_FAIL = frozenset(
-    {
-        "eq", "ne", "lt", "le", "gt", "ge", "is_distinct", "is_not_distinct", "in_list", "is_null", "is_not_null",
-        "and", "or", "not", "is_true", "is_not_true", "is_false", "is_not_false",
-    }
-)  # fmt: skip
+CANNOT_FAIL = frozenset(COMPARISONS) | frozenset(
+    """
+    is_distinct is_not_distinct in_list is_null is_not_null and or not is_true is_not_true is_false is_not_false
+    """.split()
+)
 
 
 @dataclass(frozen=True, slots=True)

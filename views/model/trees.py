@@ -31,7 +31,6 @@ from sql.tree.walks import map_expression as rewrite
 from sql.tree.walks import operator_expressions as expressions
 
 __all__ = [
-    "TURNED",
     "columns_of",
     "conjuncts",
     "expressions",
@@ -51,8 +50,6 @@ __all__ = [
     "with_inputs",
 ]
 
-# A comparison, and the same one with its sides exchanged.
-TURNED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
 # Putting an expression in can double it per level of nesting; no query written by hand comes near
 # this.
 EXPRESSION_NODES_MAX = 20_000

@@ -13,6 +13,7 @@ from itertools import pairwise
 from ringbuffer.groups.hash_table import JOINS_MAX
 from sql.emit.duckdb import emit_duckdb
 from sql.errors import SqlError, not_supported
+from sql.functions.comparisons import TURNED
 from sql.tree.expressions import AggregateCall, Call, Case, Column, Expression, SortKey
 from sql.tree.relations import (
     Aggregate,
@@ -39,7 +40,6 @@ from views.model.refusals import RULE_A, RULE_B, RULE_C, RULE_D, refused
 from views.model.steps import pipeline_expressions
 from views.model.text import aggregate_text, expression_text, identifier, key_text, window_text
 from views.model.trees import (
-    TURNED,
     columns_of,
     inputs,
     relation_uses_now,

@@ -18,6 +18,7 @@ from sql.bind.expressions.operators import binary
 from sql.bind.expressions.source_positions import start_of
 from sql.errors import SqlError, not_supported
 from sql.functions.arrays import items_of
+from sql.functions.comparisons import COMPARISONS
 from sql.functions.table import ROWS
 from sql.functions.volatility import is_volatile
 from sql.parse.syntax import ArrayComparison, ArrayItems, Subscript
@@ -29,7 +30,6 @@ from sql.types.datatypes import BOOL, CHAR, INT4, TEXT, UNKNOWN, SqlType, array_
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
 
-COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 # Items of an array that is written out: a test is bound for each.
 ITEMS_MAX = 1000
 EMPTY_HINT = "Explicitly cast to the desired type, for example ARRAY[]::integer[]."

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sql.bind.expressions.arrays import COMPARISONS
 from sql.bind.expressions.correlation import Closure
 from sql.bind.expressions.operators import binary
 from sql.errors import SqlError, not_supported
+from sql.functions.comparisons import COMPARISONS
 from sql.parse.syntax import Expression as Syntax
 from sql.parse.syntax import Row, Subquery
 from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal

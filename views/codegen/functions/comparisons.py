@@ -5,6 +5,7 @@ NaN equals itself and is greater than every other float.
 
 from __future__ import annotations
 
+from sql.functions.comparisons import COMPARISONS
 from sql.tree.expressions import Call, Case, Cast, Literal
 from sql.types.datatypes import SqlType
 from views.codegen.expressions import ExpressionWriter, FunctionWriter
@@ -27,7 +28,8 @@ from views.codegen.values import (
 from views.model.equalities import CONSTANTS_MIN, is_ordered
 from views.model.refusals import not_in_kernels
 
-OPERATORS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+# As Python writes them.
+OPERATORS = COMPARISONS | {"eq": "==", "ne": "!="}
 
 
 def compare(writer: ExpressionWriter, function: str, kind: SqlType, left: Value, right: Value) -> Value:

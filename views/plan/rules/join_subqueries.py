@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sql.functions.comparisons import NEGATED
+from sql.functions.comparisons import NEGATED, TURNED
 from sql.tree.expressions import AggregateCall, Call, Case, Column, Expression, Literal, OuterColumn, Subquery
 from sql.tree.relations import Aggregate, Distinct, Filter, Join, OutputColumn, Project, Relation, Values
 from sql.tree.walks import map_operator, open_columns, operator_expressions, subqueries_of
 from sql.types.datatypes import BOOL, INT8
 from views.model.properties import is_ungrouped, scans
-from views.model.trees import TURNED, conjuncts, rewrite, substitute, substitute_call, walk
+from views.model.trees import conjuncts, rewrite, substitute, substitute_call, walk
 from views.plan.joins.join_graph import conjunction
 from views.plan.rules.subquery_grouping import COUNTS, ORDERED, Flat, flat_relation
 
