@@ -49,7 +49,7 @@ def sql_error(error: Exception) -> Exception:
     for reason in DISK_FULL_TEXTS:
         if reason in text:
             return SqlError(DISK_FULL, f"could not write what Spark computes: {reason}")
-    if "OutOfMemoryError" in text:
+    if "OutOfMemoryError" in text or "OutOfDirectMemoryError" in text:
         return SqlError("53200", "out of memory", detail="Spark's heap is too small for this view.")
     return error
 

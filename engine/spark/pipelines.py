@@ -24,6 +24,7 @@ from views.model.protocols import COPIED, PLANNED, PREPARED
 
 # Of one batch of Arrow, which Spark copies into its memory as a whole.
 BATCH_ROWS_MAX = 1 << 16
+BATCH_BYTES_MAX = 1 << 24
 # More rows are read by as many tasks as Spark has threads; an exchange above them is planned anew.
 PARTITION_ROWS_MAX = 1_000_000
 
@@ -136,12 +137,13 @@ class SparkPipelines:
         if rows.schema != types:
             rows = rows.cast(types)
         size = -(-rows.num_rows // count)
+        batch_rows = min(BATCH_ROWS_MAX, BATCH_BYTES_MAX * rows.num_rows // max(rows.nbytes, 1) + 1)
         for number in range(count):
             with (
                 pa.OSFile(str(self._folder / f"{name}_{number}"), "wb") as sink,
                 pa.ipc.new_stream(sink, types) as writer,
             ):
-                writer.write_table(rows.slice(number * size, size), BATCH_ROWS_MAX)
+                writer.write_table(rows.slice(number * size, size), batch_rows)
 
     def _unlink(self, name: str, count: int) -> None:
         for number in range(count):

@@ -14,7 +14,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from engine.spark.errors import sql_error
-from engine.spark.pipelines import BATCH_ROWS_MAX, SparkPipelines
+from engine.spark.pipelines import BATCH_BYTES_MAX, BATCH_ROWS_MAX, SparkPipelines
 from engine.spark.prepared import NUMBERS
 from engine.spark.runtime import EXCHANGE_NAME, SparkRuntime
 from engine.storage.errors import disk_error
@@ -72,6 +72,13 @@ def test_rows_keep_their_number_and_their_order(count: int, pipelines: SparkPipe
     found = pipelines.run("many", {"rows": rows}, over("SELECT k + 1 AS k, t FROM {rows} ORDER BY k DESC")).rows
     assert found.column("k").to_pylist() == list(range(count, 0, -1))
     assert found.column_names == ["k", "t"]
+
+
+def test_long_values_come_in_batches_of_few_rows(pipelines: SparkPipelines) -> None:
+    long = "x" * BATCH_BYTES_MAX
+    rows = pa.table({"k": [1, 2, 3], "t": [long, None, long]})
+    answer = pipelines.run("long", {"rows": rows}, over("SELECT sum(k) AS k, sum(length(t)) AS n FROM {rows}"))
+    assert answer.rows.to_pylist() == [{"k": 6, "n": 2 * BATCH_BYTES_MAX}]
 
 
 def test_two_inputs_and_a_view_that_stays(spark: SparkRuntime, pipelines: SparkPipelines) -> None:
