@@ -1,4 +1,4 @@
-"""What does a prepared plan of Spark save a refresh?
+"""The time that a prepared plan of Spark saves a refresh.
 
 Upper pipelines of five kinds run over as many groups, each time over other rows: as refreshes run
 them, planned anew for each run over the same files, and in PySpark's own way (createDataFrame, sql,
