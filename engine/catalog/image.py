@@ -24,7 +24,7 @@ from engine.streams import view_statistics
 from engine.streams.stream import Stream
 from sql.catalog.catalog import RelationDescription, SessionSettings
 from sql.catalog.functions import FunctionDescription
-from sql.names.relation_keys import PUBLIC, name_of, schema_of
+from sql.names.relation_keys import PUBLIC, schema_of
 from sql.tree.relations import BoundQuery, Relation
 from sql.types.datatypes import SqlType, array_of, enum_type
 from sql.types.enums import EnumType
@@ -348,11 +348,6 @@ class CatalogImage:
     def state(self, name: str) -> StateEntry | None:
         """Return the state that a query scans by this name, or None."""
         return self._states_by_name.get(name)
-
-    @cached_property
-    def names_of_states(self) -> frozenset[str]:
-        """The names of the states of views, without their schemas."""
-        return frozenset(map(name_of, self._states_by_name))
 
     @cached_property
     def _states_by_name(self) -> dict[str, StateEntry]:

@@ -16,6 +16,7 @@ from engine.catalog.image import CatalogImage
 from engine.execution.prepared import Prepared, prepare
 from engine.scans.point_reads import INTEGERS
 from sql.errors import SqlError
+from sql.names.relation_keys import name_of
 from sql.settings.settings import Settings
 
 CONSTANT = r"('[^']*'|-?[0-9]{1,18})"
@@ -71,7 +72,7 @@ class Shapes:
             if len(self._known) >= SHAPES_KEPT_MAX:
                 self._known.clear()
             self._known[shape] = None
-        elif name_of_text(relation) in image.names_of_states:
+        elif any(name_of(state.view.name) == name_of_text(relation) for state in image.states):
             self._known[shape] = self._prepared(head, conditions, image)
 
     def _prepared(self, head: str, conditions: str, image: CatalogImage) -> Prepared | None:

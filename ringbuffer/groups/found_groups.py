@@ -53,9 +53,10 @@ def merge_found(found: GroupTable, keys: GroupTable, source: GroupTable, program
     count = int(keys.control[ROWS_COUNT])
     if not count:
         return
-    long_texts = int((keys if keys_only else source).control[HEAP_USED])
+    # A merge copies each text of the source at most once.
+    long_texts = KEY_FORMS * int(keys.control[HEAP_USED]) if keys_only else int(source.control[HEAP_USED])
     if long_texts:
-        found.grow_heap(KEY_FORMS * long_texts)
+        found.grow_heap(long_texts)
     sought, searched = arrays_of(keys), arrays_of(source)
     start, key_row_words = 0, keys.layout.row_words
     while True:
