@@ -116,7 +116,7 @@ class GroupTable:
         return self.groups_count * self.layout.group_bytes + int(self.control[HEAP_USED])
 
     def copy(self, zeros: Zeros | None = None) -> GroupTable:
-        """Return a table with the same groups; zeros: makes its arrays, else as those of this one."""
+        """Return a table with the same groups; zeros: makes its arrays, else as those here."""
         result = GroupTable(self.layout, int(self.control[ROWS_MAX]), zeros or self.zeros)
         result.grow_heap(int(self.control[HEAP_USED]))
         place = result.control[[HEAP_MAX, HEAP_ADDRESS]]

@@ -1,4 +1,4 @@
-"""Groups that are found by their keys: those that a dictionary finds, in whatever table they lie."""
+"""Groups found by their keys: those that a dictionary finds, in whatever table they lie."""
 
 from __future__ import annotations
 
