@@ -38,8 +38,11 @@ class NotCoveredError(Exception):
     reason: str
 
 
-def cover(kept: StreamPipeline, plan: Plan) -> Plan:
-    """Return `plan` over a state that is kept by the pipeline `kept`. Raises NotCoveredError."""
+def cover(kept: StreamPipeline, plan: Plan, is_over: bool = False) -> Plan:
+    """Return `plan` over a state that is kept by the pipeline `kept`. Raises NotCoveredError.
+
+    is_over: the plan was made over `kept`, so that the query alone does not tell it again.
+    """
     wanted = plan.stream
     assert _types(wanted) == _types(kept), "the caller compares the same columns of the same stream"
     if wanted.on_error != kept.on_error:
@@ -57,7 +60,7 @@ def cover(kept: StreamPipeline, plan: Plan) -> Plan:
         raise NotCoveredError("The new query has other conditions on the stream's rows.")
     stream = with_conditions(wanted, kept)
     is_same = stream == wanted and [meaning(key) for _, key in kept.keys] == keys and _calls(kept) == _calls(wanted)
-    return chain(stream, finish, plan.upper, plan.tail, None if is_same else kept)
+    return chain(stream, finish, plan.upper, plan.tail, None if is_same and not is_over else kept)
 
 
 def equal_plan(kept: StreamPipeline, plan: Plan) -> Plan | None:

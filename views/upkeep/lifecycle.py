@@ -147,7 +147,7 @@ def _covered(planned: PlannedView, definition: ViewDefinition, bound: BoundQuery
         except SqlError:
             # What adds them up can't be run.
             raise error from None
-    return replace(finer, plan=cover(kept, finer.plan))
+    return replace(finer, plan=cover(kept, finer.plan, is_over=True))
 
 
 def renamed_view(view: ContinuousView, definition: ViewDefinition, schema: Schema) -> ContinuousView:

@@ -404,3 +404,19 @@ def test_random_lives(tmp_path: Path, seed: int) -> None:
         rows = server.rows(f"SELECT k, n, t FROM {state['name']} ORDER BY k")
         assert rows == [f"[b'{key}', b'{count}', b'{total}']" for key, (count, total) in sorted(wanted.items())]
     server.world.close()
+
+
+def test_an_answer_that_a_replacing_query_gets_of_kept_groups_alone_is_stored_so(tmp_path: Path) -> None:
+    """The query has an aggregate of a constant, for which a new view would keep one state more."""
+    server = Server(tmp_path)
+    server.client.run(
+        "CREATE FOREIGN TABLE s (k int, x int) SERVER stream",
+        "CREATE VIEW v AS SELECT k, count(*) AS n, sum(x) FROM s GROUP BY k",
+        "INSERT INTO s VALUES (1, 2), (1, 3), (2, 4)",
+        "CREATE OR REPLACE VIEW v AS SELECT k, count(*) AS n, sum(x), max(n)"
+        " FROM (SELECT k, x, 1 AS n FROM s) q GROUP BY k",
+    )
+    for checkpoint in (False, True, False):
+        assert server.rows("SELECT * FROM v ORDER BY k") == ["[b'1', b'2', b'5', b'1']", "[b'2', b'1', b'4', b'1']"]
+        server.crash(checkpoint)
+    server.world.close()
