@@ -256,7 +256,7 @@ def in_stream(expression: Expression, schema: Schema, in_duckdb: bool) -> str:
         return ""
     if is_volatile(expression):
         return "volatile"
-    return "computed" if Cuts(schema, len(schema)).cut(expression) else ""
+    return "computed" if Cuts(schema, range(len(schema))).cut(expression) else ""
 
 
 def query_support(query: str) -> Support:

@@ -9,7 +9,7 @@ dropping them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from sql.errors import SqlError
 from sql.functions.volatility import is_volatile
@@ -48,7 +48,7 @@ def computed_columns(pipeline: StreamPipeline) -> tuple[Expression, ...]:
     They are the smallest parts of the pipeline's expressions that no kernel evaluates, and whose
     values kernels can hold. What can't be cut in this way is left to the kernel to refuse.
     """
-    cuts = Cuts(pipeline.row, len(pipeline.input))
+    cuts = Cuts(pipeline.row, range(len(pipeline.input)))
     for expression in pipeline_expressions(pipeline):
         cuts.cut(expression)
     return tuple(cuts.found.values())
@@ -62,13 +62,13 @@ class Cuts:
 
     Arguments:
         row: what the expressions address.
-        width: how many of its columns are known before the kernel.
+        known: those of its columns that are known before the kernel.
     """
 
-    def __init__(self, row: Schema, width: int) -> None:
+    def __init__(self, row: Schema, known: Container[int]) -> None:
         self.found: dict[Expression, Expression] = {}
         self._row = row
-        self._width = width
+        self._known = known
 
     def cut(self, expression: Expression) -> bool:
         """Find the parts of an expression to compute; False when there is no way."""
@@ -91,7 +91,7 @@ class Cuts:
     def _is_computable(self, expression: Expression) -> bool:
         """Tell whether the value follows from the columns that are there before the kernel."""
         return (
-            all(index < self._width for index in columns_of(expression))
+            all(index in self._known for index in columns_of(expression))
             and not is_volatile(expression)
             and not any(isinstance(part, Subquery | OuterColumn | Parameter) for part in walk(expression))
         )

@@ -51,3 +51,16 @@ SELECT k FROM lists WHERE t LIKE ANY (p || 'q'::text) OR t ~ ANY (SELECT x FROM 
 SELECT k, t ~ ALL (SELECT unnest(p)), t LIKE ANY (string_to_array('a%,b', ',')) FROM lists ORDER BY k;
 DROP VIEW listed, asked;
 DROP FOREIGN TABLE lists;
+CREATE TABLE patterns (id int, pat text);
+INSERT INTO patterns VALUES (1, '^a'), (2, 'b$');
+CREATE FOREIGN TABLE texts (i int, t text) SERVER stream;
+CREATE VIEW met AS SELECT texts.t ~ patterns.pat AS k, count(*) AS n FROM texts JOIN patterns ON texts.i = patterns.id GROUP BY 1;
+CREATE VIEW found AS SELECT patterns.id AS k, count(*) AS n FROM texts, patterns WHERE texts.t ~ patterns.pat GROUP BY 1;
+CREATE VIEW hashed AS SELECT md5(patterns.pat) AS k, upper(md5(texts.t)) || patterns.pat AS l, format('%s-%s', texts.t, patterns.pat) AS m, count(*) AS n FROM texts JOIN patterns ON texts.i = patterns.id GROUP BY 1, 2, 3;
+INSERT INTO texts VALUES (1, 'abc'), (2, 'xb'), (3, NULL), (1, 'xyz'), (NULL, 'b');
+SELECT * FROM met ORDER BY 1;
+SELECT * FROM found ORDER BY 1;
+SELECT * FROM hashed ORDER BY 1, 2, 3;
+DROP VIEW met, found, hashed;
+DROP FOREIGN TABLE texts;
+DROP TABLE patterns;

@@ -33,6 +33,7 @@ from sql.tree.walks import (
 )
 from sql.types.datatypes import BOOL, INT8
 from views.codegen.state_size import bytes_per_group
+from views.codegen.support import Cuts
 from views.model.definition import JoinChoice
 from views.model.nodes import FIRST, StreamPipeline
 from views.model.properties import scans
@@ -107,7 +108,7 @@ class EagerGrouping:
         expressions = _path_expressions(grouping)
         if any(map(_has_closure, expressions)):
             return True
-        return _has_join(grouping.input) and not all(map(is_of_kernels, expressions))
+        return _has_join(grouping.input) and not (all(map(is_of_kernels, expressions)) and _are_evaluated(grouping))
 
     def _joins(self, relation: Relation) -> bool:
         if isinstance(relation, Join) and ungrouped_streams(relation):
@@ -155,6 +156,30 @@ def _path_expressions(relation: Relation) -> list[Expression]:
         if ungrouped_streams(below):
             found += _path_expressions(below)
     return found
+
+
+def _are_evaluated(relation: Relation) -> bool:
+    """Return whether a stream pipeline evaluates all expressions between a grouping and its
+    streams: by kernels, or before them where they read the stream alone.
+    """
+    schema = tuple(column for below in inputs(relation) for column in below.schema)
+    flags = [flag for below in inputs(relation) for flag in _are_of_stream(below)]
+    cuts = Cuts(schema, {index for index, flag in enumerate(flags) if flag})
+    if not all(map(cuts.cut, operator_expressions(relation))):
+        return False
+    return all(_are_evaluated(below) for below in inputs(relation) if ungrouped_streams(below))
+
+
+def _are_of_stream(relation: Relation) -> list[bool]:
+    """Return for every column of a relation whether it follows from the stream's columns alone."""
+    if not ungrouped_streams(relation):
+        return [False] * len(relation.schema)
+    below = [flag for one in inputs(relation) for flag in _are_of_stream(one)]
+    if isinstance(relation, Project):
+        return [all(below[index] for index in columns_of(item)) for _, item in relation.items]
+    if isinstance(relation, SetOperation):
+        return [all(below)] * len(relation.schema)
+    return below or [True] * len(relation.schema)
 
 
 def _has_closure(expression: Expression) -> bool:
