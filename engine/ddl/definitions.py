@@ -44,7 +44,7 @@ from sql.tree.walks import rewrite_everywhere
 from sql.types.datatypes import require_column
 from views.model.definition import StateDefinition, ViewDefinition, define_view, only_state
 from views.model.properties import scans
-from views.model.protocols import RowEvaluator, TableSource, UpperExecutor
+from views.model.protocols import RowEvaluator, Source, UpperExecutor
 from views.model.text import expression_text
 from views.plan.checks import check_sliding
 from views.plan.planner import PlannedView, order_notices, plan_view
@@ -115,7 +115,7 @@ class ViewEngines:
 
     kernels: KernelFiles
     executor: UpperExecutor
-    tables: TableSource
+    tables: Source
     evaluator: RowEvaluator
 
 

@@ -1,4 +1,4 @@
-"""Durable tables as views read them: the `TableSource`s of `views.model.protocols`.
+"""Durable tables as views read them: the `Source`s of `views.model.protocols`.
 
 Enters: names. Leaves: Arrow tables with versions, of the committed tables, or as one transaction
 sees them.

@@ -22,7 +22,7 @@ from tests.views.fakes import FakeClock, FakeExecutor
 from views.codegen.state_size import kernel_file_name
 from views.model.arrow_schema import arrow_type, stream_layout
 from views.model.definition import define_view, only_state
-from views.model.protocols import NO_TABLES, TableExport, UpperExecutor
+from views.model.protocols import NO_SOURCE, TableExport, UpperExecutor
 from views.upkeep.lifecycle import build_view
 from views.upkeep.phases import ViewPhase
 from views.upkeep.refresh import Engines, Reader, cut
@@ -35,7 +35,7 @@ def build(text: str, folder: Path, executor: UpperExecutor) -> ContinuousView:
     (statement,) = parse(text)
     assert isinstance(statement, CreateView)
     bound = bind_query(statement.query, Relations(), SETTINGS)
-    return build_view(only_state(define_view(statement, 16385, SETTINGS)), bound, folder, executor, NO_TABLES)
+    return build_view(only_state(define_view(statement, 16385, SETTINGS)), bound, folder, executor, NO_SOURCE)
 
 
 def insert(view: ContinuousView) -> None:
@@ -54,7 +54,7 @@ def insert(view: ContinuousView) -> None:
 
 
 def rows(view: ContinuousView, executor: UpperExecutor) -> list[dict[str, object]]:
-    engines = Engines(executor, FakeClock(), NO_TABLES)
+    engines = Engines(executor, FakeClock(), NO_SOURCE)
     version = cut((view,), threading.Lock(), engines, Reader(0, lambda: None))[view.definition.name]
     return sorted(version.table.to_pylist(), key=str)
 

@@ -34,8 +34,12 @@ class TableExport(NamedTuple):
     table: pa.Table
 
 
-class TableSource(Protocol):
-    """The durable tables for views; thread-safe."""
+class Source(Protocol):
+    """The relations besides streams from which views read: the durable tables; thread-safe.
+
+    Whatever implements it tells versions apart, so that what was made of a relation's rows is used
+    again while they are the same.
+    """
 
     def versions(self, names: Iterable[str]) -> dict[str, int]:
         """Return the committed version of each table, never older than a commit answered before the
@@ -113,7 +117,7 @@ class NoEvaluator:
 NO_EVALUATOR = NoEvaluator()
 
 
-class NoTables:
+class NoSource:
     """The source of a process without durable tables."""
 
     def versions(self, names: Iterable[str]) -> dict[str, int]:
@@ -127,7 +131,7 @@ class NoTables:
         return {}
 
 
-NO_TABLES = NoTables()
+NO_SOURCE = NoSource()
 
 
 class Clock(Protocol):

@@ -17,7 +17,7 @@ from views.model.arrow_schema import arrow_schema
 from views.model.definition import StateDefinition, ViewDefinition
 from views.model.nodes import StreamPipeline
 from views.model.plan import Plan
-from views.model.protocols import TableExport, TableSource, UpperExecutor
+from views.model.protocols import Source, TableExport, UpperExecutor
 from views.model.trees import substitute_now
 from views.plan.checks import check_sliding
 from views.plan.planner import PlannedView, plan_view
@@ -37,7 +37,7 @@ def build_view(
     bound: BoundQuery,
     kernels_dir: Path,
     executor: UpperExecutor,
-    tables: TableSource,
+    tables: Source,
     places: tuple[int, ...] | None = None,
     heir_of: ContinuousView | None = None,
     candidates: Collection[ContinuousView] = (),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 
-from views.model.protocols import TableSource
+from views.model.protocols import Source
 from views.upkeep.phases import CutPhase
 from views.upkeep.refresh import Engines, Reader, new_cut, obtain, reusable
 from views.upkeep.snapshot import give_up
@@ -78,7 +78,7 @@ def pin(
     views: Callable[[], Iterable[ContinuousView]],
     commit_lock: threading.Lock,
     now_us: int,
-    tables: TableSource,
+    tables: Source,
     run: Callable[[Callable[[], None]], object],
 ) -> PinnedViews:
     """Return the positions of all views now, between two commits. views: called under the commit
@@ -88,7 +88,7 @@ def pin(
         return PinnedViews({view: _pinned(view, now_us, tables) for view in views()}, run)
 
 
-def _pinned(view: ContinuousView, now_us: int, tables: TableSource) -> Cut:
+def _pinned(view: ContinuousView, now_us: int, tables: Source) -> Cut:
     """Return a cut of `view` at the last commit, which blocks with a cut there share.
 
     The caller holds the commit lock.

@@ -22,7 +22,7 @@ import pyarrow as pa
 from sql.errors import SqlError
 from sql.tree.relations import Relation
 from views.model.arrow_schema import arrow_schema
-from views.model.protocols import Clock, TableSource, UpperExecutor
+from views.model.protocols import Clock, Source, UpperExecutor
 from views.model.trees import substitute_now
 from views.plan.deferred import above_finished, above_groups
 from views.upkeep.phases import CutPhase
@@ -77,7 +77,7 @@ class Engines:
 
     executor: UpperExecutor
     clock: Clock
-    tables: TableSource
+    tables: Source
     made: Callable[[Cut, Version | None, Version], None] = nobody
 
 
@@ -135,13 +135,13 @@ def not_too_old(views: Sequence[ContinuousView], oldest_us: int) -> dict[str, Ve
     return found if len(moments) <= 1 else None
 
 
-def reusable(view: ContinuousView, tables: TableSource) -> Version | None:
+def reusable(view: ContinuousView, tables: Source) -> Version | None:
     """Return the stored version if a new one would be the same, else None."""
     stored = view.latest
     return stored if stored is not None and is_current(view, stored, tables) else None
 
 
-def is_current(view: ContinuousView, version: Version, tables: TableSource) -> bool:
+def is_current(view: ContinuousView, version: Version, tables: Source) -> bool:
     """Return whether a new version of `view` would be the same as `version`.
 
     It would be if no statement on the view's stream, nor on a table of its upper part, was
@@ -152,7 +152,7 @@ def is_current(view: ContinuousView, version: Version, tables: TableSource) -> b
     return not view.upper_tables or tables.versions(view.upper_tables) == version.table_versions
 
 
-def _take(view: ContinuousView, exact: bool, reader: Reader, tables: TableSource, moment: Moment) -> Cut:
+def _take(view: ContinuousView, exact: bool, reader: Reader, tables: Source, moment: Moment) -> Cut:
     """Return the cut of `view` at the last commit: one that other readers wait for, or a new one.
 
     The caller holds the commit lock.

@@ -9,7 +9,7 @@ from sql.types.datatypes import INT8
 from tests.views.building import col, compare
 from tests.views.fakes import SCHEMA, FakeClock, FakeExecutor, make_view
 from views.explain.pipelines import explain_select
-from views.model.protocols import NO_TABLES
+from views.model.protocols import NO_SOURCE
 from views.upkeep.refresh import Engines, Reader, cut
 
 
@@ -20,7 +20,7 @@ class Printer:
 
 def test_versions_of_all_views_are_named() -> None:
     one, two, three = make_view("one")[0], make_view("two")[0], make_view("three", time_dependent=True)[0]
-    engines = Engines(FakeExecutor(), FakeClock(), NO_TABLES)
+    engines = Engines(FakeExecutor(), FakeClock(), NO_SOURCE)
     cut((one, two), threading.Lock(), engines, Reader(0, lambda: None))
     two.note_commit()
     left, right = Scan("one", "view", SCHEMA), Scan("two", "view", SCHEMA)

@@ -16,7 +16,7 @@ from sql.errors import SqlError
 from tests.views.fakes import FakeExecutor, FakeState, cancelled, make_view
 from tests.views.upkeep.test_refresh import Database, rows
 from tests.views.upkeep.test_snapshot import idle, whole
-from views.model.protocols import NO_TABLES
+from views.model.protocols import NO_SOURCE
 from views.upkeep.pinned import CUTS_LEFT_MAX, PinnedViews, pin
 from views.upkeep.refresh import Reader
 from views.upkeep.view import ContinuousView
@@ -29,7 +29,7 @@ def at_once(work: Callable[[], None]) -> None:
 
 
 def pinned(database: Database, *pairs: Pair, now_us: int = 0) -> PinnedViews:
-    return pin(lambda: [view for view, _ in pairs], database.lock, now_us, NO_TABLES, at_once)
+    return pin(lambda: [view for view, _ in pairs], database.lock, now_us, NO_SOURCE, at_once)
 
 
 def seen(

@@ -15,7 +15,7 @@ import pytest
 
 from sql.errors import SqlError
 from tests.views.fakes import FakeClock, FakeExecutor, FakeState, cancelled, make_view
-from views.model.protocols import NO_TABLES
+from views.model.protocols import NO_SOURCE
 from views.upkeep.refresh import Engines, Reader, cut
 from views.upkeep.view import ContinuousView, Version
 
@@ -28,7 +28,7 @@ class Database:
     def __init__(self, executor: FakeExecutor | None = None) -> None:
         self.lock = threading.Lock()
         self.executor = executor or FakeExecutor()
-        self.engines = Engines(self.executor, FakeClock(), NO_TABLES)
+        self.engines = Engines(self.executor, FakeClock(), NO_SOURCE)
 
     def commit(self, rows: Sequence[int], *views: tuple[ContinuousView, FakeState]) -> None:
         with self.lock:
