@@ -8,6 +8,7 @@ import pytest
 
 import engine.dialect
 import engine.statements
+from engine.execution.prepared import UnparsedInsert
 from engine.execution.registry import HANDLERS, load
 from engine.execution.resolving import FOUND
 from engine.execution.rights import CHECKS
@@ -87,9 +88,9 @@ def test_each_statement_is_a_frozen_dataclass() -> None:
 
 def test_each_statement_has_a_function_that_does_it() -> None:
     load(engine.statements, engine.dialect)
-    # What the session does itself: nothing, its transaction, and another statement in the place of
-    # EXECUTE.
-    assert set(Statement.__subclasses__()) - HANDLERS.keys() == {Empty, Transaction, Execute}
+    # What the session does itself: nothing, its transaction, another statement in the place of
+    # EXECUTE, and the statement of a text that is parsed after all.
+    assert set(Statement.__subclasses__()) - HANDLERS.keys() == {Empty, Transaction, Execute, UnparsedInsert}
 
 
 def test_each_way_to_name_and_each_right_is_known() -> None:

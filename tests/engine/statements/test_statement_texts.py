@@ -24,7 +24,8 @@ def test_statements_declare_what_they_did(golden: Golden) -> None:
 
 def test_every_kind_and_every_declaration_is_there() -> None:
     statements = [statement for text in texts(FILE) for statement in parsed(text)]
-    assert set(Statement.__subclasses__()) - {type(statement) for statement in statements} == set()
+    kinds = {kind for kind in Statement.__subclasses__() if kind.__module__.startswith("sql.parse.")}
+    assert kinds - {type(statement) for statement in statements} == set()
     assert set(Naming) - {naming for statement in statements for _, naming in statement.named} == set()
     assert set(Right) - {right for statement in statements for _, right in statement.rights} == set()
 
