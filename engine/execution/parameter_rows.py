@@ -56,14 +56,21 @@ class ParameterRow:
     starts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     packets: dict[bytes, Any] = field(default_factory=dict)
 
-    def decode(self, payload: bytes, start: int, formats: Sequence[int], reader: FieldReader) -> Morsel:
-        """Return the target's columns of one Bind. start: offset of its first length word.
+    def decode_one(self, payload: bytes, start: int, formats: Sequence[int], reader: FieldReader) -> Morsel:
+        """Do what `decode` does, for one Bind. start: offset of its first length word."""
+        self.starts[0] = start
+        return self.decode(payload, self.starts, formats, reader)
+
+    def decode(
+        self, payload: bytes | memoryview, starts: npt.NDArray[np.int64], formats: Sequence[int], reader: FieldReader
+    ) -> Morsel:
+        """Return the target's columns of some Binds. starts: offset of the first length word of
+        each.
 
         Raises RowError and ColumnError.
         """
-        self.starts[0] = start
         codes = _format_codes(tuple(formats), tuple(self.read))
-        given = decode_parameters(payload, self.starts, codes, self.layout, reader.time_zone)
+        given = decode_parameters(payload, starts, codes, self.layout, reader.time_zone)
         if any(self.read):
             given = reader.rows(given, self.target.columns, self.target.layout, [bool(code) for code in codes])
         if self.layout is not self.target.layout:
@@ -82,7 +89,7 @@ class LiteralRows:
     given: Morsel
     layout: Layout = ()
 
-    def decode(self, *_: object) -> Morsel:
+    def decode_one(self, *_: object) -> Morsel:
         """Return the target's columns; see ParameterRow."""
         return self.given
 

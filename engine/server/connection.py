@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 from engine.server.pump import Pump
 from engine.server.socket_writer import SocketWriter
+from engine.sessions.bind_runs import bind_run
 from engine.sessions.session_registry import SessionProtocol
 from engine.sessions.timeouts import terminated
 from sql.errors import SqlError
@@ -49,7 +50,7 @@ class Connection(asyncio.Protocol):
     """
 
     def __init__(self, server: Server) -> None:
-        self.conversation = Conversation(server.limits.message_bytes_max, lets_in=True)
+        self.conversation = Conversation(server.limits.message_bytes_max, lets_in=True, find_run=bind_run)
         self.role = 0
         self.encoding = UTF8
         self.address, self.peer_port = "", 0

@@ -11,15 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from engine.execution.prepared import Prepared, prepare
 from engine.scheduler.threads import TEXT_AT_ONCE_MAX
 from engine.sessions.staged_inserts import inserted
 from sql.errors import SqlError
 from sql.parse.parse import parse
-from sql.parse.statements.declaration import Statement
+from sql.parse.statements.declaration import Empty, Statement
 
 if TYPE_CHECKING:
     from engine.catalog.image import CatalogImage
-    from engine.execution.prepared import Portal, Prepared
+    from engine.execution.prepared import Portal
     from engine.sessions.session import Session
     from sql.settings.settings import Settings
     from sql.wire.messages import Parse
@@ -96,6 +97,20 @@ def decoded(session: Session, message: Parse) -> Prepared | None:
     if message.parameter_oids or not is_plain(session, message.text):
         return None
     return session.staged.prepared(message.text, session.runner.image())
+
+
+def prepared(session: Session, message: Parse) -> Prepared:
+    """Return the statement of a Parse. Raises SqlError."""
+    found = decoded(session, message)
+    if found is not None:
+        return found
+    text, image = session.settings.checked_text(message.text), session.runner.image()
+    found = prepare(text, message.parameter_oids, image)
+    if not isinstance(found.statement, Empty):
+        session.block.require_usable(found.statement)
+    found.refresh(image, session.settings)
+    session.runner.describe(found)
+    return found
 
 
 def staged_at_once(session: Session, portal: Portal, image: CatalogImage) -> bytes | None:

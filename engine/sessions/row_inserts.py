@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 
 from engine.catalog.image import CatalogImage
 from engine.catalog.per_image import PerImage
+from engine.commit.log_answer import LogAnswer
 from engine.commit.row_commit import RowCommit, Views
 from engine.execution.outcome import expand
 from engine.execution.parameter_rows import ParameterRow, parameter_row
 from engine.execution.prepared import Prepared
 from engine.ingest.field_readers import FieldReader
 from engine.ingest.insert import HEAD, InsertTarget
-from engine.sessions.log_answer import LogAnswer
 from engine.sessions.staged_inserts import HEADS_KEPT_MAX, INSERTED
 from engine.streams.stream import arrived
 from ringbuffer.decode.one_row import OneRow, Reader

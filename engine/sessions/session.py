@@ -20,12 +20,13 @@ from engine.dialect.cursors import keep_rows
 from engine.execution.identity import Identity
 from engine.execution.names import Names
 from engine.execution.outcome import Outcome
-from engine.execution.prepared import Portal, Prepared, describe_portal, describe_prepared, make_portal, prepare
+from engine.execution.prepared import Portal, Prepared, describe_portal, describe_prepared, make_portal
 from engine.scheduler.collecting import LONG_TEXT, collected_later
 from engine.scheduler.threads import TEXT_AT_ONCE_MAX, Threads
 from engine.sessions import long_texts
 from engine.sessions.activity import Doing
 from engine.sessions.backend import SessionBackend
+from engine.sessions.bind_runs import BindRuns
 from engine.sessions.cancelling import Cancelling
 from engine.sessions.copy_exchange import CopyExchange
 from engine.sessions.inbox import SessionInbox
@@ -47,6 +48,7 @@ from sql.tree.expressions import Literal
 from sql.wire import writer
 from sql.wire.messages import (
     Bind,
+    BindRun,
     Close,
     CopyData,
     CopyDone,
@@ -103,6 +105,7 @@ class Session:
             Query: self._query,
             Parse: self._parse,
             Bind: self._bind,
+            BindRun: BindRuns(self).do,
             Describe: self._describe,
             Execute: self._execute,
             Sync: self._sync,
@@ -265,9 +268,9 @@ class Session:
         prepared = long_texts.decoded(self, message) if size <= long_texts.LITERALS_AT_ONCE_MAX else None
         if prepared is None and size > TEXT_AT_ONCE_MAX:
             return self._aside(
-                long_texts.timed(self, self._new_prepared, message), partial(self._keep_prepared, message)
+                long_texts.timed(self, long_texts.prepared, self, message), partial(self._keep_prepared, message)
             )
-        self._keep_prepared(message, prepared or self._new_prepared(message))
+        self._keep_prepared(message, prepared or long_texts.prepared(self, message))
         return None
 
     async def _aside(self, work: Awaitable[Result], keep: Callable[[Result], None]) -> None:
@@ -275,18 +278,6 @@ class Session:
             keep(await work)
         except SqlError as error:
             self.fail_pipeline(error)
-
-    def _new_prepared(self, message: Parse) -> Prepared:
-        decoded = long_texts.decoded(self, message)
-        if decoded is not None:
-            return decoded
-        text = self.settings.checked_text(message.text)
-        prepared = prepare(text, message.parameter_oids, self.runner.image())
-        if not isinstance(prepared.statement, Empty):
-            self.block.require_usable(prepared.statement)
-        prepared.refresh(self.runner.image(), self.settings)
-        self.runner.describe(prepared)
-        return prepared
 
     def _keep_prepared(self, message: Parse, prepared: Prepared) -> None:
         prepared.shown_text, prepared.made_us = message.text, self.server.clock.now_us()

@@ -149,7 +149,7 @@ class StagedInserts:
         try:
             settings = self._session.settings
             reader = FieldReader(settings.time_zone, settings.input_styles)
-            portal.given = row.decode(message.payload, message.parameters_offset, formats, reader)
+            portal.given = row.decode_one(message.payload, message.parameters_offset, formats, reader)
         except (RowError, ColumnError):
             return False
         portal.row = row

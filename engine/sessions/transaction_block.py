@@ -12,6 +12,7 @@ from collections.abc import Awaitable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from engine.commit.log_answer import awaited_answer
 from engine.commit.parts import end
 from engine.commit.staging import StatementStage
 from engine.commit.string_admission import FullBufferError
@@ -19,7 +20,6 @@ from engine.commit.transaction import Again, Transaction
 from engine.execution.after_commit import follow_commit
 from engine.execution.outcome import Outcome
 from engine.ingest.copy_in import ROOM_WAIT_S
-from engine.sessions.log_answer import awaited_answer
 from engine.sessions.savepoints import Savepoints
 from engine.sessions.temporary_end import end_temporary
 from sql.errors import CONFLICT, SqlError

@@ -105,6 +105,9 @@ TEXT_VALUES, BINARY_VALUES, RAW_BYTES = range(3)
 ERROR, ERROR_ROW, ERROR_COLUMN, ERROR_START, ERROR_END, HEAP_USED, SLOW_USED = range(7)
 STATE_WORDS = 8
 
+# What a decoder keeps for the next rows.
+KEPT_BYTES_MAX = 1 << 14
+
 NO_STRINGS = np.zeros(0, dtype=np.uint8)
 
 
@@ -125,7 +128,6 @@ class ParameterDecoder:
         self._state = np.zeros(STATE_WORDS, dtype=np.int64)
         self._slow = np.zeros((FALLBACKS_MAX, 4), dtype=np.int64)
         self._buffer = np.zeros(1024, dtype=np.uint8)
-        self._view = self._buffer.data
         self._decode_rows = self._entry()
 
     def _entry(self) -> Callable[..., Any]:
@@ -156,17 +158,19 @@ class ParameterDecoder:
         starts: the places of the first length word of each row; formats: TEXT_VALUES ... by column.
         """
         size = len(data)
-        if size + PADDING_BYTES > len(self._buffer):
-            self._buffer = np.zeros(2 * size + PADDING_BYTES, dtype=np.uint8)
-            self._view = self._buffer.data
-        self._view[:size] = data
+        buffer = self._buffer
+        if size + PADDING_BYTES > len(buffer):
+            buffer = np.empty(2 * size + PADDING_BYTES, dtype=np.uint8)
+            if size <= KEPT_BYTES_MAX:
+                self._buffer = buffer
+        buffer.data[:size] = data
         rows_count = len(starts)
         capacity = (rows_count + 7) // 8 * 8
         block = self._plan.new_block(capacity)
         heap = np.empty(2 * size + HEAP_SPARE_BYTES, dtype=np.uint8)
         state = self._state
         error, used, slow_used = self._decode_rows(
-            self._buffer,
+            buffer,
             size,
             np.ascontiguousarray(starts, dtype=np.int64),
             np.ascontiguousarray(formats, dtype=np.int8),
@@ -177,10 +181,10 @@ class ParameterDecoder:
         )
         morsel = self._plan.morsel(block, capacity, rows_count, heap[:used] if used else NO_STRINGS)
         if slow_used:
-            settle_slow_fields(self._slow[:slow_used], self._buffer, morsel, self._plan.layout, self._fallback)
+            settle_slow_fields(self._slow[:slow_used], buffer, morsel, self._plan.layout, self._fallback)
         if error:
             column = int(state[ERROR_COLUMN])
-            field = b"" if formats[column] else self._buffer[int(state[ERROR_START]) : int(state[ERROR_END])].tobytes()
+            field = b"" if formats[column] else buffer[int(state[ERROR_START]) : int(state[ERROR_END])].tobytes()
             raise RowError(error, int(state[ERROR_ROW]), column, field.decode(errors="replace"))
         return morsel
 

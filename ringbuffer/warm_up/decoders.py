@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from ringbuffer.decode.bind_runs import find_binds
 from ringbuffer.decode.copy_binary import SIGNATURE, BinaryDecoder
 from ringbuffer.decode.copy_csv import CsvDecoder
 from ringbuffer.decode.copy_text import TextDecoder
@@ -31,6 +32,7 @@ def warm_up_decoders() -> None:
 
     The caller calls before other threads decode.
     """
+    find_binds(b"B\0\0\0\0\0" + bytes(64), 0)
     LiteralDecoder(LAYOUT).decode(b"(1, 'a')", 0)
     parameters = b"\0\0\0\1" + b"1" + len(LONG_TEXT).to_bytes(4, "big") + LONG_TEXT
     morsel = decode_parameters(parameters, np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int8), LAYOUT)

@@ -16,9 +16,10 @@ or know of transactions.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from enum import Enum, auto
+from itertools import chain
 
 from sql.errors import SqlError
 from sql.values.encodings import UTF8, Encoding
@@ -26,6 +27,7 @@ from sql.wire.messages import (
     GSS_REQUEST,
     SSL_REQUEST,
     Bind,
+    BindRun,
     CancelRequest,
     Close,
     CopyData,
@@ -45,7 +47,7 @@ from sql.wire.messages import (
     Terminate,
     Violation,
 )
-from sql.wire.reader import CONSTANTS, DECODERS
+from sql.wire.reader import CONSTANTS, DECODERS, HEAD_BYTES, read_run
 from sql.wire.recoding import received
 from sql.wire.startup import (
     GSS_CODE,
@@ -63,8 +65,8 @@ SMALL_MESSAGE_BYTES_MAX = 10_000
 # PostgreSQL's PG_MAX_SASL_MESSAGE_LENGTH.
 SASL_BYTES_MAX = 1024
 
-HEAD_BYTES = 5
 _COPY_DATA = ord("d")
+_BIND = ord("B")
 _SMALL_KINDS = frozenset(b"CDEHSXcf")
 _EXTENDED_KINDS = frozenset(b"BCDEHP")
 _REPEATED_KINDS = frozenset(b"DE")
@@ -72,12 +74,15 @@ _REPEATED_KINDS = frozenset(b"DE")
 # INSERT's time.
 REPEATED_BYTES_MAX = 64
 REPEATED_MAX = 64
+# More than Describe, Execute, Sync and the shortest Parse.
+RUN_BYTES_MIN = 32
 _INT32 = struct.Struct("!i").unpack_from
 
 _KIND_OF = {
     Query: "Q",
     Parse: "P",
     Bind: "B",
+    BindRun: "B",
     Describe: "D",
     Execute: "E",
     Close: "C",
@@ -85,6 +90,13 @@ _KIND_OF = {
     Password: "p",
 }
 _COPY_MESSAGES = frozenset({CopyData, CopyDone, CopyFail})
+
+# Takes received bytes and the place of a Bind in them; returns the run of which it is the first.
+FindRun = Callable[[bytes, int], BindRun | None]
+
+
+def no_run(_: bytes, __: int) -> None:
+    """Return that a Bind is the first of no run."""
 
 
 class State(Enum):
@@ -106,11 +118,13 @@ class Conversation:
         message_bytes_max: the limit of every message but CopyData, which is passed on as it comes.
         lets_in: no message after a Startup is read before `let_in`, but for passwords that were
             asked for.
+        find_run: finds Binds that are handled together.
     """
 
     __slots__ = (
         "_asked",
         "_copy_bytes_left",
+        "_find_run",
         "_is_deaf",
         "_lets_in",
         "_message_bytes_max",
@@ -121,10 +135,11 @@ class Conversation:
         "state",
     )
 
-    def __init__(self, message_bytes_max: int, lets_in: bool = False) -> None:
+    def __init__(self, message_bytes_max: int, lets_in: bool = False, find_run: FindRun = no_run) -> None:
         self.state = State.STARTUP
         self.encoding = UTF8
         self._lets_in = lets_in
+        self._find_run = find_run
         # The kinds of encryption that the client has asked for, once each.
         self._asked: tuple[FrontendMessage, ...] = ()
         self._message_bytes_max = message_bytes_max
@@ -228,7 +243,8 @@ class Conversation:
         Return messages that were received, and not yet handled, as they read in this encoding.
         """
         before, self.encoding = self.encoding, encoding
-        return [read_in_other(message, before, encoding) for message in messages]
+        singles = (read_run(one) if isinstance(one, BindRun) else (one,) for one in messages)
+        return [read_in_other(message, before, encoding) for message in chain.from_iterable(singles)]
 
     def fail_until_sync(self) -> None:
         """Ignore everything up to the next Sync: an extended message has failed."""
@@ -337,6 +353,10 @@ class Conversation:
             if end > size:
                 self._keep(data, offset, length + 1)
                 return
+            if kind == _BIND and (run := self._run(data, offset, end)) is not None:
+                append(run)
+                offset = run.end
+                continue
             if decode is None:
                 append(CONSTANTS[kind])
             elif self.encoding.converts:
@@ -351,6 +371,13 @@ class Conversation:
             offset = end
         if offset < size:
             self._keep(data, offset, HEAD_BYTES)
+
+    def _run(self, data: bytes, offset: int, end: int) -> BindRun | None:
+        """Return the run that begins with the Bind data[offset:end]; nothing is looked for where no
+        second Bind can be.
+        """
+        has_room = len(data) - end > RUN_BYTES_MIN and len(data) <= self._message_bytes_max
+        return self._find_run(data, offset) if has_room and not self.encoding.converts else None
 
     def _repeated_message(self, message: bytes) -> FrontendMessage:
         """Return the message of the bytes.

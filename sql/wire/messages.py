@@ -8,7 +8,7 @@ body exist once (`SYNC`, `FLUSH`, ...).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -137,6 +137,34 @@ class Bind(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class BindRun:
+    """Binds that are alike but for their statements and values, each followed by [a Describe and]
+    an Execute of its portal, which is the unnamed one.
+
+    Attributes:
+        payload[start:end]: the messages. places: of each Bind where it begins and where its values
+        begin, from `start` on. names: of their statements in UTF-8, each after a NUL; empty if all
+        name the same.
+    """
+
+    payload: bytes
+    start: int
+    end: int
+    places: Sequence[Sequence[int]]
+    names: bytes
+    is_described: bool
+
+    @property
+    def rows_count(self) -> int:
+        """How many Binds there are."""
+        return len(self.places)
+
+    def message_start(self, row: int) -> int:
+        """Return the place of a row's Bind in the payload; of the row after the last: the end."""
+        return self.end if row == len(self.places) else self.start + int(self.places[row][0])
+
+
+@dataclass(frozen=True, slots=True)
 class Describe:
     """Describe a prepared statement ('S') or a portal ('P')."""
 
@@ -249,6 +277,7 @@ FrontendMessage = (
     | Query
     | Parse
     | Bind
+    | BindRun
     | Describe
     | Execute
     | Close

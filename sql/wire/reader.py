@@ -9,7 +9,7 @@ not copy more than the strings; must not know of states: framing is `conversatio
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import cast
 
@@ -21,12 +21,14 @@ from sql.wire.messages import (
     SYNC,
     TERMINATE,
     Bind,
+    BindRun,
     Close,
     CopyFail,
     Describe,
     Execute,
     FrontendMessage,
     FunctionCall,
+    Malformed,
     ObjectKind,
     Parse,
     Password,
@@ -51,6 +53,8 @@ _RESULT_FORMATS: dict[bytes, tuple[int, ...]] = {
     b"\x00\x01\x00\x01": (1,),
 }
 HEADS_KEPT_MAX = 256
+# The type byte and the length of a message.
+HEAD_BYTES = 5
 HEAD_KEPT_BYTES_MAX = 256
 
 # Portal, statement, parameter formats, count of parameters.
@@ -130,6 +134,27 @@ def _read_bind_head(buffer: bytes, start: int, end: int) -> tuple[BindHead, int]
     formats, at = _formats(buffer, at, end)
     count, at = _count(buffer, at, end)
     return (portal, statement, formats, count), at
+
+
+def read_extended(buffer: bytes, start: int, end: int) -> FrontendMessage:
+    """Return the message of the extended protocol whose body is buffer[start:end], after its
+    head.
+    """
+    kind = buffer[start - HEAD_BYTES]
+    try:
+        return DECODERS[kind](buffer, start, end)
+    except SqlError as error:
+        return Malformed(error, True, kind, buffer[start:end])
+
+
+def read_run(run: BindRun, row: int = 0, stop: int | None = None) -> Iterator[FrontendMessage]:
+    """Yield the messages of the rows [row, stop) of a run; None: all from `row` on."""
+    start = run.message_start(row)
+    end = run.message_start(run.rows_count if stop is None else stop)
+    while start < end:
+        message_end = start + 1 + _INT32(run.payload, start + 1)[0]
+        yield read_extended(run.payload, start + HEAD_BYTES, message_end)
+        start = message_end
 
 
 def read_describe(buffer: bytes, start: int, end: int) -> Describe:

@@ -19,6 +19,7 @@ from sql.types.datatypes import INT4, TEXT
 from sql.wire import writer
 from sql.wire.messages import (
     Bind,
+    BindRun,
     Close,
     CopyData,
     CopyDone,
@@ -32,6 +33,7 @@ from sql.wire.messages import (
     Query,
     Sync,
 )
+from sql.wire.reader import read_run
 
 WAIT_S_MAX = 30.0
 
@@ -98,6 +100,10 @@ class FakeSession:
         }
 
     def handle(self, message: FrontendMessage) -> Awaitable[None] | None:
+        if isinstance(message, BindRun):
+            for one in read_run(message):
+                self.handle(one)
+            return None
         self.world.handled.append(message)
         write = self.connection.write
         match message:

@@ -17,6 +17,7 @@ from engine.catalog.roles import BOOTSTRAP_OID
 from engine.commit.staging import StatementStage
 from engine.database import Database
 from engine.server.connection import Connection
+from engine.sessions.bind_runs import bind_run
 from engine.sessions.session import Session, open_session
 from engine.sessions.session_registry import Neighbours
 from engine.settings.config import ServerConfig
@@ -54,7 +55,7 @@ class MemoryConnection:
     def __init__(self) -> None:
         # Alone.
         self.neighbours = Neighbours({})
-        self.conversation = Conversation(MESSAGE_BYTES_MAX)
+        self.conversation = Conversation(MESSAGE_BYTES_MAX, find_run=bind_run)
         self.written = bytearray()
         self.may_write = asyncio.Event()
         self.may_write.set()

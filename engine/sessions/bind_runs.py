@@ -1,0 +1,210 @@
+"""Runs of Bind and Execute of one prepared INSERT into a stream: executemany, pipelines, batches.
+
+Enters: received bytes, then runs. Leaves: rows, staged as those of one INSERT and decoded in one
+kernel call, and the replies to all messages in one piece. A row that needs more (a value that no
+kernel reads, an error) is handled message by message, and so are runs of other statements. All
+errors are those of the single messages. Must not know sockets.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from engine.catalog.image import CatalogImage
+from engine.commit.transaction import Step
+from engine.execution.outcome import expand
+from engine.execution.parameter_rows import ParameterRow, parameter_row
+from engine.execution.prepared import Portal, Prepared, make_portal
+from engine.ingest.field_readers import ColumnError, FieldReader
+from engine.sessions import long_texts
+from engine.sessions.again import run as run_again
+from engine.sessions.staged_inserts import INSERTED
+from ringbuffer.decode.bind_runs import MESSAGE, VALUES, find_binds
+from ringbuffer.memory.columns import Morsel
+from ringbuffer.memory.error_codes import RowError
+from sql.errors import SqlError
+from sql.wire import writer
+from sql.wire.messages import Bind, BindRun
+from sql.wire.reader import read_run
+
+if TYPE_CHECKING:
+    from engine.sessions.session import Session
+
+# Rows of a run that may be done again.
+AGAIN_ROWS_MAX = 10_000
+CANCELLED = "57014"
+
+
+def bind_run(data: bytes, offset: int) -> BindRun | None:
+    """Return the run of which the Bind at data[offset] is the first."""
+    found = find_binds(data, offset)
+    if found is None:
+        return None
+    places: Any = found.places
+    return BindRun(data, offset, offset + found.bytes_count, places, found.names, found.is_described)
+
+
+class BindRuns:
+    """The runs of one session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._server = session.server
+
+    async def do(self, run: BindRun) -> None:
+        """Do all messages of a run."""
+        connection = self._session.connection
+        turn_began_s = monotonic()
+        done, at_once_max = 0, run.rows_count
+        while done < run.rows_count:
+            first = next(read_run(run, done))
+            if not connection.conversation.admit(first):
+                return
+            stop = min(run.rows_count, done + at_once_max)
+            count = await self._staged(run, done, stop, first) if isinstance(first, Bind) else 0
+            if count is None:
+                # A view refuses one of the rows: those before it are found by halves.
+                at_once_max = (stop - done) // 2
+                continue
+            done += count
+            if not count:
+                await self._one_by_one(run, done)
+                done += 1
+            if monotonic() - turn_began_s > long_texts.TURN_S:
+                await connection.drain()
+                turn_began_s = monotonic()
+
+    async def _one_by_one(self, run: BindRun, row: int) -> None:
+        """Handle the messages of one row."""
+        session = self._session
+        for message in read_run(run, row, row + 1):
+            if session.connection.conversation.admit(message):
+                work = session.handle(message)
+                if work is not None:
+                    await work
+
+    async def _staged(self, run: BindRun, row: int, stop: int, first: Bind) -> int | None:
+        """Stage the rows [row, stop) as far as a kernel decodes them; return their number, which is
+        0 where the first row goes the general way.
+
+        None: a view refuses one of them, and nothing was done.
+        """
+        session = self._session
+        image = session.runner.image()
+        prepared = self._statement(run, first.statement)
+        shape = None if prepared is None or row == stop else self._shape(prepared, first, image)
+        if prepared is None or shape is None:
+            return 0
+        is_short = stop - row <= long_texts.ROWS_AT_ONCE_MAX
+        session.begin_message(simple=False)
+        session.doing.begin(prepared.shown_text)
+        session.timeout.start()
+        try:
+            decode = partial(self._decoded, shape, run, row, stop, first)
+            given = decode() if is_short else await session.in_worker(decode)
+            if given is None:
+                return 0
+            stop = row + given.rows_count
+            step = "INSERT 0 1", partial(self._again, prepared, run, row, stop)
+            if not await self._added(shape, given, image, step, is_short):
+                return None
+        except SqlError as error:
+            # A cancel, or the timeout.
+            session.fail_pipeline(session.timeout.error_or(error))
+            return stop - row
+        finally:
+            session.timeout.stop()
+        described = writer.NO_DATA if run.is_described else b""
+        session.connection.write((writer.BIND_COMPLETE + described + INSERTED) * given.rows_count)
+        last = next(read_run(run, stop - 1))
+        assert isinstance(last, Bind)
+        session.names.keep_portal("", Portal(session.names.statement(last.statement), last, is_spent=True))
+        return given.rows_count
+
+    def _statement(self, run: BindRun, name: str) -> Prepared | None:
+        """Return the statement of a run, None if there is none, or if its statements are not all
+        the same text with the same parameters.
+        """
+        statements = self._session.names.statements
+        prepared = statements.get(name)
+        if prepared is not None:
+            for other in {*run.names.split(b"\0")[1:]}:
+                found = statements.get(other.decode(errors="surrogateescape"))
+                if found is None or (found.text, found.declared, found.parameter_types) != (
+                    prepared.text,
+                    prepared.declared,
+                    prepared.parameter_types,
+                ):
+                    return None
+        return prepared
+
+    def _shape(self, prepared: Prepared, first: Bind, image: CatalogImage) -> ParameterRow | None:
+        """Return the shape of the rows of a statement, None if they go the general way now."""
+        session, block = self._session, self._session.block
+        is_ready = prepared.is_bound_to(image, session.settings) and not (block.open is not None and block.open.failed)
+        if not is_ready or session.settings.read_only or session.connection.encoding.converts:
+            return None
+        shape = parameter_row(prepared, image, self._server.engines.tables)
+        if not isinstance(shape, ParameterRow) or first.parameters_count != len(shape.layout):
+            return None
+        return shape if session.identity.may_insert(shape.target.entry.description.name, image) else None
+
+    def _decoded(self, shape: ParameterRow, run: BindRun, row: int, stop: int, first: Bind) -> Morsel | None:
+        """Return the rows [row, stop), or those before the first that needs more than decoding,
+        None if that is the first of all.
+        """
+        settings = self._session.settings
+        reader = FieldReader(settings.time_zone, settings.input_styles)
+        formats = expand(first.parameter_formats, len(shape.layout))
+        payload = memoryview(run.payload)[run.message_start(row) : run.message_start(stop)]
+        places = np.asarray(run.places)[row:stop]
+        starts = places[:, VALUES] - places[0, MESSAGE]
+        while len(starts):
+            try:
+                return shape.decode(payload, starts, formats, reader)
+            except (RowError, ColumnError) as error:
+                starts = starts[: error.row]
+        return None
+
+    async def _added(self, shape: ParameterRow, given: Morsel, image: CatalogImage, step: Step, is_short: bool) -> bool:
+        """Add decoded rows to the transaction as one stage; False where a row may not be, and
+        nothing was done.
+
+        Raises 57014.
+        """
+        session = self._session
+        transaction = session.block.current()
+        is_first = transaction.is_untouched
+        stage = self._server.transactions.stage(shape.target.entry, image, transaction.now_us)
+        transaction.operations.append(stage)
+        try:
+            rows = shape.target.rows(given, transaction.now_us, session.settings.time_zone)
+            if is_short:
+                stage.add(rows)
+            else:
+                await session.in_worker(stage.add, rows)
+                session.check_cancelled()
+        except SqlError as error:
+            transaction.operations.remove(stage)
+            stage.close()
+            if error.sqlstate == CANCELLED:
+                raise
+            return False
+        transaction.note_again(step if stage.rows_count <= AGAIN_ROWS_MAX else None, is_first)
+        return True
+
+    async def _again(self, prepared: Prepared, run: BindRun, row: int, stop: int) -> str:
+        """Insert the rows [row, stop) again, in a transaction that the first of all statements
+        begins.
+        """
+        session, tag = self._session, ""
+        for message in read_run(run, row, stop):
+            if isinstance(message, Bind):
+                portal = make_portal(prepared, message)
+                portal.decode_parameters(session.settings)
+                tag = await run_again(session, prepared.statement, portal.values, prepared)
+        return tag
