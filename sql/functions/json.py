@@ -159,7 +159,7 @@ FUNCTIONS = (
         ("""jsonb_extract_path_text('{"a": "b"}', 'a')""", "b"), duckdb=_extracted("jsonb_path_text"),
     ),
     # Bytes in the order of values, by which the first rows of a stream are found.
-    Function("jsonb_order", python="jsonb_keys.jsonb_key", called="key", can_fail=False),
+    Function("jsonb_order", signatures="jsonb > bytea", python="jsonb_keys.jsonb_key", called="key", can_fail=False),
     Function("json_typeof", "json_typeof", "json > text", ("json_typeof(' [1]')", "array"), python="json.kind"),
     Function("jsonb_typeof", "jsonb_typeof", "jsonb > text", ("""jsonb_typeof('"a"')""", "string"), python="json.kind"),
     Function(

@@ -14,13 +14,17 @@ from sql.emit.expressions import ExpressionPrinter
 from sql.emit.names import column_names
 from sql.emit.single_rows import is_single_row
 from sql.errors import not_supported
-from sql.functions.comparisons import NEGATED
-from sql.tree.expressions import OuterColumn, Subquery
-from sql.tree.walks import walk
+from sql.functions.comparisons import COMPARISONS, NEGATED
+from sql.tree.expressions import Call, OuterColumn, Subquery
+from sql.tree.relations import Relation
+from sql.tree.walks import all_relations, operator_expressions, walk
 from sql.types.datatypes import SqlType, scaled_numeric
 
 if TYPE_CHECKING:
     from sql.emit.blocks.select import SelectPrinter
+
+# The functions that are no call in DuckDB's plan.
+PLAIN = frozenset({*COMPARISONS, "and", "or", "not", "is_null", "is_not_null"})
 
 
 def subquery_text(select: SelectPrinter, printer: ExpressionPrinter, node: Subquery) -> str:
@@ -57,7 +61,8 @@ def _compared(inner: SelectPrinter, printer: ExpressionPrinter, node: Subquery) 
     query = inner.render(keyed(inner, fitted(inner, inner.block(node.relation), targets), targets))
     left = operands[0] if len(operands) == 1 else f"({', '.join(operands)})"
     text = f"\n{query}\n"
-    if not inner.dialect.is_limited and len(operands) > 1 and node.arguments and comparison in ("eq", "ne"):
+    is_pair = len(operands) > 1 and comparison in ("eq", "ne")
+    if not inner.dialect.is_limited and node.arguments and (is_pair or not _is_plain(node.relation)):
         found = _correlated_rows(inner, node, operands, comparison, text)
     else:
         found = inner.dialect.any_query(left, comparison, text)
@@ -66,13 +71,22 @@ def _compared(inner: SelectPrinter, printer: ExpressionPrinter, node: Subquery) 
     return found if node.kind == "any" else f"(NOT {found})"
 
 
+def _is_plain(relation: Relation) -> bool:
+    """Tell whether nothing is computed for a subquery but comparisons."""
+    nodes = (node for one in all_relations(relation) for root in operator_expressions(one) for node in walk(root))
+    return all(not isinstance(node, Call) or node.function in PLAIN for node in nodes)
+
+
 def _correlated_rows(inner: SelectPrinter, node: Subquery, operands: Sequence[str], comparison: str, query: str) -> str:
-    """Return a comparison of several columns with rows that depend on the row outside, which
-    DuckDB's IN does not know.
+    """Return a comparison with rows that depend on the row outside.
+
+    DuckDB's IN does not know rows of several columns, and is NULL where it should be false if a
+    function in the query is volatile, as those are which bound the lengths of texts.
     """
     columns = [f"q.{inner.dialect.identifier(name)}" for name in column_names(node.relation.schema)]
-    equal = " AND ".join(f"{left} = {right}" for left, right in zip(operands, columns, strict=True))
-    meets = f"({equal})" if comparison == "eq" else f"(NOT ({equal}))"
+    symbol = COMPARISONS["eq" if comparison == "ne" else comparison]
+    meets = " AND ".join(f"{left} {symbol} {right}" for left, right in zip(operands, columns, strict=True))
+    meets = f"(NOT ({meets}))" if comparison == "ne" else f"({meets})"
     known = f"CASE WHEN bool_or({meets}) THEN TRUE WHEN bool_or({meets} IS NULL) THEN NULL ELSE FALSE END"
     return f"(SELECT {known} FROM ({query}) AS q)"
 
