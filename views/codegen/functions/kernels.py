@@ -41,7 +41,7 @@ def written_call(writer: ExpressionWriter, node: Call, kernel: Kernel, values: t
     """Write the call of a kernel."""
     out = writer.writer
     words = [word for value in values for word in value.words]
-    if len(values) < max(len(overload.arguments) for overload in ROWS[node.function].overloads):
+    if len(values) < max((len(overload.arguments) for overload in ROWS[node.function].overloads), default=0):
         words += kernel.left_out
     if kernel.scratch:
         words.append(use_scratch(out))
