@@ -10,6 +10,7 @@ import org.apache.arrow.vector.ValueVector;
 import org.apache.arrow.vector.VectorSchemaRoot;
 import org.apache.arrow.vector.complex.ListVector;
 import org.apache.arrow.vector.ipc.ArrowStreamReader;
+import org.apache.spark.InterruptibleIterator;
 import org.apache.spark.Partition;
 import org.apache.spark.SparkContext;
 import org.apache.spark.TaskContext;
@@ -51,7 +52,8 @@ public final class SparkRows extends RDD {
 
     public scala.collection.Iterator compute(Partition partition, TaskContext context) {
         try {
-            return new Rows(file + "_" + partition.index(), context);
+            // Without it a task that is cancelled goes on to its end.
+            return new InterruptibleIterator(context, new Rows(file + "_" + partition.index(), context));
         } catch (IOException error) {
             throw new UncheckedIOException(error);
         }

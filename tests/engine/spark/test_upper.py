@@ -35,6 +35,7 @@ EMBEDDED = ("text", "time")
 REFRESH_S_MAX = 2.0
 SHORT_S_MAX = 60.0
 CANCEL_S_MAX = 20.0
+TASKS_END_S_MAX = 60.0
 FAILING = (
     "1 / i", "i % s", "s + s", "i * i", "l + l", "-i", "l / 0", "w::integer", "n::numeric(4,1)", "l::smallint", "i::smallint",
 )  # fmt: skip
@@ -160,7 +161,7 @@ def test_errors(oracle: psycopg.Connection[Any], sut: Sut) -> None:
 
 
 def test_cancel_stops_what_runs_for_one_and_nothing_else(
-    upper: SparkUpperExecutor, inputs: dict[str, pa.Table]
+    spark: SparkRuntime, upper: SparkUpperExecutor, inputs: dict[str, pa.Table]
 ) -> None:
     slow = in_spark_bound(
         "select count(*) from t a, t b, t c, t d, t e, t f where a.id + b.id + c.id > d.id + e.id + f.id"
@@ -178,6 +179,17 @@ def test_cancel_stops_what_runs_for_one_and_nothing_else(
             stopped.result(CANCEL_S_MAX)
         assert going_on.result().num_rows == 1
     assert not upper.runs_for(me) and not upper.runs_for(other)
+    # The client is told at once; the work ends, too.
+    until_s = time.monotonic() + TASKS_END_S_MAX
+    while running_tasks(spark) and time.monotonic() < until_s:
+        time.sleep(0.05)
+    assert not running_tasks(spark)
+
+
+def running_tasks(spark: SparkRuntime) -> int:
+    """Return how many tasks have not ended in the JVM, also of jobs that were cancelled."""
+    (executor,) = spark.session().sparkContext._jsc.sc().statusTracker().getExecutorInfos()
+    return int(executor.numRunningTasks())
 
 
 def test_a_short_pipeline_goes_on_beside_more_long_ones_than_spark_has_threads(
