@@ -18,7 +18,7 @@ from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expres
 from sql.tree.relations import Project, Relation
 from sql.types.datatypes import SqlType
 from sql.types.enums import EnumFamily
-from views.model.nodes import StreamPipeline
+from views.model.nodes import Probe, StreamPipeline
 
 NODES: dict[str, type[Any]] = {
     node.__name__: node for node in (AggregateCall, Call, Case, Cast, Column, Literal, SortKey, SqlType)
@@ -48,14 +48,20 @@ def restored_pipeline(text: str, pipeline: StreamPipeline) -> StreamPipeline:
     try:
         parts = {name: value(part) for name, part in json.loads(text).items()}
         probes = tuple(
-            replace(probe, kept=kept, filters=filters, build=replace(probe.build, items=items))
-            for probe, (kept, filters, items) in zip(pipeline.probes, parts["probes"], strict=True)
+            _restored_probe(probe, *part) for probe, part in zip(pipeline.probes, parts["probes"], strict=True)
         )
         return replace(
             pipeline, filters=parts["filters"], keys=parts["keys"], aggregates=parts["aggregates"], probes=probes
         )
     except (ValueError, TypeError, KeyError) as error:
         raise SqlError("XX001", f"what its state is kept by can't be read: {error}") from None
+
+
+def _restored_probe(probe: Probe, kept: int, filters: Any, items: Any) -> Probe:
+    """Return a probe with more columns of the build side, among which its keys lie elsewhere."""
+    expressions, known = ([item for _, item in columns] for columns in (items, projected(probe.build)))
+    keys = tuple((key, expressions.index(known[place])) for key, place in probe.keys)
+    return replace(probe, kept=kept, filters=filters, build=replace(probe.build, items=items), keys=keys)
 
 
 def projected(build: Relation) -> tuple[tuple[str, Expression], ...]:
