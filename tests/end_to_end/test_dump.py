@@ -58,7 +58,10 @@ def test_a_dump_restores(server: AntumbraServer) -> None:
         drop(connection)
         restored = run("psql", server, "-v", "ON_ERROR_STOP=1", given=before)
         assert "ERROR" not in restored, restored
-        assert dumped(server) == before
+        # PostgreSQL, too, shows a list of rows that is written in FROM with one blank more.
+        assert dumped(server).replace("FROM ( VALUES", "FROM (VALUES") == before.replace(
+            "FROM ( VALUES", "FROM (VALUES"
+        )
         connection.execute(ROWS)
         assert [connection.execute(question).fetchall() for question in QUESTIONS] == answers
         drop(connection)
