@@ -162,7 +162,8 @@ def point_facts(bound: BoundQuery, image: CatalogImage) -> dict[str, object]:
         return {}
     names = ", ".join(identifier(read.view.schema[place].name) for place in read.places)
     view = identifier(read.view.label)
-    return {"Point Read": f"the groups of view {view} with the given {names} are found by a kernel, without a refresh"}
+    found = f"the groups of view {view} with the given {names} are found by a kernel, without a refresh"
+    return {"Point Read": f"{found}; a transaction block reads as below"}
 
 
 def with_now(bound: BoundQuery, scanning: ScanSettings) -> Relation:
