@@ -16,6 +16,8 @@ from ringbuffer.compile.jit import entry_of, kernel
 from ringbuffer.groups.aggregates import State
 from ringbuffer.groups.hash_table import (
     HEAP_ADDRESS,
+    HEAP_MAX,
+    HEAP_NEEDED,
     HEAP_USED,
     ROWS_COUNT,
     GroupTable,
@@ -24,11 +26,8 @@ from ringbuffer.groups.hash_table import (
     equal_entries,
     find_group,
 )
-from ringbuffer.groups.merge import Program, merge_rows
+from ringbuffer.groups.merge import Program, long_bytes, merge_rows
 from ringbuffer.memory.columns import LENGTH_MASK
-
-# How often the long texts of a key are kept in a group: as it is compared, and as it is shown.
-KEY_FORMS = 2
 
 
 class TableArrays(NamedTuple):
@@ -44,19 +43,15 @@ class TableArrays(NamedTuple):
 _entries: list[Callable[..., Any]] = []
 
 
-def merge_found(found: GroupTable, keys: GroupTable, source: GroupTable, program: Program, keys_only: bool) -> None:
+def merge_found(found: GroupTable, keys: GroupTable, source: GroupTable, program: Program) -> None:
     """Add the groups of `source` that have one of the keys to those of `found`.
 
     keys: its groups are the keys; it may have other words of states. found: has the layout of
-    `source`. keys_only: long texts of the source are those of its keys.
+    `source`.
     """
     count = int(keys.control[ROWS_COUNT])
     if not count:
         return
-    # A merge copies each text of the source at most once.
-    long_texts = KEY_FORMS * int(keys.control[HEAP_USED]) if keys_only else int(source.control[HEAP_USED])
-    if long_texts:
-        found.grow_heap(long_texts)
     sought, searched = arrays_of(keys), arrays_of(source)
     start, key_row_words = 0, keys.layout.row_words
     while True:
@@ -66,7 +61,10 @@ def merge_found(found: GroupTable, keys: GroupTable, source: GroupTable, program
         start = _entries[0](*arguments)
         if start == count:
             break
-        found.grow_rows()
+        if found.control[HEAP_NEEDED]:
+            found.grow_heap(int(found.control[HEAP_NEEDED]))
+        else:
+            found.grow_rows()
 
 
 def arrays_of(table: GroupTable) -> TableArrays:
@@ -86,12 +84,18 @@ def merge_found_rows(
 ) -> int:
     """Merge the groups of the source that have one of the keys from `start` on.
 
-    Returns the number of the keys, or the key at which the table must grow first.
+    Returns the number of the keys, or the key at which the table must grow first: its heap if that
+    is in HEAP_NEEDED, else its rows.
     """
     count: int = keys.control[ROWS_COUNT]
     for number in range(start, count):
         row = find_row(source, keys, number * key_row_words, layout)
         if row >= 0:
+            # As a key is shown, it may be longer than the key that is sought.
+            needed = long_bytes(source.rows[row * layout.row_words :], 1, program, layout)
+            if found.control[HEAP_USED] + needed > found.control[HEAP_MAX]:
+                found.control[HEAP_NEEDED] = needed
+                return number
             merged = merge_rows(
                 found.control, found.slots, found.rows, source.control, source.rows, program, row, row + 1, layout
             )
@@ -127,4 +131,4 @@ def warm_up_finding() -> None:
     found, keys = GroupTable(layout), GroupTable(layout)
     key = np.zeros(layout.entry_words, dtype=np.int64)
     find_group(keys.control, keys.slots, keys.rows, key, 0, 0, *layout)
-    merge_found(found, keys, keys, np.array([(int(State.COUNT), 3, 3)], dtype=np.int64), keys_only=True)
+    merge_found(found, keys, keys, np.array([(int(State.COUNT), 3, 3)], dtype=np.int64))

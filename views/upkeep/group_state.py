@@ -156,7 +156,7 @@ class GroupState:
             waiting = [one for buffer in self.buffers[::-1] for one in buffer.seen()]
             for table in (*self.merged.with_keys(keys), *self.taken, *waiting):
                 if table.control[ROWS_COUNT]:
-                    merge_found(found, keys, table, self.buffer.program, self.keys_only)
+                    merge_found(found, keys, table, self.buffer.program)
             return True
         finally:
             self.refresh_lock.release()
@@ -168,7 +168,7 @@ class GroupState:
         with self.refresh_lock:
             found = GroupTable(self.merged.layout)
             for table in self.merged.with_keys(keys):
-                merge_found(found, keys, table, self.buffer.program, self.keys_only)
+                merge_found(found, keys, table, self.buffer.program)
 
     @contextmanager
     def pages(self) -> Iterator[Iterator[Page]]:

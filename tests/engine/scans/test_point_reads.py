@@ -167,6 +167,17 @@ def test_having_and_expressions_are_evaluated(client: SessionClient) -> None:
     assert point_reads(client, "w") == 2
 
 
+def test_a_key_may_be_shown_longer_than_it_is_sought(client: SessionClient) -> None:
+    client.run(
+        "CREATE FOREIGN TABLE s2 (j jsonb) SERVER stream",
+        "CREATE VIEW v2 AS SELECT j, count(*) AS n FROM s2 GROUP BY j",
+        """INSERT INTO s2 SELECT ('{"a": 1.' || repeat('0', 600) || '}')::jsonb""",
+    )
+    shown = """D [b'{"a": 1.""" + "0" * 600 + "}', b'1']"
+    assert client.rows("""SELECT j, n FROM v2 WHERE j = '{"a": 1}'""") == [shown]
+    assert point_reads(client, "v2") == 1
+
+
 def test_a_group_that_cannot_be_evaluated_fails_as_in_the_general_way(client: SessionClient) -> None:
     client.run("CREATE VIEW w AS SELECT k, 1 / (count(*) - 1) AS q, sum(x) AS n FROM s GROUP BY k")
     client.run("INSERT INTO s VALUES (1, 1, '')")

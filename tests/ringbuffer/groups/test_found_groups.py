@@ -22,19 +22,23 @@ KEYS = TableLayout(key_words=4, entry_words=4, row_words=5, text_mask=0b100)
 Key = tuple[int, bytes]
 
 
-def add(table: GroupTable, key: Key) -> int:
-    """Return where the row of a key begins, which is made if there is none."""
+def add(table: GroupTable, key: Key, shown: bytes = b"") -> int:
+    """Return where the row of a key begins, which is made if there is none.
+
+    shown: a long text that tables with words for it show.
+    """
     number, text = key
-    heap = np.frombuffer(text + b"\0" * 8, dtype=np.uint8)
-    words = np.zeros(4, dtype=np.int64)
+    heap = np.frombuffer(text + shown + b"\0" * 8, dtype=np.uint8)
+    words = np.zeros(6, dtype=np.int64)
     words[1] = number
     inline = np.frombuffer(
         len(text).to_bytes(4, "little") + text[:INLINE_BYTES_MAX].ljust(INLINE_BYTES_MAX, b"\0"), np.int64
     )
-    words[2:] = inline
+    words[2:4] = inline
     if len(text) > INLINE_BYTES_MAX:
         words[3] = 0
-    table.grow_heap(2 * len(text))
+    words[4:] = len(shown), len(text)
+    table.grow_heap(len(text) + len(shown))
     while True:
         row = find_group(table.control, table.slots, table.rows, words, 0, heap.ctypes.data, *table.layout)
         if row >= 0:
@@ -71,8 +75,21 @@ def test_groups_are_those_of_a_dictionary(seed: int) -> None:
         add(keys, key)
     before = [(table.rows.copy(), table.control.copy()) for table in tables]
     for table in tables:
-        merge_found(found, keys, table, PROGRAM, keys_only=True)
+        merge_found(found, keys, table, PROGRAM)
     assert groups(found) == {key: count for key, count in counts.items() if key in sought}
     for table, (rows, control) in zip(tables, before, strict=True):
         assert (table.rows == rows).all() and (table.control == control).all()
     assert found.control[HEAP_USED] <= len(found.heap) and found.control[HEAP_ADDRESS] == found.heap.ctypes.data
+
+
+def test_texts_that_are_shown_have_room() -> None:
+    """A key may be shown by a text that is longer than the one that is sought."""
+    layout = TableLayout(key_words=4, entry_words=6, row_words=8, text_mask=0b10100)
+    program = np.array([(int(State.COUNT), 7, 7)], dtype=np.int64)
+    source, keys, found = GroupTable(layout), GroupTable(layout), GroupTable(layout)
+    for number in range(40):
+        add(source, (number, b"x"), b"%04d" % number * 50)
+        add(keys, (number, b"x"))
+    merge_found(found, keys, source, program)
+    assert found.control[HEAP_USED] == 40 * 200 <= len(found.heap) < 3 * 40 * 200
+    assert found.heap[: 40 * 200].tobytes() == b"".join(b"%04d" % number * 50 for number in range(40))
