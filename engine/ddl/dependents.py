@@ -22,7 +22,7 @@ from engine.catalog.image import (
     ViewEntry,
     states_of,
 )
-from engine.ddl.query_views import uses
+from engine.ddl.query_views import read_directly
 from sql.catalog.catalog import ColumnDescription, ConstraintDescription
 from sql.errors import SqlError
 from sql.names.relation_keys import described, quoted_key
@@ -127,15 +127,17 @@ def without_constraint(entry: TableEntry, name: str | None) -> TableEntry:
 
 
 def reads(entry: Entry, needed: Entry) -> bool:
-    """Tell whether a view directly reads a relation."""
-    name = needed.description.name
-    if isinstance(entry, DisabledViewEntry):
-        return needed.description.oid in entry.needed
-    if isinstance(entry, ViewEntry):
-        if isinstance(needed, StreamEntry):
-            return entry.stream_name == name
-        return name in names_built_in(entry)
-    return isinstance(entry, QueryViewEntry) and uses(entry, needed.description.oid)
+    """Tell whether a view directly reads a relation, or names it in a constant."""
+    name, oid = needed.description.name, needed.description.oid
+    match entry:
+        case DisabledViewEntry():
+            return oid in entry.needed
+        case ViewEntry():
+            is_read = entry.stream_name == name if isinstance(needed, StreamEntry) else name in names_built_in(entry)
+            return is_read or any(oid == named for _, named in entry.objects)
+        case QueryViewEntry():
+            return oid in read_directly(entry) or any(oid == named for _, named in entry.source.objects)
+    return False
 
 
 def names_built_in(entry: Entry) -> frozenset[str]:
@@ -184,14 +186,19 @@ def defaults_using(table: TableEntry, sequence: SequenceEntry) -> list[int]:
 
 def views_using(image: CatalogImage, table: TableEntry, number: int) -> list[Entry]:
     """Return the views that directly use a column."""
-    found: list[Entry] = []
-    for entry in image.entries.values():
-        if isinstance(entry, QueryViewEntry):
-            if (table.description.oid, number) in entry.columns:
-                found.append(entry)
-        elif isinstance(entry, ViewEntry | DisabledViewEntry) and reads(entry, table):
-            found.append(entry)
-    return found
+    name, oid = table.description.name, table.description.oid
+
+    def is_used(entry: Entry) -> bool:
+        match entry:
+            case QueryViewEntry():
+                return (oid, number) in entry.columns
+            case ViewEntry():
+                return name in names_built_in(entry)
+            case DisabledViewEntry():
+                return oid in entry.needed
+        return False
+
+    return [entry for entry in image.entries.values() if is_used(entry)]
 
 
 def used_by(constraint: ConstraintDescription, columns: Sequence[ColumnDescription]) -> set[int]:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from engine.catalog.functions import ObjectsAsThen
 from engine.catalog.image import (
     CatalogImage,
-    Entry,
     QueryViewEntry,
     SequenceEntry,
     SourceText,
@@ -275,15 +274,6 @@ def bound_again(image: CatalogImage, changed: Iterable[int]) -> CatalogImage:
             again = replace(bound_anew(entry, image), followers=entry.followers)
             image = image.with_replaced(entry.description.name, again)
     return image
-
-
-def uses(entry: Entry, oid: int) -> bool:
-    """Tell whether an entry is an ordinary view that reads the relation directly, or names it in a
-    constant.
-    """
-    if not isinstance(entry, QueryViewEntry):
-        return False
-    return oid in read_directly(entry) or any(oid == named for _, named in entry.source.objects)
 
 
 def read_directly(entry: QueryViewEntry) -> set[int]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from engine.catalog.image import ViewEntry
 from tests.engine.session_client import SessionClient, World
 
 STREAM = "CREATE FOREIGN TABLE s (k int, x int) SERVER stream"
@@ -419,4 +420,25 @@ def test_an_answer_that_a_replacing_query_gets_of_kept_groups_alone_is_stored_so
     for checkpoint in (False, True, False):
         assert server.rows("SELECT * FROM v ORDER BY k") == ["[b'1', b'2', b'5', b'1']", "[b'2', b'1', b'4', b'1']"]
         server.crash(checkpoint)
+    server.world.close()
+
+
+def test_what_a_constant_names_is_not_dropped_without_the_view(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    server.client.run(
+        "CREATE FOREIGN TABLE s (k int) SERVER stream",
+        "CREATE FOREIGN TABLE other (k int) SERVER stream",
+        "CREATE TABLE t (a int, b int)",
+        "CREATE VIEW v AS SELECT k, count(*) FILTER (WHERE 't'::regclass::oid > 0) AS n FROM s"
+        " WHERE 'other'::regclass::oid > 0 GROUP BY k",
+        "INSERT INTO s VALUES (1)",
+    )
+    assert isinstance(server.world.database.catalog.image.entries["v"], ViewEntry)
+    for checkpoint in (False, True):
+        for kind, name in (("TABLE", "t"), ("FOREIGN TABLE", "other")):
+            assert "2BP01" in server.client.ask(f"DROP {kind} {name}")[0]
+        assert server.rows("SELECT * FROM v") == ["[b'1', b'1']"]
+        server.crash(checkpoint)
+    server.client.run("ALTER TABLE t RENAME TO u", "ALTER TABLE u DROP COLUMN b", "DROP TABLE u CASCADE")
+    assert server.world.database.catalog.image.states == ()
     server.world.close()
