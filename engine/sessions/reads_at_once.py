@@ -204,6 +204,7 @@ class ReadsAtOnce:
         if 0 in text or (b"\\" in text and not session.settings.is_conforming):
             return None
         found = text.decode()
+        session.identity.look()
         reply = self.find_text(found, self._server.catalog.image)
         if reply is not None:
             session.begin_message(simple=True)

@@ -134,6 +134,8 @@ class RowInserts:
         """
         placed = self._placed_rows.find(image)
         if placed is None or len(placed) >= HEADS_KEPT_MAX:
+            # Which schemas names are looked for in.
+            self._session.identity.look()
             placed = self._placed_rows.keep(image, {})
         if head not in placed:
             target = self._session.staged.target(head, image)

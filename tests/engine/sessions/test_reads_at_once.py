@@ -173,6 +173,32 @@ def test_rights_and_views_change_between_two_packets(client: SessionClient, worl
     assert any("42P01" in line for line in reader.ask(text))
 
 
+def test_names_are_looked_for_in_the_schemas_that_may_be_used_now(client: SessionClient, world: World) -> None:
+    texts = "INSERT INTO r VALUES (1)", "SELECT n FROM w WHERE k = 1"
+    for schema in ("one", "two"):
+        client.run(
+            f"CREATE SCHEMA {schema}",
+            f"CREATE FOREIGN TABLE {schema}.r (k bigint) SERVER stream",
+            f"CREATE VIEW {schema}.w AS SELECT k, count(*) AS n FROM {schema}.r GROUP BY k",
+            f"INSERT INTO {schema}.r SELECT 1 FROM generate_series(1, {10 if schema == 'one' else 20})",
+        )
+    client.run("CREATE ROLE user_of_two", "GRANT ALL ON one.r, one.w, two.r, two.w TO user_of_two")
+    client.run("GRANT USAGE ON SCHEMA two TO user_of_two")
+    client.rows("SELECT n FROM one.w WHERE k = 1")
+    user = world.client().after("SET SESSION AUTHORIZATION user_of_two", "SET search_path = one, two")
+    for text in texts * 2:
+        user.ask(text)
+    client.run("CREATE ROLE other")
+    assert user.at_once(query(texts[1])) is not None
+    client.run("GRANT USAGE ON SCHEMA one TO user_of_two")
+    assert user.at_once(query(texts[0])) is not None
+    assert client.rows("SELECT n FROM one.w WHERE k = 1") == ["D [b'11']"]
+    client.run("REVOKE USAGE ON SCHEMA one FROM user_of_two")
+    user.ask(texts[1])
+    client.run("GRANT USAGE ON SCHEMA one TO user_of_two")
+    assert "D [b'11']" in (user.at_once(query(texts[1])) or user.ask(texts[1]))
+
+
 def test_a_read_after_an_insert_of_the_same_pipeline_is_that_of_the_general_way(client: SessionClient) -> None:
     client.ask(
         parse(text_of("$1", "$2", "n"), name="p"), parse("INSERT INTO s VALUES (1, 'x', 1, 1, 'u')", name="i"), SYNC
