@@ -56,7 +56,7 @@ class Shapes:
         conditions = text[begin : match.end("conditions")]
         shape = text[:begin] + COMPARED.sub(shown_kind, conditions)
         prepared = self._known.get(shape)
-        if prepared is None:
+        if prepared is None or not self._is_current(prepared, image):
             self._note(shape, text[:begin], conditions, match["relation"], image)
             return None
         constants = [constant for _, constant in COMPARED.findall(conditions)]
@@ -65,6 +65,16 @@ class Shapes:
             # A number is no value of another type, where a constant in quotes may be one.
             return None
         return Shaped(prepared, [unquoted(constant).encode() for constant in constants])
+
+    def _is_current(self, prepared: Prepared, image: CatalogImage) -> bool:
+        """Tell whether a statement is right for the catalog and the settings of now, if need be
+        after it is bound again.
+        """
+        try:
+            prepared.refresh(image, self._settings)
+        except SqlError:
+            return False
+        return True
 
     def _note(self, shape: str, head: str, conditions: str, relation: str, image: CatalogImage) -> None:
         """Remember a shape, or, when it comes again, how it is read."""

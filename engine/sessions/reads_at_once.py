@@ -149,7 +149,7 @@ class ReadsAtOnce:
 
     def _by_key(self, text: str, image: CatalogImage) -> bytes | None:
         """Return the reply to a text that is a read by key of a known shape."""
-        shaped = self._shapes.find(text, image)
+        shaped = None if self._session.block.open is not None else self._shapes.find(text, image)
         known = None if shaped is None else self._known(shaped.prepared, (), image)
         if shaped is None or known is None:
             return None

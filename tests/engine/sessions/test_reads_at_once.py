@@ -118,6 +118,18 @@ def test_a_text_of_a_shape_that_has_come_twice_is_answered_at_once(client: Sessi
         assert answer == in_a_block(client, query(text)) and known in (None, answer), text
 
 
+def test_a_shape_is_still_known_after_another_relation_or_setting(client: SessionClient, world: World) -> None:
+    text = text_of("1", "'x'", "n")
+    others = iter(range(100, 200))
+    for change in ("CREATE TABLE other (a int)", "SET TimeZone = 'Europe/Berlin'", "RESET TimeZone"):
+        for _ in range(3):
+            # Not an encoded answer.
+            known = client.at_once(query(text_of(str(next(others)), "'x'", "n")))
+            client.ask(text)
+        assert known is not None and "C SELECT 0" in known
+        client.run(change)
+
+
 @pytest.mark.parametrize(
     "text",
     [
