@@ -199,8 +199,8 @@ def decode_parameters(
     layout: Layout,
     time_zone: str | None = None,
 ) -> Morsel:
-    """Decode with a decoder that is kept for the layout, without fallback, on the event loop's
-    thread.
+    """Decode with a decoder that is kept for the layout, without fallback: a layout is one
+    session's, which decodes on one thread at a time.
     """
     return DECODERS.get(layout).in_zone(time_zone).decode(data, starts, formats)
 
