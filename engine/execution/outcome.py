@@ -80,6 +80,10 @@ class Outcome:
         return True
 
 
+# Of a portal without a name whose rows were all sent at once: the next Execute finds none.
+AT_END = Outcome("SELECT 0")
+
+
 def text_outcome(tag: str, names: Sequence[str], rows: Sequence[Sequence[str | None]], kind: SqlType = TEXT) -> Outcome:
     """Return an outcome of columns of text, or of a type like it, as SHOW and EXPLAIN give them."""
     schema = tuple(OutputColumn(name, kind) for name in names)

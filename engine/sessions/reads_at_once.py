@@ -42,6 +42,8 @@ DESCRIBE = b"D\0\0\0\x06P\0"
 EXECUTE_ALL_SYNC = b"E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04"
 IDLE = writer.READY_FOR_QUERY["I"]
 ONE_ROW, NO_ROW = writer.command_complete("SELECT 1"), writer.command_complete("SELECT 0")
+# Choices of result formats of one statement.
+FORMATS_KEPT_MAX = 8
 INTEGER = re.compile(rb"-?[0-9]{1,19}")
 
 
@@ -118,7 +120,8 @@ class ReadsAtOnce:
     def find_portal(self, portal: Portal, row_limit: int, image: CatalogImage) -> bytes | None:
         """Return the reply to an Execute."""
         prepared, session = portal.prepared, self._session
-        if row_limit or not prepared.text or session.connection.encoding.converts:
+        # SQL can move in a portal with a name.
+        if row_limit or portal.message.portal or not prepared.text or session.connection.encoding.converts:
             return None
         if prepared.parameter_types:
             known = self._known(prepared, portal.result_formats, image)
@@ -174,6 +177,8 @@ class ReadsAtOnce:
         codes = tuple(formats)
         if codes in kept:
             return kept[codes]
+        if len(kept) >= FORMATS_KEPT_MAX:
+            return None
         read = point_read(prepared.bound, image) if isinstance(prepared.bound, BoundQuery) else None
         if read is not None and self._server.engines.points.known_program(read) is None:
             # The general way has the kernel compiled.
@@ -304,6 +309,8 @@ def values_of(data: bytes, packet: ReadPacket) -> list[bytes | None] | None:
     for _ in packet.formats:
         length = int.from_bytes(data[at : at + 4], "big", signed=True)
         at += 4
+        if length < -1:
+            return None
         values.append(None if length < 0 else data[at : at + length])
         at += max(length, 0)
     is_known = data[at:] == packet.tail and int.from_bytes(data[1:HEAD_OFFSET], "big") == at + packet.bind_bytes - 1

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from engine.dialect.cursors import keep_rows
 from engine.execution.identity import Identity
 from engine.execution.names import Names
-from engine.execution.outcome import Outcome
+from engine.execution.outcome import AT_END, Outcome
 from engine.execution.prepared import Portal, Prepared, describe_portal, describe_prepared, make_portal
 from engine.scheduler.collecting import LONG_TEXT, collected_later
 from engine.scheduler.threads import TEXT_AT_ONCE_MAX, Threads
@@ -338,6 +338,8 @@ class Session:
         if portal.outcome is None:
             image = self.runner.image()
             read = self.reads.find_portal(portal, message.row_limit, image) if portal.row is None else None
+            if read is not None:
+                portal.outcome = AT_END
             reply = read or long_texts.staged_at_once(self, portal, image)
             if reply is not None:
                 self.connection.write(reply)

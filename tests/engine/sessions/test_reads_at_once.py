@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.sessions.reads_at_once import FORMATS_KEPT_MAX
 from tests.end_to_end.raw_client import SYNC, bind, describe, execute, parse, query
 from tests.engine.session_client import SessionClient, World
 
@@ -85,6 +86,37 @@ def test_unusual_parameters_go_the_general_way(client: SessionClient, values: tu
     asked = bind(values, statement="p") + execute() + SYNC
     assert client.at_once(asked) is None
     assert client.ask(asked) == in_a_block(client, asked) or values == (b"1 ", b"x")
+
+
+def test_a_length_that_no_value_has_goes_the_general_way(client: SessionClient) -> None:
+    client.ask(parse(text_of("$1", "$2"), name="p"), SYNC)
+    asked = bind((None, b"x"), statement="p") + execute() + SYNC
+    assert client.at_once(asked) is not None
+    wrong = asked.replace(b"\xff\xff\xff\xff", b"\xff\xff\xff\xfe")
+    assert client.at_once(wrong) is None
+    assert any("08P01" in line for line in client.ask(wrong))
+
+
+def test_a_portal_gives_its_rows_once(client: SessionClient) -> None:
+    whole = "SELECT count(*) FROM v"
+    client.ask(parse(text_of("$1", "$2", "n"), name="p"), parse(whole, name="q"), SYNC)
+    for values, statement in (((b"1", b"x"), "p"), ((), "q")):
+        for portal in ("", "c"):
+            asked = bind(values, statement, portal) + execute(portal) + execute(portal) + SYNC
+            for _ in range(3):
+                answer = client.ask(asked)
+                assert answer[-3:] == ["C SELECT 1", "C SELECT 0", "Z I"], answer
+
+
+def test_few_choices_of_formats_are_kept(client: SessionClient) -> None:
+    client.ask(parse(text_of("$1", "$2", "n, a, k, n"), name="p"), SYNC)
+    kept = [
+        client.at_once(
+            bind((b"1", b"x"), statement="p", results=tuple(number >> bit & 1 for bit in range(4))) + execute() + SYNC
+        )
+        for number in range(16)
+    ]
+    assert None not in kept[:FORMATS_KEPT_MAX] and not any(kept[FORMATS_KEPT_MAX:])
 
 
 def test_other_packets_are_none(client: SessionClient) -> None:
