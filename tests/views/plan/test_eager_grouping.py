@@ -273,6 +273,13 @@ def test_subqueries_over_tables_that_are_no_joins_are_asked_of_groups(condition:
     assert prepared_view(query, JoinChoice()).eager == groups
 
 
+@pytest.mark.parametrize("number", ["n", "n * 2"])
+def test_a_window_over_a_stream_below_a_join_is_left_to_be_refused(number: str) -> None:
+    numbered = "SELECT a, b, row_number() OVER (ORDER BY b) AS n FROM s"
+    query = f"SELECT z.n, count(*) FROM (SELECT b, {number} AS n FROM ({numbered}) AS q) AS z JOIN t ON t.a = z.b GROUP BY 1"
+    assert prepared_view(tree(query), JoinChoice()).groupings == ()
+
+
 def test_tables_that_only_filter_are_probed_by_the_stream() -> None:
     root, notices = rewritten(
         "SELECT r.c, sum(v) FROM s, r, t, u WHERE s.a = r.a AND t.a = s.b AND label = 'x' AND u.c = r.c GROUP BY r.c"

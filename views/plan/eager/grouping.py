@@ -179,7 +179,10 @@ def _are_of_stream(relation: Relation) -> list[bool]:
         return [all(below[index] for index in columns_of(item)) for _, item in relation.items]
     if isinstance(relation, SetOperation):
         return [all(below)] * len(relation.schema)
-    return below or [True] * len(relation.schema)
+    if not below:
+        return [True] * len(relation.schema)
+    # The result of a window follows from other rows, too.
+    return [*below, *[False] * (len(relation.schema) - len(below))]
 
 
 def _has_closure(expression: Expression) -> bool:
