@@ -37,6 +37,8 @@ def duckdb_one_of_each(aggregate: AggregateText) -> str:
         f"struct_extract({pair}, '{part}')"
         for pair, part in (("pair", "key"), ("pair", "value"), ("pairs[place - 1]", "key"))
     )
-    known = f"list_filter(list_sort({pairs}), lambda pair: {value} IS NOT NULL)"
+    # DISTINCT is ordered by its argument alone.
+    sort = "list_reverse_sort" if any(one.descending for one in aggregate.keys[:1]) else "list_sort"
+    known = f"list_filter({sort}({pairs}), lambda pair: {value} IS NOT NULL)"
     first = f"list_filter(pairs, lambda pair, place: place = 1 OR {key} IS DISTINCT FROM {before})"
     return f"list_transform([{known}], lambda pairs: list_transform({first}, lambda pair: {value}))[1]"

@@ -11,6 +11,7 @@ SELECT stddev(DISTINCT n), variance(DISTINCT n2), stddev_pop(DISTINCT d), var_po
 SELECT stddev(n), variance(n2), stddev_pop(d), var_pop(i), stddev(i) FROM f WHERE k = 1;
 SELECT k, sum(n), avg(n), sum(iv), avg(iv) FROM f GROUP BY k ORDER BY k;
 SELECT sum(DISTINCT n) FROM f WHERE false;
+SELECT sum(DISTINCT d ORDER BY d DESC), avg(DISTINCT d ORDER BY d DESC), stddev(DISTINCT d ORDER BY d DESC), sum(DISTINCT d ORDER BY d) FROM (VALUES (0.1::float8), (0.2), (0.3), (0.1), (NULL)) AS v (d);
 SELECT k, sum(DISTINCT n + 1), sum(DISTINCT abs(d)) FROM f GROUP BY k HAVING sum(DISTINCT n) > 0 ORDER BY k;
 SELECT k FROM f GROUP BY k HAVING sum(DISTINCT iv) > '1 day' ORDER BY sum(DISTINCT r) DESC, k;
 SELECT i, sum(DISTINCT (SELECT f.n)) FROM f WHERE k = 1 GROUP BY i ORDER BY i;
