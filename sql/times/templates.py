@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sql.errors import not_supported
+from sql.errors import SqlError, not_supported
 
 CAPITALS = (
     "MONTH Y,YYY SSSSS HH24 HH12 YYYY IYYY IDDD A.M. P.M. B.C. A.D. SSSS MON DAY DDD YYY IYY FF1 FF2 FF3 FF4 FF5 FF6 TZH TZM AM PM "
@@ -20,6 +20,10 @@ CAPITALS = (
 PATTERNS = (*CAPITALS, *(name.lower() for name in CAPITALS), "Month", "Mon", "Day", "Dy")
 PATTERN = re.compile("|".join(re.escape(name) for name in sorted(PATTERNS, key=len, reverse=True)))
 PREFIXES = frozenset({"FM", "fm", "FX", "fx", "TM", "tm"})
+# Names of months and days, which TM does not fill up either.
+NAMES = frozenset({"MONTH", "MON", "DAY", "DY"})
+# An engine keeps the program of every row's template until a batch of rows is done.
+TEMPLATE_MAX = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,9 @@ class Item:
 
 @lru_cache(maxsize=256)
 def items_of(template: str) -> tuple[Item, ...]:
-    """Return the patterns of a template and the texts between them."""
+    """Return the patterns of a template and the texts between them. Raises 0A000, and 54000."""
+    if len(template) > TEMPLATE_MAX:
+        raise SqlError("54000", f"time format has more than {TEMPLATE_MAX} characters")
     found: list[Item] = []
     place = 0
     while place < len(template):
@@ -46,9 +52,9 @@ def items_of(template: str) -> tuple[Item, ...]:
         if prefix.upper() == "FX":
             raise not_supported("the modifier FX of a time format")
         place += len(prefix)
-        fill = prefix.upper() != "FM"
         match = PATTERN.match(template, place)
         if match is not None:
+            fill = prefix.upper() != "FM" and not (prefix.upper() == "TM" and match[0].upper() in NAMES)
             place = match.end()
             suffix = template[place : place + 2] if template[place : place + 2] in ("TH", "th") else ""
             place += len(suffix)

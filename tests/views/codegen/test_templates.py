@@ -12,7 +12,7 @@ from ringbuffer.scalar.texts.format_time import format_timestamp, format_timesta
 from ringbuffer.scalar.texts.text_functions import ScratchHeap
 from sql.errors import SqlError
 from sql.times.civil import TIMESTAMP_US_MIN
-from sql.times.templates import PATTERNS
+from sql.times.templates import PATTERNS, TEMPLATE_MAX
 from tests.oracle.postgres import PostgresCluster
 from tests.ringbuffer.kernel_values import Texts, text
 from views.codegen.functions.templates import program_of
@@ -35,7 +35,7 @@ def random_template(choose: Random) -> str:
         pattern = choose.choice(PATTERNS)
         pattern = choose.choice((pattern, pattern.lower(), pattern.capitalize()))
         ending = choose.choice(("", "", "", "TH", "th"))
-        parts.append(choose.choice(("", "FM")) + pattern + ending + choose.choice(TEXTS))
+        parts.append(choose.choice(("", "FM", "TM")) + pattern + ending + choose.choice(TEXTS))
     return "".join(parts)
 
 
@@ -68,3 +68,10 @@ def test_a_modifier_that_is_not_there() -> None:
     with pytest.raises(SqlError) as refused:
         program_of("FXYYYY")
     assert refused.value.sqlstate == "0A000"
+
+
+def test_a_template_that_is_too_long() -> None:
+    assert len(program_of("-" * TEMPLATE_MAX)) == TEMPLATE_MAX
+    with pytest.raises(SqlError) as refused:
+        program_of("-" * (TEMPLATE_MAX + 1))
+    assert refused.value.sqlstate == "54000"
