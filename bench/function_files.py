@@ -1,13 +1,12 @@
 """Counts the files to open for one function: `python -m bench.function_files [name ...]`.
 
 For every function, operator, aggregate, function of windows and function that returns rows that a
-client can name: the file of its row, those that say its
-name, its canonical name or the names of our functions that its printed forms call, and those of its
-kernels. A file says a name where a string of Python's is the name or a word of a list of words; in
-Java, where a string is the name. A word that means something else as well (`OTHER_WORDS`) counts
-only where functions are written, and a symbol by its canonical name alone. A file of rows does not
-count for what is only the name of its own rows: they are other functions. With names, their files
-are listed.
+client can name: the file of its row, those that say its name, its canonical name or the names of
+our functions that its printed forms call, and those of its kernels. A file says a name where a
+string of Python's is the name or a word of a list of words; in Java, where a string is the name. A
+word that means something else as well (`OTHER_WORDS`) counts only where functions are written, and
+a symbol by its canonical name alone. A file of rows does not count for what is only the name of its
+own rows: they are other functions. With names, their files are listed.
 """
 
 from __future__ import annotations
@@ -60,9 +59,9 @@ FUNCTION_ROOMS = (
 )
 # Names of functions that are also keywords of SQL, kinds of joins, methods or attributes.
 OTHER_WORDS = frozenset("left right format replace position upper lower scale round repeat length age trunc".split())
-# What kernels of all families are made of.
 # Ours that turn times into numbers and back, for functions of all families.
 CONVERSIONS = frozenset({"infinite_us", "timestamp_moment", "timestamptz_moment"})
+# What kernels of all families are made of.
 LIBRARIES = frozenset({"ringbuffer/scalar/numbers/int128.py", "ringbuffer/scalar/texts/text_values.py"})
 OTHER = ("sql/emit/blocks", "views/codegen/columns.py")
 WORDS = re.compile(r"[a-z_0-9 \n]+")
