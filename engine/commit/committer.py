@@ -427,14 +427,18 @@ class Committer:
         if not joins:
             yield
             return
-        for change in joins:
-            for view in change.views:
-                self._caps.require_joins(view.state.groups, change.tables)
-        self._exchange(joins)
+        exchanged: list[JoinChange] = []
         try:
+            for change in joins:
+                # With those that are exchanged.
+                for view in change.views:
+                    self._caps.require_joins(view.state.groups, change.tables)
+                exchanged.append(change)
+                self._exchange(change)
             yield
         except BaseException:
-            self._exchange(joins)
+            for change in exchanged:
+                self._exchange(change)
             raise
         finally:
             with self._catalog.lock:
@@ -442,11 +446,10 @@ class Committer:
                 # for the one before.
                 self._catalog.image = replace(self._catalog.image)
 
-    def _exchange(self, joins: Sequence[JoinChange]) -> None:
-        for change in joins:
-            change.exchange()
-            for view in change.views:
-                self._caps.forget(view.state.groups)
+    def _exchange(self, change: JoinChange) -> None:
+        change.exchange()
+        for view in change.views:
+            self._caps.forget(view.state.groups)
 
     def _note_committed(self, number: int) -> None:
         """Tell the log that the file of the tables has committed a transaction.

@@ -212,6 +212,28 @@ def test_tables_that_are_joined_at_arrival_and_groups_of_one_transaction(world: 
     world.close()
 
 
+def test_tables_of_two_views_keep_to_the_cap_of_all_views(tmp_path: Path) -> None:
+    world = World(tmp_path, view_bytes_max=40_000)
+    client = world.client()
+    client.run(SETUP[0])
+    for table in ("one", "two"):
+        client.run(
+            f"CREATE TABLE {table} (k int PRIMARY KEY, name text)",
+            f"CREATE VIEW of_{table} WITH (stream_join = arrival) AS "
+            f"SELECT name, count(*) AS n FROM s JOIN {table} ON {table}.k = s.k GROUP BY name",
+        )
+    more = [
+        f"INSERT INTO {table} SELECT g, repeat('x', 1000) || g FROM generate_series(1, 22) g"
+        for table in ("one", "two")
+    ]
+    assert error(client, "BEGIN", *more, "COMMIT").startswith("53200: the continuous views would have")
+    client.run("INSERT INTO s (k) VALUES (1)", more[0])
+    assert error(client, more[1]).startswith("53200: the continuous views would have")
+    client.run("INSERT INTO s (k) VALUES (1)")
+    assert numbers(client, "SELECT (SELECT sum(n) FROM of_one), (SELECT count(*) FROM of_two)") == [[1, 0]]
+    world.close()
+
+
 def test_a_transaction_that_fails_leaves_the_caps_of_others(world: World) -> None:
     client, other = world.client(), world.client()
     client.run(*SETUP, "CREATE FOREIGN TABLE r (k int) SERVER stream")
