@@ -25,7 +25,7 @@ from views.codegen.values import INTEGERS, TEXTS
 from views.model.arrow_schema import stored_layout
 from views.model.nodes import StreamPipeline
 from views.model.plan import Plan
-from views.upkeep.export.one_group import Field, UnreadableError, field
+from views.upkeep.export.one_group import Field, UnreadableError, field, warm_up_averages
 from views.upkeep.kernels import KernelTools
 from views.upkeep.program import StreamProgram
 from views.upkeep.view import ContinuousView
@@ -84,13 +84,16 @@ class KeyProgram:
     """
 
     def __init__(self, types: tuple[SqlType, ...], kernels_dir: Path, tools: KernelTools) -> None:
-        """Generate and compile the kernel. Raises as `StreamProgram`."""
+        """Generate and compile the kernel, and load what `QuickRead` needs. Raises as
+        `StreamProgram`.
+        """
         self.schema: Schema = tuple(OutputColumn(f"k{place}", kind) for place, kind in enumerate(types))
         self.layout = stored_layout(self.schema)
         keys = tuple((column.name, Column(place, column.name, column.type)) for place, column in enumerate(self.schema))
         self.program = StreamProgram(
             StreamPipeline("", self.schema, (), keys, (), self.schema), kernels_dir, tools=tools
         )
+        warm_up_averages()
 
     def of_table(self, keys: pa.Table) -> GroupTable:
         """Return different keys of a table in the forms of arrow_schema(schema)."""

@@ -145,3 +145,8 @@ def average(words: Sequence[int], at: int, seen_at: int, scale: int) -> tuple[in
     if decimal_averages(rows, 4, 1, 0, 3, scale, values, scales, np.zeros(1, dtype=np.uint8)) != OK:
         raise UnreadableError
     return wide(values[0].tolist(), 0), int(scales[0])
+
+
+def warm_up_averages() -> None:
+    """Compile or load the kernel, since the event loop reads by key."""
+    average((0, 0, 0, 1), 0, 3, 0)
