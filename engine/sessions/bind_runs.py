@@ -45,7 +45,8 @@ def bind_run(data: bytes, offset: int) -> BindRun | None:
     if found is None:
         return None
     places: Any = found.places
-    return BindRun(data, offset, offset + found.bytes_count, places, found.names, found.is_described)
+    names = frozenset(name.decode(errors="surrogateescape") for name in found.names.split(b"\0")[1:])
+    return BindRun(data, offset, offset + found.bytes_count, places, names, found.is_described)
 
 
 class BindRuns:
@@ -132,8 +133,8 @@ class BindRuns:
         statements = self._session.names.statements
         prepared = statements.get(name)
         if prepared is not None:
-            for other in {*run.names.split(b"\0")[1:]}:
-                found = statements.get(other.decode(errors="surrogateescape"))
+            for other in run.names:
+                found = statements.get(other)
                 if found is None or (found.text, found.declared, found.parameter_types) != (
                     prepared.text,
                     prepared.declared,

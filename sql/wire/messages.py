@@ -143,15 +143,14 @@ class BindRun:
 
     Attributes:
         payload[start:end]: the messages. places: of each Bind where it begins and where its values
-        begin, from `start` on. names: of their statements in UTF-8, each after a NUL; empty if all
-        name the same.
+        begin, from `start` on. names: of their statements; empty if all name the same.
     """
 
     payload: bytes
     start: int
     end: int
     places: Sequence[Sequence[int]]
-    names: bytes
+    names: frozenset[str]
     is_described: bool
 
     @property
