@@ -34,6 +34,9 @@ from sql.wire.reader import read_run
 if TYPE_CHECKING:
     from engine.sessions.session import Session
 
+# Rows that are tried together after one that went the general way; twice as many if all of them can
+# be staged.
+FEW_ROWS = 16
 # Rows of a run that may be done again.
 AGAIN_ROWS_MAX = 10_000
 CANCELLED = "57014"
@@ -60,21 +63,24 @@ class BindRuns:
         """Do all messages of a run."""
         connection = self._session.connection
         turn_began_s = monotonic()
-        done, at_once_max = 0, run.rows_count
+        done, tried_max = 0, run.rows_count
         while done < run.rows_count:
             first = next(read_run(run, done))
             if not connection.conversation.admit(first):
                 return
-            stop = min(run.rows_count, done + at_once_max)
+            stop = min(run.rows_count, done + tried_max)
             count = await self._staged(run, done, stop, first) if isinstance(first, Bind) else 0
             if count is None:
                 # A view refuses one of the rows: those before it are found by halves.
-                at_once_max = (stop - done) // 2
+                tried_max = (stop - done) // 2
                 continue
+            # The row after those that are decoded goes the general way.
+            tried_max = 2 * tried_max if done + count == stop else 0
             done += count
             if not count:
                 await self._one_by_one(run, done)
                 done += 1
+                tried_max = FEW_ROWS
             if monotonic() - turn_began_s > long_texts.TURN_S:
                 await connection.drain()
                 turn_began_s = monotonic()

@@ -8,10 +8,13 @@ import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from engine.commit.staging import StatementStage
+from engine.execution.parameter_rows import ParameterRow
+from engine.sessions.bind_runs import FEW_ROWS
 from engine.sessions.long_texts import ROWS_AT_ONCE_MAX
 from ringbuffer.memory.columns import Morsel
 from sql.wire.conversation import no_run
@@ -202,3 +205,24 @@ def test_the_last_portal_is_spent(clients: tuple[SessionClient, SessionClient]) 
     run = b"".join(bind([b"%d" % k], "p") + execute() for k in range(5))
     answers = [client.ask(run + SYNC + describe("P") + execute() + SYNC) for client in clients]
     assert answers[0] == answers[1] and answers[0][-2].startswith("E ERROR 55000"), answers[0]
+
+
+def test_rows_that_need_the_general_way_do_not_have_the_others_decoded_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = world.client().after("CREATE FOREIGN TABLE s (id bigint, d date) SERVER stream")
+    client.ask(parse("INSERT INTO s VALUES ($1, $2)", "ins"), SYNC)
+    decode, decoded = ParameterRow.decode, [0]
+
+    def counted(self: ParameterRow, payload: Any, starts: Any, formats: Any, reader: Any) -> Morsel:
+        decoded[0] += len(starts)
+        return decode(self, payload, starts, formats, reader)
+
+    monkeypatch.setattr(ParameterRow, "decode", counted)
+    count = 400
+    rows: list[list[bytes | None]] = [
+        [b"%d" % row, b"1 Feb 2020" if row % 2 else b"2020-02-01"] for row in range(count)
+    ]
+    answer = client.ask(run_of(rows, described=False), SYNC)
+    assert answer == ["2", "C INSERT 0 1"] * count + ["Z I"]
+    assert decoded[0] < 2 * FEW_ROWS * count
