@@ -11,19 +11,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import psycopg
 
 from bench.clients import Inserting
-from bench.figures import machine
+from bench.figures import Rates, machine, rates
 from bench.workload import NO_SPARK
 from engine.demo.child import child_server
 from tests.oracle.postgres import PostgresCluster
@@ -46,24 +46,6 @@ class Sizes:
     groups_count: int = 100_000
     events_per_s: int = 50_000
     seconds: int = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Rates:
-    """Reads per second of one way, of Antumbra and of PostgreSQL, medians, and the ratios of all
-    runs.
-    """
-
-    way: str
-    ours: float
-    theirs: float
-    ratios: tuple[float, ...]
-
-    @property
-    def line(self) -> str:
-        """A line for a person."""
-        ratio, least, most = statistics.median(self.ratios), min(self.ratios), max(self.ratios)
-        return f"{self.way}: {self.ours:,.0f} / {self.theirs:,.0f}: {ratio:.2f} ({least:.2f} to {most:.2f})"
 
 
 @contextmanager
@@ -145,17 +127,11 @@ def require_equal(ours: psycopg.Connection, theirs: psycopg.Connection, sizes: S
 
 def compared(way: str, ours: Place, theirs: Place, script: Path, mode: str, sizes: Sizes) -> Rates:
     """Return the rates of one way."""
-    pairs = []
-    for _ in range(sizes.runs_count):
-        rates = [
-            Inserting(place.port, place.database, script, mode, CONNECTIONS).rate(sizes.seconds)
-            for place in (ours, theirs)
-        ]
-        pairs.append(tuple(rates))
-    our_rate, their_rate = (statistics.median(rates) for rates in zip(*pairs, strict=True))
-    found = Rates(way, our_rate, their_rate, tuple(one / other for one, other in pairs))
-    print(found.line, flush=True)
-    return found
+
+    def rate(place: Place) -> float:
+        return Inserting(place.port, place.database, script, mode, CONNECTIONS).rate(sizes.seconds)
+
+    return rates(way, "PostgreSQL", sizes.runs_count, partial(rate, ours), partial(rate, theirs))
 
 
 def main() -> None:
@@ -166,7 +142,7 @@ def main() -> None:
     found = measure(Sizes(runs_count=given.runs))
     print(f"Machine: {machine()}.")
     if given.json is not None:
-        given.json.write_text(json.dumps([asdict(rates) for rates in found], indent=1))
+        given.json.write_text(json.dumps([asdict(one) for one in found], indent=1))
 
 
 if __name__ == "__main__":

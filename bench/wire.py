@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -22,7 +21,7 @@ from pathlib import Path
 import psycopg
 
 from bench import wire_clients as clients
-from bench.figures import machine
+from bench.figures import Rates, machine, rates
 from bench.wire_clients import COLUMNS, Place
 from bench.workload import NO_SPARK
 from engine.demo.child import child_server
@@ -43,28 +42,6 @@ class Sizes:
     rows_count: int = 50_000
     statement_rows_count: int = 1000
     seconds: int = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Rates:
-    """Rows per second of one way, of Antumbra and of PostgreSQL, medians, and the ratios of all
-    runs.
-
-    Attributes:
-        peer: LOGGED or UNLOGGED.
-    """
-
-    way: str
-    peer: str
-    ours: float
-    theirs: float
-    ratios: tuple[float, ...]
-
-    @property
-    def line(self) -> str:
-        """A line for a person."""
-        ratio, least, most = statistics.median(self.ratios), min(self.ratios), max(self.ratios)
-        return f"{self.way}: {self.ours:,.0f} / {self.theirs:,.0f} {self.peer}: {ratio:.2f} ({least:.2f} to {most:.2f})"
 
 
 Way = tuple[Callable[[Place], float], tuple[str, ...]]
@@ -140,11 +117,7 @@ def compared(way: str, rate: Callable[[Place], float], peer: str, ours: Place, t
     """Return the rates of one way."""
     if peer == UNLOGGED:
         ours, theirs = replace(ours, options="-c synchronous_commit=off"), replace(theirs, table=UNLOGGED)
-    pairs = [(rate(ours), rate(theirs)) for _ in range(sizes.runs_count)]
-    our_rate, their_rate = (statistics.median(rates) for rates in zip(*pairs, strict=True))
-    found = Rates(way, peer, our_rate, their_rate, tuple(one / other for one, other in pairs))
-    print(found.line, flush=True)
-    return found
+    return rates(way, peer, sizes.runs_count, partial(rate, ours), partial(rate, theirs))
 
 
 def main() -> None:
@@ -156,7 +129,7 @@ def main() -> None:
     found = measure(Sizes(runs_count=given.runs), given.ways)
     print(f"Machine: {machine()}.")
     if given.json is not None:
-        given.json.write_text(json.dumps([asdict(rates) for rates in found], indent=1))
+        given.json.write_text(json.dumps([asdict(one) for one in found], indent=1))
 
 
 if __name__ == "__main__":
