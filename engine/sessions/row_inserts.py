@@ -26,7 +26,7 @@ from engine.execution.parameter_rows import ParameterRow, parameter_row
 from engine.execution.prepared import Prepared
 from engine.ingest.field_readers import FieldReader
 from engine.ingest.insert import HEAD, InsertTarget
-from engine.sessions.staged_inserts import HEADS_KEPT_MAX, INSERTED
+from engine.sessions.staged_inserts import INSERTED, PerHead
 from engine.streams.stream import arrived
 from ringbuffer.decode.one_row import OneRow, Reader
 from ringbuffer.decode.parameters import RAW_BYTES
@@ -122,27 +122,18 @@ class RowInserts:
         self._reply = self._told = b""
         self._server = session.server
         self._prepared = prepared
-        self._placed_rows: PerImage[dict[bytes, PlacedRow | None]] = PerImage()
+        self._placed_rows: PerHead[PlacedRow | None] = PerHead(session, self._placed)
         self._known: PerImage[KnownPacket] = PerImage()
-        # The search_path perhaps.
-        session.settings.watchers.append(self._placed_rows.forget)
 
     def _placed(self, head: bytes, image: CatalogImage) -> PlacedRow | None:
-        """Return the memory for a row of an INSERT's text up to its values.
+        """Return memory for a row of an INSERT's text up to its values.
 
         None: the text has to go the general way.
         """
-        placed = self._placed_rows.find(image)
-        if placed is None or len(placed) >= HEADS_KEPT_MAX:
-            # Which schemas names are looked for in.
-            self._session.identity.look()
-            placed = self._placed_rows.keep(image, {})
-        if head not in placed:
-            target = self._session.staged.target(head, image)
-            placed[head] = None
-            if target is not None and target.is_decoded:
-                placed[head] = place(target, target.layout, [0] * len(target.layout))
-        return placed[head]
+        target = self._session.staged.target(head, image)
+        if target is None or not target.is_decoded:
+            return None
+        return place(target, target.layout, [0] * len(target.layout))
 
     # Whole packets.
 
@@ -181,7 +172,7 @@ class RowInserts:
         if match is None or 0 in text:
             return False
         image = self._server.catalog.image
-        placed = self._placed(match[0], image)
+        placed = self._placed_rows.find(match[0], image)
         if placed is None or not placed.row.fill_literals(text, len(match[0])):
             return False
         if not self._session.identity.may_insert(placed.stream_name, image):

@@ -8,7 +8,8 @@ for long texts alone. Must not know messages.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from engine.catalog.image import CatalogImage
 from engine.catalog.per_image import PerImage
@@ -27,6 +28,8 @@ from sql.wire import writer
 if TYPE_CHECKING:
     from engine.sessions.session import Session
 
+Value = TypeVar("Value")
+
 HEADS_KEPT_MAX = 256
 INSERTED = writer.command_complete("INSERT 0 1")
 
@@ -42,28 +45,47 @@ def portal_tag(portal: Portal) -> str:
     return f"INSERT 0 {portal.given.rows_count}"
 
 
+class PerHead(Generic[Value]):
+    """Values that are made of heads of INSERTs, which are their texts up to their values: kept for
+    one image of the catalog, as long as no setting changes.
+    """
+
+    def __init__(self, session: Session, make: Callable[[bytes, CatalogImage], Value]) -> None:
+        self._identity, self._make = session.identity, make
+        self._kept: PerImage[dict[bytes, Value]] = PerImage()
+        # The search_path perhaps.
+        session.settings.watchers.append(self._kept.forget)
+
+    def find(self, head: bytes, image: CatalogImage) -> Value:
+        """Return what was made of a head, or make it."""
+        kept = self._kept.find(image)
+        if kept is None or len(kept) >= HEADS_KEPT_MAX:
+            # Which schemas names are looked for in.
+            self._identity.look()
+            kept = self._kept.keep(image, {})
+        if head not in kept:
+            kept[head] = self._make(head, image)
+        return kept[head]
+
+
 class StagedInserts:
     """The staged INSERTs of one session."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._server = session.server
-        self._targets: PerImage[dict[bytes, InsertTarget | None]] = PerImage()
-        # The search_path perhaps.
-        session.settings.watchers.append(self._targets.forget)
+        self._targets: PerHead[InsertTarget | None] = PerHead(session, self._made_target)
 
     def target(self, head: bytes, image: CatalogImage) -> InsertTarget | None:
         """Return the target of an INSERT's text up to its values.
 
         None: the text has to go the general way.
         """
-        targets = self._targets.find(image)
-        if targets is None or len(targets) >= HEADS_KEPT_MAX:
-            targets = self._targets.keep(image, {})
-        if head not in targets:
-            settings = self._session.settings.captured()
-            targets[head] = head_target(head.decode(), image, settings, self._server.engines.tables)
-        return targets[head]
+        return self._targets.find(head, image)
+
+    def _made_target(self, head: bytes, image: CatalogImage) -> InsertTarget | None:
+        settings = self._session.settings.captured()
+        return head_target(head.decode(), image, settings, self._server.engines.tables)
 
     def stage_text(self, text: str, image: CatalogImage) -> int | None:
         """Stage the rows of a whole text that is an INSERT of literals; return their number.
