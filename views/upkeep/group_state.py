@@ -144,15 +144,18 @@ class GroupState:
                 self.merged.merge(table)
                 self.taken.remove(table)
 
-    def find(self, keys: GroupTable, found: GroupTable) -> bool:
+    def find(self, keys: GroupTable, found: GroupTable, from_files: bool = False) -> bool:
         """Add the groups with the keys of a table to `found`, as they are now; False: others merge
         or export.
 
-        The caller holds the commit lock.
+        from_files: the caller has brought the groups in; else False is returned where one may be in
+        a file. The caller holds the commit lock.
         """
         if not self.refresh_lock.acquire(blocking=False):
             return False
         try:
+            if not from_files and self.merged.in_files(keys):
+                return False
             waiting = [one for buffer in self.buffers[::-1] for one in buffer.seen()]
             for table in (*self.merged.with_keys(keys), *self.taken, *waiting):
                 if table.control[ROWS_COUNT]:
@@ -161,14 +164,22 @@ class GroupState:
         finally:
             self.refresh_lock.release()
 
-    def bring(self, keys: GroupTable) -> None:
-        """Read the groups with some keys from files, so that `find` need not do it under the commit
-        lock.
+    def bring(self, keys: GroupTable, wait_s: float) -> bool:
+        """Read the groups with some keys from files if they are there, so that `find` need not do
+        it under the commit lock.
+
+        wait_s: for others that merge or export; False: they go on.
         """
-        with self.refresh_lock:
-            found = GroupTable(self.merged.layout)
-            for table in self.merged.with_keys(keys):
-                merge_found(found, keys, table, self.buffer.program)
+        if not self.refresh_lock.acquire(timeout=wait_s):
+            return False
+        try:
+            if self.merged.in_files(keys):
+                found = GroupTable(self.merged.layout)
+                for table in self.merged.with_keys(keys):
+                    merge_found(found, keys, table, self.buffer.program)
+            return True
+        finally:
+            self.refresh_lock.release()
 
     @contextmanager
     def pages(self) -> Iterator[Iterator[Page]]:

@@ -62,11 +62,18 @@ class Partitions:
 
     def with_keys(self, keys: GroupTable) -> list[GroupTable]:
         """Return the tables that may have one of the groups of `keys`."""
+        return [self.tables[number] for number in self._numbers(keys)]
+
+    def _numbers(self, keys: GroupTable) -> list[int]:
         if len(self.tables) == 1:
-            return self.tables
+            return [0]
         row_words = keys.layout.row_words
         hashes = keys.rows[: keys.groups_count * row_words : row_words].tolist()
-        return [self.tables[number] for number in sorted(set(map(partition, hashes)))]
+        return sorted(set(map(partition, hashes)))
+
+    def in_files(self, keys: GroupTable) -> bool:
+        """Tell whether one of the groups of `keys` may be in a file."""
+        return bool(self.spilled) and not self.spilled.isdisjoint(self._numbers(keys))
 
     def merge(self, table: GroupTable) -> None:
         """Merge a table, which is left as it is; this never fails on data."""

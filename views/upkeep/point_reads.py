@@ -144,8 +144,6 @@ class QuickRead:
         """
         self._set_key(key)
         view, found = self._view, self._found
-        if view.state.groups.merged.spilled:
-            raise UnreadableError
         words_count = found.layout.row_words
         empty(found)
         found.rows[:words_count] = 0
@@ -201,20 +199,15 @@ def found_rows(
     check_cancelled: of a reader that waits for a merge, and for files; None: the reader does not
     wait, and gets None. Raises SqlError for a group that can't be evaluated.
     """
-    state = view.state
-    if state.groups.merged.spilled:
-        if check_cancelled is None:
-            return None
-        state.groups.bring(keys)
+    state, is_brought = view.state, False
     while True:
         found = GroupTable(state.groups.merged.layout)
         with commit_lock:
-            is_read = state.groups.find(keys, found)
+            is_read = state.groups.find(keys, found, from_files=is_brought)
             view.upkeep.point_reads += is_read
         if is_read:
             return state.rows_of(found, now_us).rename_columns([column.name for column in view.schema])
         if check_cancelled is None:
             return None
         check_cancelled()
-        if state.groups.refresh_lock.acquire(timeout=MERGE_WAIT_S):
-            state.groups.refresh_lock.release()
+        is_brought = state.groups.bring(keys, MERGE_WAIT_S)

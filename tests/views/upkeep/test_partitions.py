@@ -184,9 +184,14 @@ def test_partitions_that_are_too_large_for_memory_are_in_files(
     assert shown(state) == shown(state) == wanted
     keys = state.program.new_table()
     state.program.fold(stream_morsel(rows_with(1, t=lambda number: f"{LONG}2500")), keys, 0)
-    state.groups.bring(keys)
     found = state.program.new_table()
-    assert state.groups.find(keys, found)
+    assert state.groups.find(keys, found) is (partition_of(keys) not in merged.spilled)
+    merged.spilled.add(partition_of(keys) or 0)
+    assert not state.groups.find(keys, found), "the event loop would read a file"
+    with state.groups.refresh_lock:
+        assert not state.groups.bring(keys, 0.001), "others merge"
+    found = state.program.new_table()
+    assert state.groups.bring(keys, 1) and state.groups.find(keys, found, from_files=True)
     assert python_rows(state.rows_of(found, 0), state.plan.finish.output)[0][1] == 2
     loaded = counted(tmp_path)
     loaded.groups.spill_into(state.groups.memory)
