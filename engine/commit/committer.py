@@ -431,8 +431,7 @@ class Committer:
         try:
             for change in joins:
                 # With those that are exchanged.
-                for view in change.views:
-                    self._caps.require_joins(view.state.groups, change.tables)
+                self._caps.require_joins((view.state.groups for view in change.views), change.tables)
                 exchanged.append(change)
                 self._exchange(change)
             yield

@@ -276,18 +276,18 @@ class StateCaps:
             if groups in self._accounts:
                 self._accounts[groups].count(None)
 
-    def require_joins(self, groups: GroupState, tables: Iterable[JoinTable]) -> None:
-        """Raise 53200 where other join tables of a state would pass a cap.
+    def require_joins(self, states: Iterable[GroupState], tables: Iterable[JoinTable]) -> None:
+        """Raise 53200 where other join tables, common to some states, would pass a cap.
 
         No commit may be applied from here until the tables are exchanged.
         """
-        if not groups.is_capped:
+        capped, size = [groups for groups in states if groups.is_capped], bytes_of(tables)
+        if not capped:
             return
-        self._counted({groups: ()})
+        self._counted(dict.fromkeys(capped, ()))
         with self.changed:
-            account = self._accounts[groups]
-            more = StateSize(0, bytes_of(tables) - bytes_of(account.joins.tables))
-            found = self._reserved({groups: more}, must=True)
+            more = {groups: StateSize(0, size - bytes_of(self._accounts[groups].joins.tables)) for groups in capped}
+            found = self._reserved(more, must=True)
             if found is not None:
                 found.give_back()
 

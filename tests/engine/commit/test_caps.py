@@ -396,3 +396,22 @@ def test_values_of_options(world: World, options: str, state: str) -> None:
         assert client.rows("SELECT reloptions FROM pg_class WHERE relname = 'q'") == [
             "D [b'{max_groups=7,max_bytes=1610612736}']"
         ]
+
+
+def test_a_table_that_two_views_share_keeps_to_the_cap_of_all_views(tmp_path: Path) -> None:
+    world = World(tmp_path, view_bytes_max=40_000)
+    client = world.client()
+    client.run(SETUP[0], "CREATE TABLE names (k int PRIMARY KEY, name text)")
+    for view in ("one", "two"):
+        client.run(
+            f"CREATE VIEW {view} WITH (stream_join = arrival) AS "
+            "SELECT name, count(*) AS n FROM s JOIN names ON names.k = s.k GROUP BY name"
+        )
+    one, two = world.database.catalog.image.continuous_views
+    assert one.state.program.joins is two.state.program.joins
+    names = "INSERT INTO names SELECT g, repeat('x', 1000) || g FROM generate_series({}, {}) g"
+    assert error(client, names.format(1, 22)).startswith("53200: the continuous views would have")
+    # Some of that has room, and so do rows that meet it.
+    client.run(names.format(1, 10), "INSERT INTO s (k) VALUES (1)")
+    assert numbers(client, "SELECT n FROM one UNION ALL SELECT n FROM two") == [[1], [1]]
+    world.close()
