@@ -48,6 +48,7 @@ from views.explain.pipelines import (
     relation_lines,
     sql_lines,
     stream_lines,
+    title,
 )
 from views.model.plan import Plan, over
 from views.model.text import identifier
@@ -138,9 +139,10 @@ def explain(
     lines = [f"{name}: {value}" for name, value in by_key.items()]
     lines += select_lines(bound, over, list(facts), streams_among(bound.relations, image), scanning, engines)
     lines += [groups_line(view, known) for view, known in facts.items()]
-    zones = {entry.view.label: entry.zone for entry in entries if entry.zone}
     lines += [
-        f'View {identifier(name)}: groups by the time zone "{zone}" of its creator' for name, zone in zones.items()
+        f'{title(entry.view.identity)}: groups by the time zone "{entry.zone}" of its creator'
+        for entry in entries
+        if entry.zone
     ]
     lines += [line for whole in wholes for line in whole_lines(whole, scanning, engines)]
     if measured is not None or is_on(statement, "verbose"):
@@ -172,7 +174,7 @@ def with_now(bound: BoundQuery, scanning: ScanSettings) -> Relation:
 
 
 def labelled(root: Relation, image: CatalogImage) -> Relation:
-    """Return a query with the names of parts as people read them."""
+    """Return a query with the names of states as people read them."""
 
     def named(node: Relation) -> Relation:
         state = image.state(node.name) if isinstance(node, Scan) else None
@@ -184,7 +186,7 @@ def labelled(root: Relation, image: CatalogImage) -> Relation:
 
 
 def upper_sql(root: Relation, scanning: ScanSettings, engines: QueryEngines) -> Mapping[str, str]:
-    """Return the texts for the work above the parts of a view, by their titles."""
+    """Return the texts for the work above the states of a view, by their titles."""
     root = substitute_now(root, scanning.now_us)
     seen = over_groups(root)
     if scanning.spark_groups_min >= 0 and is_for_spark(seen):
@@ -193,18 +195,18 @@ def upper_sql(root: Relation, scanning: ScanSettings, engines: QueryEngines) -> 
 
 
 def upper_lines(root: Relation, scanning: ScanSettings, engines: QueryEngines) -> list[str]:
-    """Return the lines on the work above the parts of a view, and its engine."""
+    """Return the lines on the work above the states of a view, and its engine."""
     return ["  " + line for line in [*relation_lines(root), *sql_lines(upper_sql(root, scanning, engines))]]
 
 
 def whole_lines(whole: QueryViewEntry, scanning: ScanSettings, engines: QueryEngines) -> list[str]:
-    """Return the lines on the work above the parts of a view of several."""
+    """Return the lines on the work above the states of a view."""
     root = whole.plan.query([state.view.label for state in whole.states])
     assert root is not None, whole.description.name
     name = identifier(whole.description.name)
     made = engines.wholes.made(whole)
     return [
-        f"Upper pipeline of view {name}: for each version of its parts and tables, kept, and shared by its readers",
+        f"Upper pipeline of view {name}: for each version of its states and tables, kept, and shared by its readers",
         *upper_lines(root, scanning, engines),
         *([] if made is None else [f"  {count_text(made)}"]),
     ]
@@ -246,8 +248,7 @@ def groups_line(view: ContinuousView, facts: Facts) -> str:
     """Return how many groups a view keeps now."""
     stream = facts[STREAM]
     size = bytes_per_group(view.plan.maintained)
-    name = identifier(view.label)
-    return f"View {name}: {stream['Groups']} groups are kept, {stream['Groups Waiting']} wait, {size} bytes each"
+    return f"{title(view.identity)}: {stream['Groups']} groups are kept, {stream['Groups Waiting']} wait, {size} bytes each"
 
 
 def only_relation(root: Relation) -> dict[str, object]:
@@ -319,7 +320,7 @@ def above_lines(
         return []
     count = "a grouping" if len(strands) == 1 else f"{len(strands)} groupings"
     return [
-        f"View {identifier(view.name)} over {count} of streams, kept for it as parts; for each version of these runs",
+        f"View {identifier(view.name)} over {count} of streams, kept for it as states; for each version of these runs",
         *([RETROACTIVE] if view.joins.stream_join == "retroactive" else []),
         *(group.replace("eager", "Eager", 1) for group in eager),
         *upper_lines(root, scanning, engines),

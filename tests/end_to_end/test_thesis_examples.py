@@ -185,10 +185,12 @@ def test_a_view_of_two_streams_is_one_thing(tmp_path: Path) -> None:
         for statement in STATIONS:
             client.execute(statement.encode())
         plan = [str(line) for (line,) in answer(client, f"EXPLAIN CREATE VIEW stock AS {STOCK_VIEWS['stock']}")]
-        assert plan[0] == "View stock over 2 groupings of streams, kept for it as parts; for each version of these runs"
-        assert [line for line in plan if line.startswith("Part")] == [
-            "Part 1 of view stock over stream part_restock",
-            "Part 2 of view stock over stream part_usage",
+        assert (
+            plan[0] == "View stock over 2 groupings of streams, kept for it as states; for each version of these runs"
+        )
+        assert [line for line in plan if line.startswith("State")] == [
+            "State 1 of view stock over stream part_restock",
+            "State 2 of view stock over stream part_usage",
         ]
         client.execute(
             f"CREATE VIEW stock (station, part, stock) WITH (on_error = skip) AS {STOCK_VIEWS['stock']}".encode()

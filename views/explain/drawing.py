@@ -64,7 +64,7 @@ def shown_plan(plan: Plan, strands: Sequence[Strand], executor: UpperExecutor, a
         return found[0]
     engine, known = above(query)
     facts = {"View": strands[0].identity.view.name, **known}
-    return Shown("upper", UPPER, "for each version of its parts", engine, relation_lines(query), facts, found)
+    return Shown("upper", UPPER, "for each version of its states", engine, relation_lines(query), facts, found)
 
 
 def shown_work(

@@ -94,12 +94,16 @@ def plan_lines(plan: Plan, strands: Sequence[Strand], executor: UpperExecutor) -
     return [line for state, strand in pairs for line in strand_lines(plan.below(state), strand, executor)]
 
 
+def title(identity: StateDefinition, word: str = "View") -> str:
+    """Return what begins a line about a state; word: where the state is the whole view."""
+    name, number = identifier(identity.view.shown), identity.number
+    return f"{word} {name}" if number is None else f"State {number + 1} of view {name}"
+
+
 def strand_lines(pipelines: Sequence[Pipeline], strand: Strand, executor: UpperExecutor) -> list[str]:
     """Return the pipelines up to the rows of a state, the last to run first, below a head."""
-    name, number = identifier(strand.identity.view.name), strand.identity.number
-    head = f"Continuous view {name}" if number is None else f"Part {number + 1} of view {name}"
     (stream,) = (one for pipeline in pipelines if pipeline.kind == "stream" for one in pipeline.sources)
-    lines = [f"{head} over stream {identifier(stream)}"]
+    lines = [f"{title(strand.identity, 'Continuous view')} over stream {identifier(stream)}"]
     for pipeline in pipelines:
         lines += pipeline_lines(pipeline, strand, executor)
     tables = sorted({name for pipeline in pipelines if pipeline.kind == "upper" for name in pipeline.sources})
@@ -259,16 +263,16 @@ def _version_lines(view: ContinuousView) -> list[str]:
 
 
 def _version_line(view: ContinuousView) -> str:
-    name, latest = identifier(view.label), view.latest
+    head, latest = title(view.identity), view.latest
     if view.time_dependent:
-        return f"View {name}: refreshed at every read, since it uses now()"
+        return f"{head}: refreshed at every read, since it uses now()"
     if latest is None:
-        return f"View {name}: no version yet, the first read makes version 1"
+        return f"{head}: no version yet, the first read makes version 1"
     if latest.position == view.committed:
         rows = _counted(latest.table.num_rows, "row")
-        return f"View {name}: version {latest.number} is used again, {rows}, nothing was committed since"
+        return f"{head}: version {latest.number} is used again, {rows}, nothing was committed since"
     since = _counted(view.committed - latest.position, "statement")
-    return f"View {name}: version {latest.number} is {since} old, a read makes version {view.upkeep.versions_count + 1}"
+    return f"{head}: version {latest.number} is {since} old, a read makes version {view.upkeep.versions_count + 1}"
 
 
 def _counted(count: int, noun: str) -> str:

@@ -164,7 +164,7 @@ class StateDefinition:
     @property
     def label(self) -> str:
         """The name in plans, which tells the states of a view apart."""
-        return self.view.shown if self.number is None else f"part {self.number + 1} of {self.view.shown}"
+        return self.view.shown if self.number is None else f"state {self.number + 1} of {self.view.shown}"
 
     def to_dict(self) -> dict[str, object]:
         """Return the form that the catalog file holds; the number follows from the order there."""

@@ -102,7 +102,7 @@ def test_the_drawing_has_all_pipelines_of_the_view(server: Server) -> None:
         assert sum("#ccebc5" in line for line in drawing) == 2, "stream pipelines"
         assert sum("#fbb4ae" in line for line in drawing) == 3, "two finish steps and what is above them"
     lines = server.rows("EXPLAIN SELECT * FROM pair")
-    assert sum("part 1 of pair" in line for line in lines) > 0
+    assert sum("state 1 of pair" in line for line in lines) > 0
 
 
 def test_all_states_move_together(server: Server) -> None:

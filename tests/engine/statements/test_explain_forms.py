@@ -142,15 +142,15 @@ def test_a_replaced_view_shows_what_is_kept(client: SessionClient) -> None:
     assert "  Yields: k, sum AS t, count AS n, avg AS a" in shown
 
 
-def test_what_is_above_parts_is_an_upper_pipeline(client: SessionClient) -> None:
+def test_what_is_above_states_is_an_upper_pipeline(client: SessionClient) -> None:
     client.run(
         "CREATE VIEW p WITH (stream_join = retroactive) AS SELECT name, count(*) FROM s JOIN named USING (k) GROUP BY name",
         "SELECT * FROM p",
     )
     shown = lines(client, "EXPLAIN SELECT * FROM p WHERE count > 0")
     assert shown[2] == "    Scan view p"
-    head = "Upper pipeline of view p: for each version of its parts and tables, kept, and shared by its readers"
-    assert head in shown and '        Scan view "part 1 of p"' in shown
+    head = "Upper pipeline of view p: for each version of its states and tables, kept, and shared by its readers"
+    assert head in shown and '        Scan view "state 1 of p"' in shown
     assert re.fullmatch(r"  The last version has \d+ rows?, and was made in [\d.]+ ms", shown[-1])
     assert not any("which is a grouping of a stream" in line for line in shown)
     ((plan,),) = [json.loads("\n".join(lines(client, "EXPLAIN (FORMAT JSON) SELECT * FROM p")))]
@@ -190,19 +190,19 @@ def test_refusals(client: SessionClient, statement: str, error: str) -> None:
     assert answers == [f"E {error}"]
 
 
-def test_what_is_above_the_parts_of_a_view_runs_in_spark(client: SessionClient) -> None:
+def test_what_is_above_the_states_of_a_view_runs_in_spark(client: SessionClient) -> None:
     client.run(
         "CREATE VIEW parted AS SELECT a.k, b.n FROM s a JOIN (SELECT k, count(*) AS n FROM s GROUP BY k) b ON a.k = b.k GROUP BY a.k, b.n"
     )
     (text,) = lines(client, "EXPLAIN (FORMAT JSON) SELECT * FROM parted")
     upper = next(part for part in pipelines(json.loads(text)[0]["Plan"]) if part.get("View") == "parted")
-    assert upper["Engine"] == "Spark" and "`part 1 of parted`" in upper["Spark SQL"]
+    assert upper["Engine"] == "Spark" and "`state 1 of parted`" in upper["Spark SQL"]
     shown = lines(client, "EXPLAIN SELECT * FROM parted")
     assert "  Spark SQL:" in shown
     client.run("SET min_spark_groups = -1")
     (text,) = lines(client, "EXPLAIN (FORMAT JSON) SELECT * FROM parted")
     upper = next(part for part in pipelines(json.loads(text)[0]["Plan"]) if part.get("View") == "parted")
-    assert upper["Engine"] == "DuckDB" and '"part 1 of parted"' in upper["DuckDB SQL"]
+    assert upper["Engine"] == "DuckDB" and '"state 1 of parted"' in upper["DuckDB SQL"]
     client.run("RESET min_spark_groups")
 
 
