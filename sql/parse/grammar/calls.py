@@ -14,10 +14,7 @@ from sql.parse.syntax import Expression, FunctionCall, NamedArgument, SortItem
 
 def expressions(cursor: Cursor) -> tuple[Expression, ...]:
     """Read one or more expressions with commas between."""
-    items = [grammar.expression(cursor)]
-    while cursor.accept_operator(","):
-        items.append(grammar.expression(cursor))
-    return tuple(items)
+    return cursor.several(grammar.expression)
 
 
 def call(cursor: Cursor, name: tuple[str, ...], position: int, first: int, windowless: bool = False) -> FunctionCall:
@@ -81,11 +78,7 @@ def within_group(cursor: Cursor, distinct: bool, ordered: bool) -> tuple[SortIte
     if not cursor.accept("within"):
         return ()
     cursor.expect("group")
-    cursor.expect_operator("(")
-    if not cursor.at("order"):
-        cursor.fail()
-    keys = sorting.order_by(cursor)
-    cursor.expect_operator(")")
+    keys = cursor.enclosed(sorting.required_order)
     if ordered:
         raise SqlError("42601", "cannot use multiple ORDER BY clauses with WITHIN GROUP", position)
     if distinct:
@@ -97,8 +90,10 @@ def filter_clause(cursor: Cursor) -> Expression | None:
     """Read FILTER (WHERE condition), if it is next."""
     if not cursor.accept("filter"):
         return None
-    cursor.expect_operator("(")
+    return cursor.enclosed(where)
+
+
+def where(cursor: Cursor) -> Expression:
+    """Read WHERE condition."""
     cursor.expect("where")
-    condition = grammar.expression(cursor)
-    cursor.expect_operator(")")
-    return condition
+    return grammar.expression(cursor)

@@ -6,8 +6,9 @@ statement.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from sql.errors import SqlError, not_supported
 from sql.names.keywords import COLUMN_NAME, KEYWORDS, NEED_AS, RESERVED, TYPE_OR_FUNCTION
@@ -22,6 +23,7 @@ TREE_HEIGHT_MAX = 6_000
 # text.
 SHOWN_MAX = 1_000
 RELEASED_AT_ONCE = 20_000
+Read = TypeVar("Read")
 
 # Reserved words that may follow a target list.
 AFTER_TARGETS = frozenset(
@@ -225,12 +227,20 @@ class Cursor:
             return None
         return self.advance().value
 
+    def one_of(self, *words: str) -> str:
+        """Step over one of these words and return the word; another token is a syntax error."""
+        return self.accept_any(*words) or self.fail()
+
     def expect(self, *words: str) -> None:
         """Step over these words; other tokens are a syntax error."""
         for word in words:
             if not self.at(word):
                 self.fail()
             self.index += 1
+
+    def cascade(self) -> bool:
+        """Read [CASCADE | RESTRICT], and tell whether it is CASCADE."""
+        return self.accept_any("cascade", "restrict") == "cascade"
 
     def accept_if_not_exists(self) -> bool:
         """Step over IF NOT EXISTS; a bare IF may be a name."""
@@ -255,6 +265,51 @@ class Cursor:
         """Step over the operator or punctuation mark; another token is a syntax error."""
         if not self.accept_operator(operator):
             self.fail()
+
+    # Rules: functions that read a part of a statement from the cursor.
+
+    def several(self, rule: Callable[[Cursor], Read]) -> tuple[Read, ...]:
+        """Read one or more parts with commas between them."""
+        found = [rule(self)]
+        while self.accept_operator(","):
+            found.append(rule(self))
+        return tuple(found)
+
+    def enclosed(self, rule: Callable[[Cursor], Read]) -> Read:
+        """Read a part in parentheses."""
+        self.expect_operator("(")
+        found = rule(self)
+        self.expect_operator(")")
+        return found
+
+    def listed(self, rule: Callable[[Cursor], Read]) -> tuple[Read, ...]:
+        """Read one or more parts in parentheses, with commas between them."""
+        return self.enclosed(lambda cursor: cursor.several(rule))
+
+    def listed_or_none(self, rule: Callable[[Cursor], Read]) -> tuple[Read, ...]:
+        """Read any number of parts in parentheses, with commas between them."""
+        return self.enclosed(lambda cursor: () if cursor.at_operator(")") else cursor.several(rule))
+
+    def placed(self, rule: Callable[[Cursor], Read]) -> tuple[Read, int]:
+        """Read a part; return it with the position at which it begins."""
+        position = self.position
+        return rule(self), position
+
+    def with_only(self, name: Callable[[Cursor], Read]) -> tuple[Read, int]:
+        """Read [ONLY] name [*] or ONLY (name), with the position of the name.
+
+        No relation inherits, so that ONLY changes nothing.
+        """
+        if not self.accept("only"):
+            found = self.placed(name)
+            self.accept_operator("*")
+            return found
+        return self.enclosed(lambda cursor: cursor.placed(name)) if self.at_operator("(") else self.placed(name)
+
+    def with_text(self, rule: Callable[[Cursor], Read]) -> tuple[Read, str]:
+        """Read a part; return it with its text."""
+        first = self.index
+        return rule(self), self.text_since(first)
 
     def at_end_of_statement(self) -> bool:
         """Tell whether the statement ends before the next token."""
@@ -301,19 +356,20 @@ class Cursor:
 
     def qualified_name(self) -> tuple[str, ...]:
         """Read name[.name[.name]]."""
-        parts = [self.name()]
+        return (self.name(), *self.fields())
+
+    def fields(self) -> list[str]:
+        """Read the names that follow a name after points."""
+        parts = []
         while self.accept_operator("."):
             parts.append(self.label())
-        return tuple(parts)
+        return parts
 
     def function_parts(self) -> tuple[str, ...]:
         """Read name or schema.name of a function; a parenthesis must follow."""
         if not (self.function_name() or (self.at_name() and self.ahead(1).value == ".")):
             self.fail()
-        parts = [self.advance().value]
-        while self.accept_operator("."):
-            parts.append(self.label())
-        return tuple(parts)
+        return (self.advance().value, *self.fields())
 
     def relation_name(self) -> str:
         """Read the name of a relation as written: bare, or with its schema."""
@@ -327,17 +383,17 @@ class Cursor:
             self.defer(replace(error, position=None))
             return parts[-1]
 
+    def placed_name(self) -> tuple[str, int]:
+        """Read a column or relation name, with its position."""
+        return self.placed(Cursor.name)
+
+    def placed_relation(self) -> tuple[str, int]:
+        """Read the name of a relation as written, with its position."""
+        return self.placed(Cursor.relation_name)
+
     def names_in_parentheses(self) -> tuple[tuple[str, int], ...]:
         """Read (name, ...) with the position of each."""
-        self.expect_operator("(")
-        names = []
-        while True:
-            position = self.position
-            names.append((self.name(), position))
-            if not self.accept_operator(","):
-                break
-        self.expect_operator(")")
-        return tuple(names)
+        return self.listed(Cursor.placed_name)
 
     def string(self) -> str:
         """Read a string constant."""
@@ -355,9 +411,7 @@ def read_name(text: str) -> str:
     """Return the name of a relation in a string, as nextval takes it. Raises 42602."""
     try:
         cursor = Cursor(text)
-        parts = [cursor.label()]
-        while cursor.accept_operator("."):
-            parts.append(cursor.label())
+        parts = [cursor.label(), *cursor.fields()]
         if cursor.token.kind == "end":
             return relation_of(tuple(parts), 0)
     except SqlError as error:

@@ -191,12 +191,10 @@ def infix(cursor: Cursor, left: Expression, level: int, first: int, plain: bool)
 def operator_name(cursor: Cursor) -> str:
     """Read an operator, which may be written as OPERATOR(pg_catalog.+)."""
     position = cursor.position
-    if not cursor.accept("operator"):
-        if cursor.token.kind != "operator" or cursor.token.value in PUNCTUATION or cursor.token.value == "::":
-            cursor.fail()
-        return cursor.advance().value
-    cursor.expect_operator("(")
-    while cursor.token.kind in ("word", "quoted"):
+    is_spelled = cursor.accept("operator")
+    if is_spelled:
+        cursor.expect_operator("(")
+    while is_spelled and cursor.token.kind in ("word", "quoted"):
         schema = cursor.name()
         if schema != "pg_catalog":
             cursor.defer(SqlError("3F000", f'schema "{schema}" does not exist', position))
@@ -204,7 +202,8 @@ def operator_name(cursor: Cursor) -> str:
     if cursor.token.kind != "operator" or cursor.token.value in PUNCTUATION or cursor.token.value == "::":
         cursor.fail()
     operator = cursor.advance().value
-    cursor.expect_operator(")")
+    if is_spelled:
+        cursor.expect_operator(")")
     return operator
 
 
@@ -224,11 +223,9 @@ def collation(cursor: Cursor) -> str:
     """
     position = cursor.position
     cursor.expect("collate")
-    parts = [cursor.name()]
-    while cursor.accept_operator("."):
-        parts.append(cursor.label())
+    parts = cursor.qualified_name()
     name = parts[-1]
-    if parts[:-1] in ([], ["pg_catalog"]):
+    if parts[:-1] in ((), ("pg_catalog",)):
         if name in COLLATIONS:
             return name
         if LOCALE.fullmatch(name):

@@ -13,10 +13,7 @@ JOINS = ("join", "inner", "left", "right", "full", "cross", "natural")
 
 def from_items(cursor: Cursor) -> tuple[FromItem, ...]:
     """Read the items of a FROM clause."""
-    items = [from_item(cursor)]
-    while cursor.accept_operator(","):
-        items.append(from_item(cursor))
-    return tuple(items)
+    return cursor.several(from_item)
 
 
 def from_item(cursor: Cursor) -> FromItem:
@@ -64,13 +61,9 @@ def refuse_sample(cursor: Cursor) -> None:
     if not cursor.accept("tablesample"):
         return
     cursor.function_parts()
-    cursor.expect_operator("(")
-    calls.expressions(cursor)
-    cursor.expect_operator(")")
+    cursor.enclosed(calls.expressions)
     if cursor.accept("repeatable"):
-        cursor.expect_operator("(")
-        grammar.expression(cursor)
-        cursor.expect_operator(")")
+        cursor.enclosed(grammar.expression)
     cursor.refuse("TABLESAMPLE", position)
 
 
@@ -128,14 +121,8 @@ def relation(cursor: Cursor) -> Table:
 
 def bare_relation(cursor: Cursor) -> Table:
     """Read a relation's name, with ONLY or * around it."""
-    only = cursor.accept("only")
-    in_parentheses = only and cursor.accept_operator("(")
-    position = cursor.position
-    name = cursor.qualified_name()
-    if in_parentheses:
-        cursor.expect_operator(")")
-    elif not only:
-        cursor.accept_operator("*")
+    only = cursor.at("only")
+    name, position = cursor.with_only(Cursor.qualified_name)
     return Table(name, None, (), position, only)
 
 
@@ -143,10 +130,12 @@ def alias_clause(cursor: Cursor) -> tuple[str | None, tuple[str, ...]]:
     """Read [AS] alias [(columns)]."""
     if not (cursor.accept("as") or cursor.at_name()):
         return None, ()
-    alias = cursor.name()
-    if not cursor.at_operator("("):
-        return alias, ()
-    return alias, tuple(name for name, _ in cursor.names_in_parentheses())
+    return cursor.name(), column_names(cursor)
+
+
+def column_names(cursor: Cursor) -> tuple[str, ...]:
+    """Read (name, ...), if it is next."""
+    return tuple(name for name, _ in cursor.names_in_parentheses()) if cursor.at_operator("(") else ()
 
 
 def at_function(cursor: Cursor) -> bool:
@@ -168,22 +157,18 @@ def at_function(cursor: Cursor) -> bool:
 def function_table(cursor: Cursor) -> FunctionTable:
     """Read function(...) or ROWS FROM (function(...), ...), WITH ORDINALITY, and the alias."""
     position = cursor.position
-    found: list[FunctionCall] = []
-    if cursor.accept("rows", "from"):
-        cursor.expect_operator("(")
-        while True:
-            found.append(table_function(cursor))
-            if cursor.at("as"):
-                cursor.advance()
-                column_definitions(cursor)
-            if not cursor.accept_operator(","):
-                break
-        cursor.expect_operator(")")
-    else:
-        found.append(table_function(cursor))
+    found = cursor.listed(row_function) if cursor.accept("rows", "from") else (table_function(cursor),)
     ordinality = cursor.accept("with", "ordinality")
     alias, columns = function_alias(cursor)
-    return FunctionTable(tuple(found), ordinality, alias, columns, position)
+    return FunctionTable(found, ordinality, alias, columns, position)
+
+
+def row_function(cursor: Cursor) -> FunctionCall:
+    """Read a call in ROWS FROM; a list of columns with types is refused."""
+    found = table_function(cursor)
+    if cursor.accept("as"):
+        column_definitions(cursor)
+    return found
 
 
 def table_function(cursor: Cursor) -> FunctionCall:
@@ -206,11 +191,9 @@ def function_alias(cursor: Cursor) -> tuple[str | None, tuple[str, ...]]:
     if not (cursor.accept("as") or cursor.at_name()):
         return None, ()
     alias = cursor.name()
-    if not cursor.at_operator("("):
-        return alias, ()
-    if cursor.ahead(2).kind != "operator" and cursor.ahead(2).kind != "end":
+    if cursor.at_operator("(") and cursor.ahead(2).kind not in ("operator", "end"):
         column_definitions(cursor)
-    return alias, tuple(name for name, _ in cursor.names_in_parentheses())
+    return alias, column_names(cursor)
 
 
 def column_definitions(cursor: Cursor) -> None:

@@ -17,30 +17,19 @@ def group_by(cursor: Cursor) -> tuple[tuple[GroupItem, ...], bool]:
 
 
 def group_items(cursor: Cursor) -> tuple[GroupItem, ...]:
-    items = [group_item(cursor)]
-    while cursor.accept_operator(","):
-        items.append(group_item(cursor))
-    return tuple(items)
+    return cursor.several(group_item)
 
 
 def group_item(cursor: Cursor) -> GroupItem:
     """Read an expression, (), (a, b), or a grouping set."""
     position = cursor.position
     if cursor.at("rollup", "cube") and cursor.ahead(1).value == "(" and cursor.ahead(1).kind == "operator":
-        kind = cursor.advance().value
-        cursor.expect_operator("(")
-        items = [key(cursor)]
-        while cursor.accept_operator(","):
-            items.append(key(cursor))
-        cursor.expect_operator(")")
-        return GroupingSets(kind, tuple(items), position)
+        return GroupingSets(cursor.advance().value, cursor.listed(key), position)
     if cursor.at_words("grouping", "sets"):
         cursor.expect("grouping", "sets")
-        cursor.expect_operator("(")
         cursor.enter()
-        sets = group_items(cursor)
+        sets = cursor.enclosed(group_items)
         cursor.leave()
-        cursor.expect_operator(")")
         return GroupingSets("sets", sets, position)
     if cursor.at_operator("(") and cursor.ahead(1).kind == "operator" and cursor.ahead(1).value == ")":
         cursor.advance()

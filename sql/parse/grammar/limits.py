@@ -99,14 +99,12 @@ def is_count(cursor: Cursor, first: int) -> bool:
 def fetch_first(cursor: Cursor) -> tuple[int, Expression, bool]:
     """Read FETCH FIRST | NEXT [count] ROW | ROWS ONLY | WITH TIES."""
     cursor.expect("fetch")
-    if cursor.accept_any("first", "next") is None:
-        cursor.fail()
+    cursor.one_of("first", "next")
     position = cursor.position
     rows: Expression = Constant("integer", "1", position)
     if not (cursor.at("row", "rows") and cursor.ahead(1).value in ("only", "with")):
         rows = count(cursor)
-    if cursor.accept_any("row", "rows") is None:
-        cursor.fail()
+    cursor.one_of("row", "rows")
     if cursor.accept("with"):
         cursor.expect("ties")
         return position, rows, True

@@ -73,10 +73,7 @@ def is_test(cursor: Cursor, left: Expression, first: int, plain: bool) -> Expres
 def normal_form(cursor: Cursor) -> tuple[Expression]:
     """Read NFC, NFD, NFKC or NFKD."""
     position = cursor.position
-    word = cursor.accept_any(*FORMS)
-    if word is None:
-        cursor.fail()
-    return (Constant("string", word.upper(), position),)
+    return (Constant("string", cursor.one_of(*FORMS).upper(), position),)
 
 
 def membership(cursor: Cursor, left: Expression, first: int) -> Expression:

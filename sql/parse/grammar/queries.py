@@ -63,10 +63,7 @@ def continued(cursor: Cursor, first: Query, position: int) -> Query:
 
 def parenthesised(cursor: Cursor) -> Query:
     """Read a query in one or more parentheses (select_with_parens)."""
-    cursor.expect_operator("(")
-    found = query(cursor)
-    cursor.expect_operator(")")
-    return found
+    return cursor.enclosed(query)
 
 
 def rest(cursor: Cursor, common: tuple[CommonTable, ...], first: Body, position: int) -> Query:
@@ -213,10 +210,7 @@ def distinct_clause(cursor: Cursor) -> Distinct | None:
         return None
     if not cursor.accept("on"):
         return Distinct(True, ())
-    cursor.expect_operator("(")
-    items = calls.expressions(cursor)
-    cursor.expect_operator(")")
-    return Distinct(False, items)
+    return Distinct(False, cursor.enclosed(calls.expressions))
 
 
 def at_empty_targets(cursor: Cursor) -> bool:
@@ -241,10 +235,7 @@ def into_clause(cursor: Cursor) -> None:
 
 def targets(cursor: Cursor) -> tuple[Target, ...]:
     """Read a target list of at least one item."""
-    found = [target(cursor)]
-    while cursor.accept_operator(","):
-        found.append(target(cursor))
-    return tuple(found)
+    return cursor.several(target)
 
 
 def target(cursor: Cursor) -> Target:

@@ -9,13 +9,13 @@ from sql.parse.syntax import SortItem
 
 def order_by(cursor: Cursor) -> tuple[SortItem, ...]:
     """Read ORDER BY items, if they are next."""
-    if not cursor.accept("order"):
-        return ()
-    cursor.expect("by")
-    items = [sort_item(cursor)]
-    while cursor.accept_operator(","):
-        items.append(sort_item(cursor))
-    return tuple(items)
+    return required_order(cursor) if cursor.at("order") else ()
+
+
+def required_order(cursor: Cursor) -> tuple[SortItem, ...]:
+    """Read ORDER BY items."""
+    cursor.expect("order", "by")
+    return cursor.several(sort_item)
 
 
 def sort_item(cursor: Cursor) -> SortItem:

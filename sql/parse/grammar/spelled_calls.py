@@ -71,9 +71,7 @@ def spelled_call(cursor: Cursor) -> Expression | None:
     if word == "collation" or word in UNSUPPORTED_FORMS:
         raise not_supported(word.upper(), position)
     cursor.advance()
-    cursor.expect_operator("(")
-    name, arguments, spelled = form(cursor, word)
-    cursor.expect_operator(")")
+    name, arguments, spelled = cursor.enclosed(lambda cursor: form(cursor, word))
     return FunctionCall(name, arguments, position, cursor.shown_since(first), name, spelled=spelled)
 
 

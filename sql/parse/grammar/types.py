@@ -123,8 +123,7 @@ def spelled_type(cursor: Cursor, word: str) -> tuple[str, tuple[int, ...] | None
         case "double" if cursor.accept("precision"):
             return "float8", ()
         case "national":
-            if cursor.accept_any("character", "char") is None:
-                cursor.fail()
+            cursor.one_of("character", "char")
             return character_type(cursor)
         case "character" | "char" | "nchar":
             return character_type(cursor)
@@ -170,20 +169,14 @@ def time_type(cursor: Cursor, word: str) -> tuple[str, tuple[int, ...]]:
 
 def integer_modifiers(cursor: Cursor) -> tuple[int, ...]:
     """Read (n), if it is next."""
-    if not cursor.accept_operator("("):
-        return ()
-    found = integer(cursor)
-    cursor.expect_operator(")")
-    return (found,)
+    return (cursor.enclosed(integer),) if cursor.at_operator("(") else ()
 
 
 def type_modifiers(cursor: Cursor, name: str, position: int) -> tuple[int, ...]:
     """Read (n[, n]) of a type, if it is next; the grammar takes any expressions."""
-    if not cursor.accept_operator("("):
+    if not cursor.at_operator("("):
         return ()
-    found = calls.expressions(cursor)
-    cursor.expect_operator(")")
-    return integers(cursor, found, name, position)
+    return integers(cursor, cursor.enclosed(calls.expressions), name, position)
 
 
 def integers(cursor: Cursor, modifiers: tuple[Expression, ...], name: str, position: int) -> tuple[int, ...]:
@@ -212,8 +205,6 @@ def interval_fields(cursor: Cursor) -> tuple[str, tuple[int, ...]]:
         return "", ()
     fields = last = field
     if field in INTERVAL_RANGES and cursor.accept("to"):
-        found = cursor.accept_any(*INTERVAL_RANGES[field])
-        if found is None:
-            cursor.fail()
-        fields, last = f"{field} to {found}", found
+        last = cursor.one_of(*INTERVAL_RANGES[field])
+        fields = f"{field} to {last}"
     return fields, integer_modifiers(cursor) if last == "second" else ()

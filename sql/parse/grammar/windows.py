@@ -13,15 +13,17 @@ def window_clause(cursor: Cursor) -> tuple[tuple[str, WindowDefinition], ...]:
     """Read WINDOW name AS (...), ..."""
     if not cursor.accept("window"):
         return ()
-    found: list[tuple[str, WindowDefinition]] = []
-    while True:
+    found: dict[str, WindowDefinition] = {}
+
+    def window(cursor: Cursor) -> tuple[str, WindowDefinition]:
         name = cursor.name()
         cursor.expect("as")
-        if any(name == other for other, _ in found):
+        if name in found:
             cursor.defer(SqlError("42P20", f'window "{name}" is already defined', cursor.position))
-        found.append((name, window_definition(cursor)))
-        if not cursor.accept_operator(","):
-            return tuple(found)
+        found[name] = window_definition(cursor)
+        return name, found[name]
+
+    return cursor.several(window)
 
 
 def over_clause(cursor: Cursor) -> WindowDefinition:
@@ -99,7 +101,4 @@ def frame_bound(cursor: Cursor) -> FrameBound:
     if cursor.accept("current", "row"):
         return FrameBound("current", None, position)
     offset = grammar.expression(cursor)
-    side = cursor.accept_any("preceding", "following")
-    if side is None:
-        cursor.fail()
-    return FrameBound(side, offset, position)
+    return FrameBound(cursor.one_of("preceding", "following"), offset, position)

@@ -88,8 +88,8 @@ def alter_table(cursor: Cursor) -> AlterTable:
 def new_schema(cursor: Cursor) -> TableChange:
     """Read SET SCHEMA name."""
     cursor.expect("set", "schema")
-    position = cursor.position
-    return TableChange("set schema", new_name=cursor.name(), position=position)
+    name, position = cursor.placed_name()
+    return TableChange("set schema", new_name=name, position=position)
 
 
 def renaming(cursor: Cursor, foreign: bool) -> TableChange:
@@ -99,23 +99,19 @@ def renaming(cursor: Cursor, foreign: bool) -> TableChange:
     """
     cursor.expect("rename")
     if cursor.accept("to"):
-        position = cursor.position
-        return TableChange("rename", new_name=cursor.name(), position=position)
+        name, position = cursor.placed_name()
+        return TableChange("rename", new_name=name, position=position)
     action = "rename constraint" if not foreign and cursor.accept("constraint") else "rename column"
     if action == "rename column":
         cursor.accept("column")
-    position = cursor.position
-    name = cursor.name()
+    name, position = cursor.placed_name()
     cursor.expect("to")
     return TableChange(action, name, cursor.name(), position=position)
 
 
 def actions(cursor: Cursor, table: str, foreign: bool) -> list[TableChange | None]:
     """Read the actions; an action that is refused is None."""
-    found = [action(cursor, table, foreign)]
-    while cursor.accept_operator(","):
-        found.append(action(cursor, table, foreign))
-    return found
+    return list(cursor.several(lambda cursor: action(cursor, table, foreign)))
 
 
 def action(cursor: Cursor, table: str, foreign: bool) -> TableChange | None:
@@ -127,40 +123,29 @@ def action(cursor: Cursor, table: str, foreign: bool) -> TableChange | None:
         return removal(cursor)
     if cursor.accept("alter"):
         if cursor.accept("constraint"):
-            place = cursor.position
-            name = cursor.name()
+            name, place = cursor.placed_name()
             timing = attributes(cursor)
             deferred = bool(timing.deferred)
             return TableChange("alter constraint", name, deferrable=timing.can_wait, deferred=deferred, position=place)
         cursor.accept("column")
         return column_change(cursor)
     if cursor.accept("options"):
-        return TableChange("options", options=tuple(option_changes(cursor)), position=position)
+        return TableChange("options", options=cursor.listed(option_change), position=position)
     if cursor.at(*REFUSED):
         statement = "ALTER FOREIGN TABLE" if foreign else "ALTER TABLE"
         raise not_supported(f"{statement} ... {cursor.token.value.upper()}", position)
     raise cursor.syntax_error()
 
 
-def option_changes(cursor: Cursor) -> list[OptionChange]:
-    """Read ([ADD | SET | DROP] name ['value'], ...)."""
-    cursor.expect_operator("(")
-    found = [option_change(cursor)]
-    while cursor.accept_operator(","):
-        found.append(option_change(cursor))
-    cursor.expect_operator(")")
-    return found
-
-
 def option_change(cursor: Cursor) -> OptionChange:
-    """Read one item; without a word the option is added, and each of the words may be the name of
-    an option.
+    """Read [ADD | SET | DROP] name ['value'].
+
+    Without a word the option is added, and each of the words may be the name of an option.
     """
     action = "add"
     if cursor.at("add", "set", "drop") and cursor.ahead(1).kind != "string":
         action = cursor.advance().value
-    position = cursor.position
-    name = cursor.label()
+    name, position = cursor.placed(Cursor.label)
     return OptionChange(action, name, "" if action == "drop" else cursor.string(), position)
 
 
@@ -184,10 +169,8 @@ def removal(cursor: Cursor) -> TableChange:
     if kind == "drop column":
         cursor.accept("column")
     if_exists = cursor.accept("if", "exists")
-    position = cursor.position
-    name = cursor.name()
-    cascade = cursor.accept_any("cascade", "restrict") == "cascade"
-    return TableChange(kind, name, if_exists=if_exists, cascade=cascade, position=position)
+    name, position = cursor.placed_name()
+    return TableChange(kind, name, if_exists=if_exists, cascade=cursor.cascade(), position=position)
 
 
 def column_change(cursor: Cursor) -> TableChange | None:
@@ -197,9 +180,8 @@ def column_change(cursor: Cursor) -> TableChange | None:
     place = cursor.position
     if cursor.accept("set"):
         if cursor.accept("default"):
-            first = cursor.index
-            default = grammar.expression(cursor)
-            return replace(change, action="set default", default=default, default_text=cursor.text_since(first))
+            default, text = cursor.with_text(grammar.expression)
+            return replace(change, action="set default", default=default, default_text=text)
         if cursor.accept("not"):
             cursor.expect("null")
             return replace(change, action="set not null")

@@ -13,21 +13,17 @@ from sql.parse.syntax import Constant, Expression, Row, Subquery
 
 def assignments(cursor: Cursor) -> tuple[Assignment, ...]:
     """Read the assignments after SET."""
-    found = [assignment(cursor)]
-    while cursor.accept_operator(","):
-        found.append(assignment(cursor))
-    return tuple(found)
+    return cursor.several(assignment)
 
 
 def assignment(cursor: Cursor) -> Assignment:
     """Read one assignment, of one column or of several in parentheses."""
     position = cursor.position
     if not cursor.at_operator("("):
-        column = cursor.name()
-        refuse_indirection(cursor)
+        column = target_column(cursor)
         cursor.expect_operator("=")
         value = grammar.expression(cursor)
-        return Assignment(((column, position),), None if is_default(cursor, value) else value, None, position)
+        return Assignment((column,), None if is_default(cursor, value) else value, None, position)
     columns = target_columns(cursor)
     cursor.expect_operator("=")
     value_position = cursor.position
@@ -58,16 +54,14 @@ def is_default(cursor: Cursor, item: Expression | None) -> bool:
 
 def target_columns(cursor: Cursor) -> tuple[tuple[str, int], ...]:
     """Read (name, ...) with the position of each; elements and fields of columns are refused."""
-    cursor.expect_operator("(")
-    found = []
-    while True:
-        position = cursor.position
-        found.append((cursor.name(), position))
-        refuse_indirection(cursor)
-        if not cursor.accept_operator(","):
-            break
-    cursor.expect_operator(")")
-    return tuple(found)
+    return cursor.listed(target_column)
+
+
+def target_column(cursor: Cursor) -> tuple[str, int]:
+    """Read a column that is assigned to, with its position."""
+    found = cursor.placed_name()
+    refuse_indirection(cursor)
+    return found
 
 
 def refuse_indirection(cursor: Cursor) -> None:

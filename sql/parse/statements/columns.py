@@ -196,14 +196,13 @@ def null_constraint(cursor: Cursor, found: ColumnConstraints, null: bool, positi
 
 def default_value(cursor: Cursor, found: ColumnConstraints, position: int) -> None:
     """Read the value of DEFAULT, after which NOT NULL is another constraint."""
-    first = cursor.index
-    value = grammar.plain_expression(cursor)
+    value, text = cursor.with_text(grammar.plain_expression)
     if found.has_default:
         place = None if found.serial else position
         cursor.defer(SqlError("42601", f"multiple default values specified for {found.where()}", place))
     if found.identity is not None:
         refuse_both(cursor, found, position)
-    found.default, found.default_text, found.has_default = value, cursor.text_since(first), True
+    found.default, found.default_text, found.has_default = value, text, True
 
 
 def generated(cursor: Cursor, found: ColumnConstraints, start: int) -> None:

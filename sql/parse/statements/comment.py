@@ -12,6 +12,7 @@ from sql.errors import SqlError, not_supported
 from sql.parse.grammar.cursor import Cursor, relation_of
 from sql.parse.statements.declaration import Naming, Right, Statement
 from sql.parse.statements.functions import CommentOnFunction, comment_on_function
+from sql.parse.statements.options import comment_text
 from sql.parse.statements.owners import CommentOn, comment_on
 from sql.parse.statements.rules import begins
 from sql.parse.statements.unsupported import commented_object
@@ -71,6 +72,5 @@ def comment(cursor: Cursor) -> Comment | CommentOn | CommentOnFunction:
                 raise not_supported("COMMENT ON CONSTRAINT ... ON DOMAIN", start)
             position = cursor.position
         name = cursor.relation_name()
-    cursor.expect("is")
-    text = None if cursor.accept("null") else cursor.string()
-    return Comment(cursor.statement_text, kind, name, position, part, text or None)
+    text = comment_text(cursor)
+    return Comment(cursor.statement_text, kind, name, position, part, text)

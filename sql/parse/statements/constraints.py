@@ -67,14 +67,10 @@ def table_constraint(cursor: Cursor) -> Constraint | None:
 
 def check_condition(cursor: Cursor) -> tuple[Expression, str]:
     """Read (condition) [NO INHERIT], with the text of the condition."""
-    cursor.expect_operator("(")
-    first = cursor.index
-    condition = grammar.expression(cursor)
-    text = cursor.text_since(first)
-    cursor.expect_operator(")")
+    found = cursor.enclosed(lambda cursor: cursor.with_text(grammar.expression))
     # No table inherits from another here, so that NO INHERIT changes nothing.
     cursor.accept("no", "inherit")
-    return condition, text
+    return found
 
 
 def nulls_treatment(cursor: Cursor) -> None:
@@ -214,19 +210,13 @@ def refuse_inheritance(cursor: Cursor) -> None:
     position = cursor.position
     if not cursor.accept("inherits"):
         return
-    cursor.expect_operator("(")
-    cursor.qualified_name()
-    while cursor.accept_operator(","):
-        cursor.qualified_name()
-    cursor.expect_operator(")")
+    cursor.listed(Cursor.qualified_name)
     cursor.refuse("INHERITS", position)
 
 
 def generated_column(cursor: Cursor, identity: str, position: int) -> None:
     """Read (expression) STORED of a generated column, to refuse it."""
-    cursor.expect_operator("(")
-    grammar.expression(cursor)
-    cursor.expect_operator(")")
+    cursor.enclosed(grammar.expression)
     cursor.expect("stored")
     if identity != "always":
         raise SqlError("42601", "for a generated column, GENERATED ALWAYS must be specified", position)

@@ -81,15 +81,13 @@ def copy(cursor: Cursor) -> CopyFrom | CopyTo:
     name_position = cursor.position
     columns: tuple[tuple[str, int], ...] | None = None
     if cursor.at_operator("(") and not raw:
-        query = copied_query(cursor)
+        query = cursor.enclosed(copied_query)
     else:
         name = cursor.relation_name()
         columns = cursor.names_in_parentheses() if cursor.at_operator("(") else None
     if query is not None and not cursor.at("to"):
         cursor.fail()
-    direction = cursor.accept_any("from", "to")
-    if direction is None:
-        cursor.fail()
+    direction = cursor.one_of("from", "to")
     file = endpoint(cursor)
     raw += old_delimiter(cursor, query is not None)
     cursor.accept("with")
@@ -112,13 +110,10 @@ def resolved(cursor: Cursor, raw: list[RawOption], is_from: bool) -> CopyOptions
 
 
 def copied_query(cursor: Cursor) -> Query:
-    """Read (query)."""
-    cursor.expect_operator("(")
+    """Read the query in the parentheses of COPY."""
     if cursor.at("insert", "update", "delete"):
         raise not_supported(f"COPY ({cursor.token.value.upper()} ...)", cursor.position)
-    query = queries.query(cursor)
-    cursor.expect_operator(")")
-    return query
+    return queries.query(cursor)
 
 
 def endpoint(cursor: Cursor) -> str | None:
@@ -135,8 +130,7 @@ def endpoint(cursor: Cursor) -> str | None:
     if cursor.token.kind == "string":
         return cursor.string()
     # PostgreSQL takes both words in both directions.
-    if cursor.accept_any("stdin", "stdout") is None:
-        cursor.fail()
+    cursor.one_of("stdin", "stdout")
     return None
 
 

@@ -27,16 +27,13 @@ BOOLEANS = {"true": True, "on": True, "1": True, "false": False, "off": False, "
 
 def copy_options(cursor: Cursor) -> list[RawOption]:
     """Read (name [value], ...)."""
-    cursor.expect_operator("(")
-    found: list[RawOption] = []
-    while True:
-        position = cursor.position
-        name = cursor.label()
-        found.append((name, copy_option_value(cursor), position))
-        if not cursor.accept_operator(","):
-            break
-    cursor.expect_operator(")")
-    return found
+    return list(cursor.listed(copy_option))
+
+
+def copy_option(cursor: Cursor) -> RawOption:
+    """Read name [value]."""
+    name, position = cursor.placed(Cursor.label)
+    return name, copy_option_value(cursor), position
 
 
 def copy_option_value(cursor: Cursor) -> OptionValue:
@@ -54,11 +51,9 @@ def old_copy_options(cursor: Cursor) -> list[RawOption]:
     found: list[RawOption] = []
     while not cursor.at_end_of_statement() and not cursor.at("where"):
         position = cursor.position
-        word = cursor.accept_any(
+        word = cursor.one_of(
             "binary", "freeze", "delimiter", "null", "csv", "header", "quote", "escape", "force", "encoding"
         )
-        if word is None:
-            cursor.fail()
         if word in ("delimiter", "null", "quote", "escape"):
             cursor.accept("as")
             found.append((word, cursor.string(), position))
@@ -84,10 +79,7 @@ def old_force_option(cursor: Cursor, position: int) -> RawOption:
         cursor.fail()
     if name == "force_quote" and cursor.accept_operator("*"):
         return name, "*", position
-    columns = [cursor.name()]
-    while cursor.accept_operator(","):
-        columns.append(cursor.name())
-    return name, tuple(columns), position
+    return name, cursor.several(Cursor.name), position
 
 
 def resolve(raw: list[RawOption], is_from: bool) -> CopyOptions:

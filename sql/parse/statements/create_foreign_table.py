@@ -48,15 +48,13 @@ def create_foreign_table(cursor: Cursor) -> CreateStream:
     """Read the statement from its first word."""
     cursor.expect("create", "foreign", "table")
     if_not_exists = cursor.accept_if_not_exists()
-    name_position = cursor.position
-    name = cursor.relation_name()
+    name, name_position = cursor.placed_relation()
     if cursor.at("partition"):
         raise not_supported("PARTITION OF", cursor.position)
     columns = column_definitions(cursor, name)
     refuse_inheritance(cursor)
     cursor.expect("server")
-    server_position = cursor.position
-    server = cursor.name()
+    server, server_position = cursor.placed_name()
     options = foreign_options(cursor, OPTIONS) if cursor.at("options") else {}
     if server != SERVER:
         hint = f'The server of streams is called "{SERVER}".'
@@ -67,12 +65,9 @@ def create_foreign_table(cursor: Cursor) -> CreateStream:
 def column_definitions(cursor: Cursor, table: str) -> tuple[ColumnDefinition, ...]:
     """Read (name type constraints, ...)."""
     position = cursor.position
-    cursor.expect_operator("(")
     columns: list[ColumnDefinition] = []
-    if cursor.accept_operator(")"):
-        cursor.refuse("a stream without columns", position)
-        return ()
-    while True:
+
+    def element(cursor: Cursor) -> None:
         place = cursor.position
         if cursor.at("like"):
             raise not_supported("LIKE in a stream", place)
@@ -81,9 +76,9 @@ def column_definitions(cursor: Cursor, table: str) -> tuple[ColumnDefinition, ..
             cursor.refuse(f"{'a constraint' if constraint is None else constraint.kind.upper()} in a stream", place)
         else:
             columns.append(column_definition(cursor, table))
-        if not cursor.accept_operator(","):
-            break
-    cursor.expect_operator(")")
+
+    if not cursor.listed_or_none(element):
+        cursor.refuse("a stream without columns", position)
     check_names(cursor, [column.name for column in columns])
     if len(columns) > COLUMNS_MAX:
         cursor.defer(SqlError("54011", f"tables can have at most {COLUMNS_MAX} columns"))

@@ -10,6 +10,7 @@ from sql.names.relation_keys import TEMPORARY, written_schema
 from sql.parse import syntax
 from sql.parse.grammar import queries
 from sql.parse.grammar.cursor import Cursor
+from sql.parse.grammar.from_clause import column_names
 from sql.parse.statements.columns import table_column
 from sql.parse.statements.constraints import at_table_constraint, refuse_inheritance, table_constraint
 from sql.parse.statements.declaration import Naming, Right, Statement
@@ -96,9 +97,8 @@ def create_table(cursor: Cursor) -> CreateTable:
         on_commit = storage_clauses(cursor)
         check_columns(cursor, name, columns, constraints, has_others=bool(likes))
     else:
-        if cursor.at_operator("("):
-            names = tuple(column for column, _ in cursor.names_in_parentheses())
-            check_names(cursor, names)
+        names = column_names(cursor)
+        check_names(cursor, names)
         on_commit = storage_clauses(cursor)
         cursor.expect("as")
         query, with_data = table_query(cursor)
@@ -132,23 +132,20 @@ Elements = tuple[tuple[TableColumn, ...], tuple[Constraint, ...], tuple[LikeRela
 
 def elements(cursor: Cursor, table: str) -> Elements:
     """Read (columns, constraints and likes)."""
-    cursor.expect_operator("(")
     columns: list[TableColumn] = []
     constraints: list[Constraint] = []
     likes: list[LikeRelation] = []
-    if cursor.accept_operator(")"):
-        return (), (), ()
-    while True:
+
+    def element(cursor: Cursor) -> None:
         if cursor.at("like"):
             likes.append(like_relation(cursor, len(columns)))
         elif at_table_constraint(cursor):
             found = table_constraint(cursor)
-            constraints += () if found is None else (found,)
+            constraints.extend(() if found is None else (found,))
         else:
             columns.append(table_column(cursor, table))
-        if not cursor.accept_operator(","):
-            break
-    cursor.expect_operator(")")
+
+    cursor.listed_or_none(element)
     return tuple(columns), tuple(constraints), tuple(likes)
 
 

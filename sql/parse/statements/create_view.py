@@ -11,6 +11,7 @@ from sql.errors import SqlError
 from sql.parse import syntax
 from sql.parse.grammar import queries
 from sql.parse.grammar.cursor import Cursor
+from sql.parse.grammar.from_clause import column_names
 from sql.parse.statements.declaration import Naming, Right, Statement
 from sql.parse.statements.options import relation_options
 from sql.parse.statements.rules import begins
@@ -76,7 +77,7 @@ def create_view(cursor: Cursor) -> CreateView:
     cursor.expect("view")
     name_position = cursor.position
     name = created_name(cursor, is_temporary)
-    columns = tuple(column for column, _ in cursor.names_in_parentheses()) if cursor.at_operator("(") else ()
+    columns = column_names(cursor)
     repeated = next((column for index, column in enumerate(columns) if column in columns[:index]), None)
     if repeated is not None:
         raise SqlError("42701", f'column "{repeated}" specified more than once')
@@ -86,11 +87,9 @@ def create_view(cursor: Cursor) -> CreateView:
         raise SqlError("22023", 'parameter "reset" is one of CREATE OR REPLACE VIEW')
     cursor.expect("as")
     query_offset = cursor.token.start
-    query_first = cursor.index
     cursor.parameters_allowed = False
-    query = queries.query(cursor)
+    query, query_text = cursor.with_text(queries.query)
     cursor.parameters_allowed = True
-    query_text = cursor.text_since(query_first)
     check_position = cursor.position
     if cursor.accept("with"):
         cursor.accept_any("cascaded", "local")

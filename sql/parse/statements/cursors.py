@@ -84,9 +84,7 @@ def declare(cursor: Cursor) -> Declare:
             words.append("no scroll")
             scroll = False
         else:
-            word = cursor.accept_any("binary", "asensitive", "insensitive", "scroll")
-            if word is None:
-                cursor.fail()
+            word = cursor.one_of("binary", "asensitive", "insensitive", "scroll")
             words.append(word)
             scroll = True if word == "scroll" else scroll
     cursor.expect("cursor")
@@ -95,15 +93,13 @@ def declare(cursor: Cursor) -> Declare:
         hold = cursor.advance().value == "with"
         cursor.expect("hold")
     cursor.expect("for")
-    query_first = cursor.index
     if cursor.at("execute"):
         cursor.fail()
-    query = queries.query(cursor)
+    query, text = cursor.with_text(queries.query)
     for one, other in (("scroll", "no scroll"), ("asensitive", "insensitive")):
         if one in words and other in words:
             cursor.defer(SqlError("42P11", f"cannot specify both {one.upper()} and {other.upper()}"))
-    select = Select(cursor.text_since(query_first), query)
-    return Declare(cursor.statement_text, name, select, "binary" in words, scroll, hold)
+    return Declare(cursor.statement_text, name, Select(text, query), "binary" in words, scroll, hold)
 
 
 @begins("fetch", "move")

@@ -67,11 +67,9 @@ def truncate(cursor: Cursor) -> Truncate:
     """
     cursor.expect("truncate")
     cursor.accept("table")
-    names = [written_name(cursor)]
-    while cursor.accept_operator(","):
-        names.append(written_name(cursor))
+    names = cursor.several(written_name)
     identity = cursor.accept_any("restart", "continue")
     if identity is not None:
         cursor.expect("identity")
-    cascade = cursor.accept_any("cascade", "restrict") == "cascade"
-    return Truncate(cursor.statement_text, tuple(names), identity == "restart", cascade)
+    cascade = cursor.cascade()
+    return Truncate(cursor.statement_text, names, identity == "restart", cascade)

@@ -38,11 +38,6 @@ def drop(cursor: Cursor) -> DropRelation:
         cursor.expect("foreign", "table")
         kind = "stream"
     if_exists = cursor.accept("if", "exists")
-    names = []
-    while True:
-        position = cursor.position
-        names.append((cursor.relation_name(), position))
-        if not cursor.accept_operator(","):
-            break
-    cascade = cursor.accept_any("cascade", "restrict") == "cascade"
-    return DropRelation(cursor.statement_text, kind, tuple(names), if_exists, cascade)
+    names = cursor.several(Cursor.placed_relation)
+    cascade = cursor.cascade()
+    return DropRelation(cursor.statement_text, kind, names, if_exists, cascade)

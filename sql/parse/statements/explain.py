@@ -11,9 +11,10 @@ from sql.parse.grammar import common_tables, queries
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.statements.create_view import CreateView, create_view
 from sql.parse.statements.declaration import Naming, Right, Statement
-from sql.parse.statements.options import boolean_or_string, object_kind
+from sql.parse.statements.options import named_value, object_kind
 from sql.parse.statements.rules import begins
 from sql.parse.statements.select import Select
+from sql.parse.syntax import Query
 from sql.values.booleans import parse_bool
 
 
@@ -60,30 +61,32 @@ def explain(cursor: Cursor) -> Explain:
             raise not_supported("EXPLAIN CREATE MATERIALIZED VIEW", cursor.position, hint)
         cursor.advance()
         cursor.fail()
-    query_first = cursor.index
+    query, text = cursor.with_text(explained_query)
+    return Explain(cursor.text_since(first), Select(text, query), options)
+
+
+def explained_query(cursor: Cursor) -> Query:
+    """Read a query; INSERT, UPDATE and DELETE after WITH are refused."""
     position = cursor.position
     common = common_tables.common_tables(cursor)
     if common and cursor.at("insert", "update", "delete"):
         raise not_supported(f"EXPLAIN {cursor.token.value.upper()}", cursor.position)
-    query = queries.query_after_with(cursor, common, position)
-    return Explain(cursor.text_since(first), Select(cursor.text_since(query_first), query), options)
+    return queries.query_after_with(cursor, common, position)
 
 
 def explain_options(cursor: Cursor) -> dict[str, str]:
     """Read (name [value], ...)."""
-    cursor.expect_operator("(")
     found: dict[str, str] = {}
-    while True:
-        position = cursor.position
+
+    def option(cursor: Cursor) -> None:
         if cursor.at(*RESERVED) and not cursor.at("analyze", "analyse"):
             cursor.fail()
-        name = cursor.label()
+        name, given, position = named_value(cursor)
         name = "analyze" if name == "analyse" else name
-        has_value = not cursor.at_operator(",", ")")
-        value = "true" if not has_value else boolean_or_string(cursor).lower()
+        value = "true" if given is None else given.lower()
         if name not in OPTIONS:
             cursor.defer(SqlError("42601", f'unrecognized EXPLAIN option "{name}"', position))
-        elif name == "format" and not has_value:
+        elif name == "format" and given is None:
             cursor.defer(SqlError("42601", "format requires a parameter"))
         elif name == "format" and value in ("xml", "yaml"):
             cursor.refuse(f"EXPLAIN (FORMAT {value.upper()})", position)
@@ -92,9 +95,8 @@ def explain_options(cursor: Cursor) -> dict[str, str]:
         elif name != "format" and parse_bool(value) is None:
             cursor.defer(SqlError("42601", f"{name} requires a Boolean value"))
         found[name] = value
-        if not cursor.accept_operator(","):
-            break
-    cursor.expect_operator(")")
+
+    cursor.listed(option)
     for name in ("wal", "timing"):
         if parse_bool(found.get(name, "")) and not parse_bool(found.get("analyze", "")):
             cursor.defer(SqlError("22023", f"EXPLAIN option {name.upper()} requires ANALYZE"))

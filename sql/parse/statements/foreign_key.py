@@ -16,17 +16,13 @@ def reference(cursor: Cursor) -> Reference:
     columns = cursor.names_in_parentheses() if cursor.at_operator("(") else ()
     match_position = cursor.position
     if cursor.accept("match"):
-        word = cursor.accept_any("full", "partial", "simple")
-        if word is None:
-            cursor.fail()
+        word = cursor.one_of("full", "partial", "simple")
         if word != "simple":
             cursor.refuse(f"MATCH {word.upper()}", match_position)
     actions: dict[str, str] = {}
     while cursor.at("on"):
         cursor.advance()
-        event = cursor.accept_any(*({"delete", "update"} - actions.keys()))
-        if event is None:
-            cursor.fail()
+        event = cursor.one_of(*({"delete", "update"} - actions.keys()))
         actions[event] = key_action(cursor)
     return Reference(table, position, columns, actions.get("delete", "no action"), actions.get("update", "no action"))
 
@@ -41,13 +37,8 @@ def key_action(cursor: Cursor) -> str:
         cursor.expect("action")
         return "no action"
     if cursor.accept("set"):
-        word = cursor.accept_any("null", "default")
-        if word is None:
-            cursor.fail()
+        word = cursor.one_of("null", "default")
         if word == "default" or cursor.at_operator("("):
             raise not_supported(f"SET {word.upper()} of a foreign key" + " for columns" * (word == "null"), position)
         return "set null"
-    word = cursor.accept_any("restrict", "cascade")
-    if word is None:
-        cursor.fail()
-    return word
+    return cursor.one_of("restrict", "cascade")

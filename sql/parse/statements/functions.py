@@ -15,7 +15,7 @@ from sql.parse.grammar import queries
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.grammar.types import type_name
 from sql.parse.statements.declaration import Naming, Right, Statement
-from sql.parse.statements.options import signed_number
+from sql.parse.statements.options import comment_text, signed_number
 from sql.parse.statements.parts import RoleSpec
 from sql.parse.statements.roles import role_spec
 from sql.parse.statements.rules import begins
@@ -261,10 +261,8 @@ class Options:
             return self._set(word, number, position)
         external = cursor.accept("external")
         if cursor.accept("security"):
-            if cursor.accept_any("definer", "invoker") == "definer":
+            if cursor.one_of("definer", "invoker") == "definer":
                 raise not_supported("SECURITY DEFINER", position)
-            if cursor.tokens[cursor.index - 1].value != "invoker":
-                cursor.fail()
             return self._set("security", "invoker", position)
         if external:
             cursor.fail()
@@ -297,17 +295,15 @@ class Options:
                 raise SqlError("42P13", 'only one AS item needed for language "sql"')
             return self._take(("string", text, start), position)
         if cursor.accept("return"):
-            first = cursor.index
             start = cursor.position
-            grammar.expression(cursor)
-            return self._take(("return", cursor.text_since(first), start), position)
+            _, text = cursor.with_text(grammar.expression)
+            return self._take(("return", text, start), position)
         if cursor.at_words("begin", "atomic"):
             cursor.expect("begin", "atomic")
             if not queries.at_query(cursor) and not cursor.at_operator("("):
                 raise not_supported("a function whose body is not one SELECT", cursor.position)
-            first, start = cursor.index, cursor.position
-            queries.query(cursor)
-            text = cursor.text_since(first)
+            start = cursor.position
+            _, text = cursor.with_text(queries.query)
             cursor.expect_operator(";")
             if not cursor.accept("end"):
                 raise not_supported("a function whose body is not one SELECT", cursor.position)
@@ -326,14 +322,7 @@ class Options:
 
 def parameter_list(cursor: Cursor, defaults: bool = True) -> tuple[FunctionParameter, ...]:
     """Read ([mode] [name] type [DEFAULT expression], ...)."""
-    cursor.expect_operator("(")
-    found: list[FunctionParameter] = []
-    if not cursor.accept_operator(")"):
-        found.append(parameter(cursor, defaults))
-        while cursor.accept_operator(","):
-            found.append(parameter(cursor, defaults))
-        cursor.expect_operator(")")
-    return tuple(found)
+    return cursor.listed_or_none(lambda cursor: parameter(cursor, defaults))
 
 
 def parameter(cursor: Cursor, defaults: bool) -> FunctionParameter:
@@ -353,9 +342,7 @@ def parameter(cursor: Cursor, defaults: bool) -> FunctionParameter:
     if defaults and (cursor.accept("default") or cursor.accept_operator("=")):
         if mode == "o":
             raise SqlError("42P13", "only input parameters can have default values")
-        first = cursor.index
-        default = grammar.expression(cursor)
-        text = cursor.text_since(first)
+        default, text = cursor.with_text(grammar.expression)
     return FunctionParameter(name, mode or "i", kind, text, position, default)
 
 
@@ -378,18 +365,15 @@ def at_parameter_name(cursor: Cursor) -> bool:
 
 def table_columns(cursor: Cursor) -> tuple[FunctionParameter, ...]:
     """Read (name type, ...) of RETURNS TABLE."""
-    cursor.expect_operator("(")
-    found = []
-    while True:
-        position = cursor.position
-        if not cursor.function_name():
-            cursor.fail()
-        name = cursor.advance().value
-        found.append(FunctionParameter(name, "t", plain_type(cursor), "", position))
-        if not cursor.accept_operator(","):
-            break
-    cursor.expect_operator(")")
-    return tuple(found)
+    return cursor.listed(table_column)
+
+
+def table_column(cursor: Cursor) -> FunctionParameter:
+    """Read name type."""
+    position = cursor.position
+    if not cursor.function_name():
+        cursor.fail()
+    return FunctionParameter(cursor.advance().value, "t", plain_type(cursor), "", position)
 
 
 def plain_type(cursor: Cursor) -> SqlType:
@@ -444,17 +428,14 @@ def drop_function(cursor: Cursor) -> DropFunction:
     """Read DROP FUNCTION [IF EXISTS] functions [CASCADE | RESTRICT]."""
     cursor.expect("drop", "function")
     if_exists = cursor.accept("if", "exists")
-    functions = [function_name(cursor)]
-    while cursor.accept_operator(","):
-        functions.append(function_name(cursor))
-    cascade = cursor.accept_any("cascade", "restrict") == "cascade"
-    return DropFunction(cursor.statement_text, tuple(functions), if_exists, cascade)
+    functions = cursor.several(function_name)
+    cascade = cursor.cascade()
+    return DropFunction(cursor.statement_text, functions, if_exists, cascade)
 
 
 def comment_on_function(cursor: Cursor) -> CommentOnFunction:
     """Read the rest of COMMENT ON before FUNCTION."""
     cursor.expect("function")
     function = function_name(cursor)
-    cursor.expect("is")
-    text = None if cursor.accept("null") else cursor.string()
-    return CommentOnFunction(cursor.statement_text, function, text or None)
+    text = comment_text(cursor)
+    return CommentOnFunction(cursor.statement_text, function, text)

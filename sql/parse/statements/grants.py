@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NoReturn
 
-from sql.errors import SqlError, not_supported
+from sql.errors import not_supported
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.statements.declaration import Naming, Statement
 from sql.parse.statements.functions import FunctionName, function_name
@@ -95,13 +95,14 @@ def grant(cursor: Cursor) -> GrantPrivileges | GrantRole:
 
 
 def grantee_list(cursor: Cursor) -> tuple[RoleSpec, ...]:
-    """Read [GROUP] role, ...; GROUP changes nothing, since every group is a role."""
-    found = []
-    while True:
-        cursor.accept("group")
-        found.append(role_spec(cursor))
-        if not cursor.accept_operator(","):
-            return tuple(found)
+    """Read roles, separated by commas."""
+    return cursor.several(grantee)
+
+
+def grantee(cursor: Cursor) -> RoleSpec:
+    """Read [GROUP] role; GROUP changes nothing, since every group is a role."""
+    cursor.accept("group")
+    return role_spec(cursor)
 
 
 def at_privileges(cursor: Cursor) -> bool:
@@ -118,18 +119,16 @@ def privilege_words(cursor: Cursor) -> tuple[str, ...]:
     """Read ALL [PRIVILEGES], or the names of privileges."""
     if cursor.accept("all"):
         cursor.accept("privileges")
-        words: list[str] = []
         refuse_columns(cursor)
         return ()
-    words = []
-    while True:
-        if cursor.at("select", "references", "create"):
-            words.append(cursor.advance().value)
-        else:
-            words.append(cursor.name())
-        refuse_columns(cursor)
-        if not cursor.accept_operator(","):
-            return tuple(words)
+    return cursor.several(privilege)
+
+
+def privilege(cursor: Cursor) -> str:
+    """Read the name of one privilege."""
+    word = cursor.accept_any("select", "references", "create") or cursor.name()
+    refuse_columns(cursor)
+    return word
 
 
 def refuse_columns(cursor: Cursor) -> None:
@@ -148,7 +147,7 @@ def objects(
         cursor.advance()
         kind = cursor.advance().value
         if kind not in ("tables", "sequences", "functions"):
-            refuse(cursor, f"{what} ON ALL {kind.upper()}", position)
+            raise not_supported(f"{what} ON ALL {kind.upper()}", position)
         cursor.expect("in", "schema")
         return f"all {kind}", names(cursor, schemas=True), ()
     if (
@@ -157,13 +156,10 @@ def objects(
         and cursor.ahead(1).value not in ("to", "from")
     ):
         cursor.advance()
-        functions = [function_name(cursor)]
-        while cursor.accept_operator(","):
-            functions.append(function_name(cursor))
-        return "function", (), tuple(functions)
+        return "function", (), cursor.several(function_name)
     if cursor.at(*OTHERS) and cursor.ahead(1).kind in ("word", "quoted") and not cursor.at_words("type", "to"):
         if cursor.ahead(1).value not in ("to", "from"):
-            refuse(cursor, f"{what} ON {cursor.token.value.upper()}", position)
+            raise not_supported(f"{what} ON {cursor.token.value.upper()}", position)
     kind = "table"
     if cursor.ahead(1).kind in ("word", "quoted") and cursor.ahead(1).value not in ("to", "from"):
         kind = cursor.accept_any("table", "sequence", "schema") or "table"
@@ -172,18 +168,9 @@ def objects(
     return kind, names(cursor, schemas=kind == "schema"), ()
 
 
-def refuse(cursor: Cursor, what: str, position: int) -> NoReturn:
-    raise not_supported(what, position)
-
-
 def names(cursor: Cursor, schemas: bool) -> tuple[tuple[str, int], ...]:
     """Read names, separated by commas."""
-    found = []
-    while True:
-        position = cursor.position
-        found.append((cursor.name() if schemas else cursor.relation_name(), position))
-        if not cursor.accept_operator(","):
-            return tuple(found)
+    return cursor.several(Cursor.placed_name if schemas else Cursor.placed_relation)
 
 
 @begins("alter default")
@@ -193,7 +180,5 @@ def alter_default(cursor: Cursor) -> NoReturn:
     cursor.expect("alter", "default", "privileges")
     if cursor.at_end_of_statement():
         cursor.fail()
-    error: SqlError = not_supported(
-        "ALTER DEFAULT PRIVILEGES", position, "GRANT ... ON ALL TABLES IN SCHEMA gives rights on what is there."
-    )
-    raise error
+    hint = "GRANT ... ON ALL TABLES IN SCHEMA gives rights on what is there."
+    raise not_supported("ALTER DEFAULT PRIVILEGES", position, hint)

@@ -94,14 +94,9 @@ def create_index(cursor: Cursor) -> CreateIndex:
     cursor.accept("only")
     table, position = written_name(cursor)
     method = index_method(cursor) if cursor.accept("using") else "btree"
-    cursor.expect_operator("(")
-    columns: list[tuple[str, int]] = []
-    options: list[int] = []
-    while not columns or cursor.accept_operator(","):
-        columns.append(indexed_column(cursor))
-        options.append(column_order(cursor, method))
-    cursor.expect_operator(")")
-    included = included_columns(cursor) if cursor.accept("include") else ()
+    read = cursor.listed(lambda cursor: (indexed_column(cursor), column_order(cursor, method)))
+    columns, options = zip(*read, strict=True)
+    included = cursor.listed(included_column) if cursor.accept("include") else ()
     if method == "hash":
         require_hash(cursor, len(columns), unique, bool(included))
     nulls_treatment(cursor)
@@ -114,8 +109,8 @@ def create_index(cursor: Cursor) -> CreateIndex:
         name,
         table,
         position,
-        tuple(columns),
-        tuple(options),
+        columns,
+        options,
         method,
         included,
         unique,
@@ -162,31 +157,21 @@ def column_order(cursor: Cursor, method: str) -> int:
     descending = order == "desc"
     nulls = None
     if cursor.accept("nulls"):
-        nulls = cursor.accept_any("first", "last")
-        if nulls is None:
-            cursor.fail()
+        nulls = cursor.one_of("first", "last")
         if method == "hash":
             cursor.defer(SqlError("0A000", 'access method "hash" does not support NULLS FIRST/LAST options'))
     nulls_first = descending if nulls is None else nulls == "first"
     return DESCENDING * descending | NULLS_FIRST * nulls_first
 
 
-def included_columns(cursor: Cursor) -> tuple[tuple[str, int], ...]:
-    """Read the columns of INCLUDE, which are shown and change nothing else here."""
-    cursor.expect_operator("(")
-    columns = [included_column(cursor)]
-    while cursor.accept_operator(","):
-        columns.append(included_column(cursor))
-    cursor.expect_operator(")")
-    return tuple(columns)
-
-
 def included_column(cursor: Cursor) -> tuple[str, int]:
-    """Read one column of INCLUDE, where only names may stand, with its position."""
+    """Read one column of INCLUDE, where only names may stand, with its position.
+
+    The column is shown and changes nothing else here.
+    """
     name, position = "", cursor.position
-    if cursor.accept_operator("("):
-        expressions.expression(cursor)
-        cursor.expect_operator(")")
+    if cursor.at_operator("("):
+        cursor.enclosed(expressions.expression)
         cursor.defer(SqlError("0A000", "expressions are not supported in included columns"))
     else:
         name = cursor.name()
@@ -200,8 +185,7 @@ def included_column(cursor: Cursor) -> tuple[str, int]:
     if cursor.accept_any("asc", "desc"):
         wrong.append("ASC/DESC options")
     if cursor.accept("nulls"):
-        if cursor.accept_any("first", "last") is None:
-            cursor.fail()
+        cursor.one_of("first", "last")
         wrong.append("NULLS FIRST/LAST options")
     for what in wrong:
         cursor.defer(SqlError("42P17", f"including column does not support {what}"))
@@ -217,14 +201,9 @@ def drop_index(cursor: Cursor) -> DropIndex:
     cursor.expect("drop", "index")
     concurrently = cursor.accept("concurrently")
     if_exists = cursor.accept("if", "exists")
-    names = []
-    while True:
-        position = cursor.position
-        names.append((cursor.relation_name(), position))
-        if not cursor.accept_operator(","):
-            break
-    cursor.accept_any("cascade", "restrict")
-    return DropIndex(cursor.statement_text, tuple(names), if_exists, concurrently)
+    names = cursor.several(Cursor.placed_relation)
+    cursor.cascade()
+    return DropIndex(cursor.statement_text, names, if_exists, concurrently)
 
 
 @begins("alter index")

@@ -79,9 +79,7 @@ def override(cursor: Cursor) -> str:
     """Read OVERRIDING SYSTEM | USER VALUE, if it is next."""
     if not cursor.accept("overriding"):
         return ""
-    kind = cursor.accept_any("system", "user")
-    if kind is None:
-        cursor.fail()
+    kind = cursor.one_of("system", "user")
     cursor.expect("value")
     return kind
 
@@ -131,9 +129,9 @@ def inferred_columns(cursor: Cursor) -> tuple[tuple[str, int], ...]:
     Expressions are refused, because no index has expressions.
     """
     start = cursor.position
-    cursor.expect_operator("(")
-    found = []
-    while True:
+    found: list[tuple[str, int]] = []
+
+    def column(cursor: Cursor) -> None:
         position = cursor.position
         if cursor.at_name() and not (cursor.ahead(1).value in ("(", ".") and cursor.ahead(1).kind == "operator"):
             found.append((cursor.name(), position))
@@ -146,14 +144,12 @@ def inferred_columns(cursor: Cursor) -> tuple[tuple[str, int], ...]:
         if cursor.at_name() and not cursor.at("nulls"):
             cursor.qualified_name()
             cursor.refuse("an operator class", class_position)
-        ordered = cursor.accept_any("asc", "desc") is not None
-        if ordered:
+        if cursor.accept_any("asc", "desc"):
             cursor.defer(SqlError("42P10", "ASC/DESC is not allowed in ON CONFLICT clause", start))
         if nulls_order(cursor) is not None:
             cursor.defer(SqlError("42P10", "NULLS FIRST/LAST is not allowed in ON CONFLICT clause", start))
-        if not cursor.accept_operator(","):
-            break
-    cursor.expect_operator(")")
+
+    cursor.listed(column)
     return tuple(found)
 
 

@@ -35,9 +35,7 @@ def lock(cursor: Cursor) -> LockTable:
     """Read LOCK."""
     cursor.expect("lock")
     cursor.accept("table")
-    tables = [locked_table(cursor)]
-    while cursor.accept_operator(","):
-        tables.append(locked_table(cursor))
+    tables = cursor.several(written_name)
     mode: tuple[str, ...] = ("access", "exclusive")
     if cursor.accept("in"):
         found = next((words for words in MODES if cursor.accept(*words, "mode")), None)
@@ -48,16 +46,4 @@ def lock(cursor: Cursor) -> LockTable:
         else:
             mode = found
     nowait = cursor.accept("nowait")
-    return LockTable(cursor.statement_text, tuple(tables), " ".join(mode).upper(), bool(nowait))
-
-
-def locked_table(cursor: Cursor) -> tuple[str, int]:
-    """Read [ONLY] table [*], with its position."""
-    only = cursor.accept("only")
-    in_parentheses = only and cursor.accept_operator("(")
-    name = written_name(cursor)
-    if in_parentheses:
-        cursor.expect_operator(")")
-    elif not only:
-        cursor.accept_operator("*")
-    return name
+    return LockTable(cursor.statement_text, tables, " ".join(mode).upper(), bool(nowait))

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from sql.errors import SqlError
 from sql.parse.grammar.cursor import Cursor
+from sql.parse.grammar.from_clause import column_names
 from sql.parse.statements.declaration import Naming, Statement
-from sql.parse.statements.options import boolean_or_string
+from sql.parse.statements.options import named_values
 from sql.parse.statements.rules import begins
 
 
@@ -70,32 +71,16 @@ def analyze(cursor: Cursor) -> Maintenance:
 
 def options(cursor: Cursor, verb: str, known: frozenset[str]) -> set[str]:
     """Read (name [value], ...); return the names."""
-    cursor.expect_operator("(")
-    names = set()
-    while True:
-        position = cursor.position
-        name = cursor.label()
-        names.add(name)
+    found = named_values(cursor)
+    for name, _, position in found:
         if name not in known:
             cursor.defer(SqlError("42601", f'unrecognized {verb} option "{name}"', position))
-        if not cursor.at_operator(",", ")"):
-            boolean_or_string(cursor)
-        if not cursor.accept_operator(","):
-            break
-    cursor.expect_operator(")")
-    return names
+    return {name for name, _, _ in found}
 
 
 def tables(cursor: Cursor) -> tuple[tuple[tuple[str, int], ...], tuple[tuple[str, ...], ...]]:
     """Read table [(columns)], ..., or nothing; return the tables, and the columns of each."""
     if cursor.at_end_of_statement():
         return (), ()
-    found: list[tuple[str, int]] = []
-    columns: list[tuple[str, ...]] = []
-    while True:
-        position = cursor.position
-        found.append((cursor.relation_name(), position))
-        listed = cursor.names_in_parentheses() if cursor.at_operator("(") else ()
-        columns.append(tuple(name for name, _ in listed))
-        if not cursor.accept_operator(","):
-            return tuple(found), tuple(columns)
+    found = cursor.several(lambda cursor: (cursor.placed_relation(), column_names(cursor)))
+    return tuple(table for table, _ in found), tuple(columns for _, columns in found)

@@ -15,21 +15,19 @@ from sql.parse.grammar.cursor import Cursor
 
 def foreign_options(cursor: Cursor, valid: Collection[str]) -> dict[str, str]:
     """Read OPTIONS (name 'value', ...)."""
-    cursor.expect("options")
-    cursor.expect_operator("(")
     found: dict[str, str] = {}
-    while True:
-        position = cursor.position
-        name = cursor.label()
+
+    def option(cursor: Cursor) -> None:
+        name, position = cursor.placed(Cursor.label)
         value = cursor.string()
         if name not in valid:
             raise invalid_option(name, valid, position)
         if name in found:
             raise SqlError("42710", f'option "{name}" provided more than once')
         found[name] = value
-        if not cursor.accept_operator(","):
-            break
-    cursor.expect_operator(")")
+
+    cursor.expect("options")
+    cursor.listed(option)
     return found
 
 
@@ -44,11 +42,10 @@ def relation_options(cursor: Cursor, valid: Mapping[str, tuple[str, ...]]) -> di
 
     An option without a list takes any value, which the caller checks.
     """
-    cursor.expect_operator("(")
     found: dict[str, str] = {}
-    while True:
-        position = cursor.position
-        name = cursor.label()
+
+    def option(cursor: Cursor) -> None:
+        name, position = cursor.placed(Cursor.label)
         namespace = name if cursor.accept_operator(".") else None
         name = name if namespace is None else cursor.label()
         value = option_value(cursor).lower() if cursor.accept_operator("=") else "true"
@@ -64,10 +61,26 @@ def relation_options(cursor: Cursor, valid: Mapping[str, tuple[str, ...]]) -> di
             message = f'invalid value for option "{name}": {value}'
             cursor.defer(SqlError("22023", message, position, detail=f"Valid values are {allowed}."))
         found[name] = value
-        if not cursor.accept_operator(","):
-            break
-    cursor.expect_operator(")")
+
+    cursor.listed(option)
     return found
+
+
+def comment_text(cursor: Cursor) -> str | None:
+    """Read IS 'text' | NULL of a comment, where the empty text is none, too."""
+    cursor.expect("is")
+    return None if cursor.accept("null") else cursor.string() or None
+
+
+def named_values(cursor: Cursor) -> tuple[tuple[str, str | None, int], ...]:
+    """Read (name [value], ...) of a statement's options, with the positions of the names."""
+    return cursor.listed(named_value)
+
+
+def named_value(cursor: Cursor) -> tuple[str, str | None, int]:
+    """Read name [value]."""
+    name, position = cursor.placed(Cursor.label)
+    return name, None if cursor.at_operator(",", ")") else boolean_or_string(cursor), position
 
 
 def option_value(cursor: Cursor) -> str:
@@ -95,13 +108,7 @@ def signed_number(cursor: Cursor) -> str:
 
 def generic_options(cursor: Cursor) -> None:
     """Read (name 'value', ...) of a kind of foreign table; the caller refuses the options."""
-    cursor.expect_operator("(")
-    while True:
-        cursor.label()
-        cursor.string()
-        if not cursor.accept_operator(","):
-            break
-    cursor.expect_operator(")")
+    cursor.listed(lambda cursor: (cursor.label(), cursor.string()))
 
 
 def storage_parameters(cursor: Cursor) -> None:
@@ -109,16 +116,16 @@ def storage_parameters(cursor: Cursor) -> None:
 
     The caller refuses the parameters.
     """
-    cursor.expect_operator("(")
-    while True:
+    cursor.listed(storage_parameter)
+
+
+def storage_parameter(cursor: Cursor) -> None:
+    """Read name[.name] [= value]."""
+    cursor.label()
+    if cursor.accept_operator("."):
         cursor.label()
-        if cursor.accept_operator("."):
-            cursor.label()
-        if cursor.accept_operator("="):
-            option_value(cursor)
-        if not cursor.accept_operator(","):
-            break
-    cursor.expect_operator(")")
+    if cursor.accept_operator("="):
+        option_value(cursor)
 
 
 # Kinds of objects that may be temporary or unlogged.

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.statements.declaration import Naming, Statement
+from sql.parse.statements.options import comment_text
 from sql.parse.statements.parts import RoleSpec
 from sql.parse.statements.roles import role_list, role_spec
 from sql.parse.statements.rules import begins
@@ -144,7 +145,7 @@ def drop_owned(cursor: Cursor) -> DropOwned:
     """Read DROP OWNED BY roles."""
     cursor.expect("drop", "owned", "by")
     roles = role_list(cursor)
-    cascade = cursor.accept_any("cascade", "restrict") == "cascade"
+    cascade = cursor.cascade()
     return DropOwned(cursor.statement_text, roles, cascade)
 
 
@@ -153,6 +154,5 @@ def comment_on(cursor: Cursor) -> CommentOn:
     kind = cursor.advance().value
     role = role_spec(cursor) if kind == "role" else None
     name = "" if kind == "role" else cursor.relation_name() if kind == "type" else cursor.name()
-    cursor.expect("is")
-    text = None if cursor.accept("null") else cursor.string()
-    return CommentOn(cursor.statement_text, kind, role, name, text or None)
+    text = comment_text(cursor)
+    return CommentOn(cursor.statement_text, kind, role, name, text)

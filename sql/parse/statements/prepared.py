@@ -12,7 +12,7 @@ from sql.parse.grammar.types import type_name
 from sql.parse.statements.declaration import Statement
 from sql.parse.statements.rules import begins
 from sql.parse.statements.transaction import Transaction, prepare_transaction
-from sql.parse.syntax import Expression, TypeName
+from sql.parse.syntax import Expression
 
 
 @dataclass(frozen=True)
@@ -44,18 +44,12 @@ def prepare(cursor: Cursor, statement: Callable[[Cursor], Statement]) -> Prepare
         cursor.advance()
         return prepare_transaction(cursor)
     name = cursor.name()
-    types: list[TypeName] = []
-    if cursor.accept_operator("("):
-        while True:
-            types.append(type_name(cursor))
-            if not cursor.accept_operator(","):
-                break
-        cursor.expect_operator(")")
+    types = cursor.listed(type_name) if cursor.at_operator("(") else ()
     cursor.expect("as")
     if not cursor.at(*PREPARABLE) and not cursor.at_operator("("):
         cursor.fail()
     prepared = statement(cursor)
-    return Prepare(cursor.text_since(first), name, tuple(types), prepared)
+    return Prepare(cursor.text_since(first), name, types, prepared)
 
 
 @begins("execute")

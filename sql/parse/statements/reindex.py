@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sql.errors import SqlError
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.statements.declaration import Naming, Right, Statement
-from sql.parse.statements.options import boolean_or_string
+from sql.parse.statements.options import named_values
 from sql.parse.statements.rules import begins
 from sql.values.booleans import parse_bool
 
@@ -47,9 +47,7 @@ def reindex(cursor: Cursor) -> Reindex:
     """Read REINDEX."""
     cursor.expect("reindex")
     concurrently = cursor.at_operator("(") and options(cursor)
-    kind = cursor.accept_any(*KINDS)
-    if kind is None:
-        cursor.fail()
+    kind = cursor.one_of(*KINDS)
     concurrently = cursor.accept("concurrently") or concurrently
     name = cursor.relation_name() if kind in ("index", "table") else cursor.name()
     return Reindex(cursor.statement_text, kind, name, bool(concurrently))
@@ -60,20 +58,13 @@ def options(cursor: Cursor) -> bool:
 
     Raises 42601 for an unknown option.
     """
-    cursor.expect_operator("(")
     concurrently = False
-    while True:
-        position = cursor.position
-        name = cursor.label()
-        value = None if cursor.at_operator(",", ")") else boolean_or_string(cursor)
+    for name, value, position in named_values(cursor):
         if name not in OPTIONS:
             raise SqlError("42601", f'unrecognized REINDEX option "{name}"', position)
-        is_on = True if value is None else parse_bool(str(value))
+        is_on = True if value is None else parse_bool(value)
         if is_on is None:
             raise SqlError("42601", f"{name} requires a Boolean value")
         if name == "concurrently":
             concurrently = is_on
-        if not cursor.accept_operator(","):
-            break
-    cursor.expect_operator(")")
     return concurrently

@@ -78,10 +78,7 @@ RESERVED_NAMES = frozenset({"public", "none"})
 @begins("create role", "create user", "create group")
 def create_role(cursor: Cursor) -> CreateRole:
     """Read CREATE ROLE | USER | GROUP from its first word."""
-    cursor.expect("create")
-    kind = cursor.advance().value
-    if kind == "user" and cursor.at("mapping"):
-        raise not_supported("CREATE USER MAPPING", cursor.tokens[cursor.first].start + 1)
+    kind = kind_of_role(cursor)
     role = new_role_name(cursor)
     options = role_options(cursor, creates=True)
     if kind == "user" and all(name != "login" for name, _ in options.attributes):
@@ -89,13 +86,18 @@ def create_role(cursor: Cursor) -> CreateRole:
     return CreateRole(cursor.statement_text, role, options)
 
 
+def kind_of_role(cursor: Cursor) -> str:
+    """Read CREATE, ALTER or DROP, and return the word ROLE, USER or GROUP after it."""
+    verb, kind = cursor.advance().value, cursor.advance().value
+    if kind == "user" and cursor.at("mapping"):
+        raise not_supported(f"{verb.upper()} USER MAPPING", cursor.tokens[cursor.first].start + 1)
+    return kind
+
+
 @begins("alter role", "alter user", "alter group")
 def alter_role(cursor: Cursor) -> AlterRole:
     """Read ALTER ROLE | USER | GROUP from its first word."""
-    cursor.expect("alter")
-    kind = cursor.advance().value
-    if kind == "user" and cursor.at("mapping"):
-        raise not_supported("ALTER USER MAPPING", cursor.tokens[cursor.first].start + 1)
+    kind = kind_of_role(cursor)
     if cursor.accept("all"):
         if not cursor.at("set", "reset", "in"):
             cursor.fail()
@@ -121,10 +123,7 @@ def alter_role(cursor: Cursor) -> AlterRole:
 @begins("drop role", "drop user", "drop group")
 def drop_role(cursor: Cursor) -> DropRole:
     """Read DROP ROLE | USER | GROUP from its first word."""
-    cursor.expect("drop")
-    kind = cursor.advance().value
-    if kind == "user" and cursor.at("mapping"):
-        raise not_supported("DROP USER MAPPING", cursor.tokens[cursor.first].start + 1)
+    kind_of_role(cursor)
     if_exists = cursor.accept("if", "exists")
     roles = role_list(cursor)
     for role in roles:
@@ -159,19 +158,15 @@ def granted_by(cursor: Cursor) -> RoleSpec | None:
 
 def role_list(cursor: Cursor) -> tuple[RoleSpec, ...]:
     """Read roles, separated by commas."""
-    roles = [role_spec(cursor)]
-    while cursor.accept_operator(","):
-        roles.append(role_spec(cursor))
-    return tuple(roles)
+    return cursor.several(role_spec)
 
 
 def role_spec(cursor: Cursor) -> RoleSpec:
     """Read the name of a role, CURRENT_USER and the like, or PUBLIC."""
     position = cursor.position
-    token = cursor.token
-    if token.kind == "word" and token.value in STANDING_FOR:
-        cursor.advance()
-        return RoleSpec(token.value, STANDING_FOR[token.value], position)
+    word = cursor.accept_any(*STANDING_FOR)
+    if word is not None:
+        return RoleSpec(word, STANDING_FOR[word], position)
     name = nonreserved_word(cursor)
     if name == "public":
         return RoleSpec(name, "public", position)
@@ -183,12 +178,10 @@ def role_spec(cursor: Cursor) -> RoleSpec:
 def new_role_name(cursor: Cursor) -> RoleSpec:
     """Read the name of a new role; words that stand for other roles are refused."""
     position = cursor.position
-    token = cursor.token
-    if token.kind == "word" and token.value in STANDING_FOR:
-        cursor.advance()
-        word = token.value.upper()
-        cursor.defer(SqlError("42939", f"{word} cannot be used as a role name here", position))
-        return RoleSpec(token.value, "name", position)
+    word = cursor.accept_any(*STANDING_FOR)
+    if word is not None:
+        cursor.defer(SqlError("42939", f"{word.upper()} cannot be used as a role name here", position))
+        return RoleSpec(word, "name", position)
     name = nonreserved_word(cursor)
     if name in RESERVED_NAMES:
         cursor.defer(SqlError("42939", f'role name "{name}" is reserved', position))
@@ -208,10 +201,10 @@ def role_options(cursor: Cursor, creates: bool) -> RoleOptions:
     attributes: dict[str, bool] = {}
     found: dict[str, Any] = {}
 
-    def put(name: str, value: object, position: int) -> None:
-        if name in found or name in attributes:
+    def put(name: str, value: Any, position: int, into: dict[str, Any] = found) -> None:
+        if name in into:
             raise SqlError("42601", "conflicting or redundant options", position)
-        found[name] = value
+        into[name] = value
 
     while not cursor.at_end_of_statement():
         position = cursor.position
@@ -220,9 +213,7 @@ def role_options(cursor: Cursor, creates: bool) -> RoleOptions:
         plain = word.removeprefix("no")
         attribute = ATTRIBUTES.get(word) or ATTRIBUTES.get(plain)
         if attribute is not None:
-            if attribute in attributes:
-                raise SqlError("42601", "conflicting or redundant options", position)
-            attributes[attribute] = word in ATTRIBUTES
+            put(attribute, word in ATTRIBUTES, position, attributes)
         elif word in ("password", "encrypted", "unencrypted"):
             if word != "password":
                 cursor.expect("password")
@@ -248,8 +239,7 @@ def role_lists(cursor: Cursor, word: str, creates: bool, position: int) -> tuple
     if creates and word == "admin":
         return "admins", role_list(cursor)
     if creates and word == "in":
-        if cursor.accept_any("role", "group") is None:
-            cursor.fail()
+        cursor.one_of("role", "group")
         return "in_roles", role_list(cursor)
     cursor.index -= 1
     if word in ("role", "admin", "in") or cursor.token.kind not in ("word", "quoted") or cursor.is_keyword():

@@ -59,11 +59,9 @@ def drop_schema(cursor: Cursor) -> DropSchema:
     """Read DROP SCHEMA [IF EXISTS] names [CASCADE | RESTRICT]."""
     cursor.expect("drop", "schema")
     if_exists = cursor.accept("if", "exists")
-    names = [cursor.name()]
-    while cursor.accept_operator(","):
-        names.append(cursor.name())
-    cascade = cursor.accept_any("cascade", "restrict") == "cascade"
-    return DropSchema(cursor.statement_text, tuple(names), if_exists, cascade)
+    names = cursor.several(Cursor.name)
+    cascade = cursor.cascade()
+    return DropSchema(cursor.statement_text, names, if_exists, cascade)
 
 
 @begins("alter schema")

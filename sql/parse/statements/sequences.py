@@ -169,10 +169,7 @@ def sequence_option(cursor: Cursor, word: str) -> tuple[str, Any]:
     if word == "cycle":
         return name, True
     if word == "no":
-        what = cursor.accept_any("cycle", "maxvalue", "minvalue")
-        if what is None:
-            cursor.fail()
-        return STARTS[what], False
+        return STARTS[cursor.one_of("cycle", "maxvalue", "minvalue")], False
     if word == "owned":
         cursor.expect("by")
         return name, owner(cursor)

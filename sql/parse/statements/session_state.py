@@ -47,7 +47,5 @@ def deallocate(cursor: Cursor) -> Deallocate:
 def discard(cursor: Cursor) -> Discard:
     """Read DISCARD ALL | PLANS | SEQUENCES | TEMP."""
     cursor.expect("discard")
-    what = cursor.accept_any("all", "plans", "sequences", "temp", "temporary")
-    if what is None:
-        cursor.fail()
+    what = cursor.one_of("all", "plans", "sequences", "temp", "temporary")
     return Discard(cursor.statement_text, "temp" if what == "temporary" else what)

@@ -80,17 +80,11 @@ def transaction_modes(cursor: Cursor) -> tuple[str, ...]:
             cursor.expect("level")
             modes.append("isolation level " + isolation_level(cursor))
         elif cursor.accept("read"):
-            access = cursor.accept_any("only", "write")
-            if access is None:
-                cursor.fail()
-            modes.append(f"read {access}")
-        elif cursor.accept("not"):
-            cursor.expect("deferrable")
-            modes.append("not deferrable")
-        elif cursor.accept("deferrable"):
-            modes.append("deferrable")
+            modes.append(f"read {cursor.one_of('only', 'write')}")
         else:
-            cursor.fail()
+            negation = "not " * cursor.accept("not")
+            cursor.expect("deferrable")
+            modes.append(f"{negation}deferrable")
         if cursor.accept_operator(",") and cursor.at_end_of_statement():
             cursor.fail()
     return tuple(modes)
@@ -98,11 +92,10 @@ def transaction_modes(cursor: Cursor) -> tuple[str, ...]:
 
 def isolation_level(cursor: Cursor) -> str:
     """Read SERIALIZABLE, REPEATABLE READ, READ COMMITTED or READ UNCOMMITTED."""
-    word = cursor.accept_any("serializable", "repeatable", "read")
-    if word == "repeatable":
-        cursor.expect("read")
-        return "repeatable read"
-    second = cursor.accept_any("committed", "uncommitted") if word == "read" else None
-    if word is None or (word == "read" and second is None):
-        cursor.fail()
-    return word if second is None else f"read {second}"
+    match cursor.one_of("serializable", "repeatable", "read"):
+        case "repeatable":
+            cursor.expect("read")
+            return "repeatable read"
+        case "read":
+            return f"read {cursor.one_of('committed', 'uncommitted')}"
+    return "serializable"

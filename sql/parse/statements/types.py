@@ -87,8 +87,7 @@ def create_type(cursor: Cursor) -> CreateType:
     """Read CREATE TYPE name AS ENUM ([label, ...])."""
     position = cursor.position
     cursor.expect("create", "type")
-    name_position = cursor.position
-    name = cursor.relation_name()
+    name, name_position = cursor.placed_relation()
     if cursor.at_end_of_statement() or cursor.at_operator("("):
         raise not_supported("CREATE TYPE of a base type", position)
     cursor.expect("as")
@@ -97,14 +96,8 @@ def create_type(cursor: Cursor) -> CreateType:
     if cursor.at_operator("("):
         raise not_supported("CREATE TYPE of a composite type", position)
     cursor.expect("enum")
-    cursor.expect_operator("(")
-    labels: list[str] = []
-    if not cursor.at_operator(")"):
-        labels.append(cursor.string())
-        while cursor.accept_operator(","):
-            labels.append(cursor.string())
-    cursor.expect_operator(")")
-    return CreateType(cursor.statement_text, name, name_position, tuple(labels))
+    labels = cursor.listed_or_none(Cursor.string)
+    return CreateType(cursor.statement_text, name, name_position, labels)
 
 
 @begins("alter type")
@@ -156,8 +149,6 @@ def drop_type(cursor: Cursor) -> DropType:
     """Read DROP TYPE [IF EXISTS] names [CASCADE | RESTRICT]."""
     cursor.expect("drop", "type")
     if_exists = cursor.accept("if", "exists")
-    names = [cursor.relation_name()]
-    while cursor.accept_operator(","):
-        names.append(cursor.relation_name())
-    cascade = cursor.accept_any("cascade", "restrict") == "cascade"
-    return DropType(cursor.statement_text, tuple(names), if_exists, cascade)
+    names = cursor.several(Cursor.relation_name)
+    cascade = cursor.cascade()
+    return DropType(cursor.statement_text, names, if_exists, cascade)

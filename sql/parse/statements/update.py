@@ -61,19 +61,8 @@ def written_relation(cursor: Cursor, *not_alias: str) -> tuple[str, int, str | N
 
 
 def written_name(cursor: Cursor) -> tuple[str, int]:
-    """Read [ONLY] name [*] with the position of the name.
-
-    No relation inherits, so that ONLY changes nothing.
-    """
-    only = cursor.accept("only")
-    in_parentheses = only and cursor.accept_operator("(")
-    position = cursor.position
-    name = cursor.relation_name()
-    if in_parentheses:
-        cursor.expect_operator(")")
-    elif not only:
-        cursor.accept_operator("*")
-    return name, position
+    """Read [ONLY] name [*] with the position of the name."""
+    return cursor.with_only(Cursor.relation_name)
 
 
 def where_clause(cursor: Cursor) -> Expression | None:

@@ -87,10 +87,7 @@ def set_variable(cursor: Cursor) -> SetVariable | SetConstraints:
     elif cursor.accept("time", "zone"):
         name, value = "timezone", zone_value(cursor)
     elif cursor.accept("xml", "option"):
-        word = cursor.accept_any("document", "content")
-        if word is None:
-            cursor.fail()
-        name, value = "xmloption", word
+        name, value = "xmloption", cursor.one_of("document", "content")
     elif cursor.at(*SPELLED) and cursor.ahead(1).value not in ("=", "to"):
         name = SPELLED[cursor.advance().value]
         value = role_value(cursor) if name == "role" else quoted_value(cursor, name == "client_encoding")
@@ -106,15 +103,8 @@ def set_variable(cursor: Cursor) -> SetVariable | SetConstraints:
 def set_constraints(cursor: Cursor) -> SetConstraints:
     """Read CONSTRAINTS ALL | names, and DEFERRED | IMMEDIATE."""
     cursor.expect("constraints")
-    names: tuple[str, ...] | None = None
-    if not cursor.accept("all"):
-        found = [cursor.relation_name()]
-        while cursor.accept_operator(","):
-            found.append(cursor.relation_name())
-        names = tuple(found)
-    word = cursor.accept_any("deferred", "immediate")
-    if word is None:
-        cursor.fail()
+    names = None if cursor.accept("all") else cursor.several(Cursor.relation_name)
+    word = cursor.one_of("deferred", "immediate")
     return SetConstraints(cursor.statement_text, names, word == "deferred")
 
 
@@ -142,9 +132,7 @@ def values(cursor: Cursor, are_names: bool) -> str | None:
     """
     if cursor.accept("default"):
         return None
-    items = [one_value(cursor)]
-    while cursor.accept_operator(","):
-        items.append(one_value(cursor))
+    items = cursor.several(one_value)
     return items[0] if len(items) == 1 and not are_names else ", ".join(quote_if_needed(item) for item in items)
 
 
