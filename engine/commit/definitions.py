@@ -14,8 +14,7 @@ from engine.catalog.published import PublishedCatalog
 from engine.commit.transaction import Transaction
 from engine.storage.kernel_files import KernelFiles
 from ringbuffer.memory.spilled_memory import SpilledMemory
-from views.upkeep.phases import ViewMove
-from views.upkeep.view import ContinuousView
+from views.upkeep.view import ContinuousView, ViewMove
 
 
 class Definitions:

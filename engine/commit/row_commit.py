@@ -110,7 +110,7 @@ class RowCommit(Commit):
         for fold in self.folds:
             fold(self.now_us)
         for view in self.views:
-            view.note_commit()
+            view.state.groups.note_commit()
         if self.caps is not None:
             self.end_reserving(is_applied=True)
 

@@ -218,11 +218,11 @@ class StatementStage:
             for view in self._checked:
                 for morsel in self._extended.get(view) or self._morsels:
                     view.state.apply(self._seen(view, morsel), self.now_us)
-                view.note_commit()
+                view.state.groups.note_commit()
         else:
             for view in self._checked:
                 view.state.groups.absorb(self._tables[view])
-                view.note_commit()
+                view.state.groups.note_commit()
             self._leave_rooms()
         if self.reserved is not None:
             self.reserved.applied()

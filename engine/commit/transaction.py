@@ -19,8 +19,9 @@ from engine.tables.table_transaction import TableTransaction
 from engine.tables.write_journal import TableMark
 from sql.errors import SqlError
 from sql.settings.settings import SettingsMark
+from views.upkeep.cuts import Version
 from views.upkeep.pinned import PinnedViews
-from views.upkeep.view import ContinuousView, Version
+from views.upkeep.view import ContinuousView
 
 AGAIN_MAX = 20
 

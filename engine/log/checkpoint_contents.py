@@ -196,7 +196,7 @@ class Restoring:
         for each in checkpoint.views:
             view = self.views.get(each.oid)
             if view is not None:
-                view.upkeep.committed = view.upkeep.swapped = each.committed
+                view.state.groups.committed = view.state.groups.swapped = each.committed
                 view.upkeep.versions_count = each.versions_count
 
     def _forms(self, checkpoint: Checkpoint) -> dict[int, StoredForm]:
@@ -227,7 +227,6 @@ class Restoring:
         """Remove what a damaged checkpoint may have left in views and streams."""
         for view in self.views.values():
             view.state.groups.reset()
-            view.upkeep.committed = view.upkeep.swapped = view.upkeep.versions_count = 0
         for stream in self.streams.values():
             stream.ring.restore(0, ())
 

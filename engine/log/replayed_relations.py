@@ -60,7 +60,7 @@ class ReplayedRelations:
         for logged in rows:
             met.add(logged)
         for view in met.views:
-            view.note_commit()
+            view.state.groups.note_commit()
         if views is not None:
             met.flush()
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from engine.catalog.image import TableData
 from engine.commit.transaction import Transaction
-from views.upkeep.view import ContinuousView, Version
+from views.upkeep.cuts import Version
+from views.upkeep.view import ContinuousView
 
 if TYPE_CHECKING:
     from engine.catalog.image import CatalogImage

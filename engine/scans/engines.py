@@ -19,8 +19,9 @@ from engine.spark.upper import SparkUpperExecutor
 from engine.storage.kernel_files import KernelFiles
 from engine.tables.table_source import CommittedTables
 from views.model.protocols import Clock
+from views.upkeep.cuts import Version
 from views.upkeep.refresh import Engines, Reader, cut
-from views.upkeep.view import ContinuousView, Version
+from views.upkeep.view import ContinuousView
 
 
 @dataclass(frozen=True, eq=False)

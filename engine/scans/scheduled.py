@@ -13,8 +13,9 @@ from engine.scans.engines import QueryEngines
 from engine.scans.view_changes import channel_of
 from engine.scheduler.periodic import Periodic
 from sql.errors import SqlError
+from views.upkeep.cuts import SCHEDULE
 from views.upkeep.refresh import Reader, cut
-from views.upkeep.view import SCHEDULE, ContinuousView
+from views.upkeep.view import ContinuousView
 
 SECOND_US = 1_000_000
 

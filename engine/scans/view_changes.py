@@ -12,7 +12,8 @@ from weakref import WeakKeyDictionary
 import pyarrow as pa
 
 from sql.names.relation_keys import PUBLIC, name_of, schema_of
-from views.upkeep.view import ContinuousView, Cut, Moment, Version
+from views.upkeep.cuts import Cut, Moment, Version
+from views.upkeep.view import ContinuousView
 
 
 class ViewChanges:

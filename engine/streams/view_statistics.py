@@ -17,8 +17,9 @@ from sql.types.datatypes import BOOL, FLOAT8, INT8, TEXT, TIMESTAMPTZ
 from views.codegen.state_size import bytes_per_group
 from views.model.arrow_schema import arrow_schema
 from views.model.protocols import COLD, PREPARED
+from views.upkeep.cuts import READER, SCHEDULE
 from views.upkeep.twins import together
-from views.upkeep.view import READER, SCHEDULE, ContinuousView
+from views.upkeep.view import ContinuousView
 
 NAME = "pg_stat_continuous_views"
 # Below those of users' relations, above those of PostgreSQL's own.

@@ -23,10 +23,10 @@ from views.model.definition import ViewDefinition, only_state
 from views.model.nodes import FinishStep, StreamPipeline, UpperPipeline
 from views.model.plan import chain
 from views.model.protocols import TableExport
+from views.upkeep.cuts import Upkeep
 from views.upkeep.join_tables import Joins
-from views.upkeep.phases import view_life
 from views.upkeep.state import ViewState
-from views.upkeep.view import ContinuousView
+from views.upkeep.view import ContinuousView, view_life
 
 SCHEMA = (OutputColumn("sum", INT8), OutputColumn("count", INT8))
 
@@ -46,7 +46,11 @@ class FakeState:
         # It is its own program, and its own group tables.
         self.program = self.groups = self
         self.exports: list[int] = []
-        self.bytes_count = 0
+        self.bytes_count = self.committed = self.swapped = 0
+        self.upkeep = Upkeep()
+
+    def note_commit(self) -> None:
+        self.committed += 1
 
     def apply_rows(self, rows: list[int]) -> None:
         self.local += rows
@@ -82,6 +86,7 @@ class FakeState:
 
     def reset(self) -> None:
         self.local, self.merged = [], []
+        self.committed = self.swapped = self.upkeep.versions_count = 0
 
     def export(self, now_us: int) -> pa.Table:
         self.exports.append(now_us)

@@ -199,7 +199,7 @@ class World:
                 table = view.state.program.new_table()
                 view.state.program.fold(piece, table, 0)
                 view.state.groups.absorb(table)
-            view.note_commit()
+            view.state.groups.note_commit()
 
     def read(self, view: ContinuousView) -> Answer:
         """Return the view's rows as text."""

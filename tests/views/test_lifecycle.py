@@ -24,9 +24,8 @@ from views.model.arrow_schema import arrow_type, stream_layout
 from views.model.definition import define_view, only_state
 from views.model.protocols import NO_SOURCE, TableExport, UpperExecutor
 from views.upkeep.lifecycle import build_view
-from views.upkeep.phases import ViewPhase
 from views.upkeep.refresh import Engines, Reader, cut
-from views.upkeep.view import ContinuousView
+from views.upkeep.view import ContinuousView, ViewPhase
 
 ROWS = [("a", 1, "1.00"), ("b", 2, "2.50"), ("a", 3, None), ("a", 4, "0.25")]
 
@@ -50,7 +49,7 @@ def insert(view: ContinuousView) -> None:
     morsel = morsel_from_arrow(table, stream_layout(RELATIONS["sales"]))
     view.state.program.check(morsel, 0)
     view.state.apply(morsel, 0)
-    view.note_commit()
+    view.state.groups.note_commit()
 
 
 def rows(view: ContinuousView, executor: UpperExecutor) -> list[dict[str, object]]:

@@ -21,6 +21,7 @@ from ringbuffer.groups.known_groups import StateSize, size_of, size_of_new
 from ringbuffer.memory.spilled_memory import SpilledMemory
 from ringbuffer.pages.pages import Page
 from views.upkeep.commit_buffers import CommitBuffer
+from views.upkeep.cuts import Upkeep
 from views.upkeep.partitions import Partitions
 
 
@@ -62,6 +63,9 @@ class GroupState:
         memory: where groups are put that are too large for memory.
         is_capped: true while some cap asks for the size (`views.upkeep.caps`); written under the
             commit lock.
+        committed: how many statements have been committed; written under the commit lock.
+        swapped: how many of them have left the buffers; written under the commit lock.
+        upkeep: the cuts that readers take.
     """
 
     def __init__(self, buffer: CommitBuffer, keys_only: bool) -> None:
@@ -73,6 +77,8 @@ class GroupState:
         self.merged = self.new_partitions()
         self.keys_only = keys_only
         self.is_capped = False
+        self.committed = self.swapped = 0
+        self.upkeep = Upkeep()
 
     @property
     def together(self) -> tuple[GroupState, ...]:
@@ -112,6 +118,14 @@ class GroupState:
         The caller holds the commit lock.
         """
         self.taking().absorb(table)
+
+    def note_commit(self) -> None:
+        """Count one more statement whose rows are in the buffers, for all states that take them.
+
+        The caller holds the commit lock.
+        """
+        for groups in self.together:
+            groups.committed += 1
 
     def make_room(self) -> CommitBuffer:
         """Announce the table of a statement; return the buffer that has made room for it."""
@@ -196,8 +210,9 @@ class GroupState:
             merged.exports.remove(export)
 
     def reset(self) -> None:
-        """Forget all rows."""
+        """Forget all rows, and that there were any."""
         self.replace(self.new_partitions())
+        self.committed = self.swapped = self.upkeep.versions_count = 0
 
     def new_partitions(self) -> Partitions:
         """Return the merged groups of a state that has seen no row."""

@@ -2,7 +2,7 @@
 
 Enters: a definition and its bound query. Leaves: a `ContinuousView` whose kernels are generated,
 imported and warmed up. Must not attach a view to anything: the engine's catalog does that
-(`views.upkeep.phases` holds the moves that follow).
+(`views.upkeep.view` holds the moves that follow).
 """
 
 from __future__ import annotations
@@ -26,10 +26,9 @@ from views.share.stored import restored_pipeline, stored_pipeline
 from views.upkeep.caps import require_room
 from views.upkeep.join_tables import run_static_pipelines
 from views.upkeep.kernels import TOOLS, KernelTools
-from views.upkeep.phases import view_life
 from views.upkeep.state import ViewState
 from views.upkeep.twins import find_twin
-from views.upkeep.view import ContinuousView, Upkeep
+from views.upkeep.view import ContinuousView, view_life
 
 
 def build_view(
@@ -95,7 +94,6 @@ def build_view(
         planned.notices,
         view_life(name),
         static_versions,
-        None if heir_of is None else heir_of.upkeep,
     )
 
 
@@ -152,20 +150,18 @@ def _covered(planned: PlannedView, definition: ViewDefinition, bound: BoundQuery
 
 def renamed_view(view: ContinuousView, definition: ViewDefinition, schema: Schema) -> ContinuousView:
     """Return the successor of a view of which only the name, or names of columns, change."""
-    return _successor(view, view.state, replace(view.identity, view=definition), schema, view.upkeep)
+    return _successor(view, view.state, replace(view.identity, view=definition), schema)
 
 
 def emptied_view(view: ContinuousView, oid: int) -> ContinuousView:
     """Return a view that begins anew, with the oid of another state."""
     identity = replace(view.identity, oid=oid)
-    return _successor(view, view.state.emptied(), identity, view.schema, Upkeep())
+    return _successor(view, view.state.emptied(), identity, view.schema)
 
 
-def _successor(
-    view: ContinuousView, state: ViewState, identity: StateDefinition, schema: Schema, upkeep: Upkeep
-) -> ContinuousView:
+def _successor(view: ContinuousView, state: ViewState, identity: StateDefinition, schema: Schema) -> ContinuousView:
     life, versions = view_life(identity.name), view.static_versions
-    return ContinuousView(identity, schema, view.plan, state, view.time_dependent, (), life, versions, upkeep)
+    return ContinuousView(identity, schema, view.plan, state, view.time_dependent, (), life, versions)
 
 
 def _warm_up(name: str, plan: Plan, executor: UpperExecutor, tables: Mapping[str, TableExport]) -> None:

@@ -12,10 +12,10 @@ import threading
 from collections.abc import Callable, Iterable
 
 from views.model.protocols import Source
-from views.upkeep.phases import CutPhase
+from views.upkeep.cuts import Cut, CutPhase, Version
 from views.upkeep.refresh import Engines, Reader, new_cut, obtain, reusable
 from views.upkeep.snapshot import give_up
-from views.upkeep.view import ContinuousView, Cut, Version
+from views.upkeep.view import ContinuousView
 
 # So many cuts that nobody wants any more may wait, each with its rows, until a refresh merges them.
 CUTS_LEFT_MAX = 16

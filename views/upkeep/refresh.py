@@ -25,8 +25,8 @@ from views.model.arrow_schema import arrow_schema
 from views.model.protocols import Clock, Source, UpperExecutor
 from views.model.trees import substitute_now
 from views.plan.deferred import above_finished, above_groups
-from views.upkeep.phases import CutPhase
-from views.upkeep.view import READER, ContinuousView, Cut, Exported, Moment, Version
+from views.upkeep.cuts import READER, Cut, CutPhase, Exported, Moment, Version
+from views.upkeep.view import ContinuousView
 
 QUERY_CANCELED = "57014"
 # The SQLSTATEs of values that can not be computed, or not here, begin with one of these.
@@ -182,11 +182,11 @@ def new_cut(view: ContinuousView, exact: bool, now_us: int | None, table_version
 
     The caller holds the commit lock and `view.changed`.
     """
-    upkeep = view.upkeep
+    groups = view.state.groups
     began_s = perf_counter()
-    swapped = view.state.groups.swap() if upkeep.swapped != upkeep.committed else None
-    upkeep.swapped = upkeep.committed
-    entry = Cut(view, upkeep.committed, swapped, exact, now_us, table_versions=table_versions)
+    swapped = groups.swap() if groups.swapped != groups.committed else None
+    groups.swapped = groups.committed
+    entry = Cut(view, groups.committed, swapped, exact, now_us, table_versions=table_versions)
     entry.phases.swap_s = perf_counter() - began_s
     view.cuts.append(entry)
     return entry

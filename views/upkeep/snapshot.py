@@ -16,9 +16,10 @@ from itertools import chain
 import pyarrow as pa
 
 from ringbuffer.pages.pages import Page
+from views.upkeep.cuts import Cut
 from views.upkeep.join_tables import join_pages
 from views.upkeep.refresh import CANCEL_POLL_S, merge_cuts, new_cut
-from views.upkeep.view import ContinuousView, Cut
+from views.upkeep.view import ContinuousView
 
 
 @contextmanager

@@ -69,18 +69,14 @@ class Sharing:
     """
 
     def __init__(self) -> None:
-        self._shared_buffers: dict[tuple[int, ...], tuple[SharedBuffer, Views]] = {}
+        self._shared_buffers: dict[tuple[int, ...], SharedBuffer] = {}
 
     def follow(self, sets: Sequence[Views]) -> None:
         """Let the views of each set take rows together, and all other views by themselves."""
-        wanted = {tuple(id(view.state.groups) for view in views): views for views in sets if len(views) > 1}
+        states = [[view.state.groups for view in views] for views in sets if len(views) > 1]
+        wanted = {tuple(map(id, members)): members for members in states}
         for key in [key for key in self._shared_buffers if key not in wanted]:
-            shared, views = self._shared_buffers.pop(key)
-            shared.end()
-            for view in views:
-                view.upkeep.followers = ()
-        for key, views in wanted.items():
+            self._shared_buffers.pop(key).end()
+        for key, members in wanted.items():
             if key not in self._shared_buffers:
-                self._shared_buffers[key] = SharedBuffer([view.state.groups for view in views]), views
-                leader, *others = views
-                leader.upkeep.followers = tuple(view.upkeep for view in others)
+                self._shared_buffers[key] = SharedBuffer(members)

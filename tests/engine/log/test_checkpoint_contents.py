@@ -61,7 +61,7 @@ class World:
         with self.lock:
             for view, state in zip(self.views, self.states, strict=True):
                 state.apply_rows(list(numbers))
-                view.note_commit()
+                view.state.groups.note_commit()
             tuples_count = self.streams[0].ring.tuples_count
             rows = make_morsel(stream_rows(tuples_count, len(numbers)), self.streams[0].layout)
             self.streams[0].ring.append(rows, 1_000_000 * (tuples_count + 1))
@@ -115,7 +115,7 @@ def test_everything_comes_back_and_goes_on() -> None:
     found = restore_newest(storage, FOLDER, 1, again.restoring())
     assert found == made
     for view, state in zip(again.views, again.states, strict=True):
-        assert (view.committed, view.upkeep.swapped) == (10, 10)
+        assert (view.committed, view.state.groups.swapped) == (10, 10)
         assert (sum(state.merged), len(state.merged), state.local) == (1000, 20, [])
     assert again.streams[0].ring.tuples_count == 20
     assert tuples(again.streams[0]) == stream_rows(12, 8)

@@ -22,7 +22,7 @@ def test_versions_of_all_views_are_named() -> None:
     one, two, three = make_view("one")[0], make_view("two")[0], make_view("three", time_dependent=True)[0]
     engines = Engines(FakeExecutor(), FakeClock(), NO_SOURCE)
     cut((one, two), threading.Lock(), engines, Reader(0, lambda: None))
-    two.note_commit()
+    two.state.groups.note_commit()
     left, right = Scan("one", "view", SCHEMA), Scan("two", "view", SCHEMA)
     both = Join(left, right, "inner", compare("eq", col(left, "sum"), col(right, "sum")))
     assert explain_select(BoundQuery(both, (), frozenset({"one", "two"}), False), (one, two, three), Printer()) == [

@@ -43,7 +43,7 @@ def insert(view: ContinuousView, rows: list[tuple[object, ...]], folding: bool =
     table = view.state.program.new_table()
     skipped = view.state.program.fold(morsel, table, 0)
     view.state.groups.absorb(table)
-    view.note_commit()
+    view.state.groups.note_commit()
     return skipped
 
 

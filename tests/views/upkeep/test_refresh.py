@@ -16,8 +16,9 @@ import pytest
 from sql.errors import SqlError
 from tests.views.fakes import FakeClock, FakeExecutor, FakeState, cancelled, make_view
 from views.model.protocols import NO_SOURCE
+from views.upkeep.cuts import Version
 from views.upkeep.refresh import Engines, Reader, cut
-from views.upkeep.view import ContinuousView, Version
+from views.upkeep.view import ContinuousView
 
 WAIT_S = 20.0
 
@@ -34,7 +35,7 @@ class Database:
         with self.lock:
             for view, state in views:
                 state.apply_rows(list(rows))
-                view.note_commit()
+                view.state.groups.note_commit()
 
     def read(
         self, *views: ContinuousView, now_us: int = 0, check_cancelled: Callable[[], None] = lambda: None
@@ -241,7 +242,7 @@ def test_every_read_is_one_statement_boundary_and_not_older_than_the_last_commit
             with database.lock:
                 for view, state in (one, two):
                     state.apply_rows([first, 100 - first])
-                    view.note_commit()
+                    view.state.groups.note_commit()
                 committed[0] += 1
             if draw.random() < 0.05:
                 draw.choice((one, two))[1].failures.append(cancelled())

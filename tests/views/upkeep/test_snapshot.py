@@ -284,7 +284,7 @@ class Turmoil:
             with self.database.lock:
                 for view, state in self.pairs:
                     state.apply_rows([first, 100 - first])
-                    view.note_commit()
+                    view.state.groups.note_commit()
                 self.committed += 1
             if draw.random() < 0.05:
                 draw.choice(self.pairs)[1].failures.append(cancelled())
