@@ -39,6 +39,7 @@ from engine.scans.kernels import StreamKernels
 from engine.scans.point_reads import PointReads
 from engine.scans.query_view_cache import WholeVersions
 from engine.scans.scheduled import ScheduledRefreshes
+from engine.scans.table_rows import Programs, TablesByKey
 from engine.scans.view_changes import ViewChanges
 from engine.scheduler.conflict_turns import Turns
 from engine.scheduler.workers import Workers
@@ -122,7 +123,7 @@ class Database:
             KeptAnswers(),
             WholeVersions(),
             ViewChanges(),
-            PointReads(KernelFiles(folder / "keys", storage, self.compilers), catalog.lock),
+            PointReads(KernelFiles(folder / "keys", storage, self.compilers), catalog.lock, self._tables_by_key),
         )
         self.builders = Builders(self.store, self.stream_options, self.kernels, self.engines.upper)
         log_limits = config.log_segment_bytes, config.log_flush_interval_ms
@@ -142,7 +143,8 @@ class Database:
             self.caps,
         )
         self.scheduled = ScheduledRefreshes(self.engines)
-        caches = self.engines.answers.forget, self.engines.wholes.forget, self.store.forget_exports
+        engines = self.engines
+        caches = engines.answers.forget, engines.wholes.forget, engines.points.tables.forget, self.store.forget_exports
         memory = None
         if config.view_memory_bytes:
             memory = SpilledMemory(partial(map_new_file, config.data_dir), config.view_memory_bytes)
@@ -150,6 +152,11 @@ class Database:
             catalog, self.kernels, config.view_queue_max, memory, (*caches, self.scheduled.follow)
         )
         self.shared = self._shared(result_limits)
+
+    def _tables_by_key(self, programs: Programs) -> TablesByKey:
+        tables = CommittedTables(self.store, lambda: self.catalog.image)
+        bytes_max = self.config.table_rows_bytes
+        return TablesByKey(tables, lambda: self.catalog.image, programs, self.workers.submit, bytes_max)
 
     def _shared(self, result_limits: ResultLimits) -> Shared:
         """Return what sessions get."""

@@ -48,7 +48,7 @@ class Shapes:
         self._known: dict[str, Prepared | None] = {}
 
     def find(self, text: str, image: CatalogImage) -> Shaped | None:
-        """Return the statement of a text on one continuous view, if its shape has come before."""
+        """Return the statement of a text on one relation, if its shape has come before."""
         match = SHAPED.match(text) if len(text) <= SHAPE_CHARACTERS_MAX else None
         if match is None:
             return None
@@ -82,7 +82,7 @@ class Shapes:
             if len(self._known) >= SHAPES_KEPT_MAX:
                 self._known.clear()
             self._known[shape] = None
-        elif any(name_of(state.view.name) == name_of_text(relation) for state in image.states):
+        elif any(name_of(name) == name_of_text(relation) for name in image.entries):
             self._known[shape] = self._prepared(head, conditions, image)
 
     def _prepared(self, head: str, conditions: str, image: CatalogImage) -> Prepared | None:

@@ -1,8 +1,10 @@
-"""Reads by key that are answered from the groups of a continuous view, without a refresh.
+"""Reads by key that are answered from the groups of a continuous view, without a refresh, or from
+the rows of a table in memory.
 
 Enters: bound queries. Leaves: rows, which are those that the general way would give at the same
-moment. A query is one of these if it only picks columns of one view, and gives every key of the
-view's grouping a value, or some. Must not know sessions or the protocol.
+moment. A query is one of these if it only picks columns of one view or table, and gives every key
+of the view's grouping, or every column of a unique key of the table, a value, or some. Must not
+know sessions or the protocol.
 """
 
 from __future__ import annotations
@@ -15,9 +17,11 @@ from itertools import product
 
 import pyarrow as pa
 
-from engine.catalog.image import CatalogImage
+from engine.catalog.image import CatalogImage, TableEntry
+from engine.scans.table_rows import QuickRow, TableKey, TablesByKey, key_types, table_key
 from engine.storage.kernel_files import KernelFiles
 from engine.tables.arrow_values import column_array
+from ringbuffer.encode.output_forms import Forms
 from ringbuffer.groups.hash_table import GroupTable
 from ringbuffer.memory.columns import NUMERIC_DIGITS_MAX
 from sql.errors import SqlError
@@ -25,7 +29,7 @@ from sql.tree.expressions import Call, Cast, Column, Expression, Literal, Parame
 from sql.tree.relations import BoundQuery, Filter, Project, Relation, Scan
 from sql.types.datatypes import LiteralValue, SqlType
 from views.upkeep.kernels import KernelTools
-from views.upkeep.point_reads import KeyProgram, found_rows, key_columns
+from views.upkeep.point_reads import KeyProgram, QuickRead, found_rows, key_columns
 from views.upkeep.refresh import DATA_ERRORS
 from views.upkeep.view import ContinuousView
 
@@ -35,6 +39,8 @@ KEY_PROGRAMS_MAX = 256
 INTEGERS = {"int2": 1 << 15, "int4": 1 << 31, "int8": 1 << 63}
 TEXTS = frozenset({"text", "varchar"})
 CONSTANTS = Literal | Parameter
+# From the function that makes kernels of keys, the tables that are read by key.
+NewTables = Callable[[Callable[[tuple[SqlType, ...]], KeyProgram]], TablesByKey]
 
 
 @dataclass(frozen=True)
@@ -53,15 +59,15 @@ class SoughtKey:
 
 @dataclass(frozen=True, eq=False)
 class PointRead:
-    """A query that is answered from the groups of a view.
+    """A query that is answered from the groups of a view, or from the rows of a table.
 
     Attributes:
-        keys: what is sought, for each key of the grouping.
-        places: the columns of the view that show the keys.
-        items: the columns of the view that the answer has.
+        keys: what is sought, for each key.
+        places: the columns of the view or table that show the keys.
+        items: the columns of the view or table that the answer has.
     """
 
-    view: ContinuousView
+    source: ContinuousView | TableKey
     keys: tuple[SoughtKey, ...]
     places: tuple[int, ...]
     items: tuple[int, ...]
@@ -75,28 +81,45 @@ class PointRead:
 class PointReads:
     """The reads by key of one server. files: of kernels, in a folder of their own."""
 
-    def __init__(self, files: KernelFiles, commit_lock: threading.Lock) -> None:
+    def __init__(self, files: KernelFiles, commit_lock: threading.Lock, new_tables: NewTables) -> None:
         self._files = files
         self._commit_lock = commit_lock
         self._programs: dict[tuple[SqlType, ...], KeyProgram] = {}
+        self.tables = new_tables(self.program)
 
-    def known_program(self, read: PointRead) -> KeyProgram | None:
-        """Return the kernel of a read's keys, if it is loaded."""
-        return self._programs.get(read.types)
+    def known_program(self, types: tuple[SqlType, ...]) -> KeyProgram | None:
+        """Return the kernel of keys of some types, if it is loaded."""
+        return self._programs.get(types)
 
-    def program(self, read: PointRead, check_cancelled: Callable[[], None]) -> KeyProgram:
-        """Return the kernel of a read's keys, compiled now if need be.
+    def program(self, types: tuple[SqlType, ...], check_cancelled: Callable[[], None] | None = None) -> KeyProgram:
+        """Return the kernel of keys of some types, compiled now if need be.
 
         Raises SqlError 0A000 for keys without a kernel, and what `check_cancelled` raises.
         """
-        found = self._programs.get(read.types)
+        found = self._programs.get(types)
         if found is None:
-            files = self._files.checked_by(check_cancelled)
-            found = KeyProgram(read.types, files.folder, KernelTools(files.compile_text))
+            files = self._files if check_cancelled is None else self._files.checked_by(check_cancelled)
+            found = KeyProgram(types, files.folder, KernelTools(files.compile_text))
             if len(self._programs) >= KEY_PROGRAMS_MAX:
                 self._programs.clear()
-            self._programs[read.types] = found
+            self._programs[types] = found
         return found
+
+    def is_ready(self, read: PointRead) -> bool:
+        """Tell whether a read needs no compilation: tables are prepared in the background."""
+        return isinstance(read.source, TableKey) or read.types in self._programs
+
+    def quick(self, read: PointRead, formats: Sequence[int], forms: Forms) -> QuickRead | QuickRow | None:
+        """Return how a read is answered on the event loop; None where a kernel is not loaded.
+
+        Raises UnreadableError where the general way has to.
+        """
+        program = self._programs.get(read.types)
+        if program is None:
+            return None
+        if isinstance(read.source, TableKey):
+            return QuickRow(self.tables, read.source, program, read.items, formats, forms)
+        return QuickRead(read.source, program, read.items, formats, self._commit_lock)
 
     def rows(
         self, read: PointRead, parameters: Sequence[Literal], now_us: int, check_cancelled: Callable[[], None]
@@ -105,11 +128,18 @@ class PointReads:
 
         On a worker thread. Raises what `check_cancelled` raises.
         """
-        keys = wanted_keys(read, parameters, self.program(read, check_cancelled))
+        table = self.tables.rows(read.source) if isinstance(read.source, TableKey) else None
+        if isinstance(read.source, TableKey) and table is None:
+            self.tables.note(read.source)
+            return None
+        keys = wanted_keys(read, parameters, self.program(read.types, check_cancelled))
         if keys is None:
             return None
+        if table is not None:
+            return table.found(keys).select(list(read.items))
+        assert not isinstance(read.source, TableKey)
         try:
-            rows = found_rows(read.view, keys, now_us, self._commit_lock, check_cancelled)
+            rows = found_rows(read.source, keys, now_us, self._commit_lock, check_cancelled)
         except SqlError as failure:
             if not failure.sqlstate.startswith(DATA_ERRORS):
                 raise
@@ -120,23 +150,37 @@ class PointReads:
 
 
 def point_read(bound: BoundQuery, image: CatalogImage) -> PointRead | None:
-    """Return how a query is answered from the groups of a view, None: it is not."""
+    """Return how a query is answered from the groups of a view, or the rows of a table, None: it is
+    not.
+    """
     if len(bound.relations) != 1 or bound.stable or bound.locked or bound.functions:
         return None
-    state = image.state(next(iter(bound.relations)))
-    picked = picked_columns(bound.root)
-    if state is None or picked is None:
+    name = next(iter(bound.relations))
+    state, entry = image.state(name), image.entries.get(name)
+    picked = picked_columns(bound.root) if state is not None or isinstance(entry, TableEntry) else None
+    if picked is None:
         return None
     items, predicate = picked
-    shown = key_columns(state.view)
     given = sought(predicate)
-    if shown is None or given is None or given.keys() != set(shown.places):
+    if given is None:
         return None
-    keys = tuple(given[place] for place in shown.places)
-    if not all(map(is_comparable, keys, shown.types)):
+    source: ContinuousView | TableKey
+    if isinstance(entry, TableEntry):
+        key = table_key(entry, given.keys())
+        if key is None or not all(item < len(entry.description.columns) for item in items):
+            return None
+        source, places, types = key, key.places, key_types(key)
+    else:
+        assert state is not None
+        shown = key_columns(state.view)
+        if shown is None or given.keys() != set(shown.places):
+            return None
+        source, places, types = state.view, shown.places, shown.types
+    keys = tuple(given[place] for place in places)
+    if not all(map(is_comparable, keys, types)):
         return None
-    keys = tuple(SoughtKey(kind, key.values, key.is_array) for key, kind in zip(keys, shown.types, strict=True))
-    return PointRead(state.view, keys, shown.places, items)
+    keys = tuple(SoughtKey(kind, one.values, one.is_array) for one, kind in zip(keys, types, strict=True))
+    return PointRead(source, keys, places, items)
 
 
 def picked_columns(root: Relation) -> tuple[tuple[int, ...], Expression] | None:

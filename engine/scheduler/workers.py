@@ -9,10 +9,13 @@ short ones, and for a long one never more than a turn. Must not know sessions or
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
+
+log = logging.getLogger(__name__)
 
 # Sessions whose clients have gone may still be at work beside those that took their places.
 THREADS_PER_CONNECTION = 2
@@ -37,8 +40,11 @@ class Workers:
         return Turn(self)
 
     def submit(self, work: Callable[[], object]) -> None:
-        """Run a function for which no statement waits, from any thread."""
-        self.threads.submit(work)
+        """Run a function for which no statement waits, from any thread.
+
+        What it raises is a bug, and logged.
+        """
+        self.threads.submit(work).add_done_callback(log_bug)
 
     def shutdown(self, wait: bool = True) -> None:
         """End the threads, and drop work that has not begun."""
@@ -100,3 +106,10 @@ class Turn:
         if not self._is_over:
             self._is_over = True
             self._workers.give_back(self)
+
+
+def log_bug(done: Future[object]) -> None:
+    """Log what a function has raised for which nobody waits."""
+    error = None if done.cancelled() else done.exception()
+    if error is not None:
+        log.error("a bug in work of the background", exc_info=error)

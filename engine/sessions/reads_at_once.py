@@ -18,6 +18,8 @@ from engine.execution.prepared import Portal, Prepared
 from engine.execution.reading import answer_key
 from engine.execution.shapes import Shapes
 from engine.scans.point_reads import INTEGERS, PointRead, is_possible, point_read
+from engine.scans.table_rows import QuickRow
+from ringbuffer.encode.output_forms import Forms
 from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError
 from sql.parse.statements.select import Select
@@ -58,7 +60,7 @@ class KnownRead:
 
     bound: BoundQuery
     sought: tuple[tuple[SqlType, Parameter | Literal], ...]
-    quick: QuickRead
+    quick: QuickRead | QuickRow
     description: bytes
 
 
@@ -180,23 +182,25 @@ class ReadsAtOnce:
         if len(kept) >= FORMATS_KEPT_MAX:
             return None
         read = point_read(prepared.bound, image) if isinstance(prepared.bound, BoundQuery) else None
-        if read is not None and self._server.engines.points.known_program(read) is None:
+        if read is not None and self._server.engines.points.known_program(read.types) is None:
             # The general way has the kernel compiled.
             return None
         kept[codes] = None if read is None else self._made(prepared, read, codes)
         return kept[codes]
 
     def _made(self, prepared: Prepared, read: PointRead, formats: tuple[int, ...]) -> KnownRead | None:
-        program = self._server.engines.points.known_program(read)
         bound, schema = prepared.bound, prepared.schema
-        assert program is not None and isinstance(bound, BoundQuery) and schema is not None
+        assert isinstance(bound, BoundQuery) and schema is not None
         if len(formats) > 1 and len(formats) != len(schema):
             return None
         if any(key.is_array or len(key.values) > 1 for key in read.keys):
             return None
         try:
-            quick = QuickRead(read.view, program, read.items, expand(formats, len(schema)))
+            forms = Forms(*self._session.settings.shown)
+            quick = self._server.engines.points.quick(read, expand(formats, len(schema)), forms)
         except UnreadableError:
+            return None
+        if quick is None:
             return None
         sought = tuple((key.type, key.values[0]) for key in read.keys)
         return KnownRead(bound, sought, quick, row_description(schema, formats))
@@ -294,7 +298,7 @@ class ReadsAtOnce:
                     key.append(value)
             if not is_possible_key:
                 return NO_ROW
-            fields = known.quick.fields(key, self._server.catalog.lock)
+            fields = known.quick.fields(key)
         except UnreadableError:
             return None
         return NO_ROW if fields is None else writer.data_row(fields) + ONE_ROW

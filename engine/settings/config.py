@@ -193,6 +193,9 @@ class ServerConfig:
     query_memory_bytes: int = setting(
         1 * GIB, "Sets the memory of the embedded engine for all statements together.", least=64 * MIB
     )
+    table_rows_bytes: int = setting(
+        256 * MIB, "Sets how much memory rows of tables may take that are often read by key.", least=0
+    )
     query_disk_bytes: int = setting(16 * GIB, "Sets the size of the embedded engine's temporary files.", least=0)
     result_memory_bytes: int = setting(
         64 * MIB, "Sets how much of an answer waits for its client in memory.", least=MIB

@@ -21,6 +21,7 @@ from engine.scans.engines import QueryEngines
 from engine.scans.point_reads import point_read
 from engine.scans.query_view_cache import over_groups, with_whole_views
 from engine.scans.scans import ScanSettings, is_folded, streams_among
+from engine.scans.table_rows import TableKey
 from engine.scans.upper import is_for_spark, is_work
 from engine.statements.explain_analyze import SHARED, Facts, facts_now, ms
 from engine.streams.stream import Stream
@@ -162,8 +163,10 @@ def point_facts(bound: BoundQuery, image: CatalogImage) -> dict[str, object]:
     read = point_read(bound, image)
     if read is None:
         return {}
-    names = ", ".join(identifier(read.view.schema[place].name) for place in read.places)
-    view = identifier(read.view.label)
+    if isinstance(read.source, TableKey):
+        return {}
+    names = ", ".join(identifier(read.source.schema[place].name) for place in read.places)
+    view = identifier(read.source.label)
     found = f"the groups of view {view} with the given {names} are found by a kernel, without a refresh"
     return {"Point Read": f"{found}; a transaction block reads as below"}
 

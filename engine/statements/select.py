@@ -82,8 +82,8 @@ async def select(statement: Select, work: Work) -> Outcome:
 
 
 async def found_by_key(text: str, bound_to: BindTo, work: Work) -> Outcome | None:
-    """Return the rows of a continuous view that a query names by their keys, None for other
-    queries.
+    """Return the rows of a continuous view, or a table, that a query names by their keys, None for
+    other queries.
 
     A transaction that has read or written something sees what the general way shows.
     """
@@ -95,9 +95,9 @@ async def found_by_key(text: str, bound_to: BindTo, work: Work) -> Outcome | Non
     if read is None:
         return None
     work.identity.require(image, bound)
-    if points.known_program(read) is None:
+    if not points.is_ready(read):
         # Another process compiles it: no turn is taken.
-        await threads.in_thread(points.program, read, threads.check_cancelled)
+        await threads.in_thread(points.program, read.types, threads.check_cancelled)
     given = read, work.parameters, work.transaction.now_us, threads.check_cancelled
     rows = await threads.in_worker(points.rows, *given)
     return None if rows is None else Outcome("SELECT #", with_origins(bound, image), rows)

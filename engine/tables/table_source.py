@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable
 
-from engine.catalog.image import CatalogImage
+from engine.catalog.image import CatalogImage, TableEntry
 from engine.tables.table_store import TableStore, export, table_entry
 from engine.tables.table_transaction import TableTransaction
 from views.model.protocols import TableExport
@@ -33,6 +33,16 @@ class CommittedTables:
     def bytes_of(self, physical: str) -> int:
         """Return the bytes of a table by its name in the file."""
         return self._store.bytes_of(physical)
+
+    def rows_count(self, physical: str) -> int:
+        """Return how many rows a table has by its name in the file."""
+        return self._store.rows_count(physical)
+
+    def read_once(self, entry: TableEntry) -> TableExport:
+        """Return a table, which is not kept. Raises SqlError 42P01 where another catalog has taken
+        the place of the entry's.
+        """
+        return self._store.read_once(self._image, entry)
 
     def read_all(self, names: Iterable[str]) -> dict[str, TableExport]:
         """Return the tables as one read transaction sees them."""

@@ -45,8 +45,12 @@ WRITE_AHEAD_SUFFIX = ".wal"
 CHECKPOINT_LOG_BYTES = 16 << 20
 CHECKPOINT_ROOM_BYTES = 1 << 30
 FORMAT_VERSION = 3
-# A part of a column: kind, number of values, its blocks in the file, what is known of the values.
-SEGMENTS = "SELECT segment_type, count, block_id, additional_block_ids, stats FROM pragma_storage_info(?)"
+# A part of a column: kind, number of values, its blocks in the file, the bytes of its texts. Other
+# statistics may be times, which DuckDB does not give to Python without another library.
+SEGMENTS = (
+    "SELECT segment_type, count, block_id, additional_block_ids, stats.total_string_length::BIGINT "
+    "FROM pragma_storage_info(?)"
+)
 BLOCK_BYTES = "SELECT block_size FROM pragma_database_size() WHERE database_name = current_database()"
 # Of a part whose values are all the same.
 NO_BLOCK = -1
@@ -329,6 +333,32 @@ class TableStore:
             transaction.rollback()
         return found
 
+    def read_once(self, current: Callable[[], CatalogImage], entry: TableEntry) -> TableExport:
+        """Return a committed table, which is not kept for others. Raises SqlError 42P01 where the
+        present catalog has another entry in its place.
+        """
+        with self.lock:
+            image = current()
+            if image.entries.get(entry.description.name) is not entry:
+                raise SqlError("42P01", f'relation "{entry.description.name}" was altered')
+            transaction = self.begin(image)
+            version = entry.data.committed
+        try:
+            return TableExport(version, export(transaction, entry))
+        finally:
+            transaction.rollback()
+
+    def rows_count(self, physical: str) -> int:
+        """Return how many rows a committed table has; 0 for a table that is not committed."""
+        cursor = self.engine.take_cursor()
+        try:
+            ((count,),) = cursor.connection.execute(f"SELECT count(*) FROM stored.{physical}").fetchall()
+            return int(count)
+        except duckdb.CatalogException:
+            return 0
+        finally:
+            self.engine.give_back(cursor)
+
     def forget_exports(self, image: CatalogImage) -> None:
         """Drop the exports of tables that were dropped."""
         for name in list(self._exports):
@@ -349,9 +379,9 @@ class TableStore:
             self.engine.give_back(cursor)
         blocks: set[int] = set()
         loose_bytes = 0
-        for kind, count, block, others, stats in segments:
+        for kind, count, block, others, text_bytes in segments:
             if block is None:
-                loose_bytes += int(count * WIDTHS.get(kind, WIDEST)) + stats.get("total_string_length", 0)
+                loose_bytes += int(count * WIDTHS.get(kind, WIDEST)) + (text_bytes or 0)
             else:
                 blocks.update((block, *(others or ())))
         return len(blocks - {NO_BLOCK}) * int(block_bytes) + loose_bytes

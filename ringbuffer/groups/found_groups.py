@@ -1,8 +1,8 @@
 """The groups of given keys, found in a table by their hash and merged with those of other tables.
 
-Enters: a table whose groups are the keys that are sought, and a table with states; both have the
-same words of keys. Leaves: the groups that were found, in a table of the caller's. Must not change
-the tables that are searched, nor know what keys and states mean.
+Enters: a table whose groups are the keys that are sought, and a table that is searched; both have
+the same words of keys. Leaves: the groups that were found, in a table of the caller's, or their
+numbers. Must not change the tables that are searched, nor know what keys and states mean.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ringbuffer.compile.jit import entry_of, kernel
 from ringbuffer.groups.aggregates import State
@@ -38,9 +39,9 @@ class TableArrays(NamedTuple):
     rows: Words
 
 
-# The machine code of `merge_found_rows`: to find out the types of NamedTuples takes longer than a
-# lookup.
+# The machine code of the kernels: to find out the types of NamedTuples takes longer than a lookup.
 _entries: list[Callable[..., Any]] = []
+_place_entries: list[Callable[..., Any]] = []
 
 
 def merge_found(found: GroupTable, keys: GroupTable, source: GroupTable, program: Program) -> None:
@@ -65,6 +66,17 @@ def merge_found(found: GroupTable, keys: GroupTable, source: GroupTable, program
             found.grow_heap(int(found.control[HEAP_NEEDED]))
         else:
             found.grow_rows()
+
+
+def find_places(source: GroupTable, keys: GroupTable, places: npt.NDArray[np.int64]) -> None:
+    """Write the number of the group of `source` that has each key, -1 where there is none.
+
+    places: int64[the number of keys].
+    """
+    arguments = arrays_of(source), arrays_of(keys), keys.layout.row_words, source.layout, places
+    if not _place_entries:
+        _place_entries.append(entry_of(place_rows, *arguments))
+    _place_entries[0](*arguments)
 
 
 def arrays_of(table: GroupTable) -> TableArrays:
@@ -105,6 +117,19 @@ def merge_found_rows(
 
 
 @kernel
+def place_rows(
+    source: TableArrays,
+    keys: TableArrays,
+    key_row_words: int,
+    layout: TableLayout,
+    places: npt.NDArray[np.int64],
+) -> None:
+    """Write the number of the source's row with each key. places: int64[the number of keys]."""
+    for number in range(len(places)):
+        places[number] = find_row(source, keys, number * key_row_words, layout)
+
+
+@kernel
 def find_row(source: TableArrays, keys: TableArrays, start: int, layout: TableLayout) -> int:
     """Return the number of the source's row whose key words are those of the row at
     keys.rows[start], -1 if there is none.
@@ -132,3 +157,4 @@ def warm_up_finding() -> None:
     key = np.zeros(layout.entry_words, dtype=np.int64)
     find_group(keys.control, keys.slots, keys.rows, key, 0, 0, *layout)
     merge_found(found, keys, keys, np.array([(int(State.COUNT), 3, 3)], dtype=np.int64))
+    find_places(found, keys, np.zeros(1, dtype=np.int64))

@@ -106,58 +106,27 @@ class KeyProgram:
         return table
 
 
-class QuickRead:
-    """A read of one group after the other, on one thread, without Arrow.
+class OneKey:
+    """The words of one key after the other, on one thread, without Arrow."""
 
-    Arguments:
-        items: the columns of the view that are read.
-        formats: of their fields, 0 text, 1 binary.
-    """
-
-    def __init__(self, view: ContinuousView, program: KeyProgram, items: Sequence[int], formats: Sequence[int]) -> None:
-        """Raises UnreadableError where keys or results need the general way."""
-        plan = view.plan
-        if plan.finish.predicates or not all(is_quick(column.type) for column in program.schema):
+    def __init__(self, program: KeyProgram) -> None:
+        """Raises UnreadableError for keys that need the general way."""
+        if not all(is_quick(column.type) for column in program.schema):
             raise UnreadableError
-        self._view = view
-        self._fields: list[Field] = []
-        for place, format_code in zip(items, formats, strict=True):
-            _, item = plan.finish.items[place]
-            made = field(view.state.program.grouping, item.index, format_code) if isinstance(item, Column) else None
-            if made is None:
-                raise UnreadableError
-            self._fields.append(made)
         data = tuple(empty_column(column.physical, 1) for column in program.layout)
         nulls = tuple(np.zeros(1, dtype=np.uint8) for _ in data)
         self._key = Morsel(1, data, nulls, np.zeros(KEY_BYTES_MAX, dtype=np.uint8))
-        self._keys, self._found = program.program.new_table(), GroupTable(view.state.groups.merged.layout)
+        self._keys = program.program.new_table()
         fold = program.program.fold_of_row(self._key)
         if fold is None:
             raise UnreadableError
         self._fold = fold
 
-    def fields(self, key: Sequence[int | bytes], commit_lock: threading.Lock) -> list[bytes | None] | None:
-        """Return the fields of the group with a key, after the last commit; None: there is none.
+    def table(self, key: Sequence[int | bytes]) -> GroupTable:
+        """Return a table that has the key as its only group, until the next one is made.
 
-        Raises UnreadableError while others merge or export, and where the group is in a file or
-        can't be read so.
+        Raises UnreadableError for longer texts than there is room for.
         """
-        self._set_key(key)
-        view, found = self._view, self._found
-        words_count = found.layout.row_words
-        empty(found)
-        found.rows[:words_count] = 0
-        with commit_lock:
-            is_read = view.state.groups.find(self._keys, found)
-            view.upkeep.point_reads += is_read
-        if not is_read:
-            raise UnreadableError
-        if not found.control[ROWS_COUNT]:
-            return None
-        words = found.rows[:words_count].tolist()
-        return [made(words, found) for made in self._fields]
-
-    def _set_key(self, key: Sequence[int | bytes]) -> None:
         used = 0
         for value, words in zip(key, self._key.data, strict=True):
             if isinstance(value, int):
@@ -174,6 +143,61 @@ class QuickRead:
             used += length
         empty(self._keys)
         self._fold(self._keys, 0)
+        return self._keys
+
+
+class QuickRead:
+    """A read of one group after the other, on one thread, without Arrow.
+
+    Arguments:
+        items: the columns of the view that are read.
+        formats: of their fields, 0 text, 1 binary.
+    """
+
+    def __init__(
+        self,
+        view: ContinuousView,
+        program: KeyProgram,
+        items: Sequence[int],
+        formats: Sequence[int],
+        commit_lock: threading.Lock,
+    ) -> None:
+        """Raises UnreadableError where keys or results need the general way."""
+        plan = view.plan
+        if plan.finish.predicates:
+            raise UnreadableError
+        self._view = view
+        self._fields: list[Field] = []
+        for place, format_code in zip(items, formats, strict=True):
+            _, item = plan.finish.items[place]
+            made = field(view.state.program.grouping, item.index, format_code) if isinstance(item, Column) else None
+            if made is None:
+                raise UnreadableError
+            self._fields.append(made)
+        self._key = OneKey(program)
+        self._found = GroupTable(view.state.groups.merged.layout)
+        self._commit_lock = commit_lock
+
+    def fields(self, key: Sequence[int | bytes]) -> list[bytes | None] | None:
+        """Return the fields of the group with a key, after the last commit; None: there is none.
+
+        Raises UnreadableError while others merge or export, and where the group is in a file or
+        can't be read so.
+        """
+        keys = self._key.table(key)
+        view, found = self._view, self._found
+        words_count = found.layout.row_words
+        empty(found)
+        found.rows[:words_count] = 0
+        with self._commit_lock:
+            is_read = view.state.groups.find(keys, found)
+            view.upkeep.point_reads += is_read
+        if not is_read:
+            raise UnreadableError
+        if not found.control[ROWS_COUNT]:
+            return None
+        words = found.rows[:words_count].tolist()
+        return [made(words, found) for made in self._fields]
 
 
 def empty(table: GroupTable) -> None:

@@ -34,7 +34,7 @@ def client(world: World) -> SessionClient:
         "CREATE VIEW v AS SELECT a, max(b) AS b FROM s GROUP BY a",
         "CREATE VIEW two AS SELECT count(*) FROM s UNION ALL SELECT sum(a) FROM s",
         "CREATE VIEW plain AS SELECT 1 AS a",
-        "CREATE TABLE t (a int PRIMARY KEY, b text)",
+        "CREATE TABLE t (a int PRIMARY KEY, b text, c timestamptz DEFAULT now())",
         "CREATE SEQUENCE q",
     )
 

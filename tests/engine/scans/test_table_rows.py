@@ -1,0 +1,162 @@
+"""Reads of a table by a unique key, from its rows in memory: the same as in a transaction block,
+which the embedded engine answers.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+
+from tests.end_to_end.raw_client import SYNC, bind, execute, parse, query
+from tests.engine.session_client import SessionClient, World
+
+WAIT_S_MAX = 60.0
+COLUMNS = (
+    "id bigint PRIMARY KEY, name varchar(40) UNIQUE, n numeric(10,2), m numeric, at timestamptz, d date, f boolean, r real, "
+    "x double precision, u uuid UNIQUE, j jsonb, a int[], i int, s smallint, c char(5)"
+)
+ROWS = (
+    (
+        "(1, 'one', 1.5, 1.50, '2024-01-02 03:04:05.678+00', '2024-01-02', true, 1.25, 0.1, "
+        "'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', '{\"b\": [1, null]}', '{1,NULL}', 5, 3, 'ab')"
+    ),
+    "(2, NULL, -0.01, 'NaN', 'infinity', '-infinity', false, 'NaN', '-Infinity', NULL, NULL, '{}', NULL, NULL, NULL)",
+    (
+        "(-9223372036854775808, 'a name of more than twelve bytes, é', NULL, NULL, NULL, NULL, NULL, NULL, NULL, "
+        "'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12', NULL, NULL, -2147483648, -32768, '')"
+    ),
+    "(3, NULL, 0, 0.000, '1900-01-01', '0001-01-01 BC', NULL, 0, '-0', NULL, '1', '{1,2}', 0, 0, 'abcde')",
+)
+PLAIN = "id, name, n, m, at, d, f, r, x, i, s, c"
+
+
+@pytest.fixture
+def client(world: World) -> SessionClient:
+    return world.client().after(f"CREATE TABLE t ({COLUMNS})", f"INSERT INTO t VALUES {', '.join(ROWS)}")
+
+
+def in_a_block(client: SessionClient, *messages: bytes) -> list[str]:
+    """Return the answer of the general way."""
+    client.run("BEGIN")
+    answer = client.ask(*messages)
+    client.run("ROLLBACK")
+    return [*answer[:-1], "Z I"]
+
+
+def at_once(client: SessionClient, packet: bytes) -> list[str]:
+    """Return the answer on the event loop, after the rows were brought into memory."""
+    until_s = monotonic() + WAIT_S_MAX
+    while (answer := client.at_once(packet)) is None:
+        assert monotonic() < until_s
+        client.ask(packet)
+        sleep(0.01)
+    return answer
+
+
+def prepared(client: SessionClient, text: str, name: str = "p") -> None:
+    client.ask(parse(text, name=name), SYNC)
+
+
+def key(value: bytes | None, name: str = "p", results: tuple[int, ...] = ()) -> bytes:
+    return bind((value,), statement=name, results=results) + execute() + SYNC
+
+
+@pytest.mark.parametrize("results", [(), (1,)])
+def test_rows_are_those_of_a_block(client: SessionClient, results: tuple[int, ...]) -> None:
+    columns = f"{PLAIN}, u, j" if not results else PLAIN
+    prepared(client, f"SELECT {columns} FROM t WHERE id = $1")
+    prepared(client, "SELECT i, id, id FROM t WHERE name = $1", "q")
+    at_once(client, key(b"1", results=results))
+    for value in (b"1", b"2", b"3", b"-9223372036854775808", b"4", None):
+        packet = key(value, results=results)
+        assert client.at_once(packet) == in_a_block(client, packet) == client.ask(packet), value
+    at_once(client, key(b"one", "q", results))
+    for name in (b"one", "a name of more than twelve bytes, é".encode(), b"", b"ONE", None):
+        packet = key(name, "q", results)
+        assert client.at_once(packet) == in_a_block(client, packet), name
+    client.run("SET TimeZone = 'Asia/Kolkata'")
+    assert at_once(client, key(b"1", results=results)) == in_a_block(client, key(b"1", results=results))
+
+
+def test_texts_of_a_shape_and_lists_are_those_of_a_block(client: SessionClient) -> None:
+    for number in range(4, 9):
+        # No answer of the same text is kept.
+        client.ask(f"SELECT name, i FROM t WHERE id = {number}")
+    assert at_once(client, query("SELECT name, i FROM t WHERE id = 1"))[1:] == ["D [b'one', b'5']", "C SELECT 1", "Z I"]
+    for text in (
+        "SELECT * FROM t WHERE id IN (3, 1, 1, 77)",
+        "SELECT name, a, j FROM t WHERE id = ANY('{2,NULL,3}')",
+        "SELECT * FROM t WHERE id = 1 AND i = 6",
+        "SELECT * FROM t WHERE id = 1.0",
+        "SELECT * FROM t WHERE id = NULL",
+        "SELECT id FROM t WHERE u = 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'",
+        "SELECT ctid IS NULL, id FROM t WHERE id = 1",
+        "SELECT t FROM t WHERE id = 1",
+        "SELECT * FROM ONLY t WHERE id = 1",
+    ):
+        for _ in range(4):
+            answer = client.ask(text)
+            assert sorted(answer) == sorted(in_a_block(client, query(text))), text
+
+
+def test_a_read_sees_what_is_committed_and_a_block_its_own_changes(client: SessionClient, world: World) -> None:
+    prepared(client, "SELECT i FROM t WHERE id = $1")
+    writer = world.client()
+    assert at_once(client, key(b"1"))[1] == "D [b'5']"
+    for statement, found in (
+        ("UPDATE t SET i = 6 WHERE id = 1", ["D [b'6']", "C SELECT 1"]),
+        ("UPDATE t SET id = 11 WHERE id = 1", ["C SELECT 0"]),
+        ("INSERT INTO t (id, i) VALUES (1, 7)", ["D [b'7']", "C SELECT 1"]),
+        ("DELETE FROM t WHERE id = 1", ["C SELECT 0"]),
+        ("TRUNCATE t", ["C SELECT 0"]),
+    ):
+        before = client.ask(key(b"1"))
+        writer.run("BEGIN", statement)
+        assert client.ask(key(b"1")) == before, statement
+        assert writer.ask("SELECT i FROM t WHERE id = 1")[1:-1] == found, statement
+        writer.run("COMMIT")
+        assert (client.at_once(key(b"1")) or client.ask(key(b"1")))[1:-1] == found, statement
+        assert at_once(client, key(b"1"))[1:-1] == found, statement
+    client.run("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    assert client.ask(key(b"1"))[1] == "C SELECT 0"
+    writer.run("INSERT INTO t (id, i) VALUES (1, 8)")
+    assert client.at_once(key(b"1")) is None and client.ask(key(b"1"))[1] == "C SELECT 0"
+    client.run("COMMIT")
+    assert client.ask(key(b"1"))[1] == "D [b'8']"
+
+
+def test_rights_and_columns_change_between_two_reads(client: SessionClient, world: World) -> None:
+    client.run("CREATE ROLE reader", "GRANT SELECT ON t TO reader")
+    reader = world.client().after("SET SESSION AUTHORIZATION reader")
+    prepared(reader, "SELECT i FROM t WHERE id = $1")
+    text = query("SELECT i FROM t WHERE id = 1")
+    assert at_once(reader, key(b"1"))[1] == "D [b'5']" and at_once(reader, text)[1] == "D [b'5']"
+    client.run("REVOKE SELECT ON t FROM reader")
+    assert reader.at_once(key(b"1")) is reader.at_once(text) is None
+    assert any("42501" in line for line in reader.ask(key(b"1"))) and any("42501" in line for line in reader.ask(text))
+    client.run("GRANT SELECT ON t TO reader", "ALTER TABLE t DROP COLUMN s")
+    assert at_once(reader, key(b"1"))[1] == "D [b'5']"
+    client.run("ALTER TABLE t ALTER COLUMN i TYPE text USING 'was ' || i")
+    assert reader.at_once(key(b"1")) is None and any("0A000" in line for line in reader.ask(key(b"1")))
+    assert at_once(reader, text)[1] == "D [b'was 5']"
+    client.run("ALTER TABLE t DROP CONSTRAINT t_pkey", "INSERT INTO t (id, i) VALUES (1, 'twice')")
+    for _ in range(3):
+        assert "C SELECT 2" in reader.ask(text)
+    client.run("DROP TABLE t")
+    assert any("42P01" in line for line in reader.ask(text))
+
+
+def test_rows_without_room_are_not_kept(tmp_path: Path) -> None:
+    for bytes_max in (0, 1000):
+        world = World(tmp_path / str(bytes_max), table_rows_bytes=bytes_max)
+        try:
+            client = world.client().after("CREATE TABLE t (id int PRIMARY KEY, n int)")
+            client.run("INSERT INTO t SELECT i, i FROM generate_series(1, 1000) AS r(i)")
+            for number in range(1, 9):
+                assert f"D [b'{number}']" in client.ask(f"SELECT n FROM t WHERE id = {number}")
+                sleep(0.02)
+            assert client.at_once(query("SELECT n FROM t WHERE id = 99")) is None
+        finally:
+            world.close()
