@@ -1,7 +1,8 @@
-"""Lines over a logarithmic scale as an SVG file, so that growth can be seen beside a table.
+"""Lines over a logarithmic scale as an SVG file, so that growth can be seen beside a table, and
+bars of ratios.
 
-Enters: named series of points. Leaves: SVG text with a legend, readable on a white page. Must not
-measure anything.
+Enters: named series of points, or named ratios. Leaves: SVG text, readable on a white page. Must
+not measure anything.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 WIDTH, HEIGHT = 640, 320
 LEFT, RIGHT, TOP, BOTTOM = 60, 150, 20, 45
+BAR_NAMES, BAR_WIDTH, BAR_HEIGHT = 380, 300, 18
 COLOURS = ("#1f77b4", "#d62728", "#7f7f7f", "#2ca02c")
 
 Points = Sequence[tuple[float, float]]
@@ -58,6 +60,32 @@ def chart(title: str, x_name: str, y_name: str, series: Mapping[str, Points], ti
             f'<line x1="{WIDTH - RIGHT + 12}" y1="{height}" x2="{WIDTH - RIGHT + 32}" y2="{height}" stroke="{colour}" stroke-width="2"/>'
         )
         lines.append(_text(WIDTH - RIGHT + 38, height + 4, name, "start"))
+    return "\n".join([*lines, "</svg>", ""])
+
+
+def bars(title: str, ratios: Mapping[str, float]) -> str:
+    """Return a bar for each ratio, to the right of 1 where it is more, to the left where it is
+    less, by its logarithm.
+    """
+    widest = max((abs(math.log2(ratio)) for ratio in ratios.values()), default=0.0) or 1.0
+    middle = BAR_NAMES + BAR_WIDTH / 2
+    width, height = BAR_NAMES + BAR_WIDTH + 2 * BAR_HEIGHT, (len(ratios) + 2) * BAR_HEIGHT
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">',
+        f"<title>{title}</title>",
+        f'<rect width="{width}" height="{height}" fill="white"/>',
+        _text(middle, BAR_HEIGHT - 6, title, "middle"),
+    ]
+    for number, (name, ratio) in enumerate(ratios.items(), 1):
+        y, length = number * BAR_HEIGHT, abs(math.log2(ratio)) / widest * (BAR_WIDTH / 2 - 2 * BAR_HEIGHT)
+        x, colour = (middle, COLOURS[0]) if ratio >= 1 else (middle - length, COLOURS[1])
+        lines.append(
+            f'<rect x="{x:.1f}" y="{y + 3}" width="{length:.1f}" height="{BAR_HEIGHT - 6}" fill="{colour}" class="bar"/>'
+        )
+        lines.append(_text(BAR_NAMES - 6, y + 13, name, "end"))
+        end, anchor = (x + length + 4, "start") if ratio >= 1 else (x - 4, "end")
+        lines.append(_text(end, y + 13, f"{ratio:.2f}", anchor))
+    lines.append(f'<line x1="{middle}" y1="{BAR_HEIGHT}" x2="{middle}" y2="{height - BAR_HEIGHT}" stroke="#444"/>')
     return "\n".join([*lines, "</svg>", ""])
 
 

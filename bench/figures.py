@@ -42,32 +42,6 @@ class Figure:
         return f"| {self.name} | {self.detail} | {self.value:.2f} {self.unit} | {bound} | {verdict} |"
 
 
-@dataclass(frozen=True, slots=True)
-class Rates:
-    """Rates of one way, of Antumbra and of a peer: medians, and the ratios of all runs."""
-
-    way: str
-    peer: str
-    ours: float
-    theirs: float
-    ratios: tuple[float, ...]
-
-    @property
-    def line(self) -> str:
-        """A line for a person."""
-        ratio, least, most = statistics.median(self.ratios), min(self.ratios), max(self.ratios)
-        return f"{self.way}: {self.ours:,.0f} / {self.theirs:,.0f} {self.peer}: {ratio:.2f} ({least:.2f} to {most:.2f})"
-
-
-def rates(way: str, peer: str, runs_count: int, ours: Callable[[], float], theirs: Callable[[], float]) -> Rates:
-    """Measure both in turns; return and print the rates."""
-    our_rates, their_rates = interleaved(runs_count, ours, theirs)
-    ratios = tuple(one / other for one, other in zip(our_rates, their_rates, strict=True))
-    found = Rates(way, peer, statistics.median(our_rates), statistics.median(their_rates), ratios)
-    print(found.line, flush=True)
-    return found
-
-
 def interleaved(runs_count: int, *measures: Callable[[], float]) -> list[list[float]]:
     """Return what each measures, run in turns, so that a slow moment of the machine meets all."""
     rounds = [[measure() for measure in measures] for _ in range(runs_count)]

@@ -11,9 +11,9 @@ import asyncio
 import random
 import re
 import subprocess
-import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,11 +102,7 @@ class Sender(RawClient):
 
 def sent(place: Place, messages: bytes, rows_count: int, connections_count: int, seconds: float) -> float:
     """Send the same messages again and again over some connections."""
-    clients = [Sender(place.port, place.user, place.database) for _ in range(connections_count)]
-    if place.options:
-        settings = re.findall(r"-c (\w+)=(\w+)", place.options)
-        for client in clients:
-            client.ask(*(query(f"SET {name} = {value}") for name, value in settings))
+    clients = connected(place, connections_count)
     counts = [0] * connections_count
     for client in clients:
         require(client.ask(messages))
@@ -118,13 +114,49 @@ def sent(place: Place, messages: bytes, rows_count: int, connections_count: int,
             clients[number].wait_until_ready()
             counts[number] += rows_count
 
-    threads = [threading.Thread(target=send, args=(number,)) for number in range(connections_count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(send, connections_count)
     took_s = time.perf_counter() - began_s
     return sum(counts) / took_s
+
+
+def copied(place: Place, format_name: str, messages: bytes, rows_count: int, connections_count: int) -> float:
+    """Send the same messages of CopyData once over each of some connections. PostgreSQL's table is
+    emptied before.
+    """
+    clients = connected(place, connections_count)
+    if place.database != "antumbra":
+        require(clients[0].ask(query(f"TRUNCATE {place.table}")))
+    statement = query(f"COPY {place.table} FROM STDIN WITH (FORMAT {format_name})")
+    began_s = time.perf_counter()
+
+    def send(number: int) -> None:
+        client = clients[number]
+        client.send(statement)
+        require(client.read_until("GE"))
+        client.send(messages)
+        answer = client.read_until_ready()
+        require(answer)
+        if f"C COPY {rows_count}" not in answer:
+            raise RuntimeError(f"{answer} instead of {rows_count} rows")
+
+    at_once(send, connections_count)
+    return rows_count * connections_count / (time.perf_counter() - began_s)
+
+
+def connected(place: Place, connections_count: int) -> list[Sender]:
+    """Return connections with a place's options."""
+    clients = [Sender(place.port, place.user, place.database) for _ in range(connections_count)]
+    settings = re.findall(r"-c (\w+)=(\w+)", place.options)
+    for client in clients:
+        for name, value in settings:
+            client.ask(query(f"SET {name} = {value}"))
+    return clients
+
+
+def at_once(send: Callable[[int], None], connections_count: int) -> None:
+    """Call a function with each connection's number, in threads. Raises the first error."""
+    with ThreadPoolExecutor(connections_count) as threads:
+        list(threads.map(send, range(connections_count)))
 
 
 def require(answer: Sequence[str]) -> None:

@@ -1,5 +1,5 @@
-"""The benchmarks of views with tiny numbers: memory by groups, the queue, attached views, refreshes
-beside inserts.
+"""The benchmarks of views with tiny numbers: memory by groups, the queue, refreshes beside
+inserts.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bench import interference, queue, view_memory, views
+from bench import interference, queue, view_memory
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -36,15 +36,6 @@ def test_a_queue_that_is_emptied() -> None:
     assert found.rows_count > 0 and found.looks
     assert all(figure.holds for figure in queue.figures(found)), found
     assert lines_count(queue.draw(found)) == 2
-
-
-@pytest.mark.slow
-def test_attached_views() -> None:
-    sizes = views.Sizes(rows_count=500, repeats=2, runs_count=1)
-    seconds, equal_s, checksum = views.measure(sizes)
-    assert list(seconds) == [1, 2, 4, 8] and equal_s > 0 and "1000" in checksum
-    assert [figure.threshold for figure in views.figures(seconds, equal_s, sizes)] == [2, 4, 8, 1.25]
-    assert lines_count(views.draw(seconds)) == 2
 
 
 def test_latencies_are_read_from_the_log_and_compared() -> None:

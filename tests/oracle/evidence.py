@@ -8,6 +8,7 @@ import hashlib
 import json
 import subprocess
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,12 +61,12 @@ class Evidence:
         return self.path
 
 
-def tree_digest() -> str:
-    """Return a SHA-256 over the names and contents of all files of `SOURCES` that git knows, as
+def tree_digest(sources: Sequence[str] = SOURCES) -> str:
+    """Return a SHA-256 over the names and contents of all files of `sources` that git knows, as
     they are in the work tree.
     """
     root = FOLDER.parent.parent
-    command = ["git", "ls-files", "-z", "--", *SOURCES, ":!tests/evidence", ":!*.md"]
+    command = ["git", "ls-files", "-z", "--", *sources, ":!tests/evidence", ":!*.md"]
     names = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout.split("\0")
     digest = hashlib.sha256()
     for name in sorted(filter(None, names)):

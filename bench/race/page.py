@@ -1,0 +1,82 @@
+"""The tables and drawings of the race in bench/README.md, made of bench/results/*.json alone."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench.charts import bars
+from bench.figures import write_report
+from bench.race.contests import CONTESTS
+from bench.race.measuring import MILLISECONDS, Series
+from bench.race.results import FOLDER, Results
+from bench.race.servers import ANTUMBRA
+from bench.race.targets import targets
+
+SECTION = "race"
+
+
+def write(folder: Path) -> None:
+    """Write the drawings beside the results, and the tables into bench/README.md where these are
+    its results.
+    """
+    found = {contest: results for contest in CONTESTS if (results := Results(contest, folder)).series}
+    for contest, results in found.items():
+        folder.joinpath(f"{contest}.svg").write_text(drawing(contest, results.series))
+    text = report(found)
+    if folder == FOLDER:
+        write_report(text, SECTION)
+    else:
+        print(text)
+
+
+def report(found: dict[str, Results]) -> str:
+    """Return all tables in Markdown."""
+    every = [one for results in found.values() for one in results.series]
+    lines = ["| what | ours / other's | ratio | at least | |", "|---|---|---|---|---|"]
+    lines += [target.line(every) for target in targets()]
+    lines += ["", "Medians of interleaved runs; the ratio's least and most of a run in brackets.", conditions(found)]
+    for contest, results in found.items():
+        lines += ["", f"### {contest}", "", *table(results.series), "", f"![{contest}](results/{contest}.svg)"]
+    return "\n".join(lines)
+
+
+def conditions(found: dict[str, Results]) -> str:
+    """Return a sentence about the tree and the machine of all parts."""
+    parts = [part for results in found.values() for part in results.conditions.values()]
+    if not parts:
+        return "Nothing is measured yet."
+    trees = sorted({part["tree"][:12] for part in parts})
+    busy = [part["busy"] for part in parts]
+    trees_text = f"Tree {trees[0]}" if len(trees) == 1 else f"{len(trees)} trees ({', '.join(trees)})"
+    seconds = sum(part["seconds"] for part in parts)
+    return (
+        f"{trees_text}, {len(parts)} parts in {seconds / 60:.0f} minutes. Others used {statistics.median(busy):.0%} of the "
+        f"processors before a part ({max(busy):.0%} at most).\nMachine: {parts[-1]['machine']}."
+    )
+
+
+def table(series: Sequence[Series]) -> list[str]:
+    """Return a contest's table: a line for each thing that was measured, a column per contestant."""
+    columns = list(dict.fromkeys(one.whose for one in series))
+    lines = [f"| what | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    for what in dict.fromkeys(one.what for one in series):
+        row = [one for one in series if one.what == what]
+        cells = {one.whose: one.text for one in row}
+        lines.append(f"| {what}, {row[0].unit} | {' | '.join(cells.get(column, '') for column in columns)} |")
+    return lines
+
+
+def drawing(contest: str, series: Sequence[Series]) -> str:
+    """Return bars: how often the best of ours is another's, of times the other way round."""
+    shown: dict[str, float] = {}
+    for what in dict.fromkeys(one.what for one in series):
+        ours = [one for one in series if one.what == what and one.whose.startswith(ANTUMBRA)]
+        for other in (one for one in series if one.what == what and not one.whose.startswith(ANTUMBRA)):
+            if not ours:
+                continue
+            times = other.unit == MILLISECONDS
+            best = min(ours, key=lambda one: one.median) if times else max(ours, key=lambda one: one.median)
+            shown[f"{what}: {other.whose}"] = other.median / best.median if times else best.median / other.median
+    return bars(f"{contest}: how many times ahead of a peer", shown)

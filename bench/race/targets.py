@@ -1,0 +1,113 @@
+"""The targets of the race, each a row of its table: the series that it is about, and the ratio that
+is wanted.
+
+Enters: series of the contests. Leaves: rows of the table of bench/README.md. A ratio says how often
+ours is the other's, of times how often the other's is ours, so that more is always better.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bench.race.measuring import MILLISECONDS, Series
+from bench.race.servers import ANTUMBRA, NOT_WAITING, POSTGRES, UNLOGGED
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A row. other: whose series of the same name it is compared with, or another series by its
+    name, or what was measured once; at_least: the ratio that is wanted.
+    """
+
+    name: str
+    what: str
+    ours: str
+    other: str | tuple[str, str] | float
+    at_least: float
+
+    def found(self, series: Sequence[Series]) -> tuple[str, list[float]]:
+        """Return what was measured and the ratios of the runs; none where a series is missing."""
+        ours = series_of(series, self.what, self.ours)
+        if ours is None:
+            return "not measured", []
+        if isinstance(self.other, float):
+            theirs: Series | None = Series(self.what, "", ours.unit, (self.other,) * len(ours.values))
+        else:
+            what, whose = (self.what, self.other) if isinstance(self.other, str) else self.other
+            theirs = series_of(series, what, whose)
+        if theirs is None:
+            return f"{ours.median:,.5g} / not measured", []
+        one, another = (theirs, ours) if ours.unit == MILLISECONDS else (ours, theirs)
+        return f"{ours.median:,.5g} / {theirs.median:,.5g} {ours.unit}", one.ratios(another)
+
+    def line(self, series: Sequence[Series]) -> str:
+        """The row of the table."""
+        measured, ratios = self.found(series)
+        if not ratios:
+            return f"| {self.name} | {measured} | | {self.at_least:g} | |"
+        median = statistics.median(ratios)
+        verdict = "holds" if median >= self.at_least else "**falls short**"
+        spread = f"{median:.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+        return f"| {self.name} | {measured} | {spread} | {self.at_least:g} | {verdict} |"
+
+
+def series_of(series: Sequence[Series], what: str, whose: str) -> Series | None:
+    """Return a series by its names."""
+    return next((one for one in series if (one.what, one.whose) == (what, whose)), None)
+
+
+def targets() -> list[Target]:
+    """Return all rows."""
+    return [
+        *(
+            Target(
+                f"INSERT VALUES of 1,000 rows, {way}, {count}, against PostgreSQL logged", what, ANTUMBRA, POSTGRES, 1
+            )
+            for way in ("Query", "extended")
+            for count in (1, 8)
+            for what in (f"INSERT VALUES of 1,000 rows, {way}, {count}",)
+        ),
+        *(
+            Target(f"{what}, synchronous_commit off, against PostgreSQL unlogged", what, NOT_WAITING, UNLOGGED, 2)
+            for what in ("asyncpg executemany", "psycopg executemany", "psycopg pipeline", "JDBC batch")
+        ),
+        *(
+            Target(
+                f"COPY {name} of six integers, one view, against PostgreSQL unlogged", what, ANTUMBRA, UNLOGGED, bound
+            )
+            for name, bound in (("text", 3), ("csv", 3), ("binary", 2.5))
+            for what in (f"COPY {name}, 1",)
+        ),
+        *(
+            Target(f"{what}, synchronous_commit off, against PostgreSQL unlogged", what, NOT_WAITING, UNLOGGED, 1.1)
+            for what in ("single INSERT, simple, 8", "single INSERT, prepared, 8")
+        ),
+        *(
+            Target(f"{what}, against PostgreSQL logged", what, ANTUMBRA, POSTGRES, 1.1)
+            for what in ("single INSERT, simple, 1", "single INSERT, prepared, 1")
+        ),
+        *(
+            Target(
+                f"Arrow by COPY with {what} against ClickHouse in process", what, "Antumbra, Arrow", "ClickHouse", bound
+            )
+            for what, bound in (("1 views", 0.5), ("8 views", 1))
+        ),
+        Target("8 equal views against one", "8 equal views", ANTUMBRA, "Antumbra, one view", 0.8),
+        *(
+            Target(f"{what}, against PostgreSQL's primary key", what, ANTUMBRA, POSTGRES, 0.7)
+            for what in ("read by key, prepared", "read by key, simple")
+        ),
+        *(
+            Target(f"{what}, against PostgreSQL without events", what, ANTUMBRA, POSTGRES, 0.5)
+            for what in ("read by key, prepared beside 50,000 events/s", "read by key, simple beside 50,000 events/s")
+        ),
+        Target(
+            "read of an unchanged view against SELECT 1",
+            "unchanged view of 1,000 rows",
+            ANTUMBRA,
+            "Antumbra, SELECT 1",
+            0.7,
+        ),
+    ]
