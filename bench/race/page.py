@@ -58,7 +58,7 @@ def conditions(found: dict[str, Results]) -> str:
 
 
 def table(series: Sequence[Series]) -> list[str]:
-    """Return a contest's table: a line for each thing that was measured, a column per contestant."""
+    """Return a contest's table: a line for each thing that was measured, a column per peer."""
     columns = list(dict.fromkeys(one.whose for one in series))
     lines = [f"| what | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
     for what in dict.fromkeys(one.what for one in series):
