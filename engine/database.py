@@ -41,6 +41,7 @@ from engine.scans.query_view_cache import WholeVersions
 from engine.scans.scheduled import ScheduledRefreshes
 from engine.scans.table_rows import Programs, TablesByKey
 from engine.scans.view_changes import ViewChanges
+from engine.scans.warm_pipelines import WarmPipelines
 from engine.scheduler.conflict_turns import Turns
 from engine.scheduler.workers import Workers
 from engine.sessions.shared import Shared
@@ -143,15 +144,19 @@ class Database:
             self.caps,
         )
         self.scheduled = ScheduledRefreshes(self.engines)
-        engines = self.engines
+        self.warm_pipelines = WarmPipelines(self.engines)
+        self.definitions = self._definitions()
+        self.shared = self._shared(result_limits)
+
+    def _definitions(self) -> Definitions:
+        """Return who defines, and all who follow the catalog."""
+        config, engines = self.config, self.engines
         caches = engines.answers.forget, engines.wholes.forget, engines.points.tables.forget, self.store.forget_exports
         memory = None
         if config.view_memory_bytes:
             memory = SpilledMemory(partial(map_new_file, config.data_dir), config.view_memory_bytes)
-        self.definitions = Definitions(
-            catalog, self.kernels, config.view_queue_max, memory, (*caches, self.scheduled.follow)
-        )
-        self.shared = self._shared(result_limits)
+        followers = (*caches, self.scheduled.follow, self.warm_pipelines.follow)
+        return Definitions(self.catalog, self.kernels, config.view_queue_max, memory, followers)
 
     def _tables_by_key(self, programs: Programs) -> TablesByKey:
         tables = CommittedTables(self.store, lambda: self.catalog.image)
@@ -244,6 +249,7 @@ class Database:
         No session goes on.
         """
         self.scheduled.periodic.stop()
+        self.warm_pipelines.stop()
         # What waits for a Spark that does not answer ends with it.
         killing = threading.Timer(SPARK_WAIT_S_MAX, self._spark.kill)
         killing.start()

@@ -34,7 +34,7 @@ class PipelineNeededError(Exception):
 
 
 class AwaitedPipelines:
-    """The static and upper pipelines of one statement that defines, as an `UpperExecutor`.
+    """The static pipelines of one statement that defines, as an `UpperExecutor`.
 
     Arguments:
         token: by which the statement is cancelled, whatever tokens its views have.
@@ -68,6 +68,10 @@ class AwaitedPipelines:
         if self.is_later and self._runs < RUNS_MAX and not any(rows.num_rows for rows in inputs.values()):
             raise PipelineNeededError(relation, inputs, tables)
         return self._executor.run(self._token, relation, inputs, tables, told)
+
+    def check(self, relation: Relation) -> None:
+        """Raise SqlError for what no engine has."""
+        self._executor.check(relation)
 
     def run_needed(self, needed: PipelineNeededError) -> None:
         """Run a pipeline that was needed, for the next call of `run`. Raises 57014."""

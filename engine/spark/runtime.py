@@ -44,6 +44,9 @@ CANCEL_POLL_S = 0.05
 # Of a statement for a JVM, the first or the next one; and how many it sees die while they start.
 WAIT_S_MAX = 120.0
 STARTS_MAX = 8
+# Before a JVM is started after one that has not come up: twice as long each time. A statement waits
+# no longer than a pause of `PAUSE_WAIT_S_MAX`.
+PAUSE_S, PAUSE_WAIT_S_MAX, PAUSE_S_MAX = 0.1, 2.0, 60.0
 # Between the end of the JVM's connections and that of its process.
 DEATH_WAIT_S_MAX = 10.0
 # Of -XX:+ExitOnOutOfMemoryError.
@@ -126,6 +129,8 @@ class SparkRuntime:
         self._ready = threading.Event()
         self._thread: threading.Thread | None = None
         self._failure: BaseException | None = None
+        self._failures_count = 0
+        self._next_start_s = 0.0
         self._session: Any = None
         self._pipelines: SparkPipelines | None = None
         self._gateway: Any = None
@@ -135,9 +140,11 @@ class SparkRuntime:
         self._stopped = False
 
     def start(self) -> None:
-        """Start Spark in a thread of its own, unless a JVM lives or starts."""
+        """Start Spark in a thread of its own, unless a JVM lives or starts, or has just failed to
+        start.
+        """
         with self._lock:
-            if self._stopped or (self._thread is not None and not self._has_died):
+            if self._stopped or (self._thread is not None and not self._has_died) or self._pause_s > 0:
                 return
             if self._thread is not None:
                 self._forget()
@@ -154,6 +161,9 @@ class SparkRuntime:
         """
         until_s = time.monotonic() + self.wait_s_max if until_s is None else until_s
         for attempts_left in reversed(range(STARTS_MAX)):
+            while self._has_died and 0 < self._pause_s < PAUSE_WAIT_S_MAX and not self._stopped:
+                check_cancelled()
+                time.sleep(CANCEL_POLL_S)
             self.start()
             while self._thread is not None and not self._ready.wait(CANCEL_POLL_S):
                 check_cancelled()
@@ -162,7 +172,8 @@ class SparkRuntime:
             failure = self._failure
             if failure is None and not self._stopped:
                 return self._session
-            if self._stopped or not self._has_died or time.monotonic() > until_s or not attempts_left:
+            is_over = time.monotonic() > until_s or self._pause_s >= PAUSE_WAIT_S_MAX or not attempts_left
+            if self._stopped or not self._has_died or is_over:
                 break
         detail = str(failure).splitlines()[0] if failure is not None else "The server is stopping."
         raise SqlError("58000", "Spark is not running", detail=detail)
@@ -201,6 +212,11 @@ class SparkRuntime:
     def is_ready(self) -> bool:
         """True when `session` returns at once."""
         return self._ready.is_set() and self._failure is None and not self._stopped and not self._has_died
+
+    @property
+    def ready_pipelines(self) -> SparkPipelines | None:
+        """The pipelines of the session, None unless `pipelines` returns at once."""
+        return self._pipelines if self.is_ready else None
 
     def death(self, status: int) -> SqlError:
         """Return the client's error of a JVM that has ended: 53200 when its heap was too small,
@@ -255,6 +271,11 @@ class SparkRuntime:
             end_java(self._gateway, wait_s_max)
 
     @property
+    def _pause_s(self) -> float:
+        """For how long no JVM is started."""
+        return self._next_start_s - time.monotonic()
+
+    @property
     def _has_died(self) -> bool:
         if not self._ready.is_set():
             return False
@@ -278,7 +299,10 @@ class SparkRuntime:
             self._session = self._started_session()
             self._pipelines = SparkPipelines(self._session, self._folder / EXCHANGE_NAME, self.threads_count)
             self._pipelines.run("first", {}, lambda names: "SELECT count(*) FROM range(10) GROUP BY id % 2")
+            self._failures_count = 0
         except (RuntimeError, OSError, ValueError, Py4JError, PySparkException) as error:
+            self._next_start_s = time.monotonic() + min(PAUSE_S * 2**self._failures_count, PAUSE_S_MAX)
+            self._failures_count += 1
             self._failure = error
         finally:
             self._ready.set()

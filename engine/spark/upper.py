@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -40,6 +40,7 @@ from sql.emit.spark import emit_spark
 from sql.errors import SqlError
 from sql.tree.relations import Relation, Scan
 from sql.tree.walks import relation_names, rewrite_everywhere, scans
+from views.model.arrow_schema import arrow_schema
 from views.model.protocols import COLD, TableExport
 from views.plan.hand_over import HandOver, hand_over, reads_tables_alone
 
@@ -110,6 +111,11 @@ class SparkUpperExecutor:
         """True when Spark answers without being waited for."""
         return self._runtime.is_ready
 
+    @property
+    def ready_jvm(self) -> object | None:
+        """An object of one JVM alone, None unless Spark answers without being waited for."""
+        return self._runtime.ready_pipelines
+
     def run(
         self,
         token: Hashable,
@@ -136,7 +142,8 @@ class SparkUpperExecutor:
                     break
                 pipelines = self._runtime.pipelines(job.check_cancelled, until_s)
                 try:
-                    running = self._threads.submit(self._rows, pipelines, job, handed, inputs, tables, told)
+                    turn = self._turns.turn(job.check_cancelled)
+                    running = self._threads.submit(self._rows, pipelines, job, handed, inputs, tables, turn, told)
                     return job.rows_of(running)
                 except SqlError as error:
                     if error.sqlstate != "0A000":
@@ -164,6 +171,38 @@ class SparkUpperExecutor:
                 # A cancel may have come before the engine knew of it.
                 self._engine.interrupt(job)
 
+    def check(self, relation: Relation) -> None:
+        """Raise SqlError for what no engine has, as the protocol says; Spark starts if it will be
+        needed.
+        """
+        if hand_over(relation) is not None:
+            self._runtime.start()
+        # The embedded engine has all that Spark has.
+        rows = {scan.name: arrow_schema(scan.schema).empty_table() for scan in scans(relation)}
+        self._engine.run(rewrite_everywhere(relation, passing), rows, Job("check"))
+
+    def warm_up(
+        self,
+        token: Hashable,
+        relation: Relation,
+        inputs: Mapping[str, pa.Table],
+        tables: Mapping[str, TableExport],
+    ) -> bool:
+        """Run a pipeline as `run` does, for nobody, so that Spark has planned and compiled it.
+
+        Return false where nothing was run: Spark is not there, or works for somebody. Raises
+        SqlError.
+        """
+        handed, pipelines = hand_over(relation), self._runtime.ready_pipelines
+        if handed is None or pipelines is None or self._running:
+            return False
+        with self._job(token) as job:
+            try:
+                self._rows(pipelines, job, handed, inputs, tables, nullcontext())
+            except (PySparkException, Py4JError, OSError, EOFError) as error:
+                raise SqlError("58000", f"Spark could not be warmed up: {error}") from error
+        return True
+
     def _rows(
         self,
         pipelines: SparkPipelines,
@@ -171,7 +210,8 @@ class SparkUpperExecutor:
         handed: HandOver,
         inputs: Mapping[str, pa.Table],
         tables: Mapping[str, TableExport],
-        told: Callable[[str], None],
+        turn: AbstractContextManager[None],
+        told: Callable[[str], None] = lambda how: None,
     ) -> pa.Table:
         """Return the rows of a pipeline in Spark."""
         with self._lock:
@@ -180,7 +220,7 @@ class SparkUpperExecutor:
         job.check_cancelled()
         views: dict[str, str] = {}
         rows: dict[str, pa.Table] = {}
-        with self._turns.turn(job.check_cancelled), ExitStack() as used:
+        with turn, ExitStack() as used:
             try:
                 for scan in scans(handed.relation):
                     source = handed.computed.get(scan.name, scan)

@@ -120,6 +120,7 @@ class World:
 
     def close(self) -> None:
         """Stop the threads."""
+        self.database.warm_pipelines.stop()
         self.database.workers.shutdown(wait=True)
         self.database.log.close()
         self.database.store.close()
@@ -127,6 +128,7 @@ class World:
 
     def abandon(self) -> None:
         """Let the threads end as those of a dead process; nothing more is written in order."""
+        self.database.warm_pipelines.stop()
         log, checkpointer = self.database.log, self.database.checkpoints.thread
         log._ends = True
         log._wake.set()

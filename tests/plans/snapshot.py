@@ -77,6 +77,9 @@ class NoSpark:
     ) -> pa.Table:
         raise AssertionError("EXPLAIN runs nothing")
 
+    def check(self, relation: Relation) -> None:
+        raise AssertionError("EXPLAIN runs nothing")
+
     def explain(self, relation: Relation) -> Mapping[str, str]:
         handed = hand_over(relation)
         if handed is None:

@@ -104,11 +104,12 @@ class FakeClock:
 
 
 class FakeExecutor:
-    """Hands its input back after calling `before`, and counts its runs."""
+    """Hands its input back after calling `before`, and counts its runs and checks."""
 
     def __init__(self, before: Callable[[], None] = lambda: None) -> None:
         self.before = before
         self.runs: list[Relation] = []
+        self.checked: list[Relation] = []
         self.tokens: list[Hashable] = []
 
     def run(
@@ -123,6 +124,10 @@ class FakeExecutor:
         self.tokens.append(token)
         self.before()
         return inputs["groups"]
+
+    def check(self, relation: Relation) -> None:
+        self.checked.append(relation)
+        self.before()
 
     def explain(self, relation: Relation) -> Mapping[str, str]:
         return {"Spark SQL": "SELECT *\nFROM groups"}

@@ -25,6 +25,7 @@ from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionS
 from sql.parse.parse import parse
 from sql.parse.statements.create_view import CreateView
 from sql.tree.relations import OutputColumn, Relation, Schema
+from sql.tree.walks import scans
 from sql.types.datatypes import BOOL, DATE, FLOAT8, INT2, INT4, INT8, TEXT, SqlType, numeric
 from tests.engine.answers import Answer, arrow_column, output_rows
 from tests.views.fakes import FakeClock
@@ -141,6 +142,10 @@ class EmbeddedExecutor:
         told: Callable[[str], None] = lambda how: None,
     ) -> pa.Table:
         return self.engine.run(relation, {**inputs, **{name: export.table for name, export in tables.items()}})
+
+    def check(self, relation: Relation) -> None:
+        empty = {scan.name: arrow_schema(scan.schema).empty_table() for scan in scans(relation)}
+        self.engine.run(relation, empty)
 
     def explain(self, relation: Relation) -> Mapping[str, str]:
         return {"DuckDB SQL": self.engine.explain(relation)}

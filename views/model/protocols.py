@@ -75,6 +75,12 @@ class UpperExecutor(Protocol):
         cancelled.
         """
 
+    def check(self, relation: Relation) -> None:
+        """Run `relation` over no rows at all, in milliseconds.
+
+        Raises SqlError for an expression that no engine has.
+        """
+
     def explain(self, relation: Relation) -> Mapping[str, str]:
         """Return the SQL texts that `run` executes by their titles, that of the answer last."""
 

@@ -12,12 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from sql.errors import SqlError
-from sql.tree.relations import BoundQuery, Schema
-from views.model.arrow_schema import arrow_schema
+from sql.tree.relations import BoundQuery, Relation, Schema
 from views.model.definition import StateDefinition, ViewDefinition
 from views.model.nodes import StreamPipeline
-from views.model.plan import Plan
-from views.model.protocols import Source, TableExport, UpperExecutor
+from views.model.protocols import Source, UpperExecutor
 from views.model.trees import substitute_now
 from views.plan.checks import check_sliding
 from views.plan.planner import PlannedView, plan_view
@@ -72,8 +70,8 @@ def build_view(
     else:
         heir, other = (None, known.state) if heir_of is None else (heir_of.state, None)
         state = ViewState(definition.shown, plan, kernels_dir, heir_of=heir, twin_of=other, tools=tools)
-    exports = tables.read_all(plan.stream_tables | plan.upper_tables if known is None else plan.upper_tables)
     if known is None:
+        exports = tables.read_all(plan.stream_tables)
         follows = definition.joins.stream_join == "arrival"
         joins = run_static_pipelines(name, plan.maintained, exports, executor, follows)
         if is_new:
@@ -82,8 +80,8 @@ def build_view(
         static_versions: Mapping[str, int] = {name: exports[name].version for name in plan.stream_tables}
     else:
         static_versions = known.static_versions
-    if plan.upper is not None:
-        _warm_up(name, plan, executor, exports)
+    if plan.upper is not None and is_new:
+        _check_upper(plan.upper.relation, executor)
     kept = None if plan.kept is None else stored_pipeline(plan.kept)
     return ContinuousView(
         replace(identity, kept=kept),
@@ -164,15 +162,10 @@ def _successor(view: ContinuousView, state: ViewState, identity: StateDefinition
     return ContinuousView(identity, schema, view.plan, state, view.time_dependent, (), life, versions)
 
 
-def _warm_up(name: str, plan: Plan, executor: UpperExecutor, tables: Mapping[str, TableExport]) -> None:
-    """Run the upper pipeline over no groups.
-
-    An unsupported expression fails here, and the first reader finds a prepared plan.
-    """
-    assert plan.upper is not None
-    groups = arrow_schema(plan.finish.output).empty_table()
+def _check_upper(relation: Relation, executor: UpperExecutor) -> None:
+    """Raise SqlError for an upper pipeline that no engine can run."""
     try:
-        executor.run(name, substitute_now(plan.upper.relation, 0), {plan.upper.groups: groups}, tables)
+        executor.check(substitute_now(relation, 0))
     except SqlError as error:
         # An aggregate without keys has a row even of no groups, and that row may divide by zero:
         # the reader's error, later.

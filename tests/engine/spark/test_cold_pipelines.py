@@ -27,6 +27,7 @@ class ColdSpark:
     threads_count = 1
     heap_bytes_max = 2**20
     is_ready = False
+    ready_pipelines = None
     wait_s_max = 0.0
 
     def __init__(self) -> None:

@@ -27,7 +27,9 @@ from views.model.protocols import COPIED, PLANNED, PREPARED
 
 pytestmark = pytest.mark.slow
 
-PLANS, PLANS_LONG, CHANGES = 14, 500, 4
+PLANS, CHANGES = 14, 4
+# Each part takes a minute or two, and all of them longer than a test may.
+PARTS, PLANS_OF_PART = 20, 25
 TABLE_ROWS = 40
 SIZES = (0, 1, 7, 60, 300)
 # From which on an input has several partitions, in some of the plans.
@@ -161,13 +163,14 @@ def test_prepared_queries_answer_as_those_planned_anew(
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("part", range(PARTS))
 def test_two_thousand_prepared_answers(
-    spark: SparkRuntime, table: pa.Table, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    part: int, spark: SparkRuntime, table: pa.Table, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check_plans(spark, request.config.getoption("--seed"), PLANS_LONG, monkeypatch)
+    check_plans(spark, f"{request.config.getoption('--seed')} {part}", PLANS_OF_PART, monkeypatch)
 
 
-def check_plans(spark: SparkRuntime, seed: int, plans_count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def check_plans(spark: SparkRuntime, seed: object, plans_count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compare `CHANGES` answers of each of `plans_count` queries."""
     random, counts, how = Random(f"prepared {seed}"), Counter[str](), Counter[str]()
     for number in range(plans_count):
