@@ -3,10 +3,15 @@
 For every function, operator, aggregate, function of windows and function that returns rows that a
 client can name: the file of its row, those that say its name, its canonical name or the names of
 our functions that its printed forms call, and those of its kernels. A file says a name where a
-string of Python's is the name or a word of a list of words; in Java, where a string is the name. A
-word that means something else as well (`OTHER_WORDS`) counts only where functions are written, and
-a symbol by its canonical name alone. A file of rows does not count for what is only the name of its
-own rows: they are other functions. With names, their files are listed.
+string of Python's is the name or a word of a list that the module splits; in Java, where a string
+is the name. A word that means something else as well (`OTHER_WORDS`) counts only where functions
+are written, and a symbol by its canonical name alone.
+
+What one does not open for a function does not count: the text of an error; a tree that another rule
+makes with a call of the function (the first argument of `Call` and its like); a kernel or a
+function of ours which serves three functions or more, as the library of a type does (the comparison
+of stored bytes, the arrays of a zone); and, for what is only the name of its own rows, a file of
+rows. With names, their files are listed.
 """
 
 from __future__ import annotations
@@ -16,7 +21,7 @@ import re
 import statistics
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -57,14 +62,21 @@ FUNCTION_ROOMS = (
     "engine/spark",
     "views/codegen/functions",
 )
-# Names of functions that are also keywords of SQL, kinds of joins, methods or attributes.
-OTHER_WORDS = frozenset("left right format replace position upper lower scale round repeat length age trunc".split())
-# Ours that turn times into numbers and back, for functions of all families.
-CONVERSIONS = frozenset({"infinite_us", "timestamp_moment", "timestamptz_moment"})
-# What kernels of all families are made of.
-LIBRARIES = frozenset({"ringbuffer/scalar/numbers/int128.py", "ringbuffer/scalar/texts/text_values.py"})
+# Names of functions that are also keywords of SQL, kinds of joins, methods, attributes, fields of
+# times or settings.
+OTHER_WORDS = frozenset(
+    "left right format replace position upper lower scale round repeat length age trunc min count timezone".split()
+)
+# What any function of a type is printed with: the keys that compare its values, its texts.
+OF_A_TYPE = re.compile(r"(numeric|interval|timetz|inet|jsonb|array|json)_(key|pack|text|from_text)")
+# The functions that a kernel or a function of ours serves where it belongs to none of them.
+SHARED_MIN = 3
+# What makes a call in a tree, or an error: the first argument does not say anything of a function.
+TREES = frozenset({"Call", "AggregateCall", "WindowCall", "BoundSubquery"})
+# Arguments that libraries read.
+LIBRARY_KEYWORDS = frozenset({"errors", "side"})
+ERRORS = frozenset({"SqlError", "not_supported", "not_in_kernels"})
 OTHER = ("sql/emit/blocks", "views/codegen/columns.py")
-WORDS = re.compile(r"[a-z_0-9 \n]+")
 CALLED = re.compile(r"\b([a-z_0-9]+)\(")
 JAVA_NAME = re.compile(r'"([a-z_0-9]+)"')
 
@@ -115,13 +127,28 @@ def java_names(file: Path) -> Iterable[str]:
 
 def said_names(file: Path) -> Iterator[str]:
     """Return the names that strings of a module say."""
-    tree = ast.parse(file.read_text())
-    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
-            yield node.value
-            if WORDS.fullmatch(node.value):
-                yield from node.value.split()
+    nodes = list(ast.walk(ast.parse(file.read_text())))
+    prose = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
+        if isinstance(node, ast.Call):
+            prose.update(map(id, unsaid(node)))
+            if isinstance(node.func, ast.Attribute) and node.func.attr == "split" and text_of(node.func.value):
+                yield from text_of(node.func.value).split()
+    yield from (text_of(node) for node in nodes if id(node) not in prose and text_of(node))
+
+
+def unsaid(call: ast.Call) -> Sequence[ast.AST]:
+    """Return the arguments of a call that do not say anything of a function."""
+    made = call.func.id if isinstance(call.func, ast.Name) else ""
+    if made in ERRORS:
+        return [part for argument in call.args for part in ast.walk(argument)]
+    read = [keyword.value for keyword in call.keywords if keyword.arg in LIBRARY_KEYWORDS]
+    return [*read, *(call.args[:1] if made in TREES else ())]
+
+
+def text_of(node: ast.AST) -> str:
+    """Return the string that a node is, '' for any other node."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def called_names() -> Iterator[tuple[str, Signature, str]]:
@@ -165,8 +192,8 @@ def registered_names() -> frozenset[str]:
 
 
 def engine_names(query: str, registered: frozenset[str]) -> tuple[set[str], set[str]]:
-    """Return which of our functions the printed forms of a query name, and the modules of the
-    kernels that its one call calls.
+    """Return which of our functions the printed forms of a query name, and the kernels that its one
+    call calls.
     """
     root = bound(query)
     if root is None:
@@ -178,34 +205,38 @@ def engine_names(query: str, registered: frozenset[str]) -> tuple[set[str], set[
         except SqlError:
             continue
     if not isinstance(root, Project):
-        return names & registered - CONVERSIONS, set()
+        return names & registered, set()
     called = root.items[0][1]
     operands = called.arguments if isinstance(called, Call) else ()
-    kernels = kernel_files(called, root.input.schema) - set().union(
-        *(kernel_files(operand, root.input.schema) for operand in operands)
-    )
-    return names & registered - CONVERSIONS, kernels - LIBRARIES
+    kernels = called_kernels(called, root.input.schema)
+    return names & registered, kernels.difference(*(called_kernels(one, root.input.schema) for one in operands))
 
 
-def kernel_files(expression: Expression, schema: Schema) -> set[str]:
-    """Return the modules of the kernels that an expression calls."""
+def called_kernels(expression: Expression, schema: Schema) -> set[str]:
+    """Return the kernels that an expression calls: module and function."""
     writer = KernelWriter(1, lambda error, number: [])
     try:
         ExpressionWriter(writer, InputColumns(schema), KERNEL_WRITERS).evaluate(expression)
     except SqlError:
         return set()
-    return {module.replace(".", "/") + ".py" for module in writer.imports}
+    return {f"{module}.{function}" for module, functions in writer.imports.items() for function in functions}
 
 
 def counted() -> dict[str, set[str]]:
     """Return the files to open for each function: a name with the canonical name of the row."""
     registered = registered_names()
+    calls = [(name, one.canonical, *engine_names(query, registered)) for name, one, query in called_names()]
+    served: dict[str, set[str]] = {}
+    for _, canonical, names, kernels in calls:
+        for one in names | kernels:
+            served.setdefault(one, set()).add(canonical)
+    own = {one for one, users in served.items() if len(users) < SHARED_MIN and not OF_A_TYPE.fullmatch(one)}
     files: dict[str, set[str]] = {}
-    for name, signature, query in called_names():
-        names, kernels = engine_names(query, registered)
-        found = files.setdefault(f"{name} ({signature.canonical})", set())
-        found |= kernels | {row_files()[signature.canonical]}
-        for said in {name, signature.canonical, *names}:
+    for name, canonical, names, kernels in calls:
+        found = files.setdefault(f"{name} ({canonical})", set())
+        found |= {one.rpartition(".")[0].replace(".", "/") + ".py" for one in kernels & own}
+        found.add(row_files()[canonical])
+        for said in {name, canonical, *(names & own)}:
             places = files_by_name().get(said, frozenset()) if said[0].isalpha() else frozenset()
             places = places - named_files().get(said, frozenset())
             found |= {file for file in places if said not in OTHER_WORDS or file.startswith(FUNCTION_ROOMS)}

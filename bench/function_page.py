@@ -17,6 +17,7 @@ from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionS
 from sql.emit.duckdb import emit_duckdb
 from sql.emit.spark import emit_spark
 from sql.errors import SqlError
+from sql.functions.rows import Function
 from sql.functions.session import VIEW_CHANGES
 from sql.functions.signatures import Signature
 from sql.functions.table import (
@@ -48,7 +49,6 @@ TABLE = "t"
 EXAMPLES = {"any": "text", "element": "int4", "array": "int4[]"}
 PSEUDO_NAMES = {"any": "any", "record": "record"}
 ROW = "row(c_int4, c_text)"
-DATE_FIELDS = frozenset({"extract", "date_part"})
 HEAD = """# Functions, operators, aggregates and casts
 
 Made by `python -m bench.function_page` from the tables of signatures and rules; do not edit. The meaning is PostgreSQL 15's everywhere.
@@ -128,15 +128,11 @@ def argument_texts(name: str, signature: Signature) -> list[str]:
     name_in_trees = signature.canonical
     row = ROWS.get(name_in_trees) or AGGREGATE_ROWS.get(name_in_trees) or WINDOW_ROWS.get(name_in_trees)
     constants = {} if row is None else dict(row.constants)
-    if name in DATE_FIELDS and signature.arguments[1] == "date":
-        constants[0] = "'year'"
     texts = [
         constants.get(place, ROW if family == "record" else column_name(EXAMPLES.get(family, family)))
         for place, family in enumerate(signature.arguments)
     ]
-    if signature.canonical == "json_of_pairs":
-        texts *= 2
-    return texts
+    return texts * 2 if isinstance(row, Function) and row.bound == "json pairs" else texts
 
 
 def rows_query(name: str, signature: Signature) -> str:

@@ -21,7 +21,7 @@ from sql.emit.rules.casts import DUCKDB_CASTS
 from sql.emit.table_functions import duckdb_table_function
 from sql.emit.wide_texts import Constants, is_of_several, is_wide, makes_many, measured, measured_rows, quoted_names
 from sql.errors import not_supported
-from sql.functions.comparisons import COMPARISONS
+from sql.functions.comparisons import COMPARISONS, EQUAL
 from sql.functions.constants import civil_date, civil_text, decimal_text, unscaled_value
 from sql.functions.long_constants import LONG_ITEMS, constant_columns, each, long_array
 from sql.functions.printing import form_of, raising
@@ -98,7 +98,7 @@ class DuckDbDialect:
     def any_query(self, operand: str, comparison: str, query: str) -> str:
         return (
             f"({operand} {COMPARISONS[comparison]} ANY ({query}))"
-            if comparison != "eq"
+            if comparison != EQUAL
             else f"({operand} IN ({query}))"
         )
 

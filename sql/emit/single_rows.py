@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sql.functions.comparisons import EQUAL
 from sql.functions.rows import VOLATILE
 from sql.functions.table import volatility
 from sql.names.relation_keys import name_of, schema_of
@@ -96,7 +97,7 @@ def fixed_by(predicate: Expression, fixed: Places) -> Places:
     """Return the columns that have one value in all rows of which a predicate is true: `fixed`, and
     those that it makes equal to them or to constants.
     """
-    pairs = [part.arguments for part in conjuncts(predicate) if isinstance(part, Call) and part.function == "eq"]
+    pairs = [part.arguments for part in conjuncts(predicate) if isinstance(part, Call) and part.function == EQUAL]
     pairs += [(right, left) for left, right in pairs]
     sides = [(column_of(one), other) for one, other in pairs]
     while True:

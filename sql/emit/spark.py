@@ -16,6 +16,7 @@ from sql.emit.blocks.select import SelectPrinter, alias_letter
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
 from sql.emit.rules.casts import SPARK_CASTS
 from sql.errors import not_supported
+from sql.functions.comparisons import EQUAL
 from sql.functions.constants import civil_date, civil_text, decimal_text, unscaled_value
 from sql.functions.table import SPARK_AGGREGATES, SPARK_RULES
 from sql.times.civil import DAY_US, TIMESTAMP_INFINITY
@@ -67,7 +68,7 @@ class SparkDialect:
         raise not_supported(f"ARRAY(SELECT ...) {UPPER_PART}")
 
     def any_query(self, operand: str, comparison: str, query: str) -> str:
-        if comparison != "eq":
+        if comparison != EQUAL:
             raise not_supported(f"ANY and ALL with another operator than = {UPPER_PART}")
         return f"({operand} IN ({query}))"
 

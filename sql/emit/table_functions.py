@@ -53,13 +53,13 @@ def duckdb_table_function(printer: ExpressionPrinter, node: TableFunction, alias
 
 def is_integer_series(name: str, arguments: tuple[Expression, ...]) -> bool:
     """True for a generate_series of integers."""
-    return name == "generate_series" and arguments[0].type.family in INTEGERS
+    return SET_ROWS[name].spreads and arguments[0].type.family in INTEGERS
 
 
 def is_time_series(name: str, arguments: tuple[Expression, ...]) -> bool:
     """True for a generate_series between constant times, finite ones, in even steps."""
     return (
-        name == "generate_series"
+        SET_ROWS[name].spreads
         and arguments[0].type.family in TIMES
         and all(map(is_finite, arguments[:2]))
         and even_step_us(arguments) != 0

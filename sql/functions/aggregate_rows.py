@@ -116,6 +116,7 @@ class Aggregate(Row):
         ordered: the value depends on the order of the rows.
         adds_floats: the last digits of floats depend on the order of the rows.
         within_group: the one sort key stands in WITHIN GROUP, and is the last of the arguments.
+        as_json: bind makes the call of array_agg's array, written as JSON.
         can_fail: may raise for arguments that have values.
         scale: the display scale of a numeric result, where it is one for all values.
         constants: SQL of arguments that some engine takes only as constants, by their places.
@@ -130,6 +131,7 @@ class Aggregate(Row):
     ordered: bool = False
     adds_floats: bool = False
     within_group: bool = False
+    as_json: bool = False
     can_fail: bool = True
     scale: ScaleRule | None = None
     constants: Mapping[int, str] = field(default_factory=dict)

@@ -150,15 +150,15 @@ AGGREGATES = (
         duckdb=_array_agg, ordered=True,
     ),
     # Bind makes calls of array_agg of these four (`sql.bind.expressions.calls`).
-    Aggregate("json_agg", "json_agg", "element > json", (f"json_agg(x) {TWO}", '["a", "b"]')),
-    Aggregate("jsonb_agg", "jsonb_agg", "element > jsonb", (f"jsonb_agg(x) {TWO}", '["a", "b"]')),
+    Aggregate("json_agg", "json_agg", "element > json", (f"json_agg(x) {TWO}", '["a", "b"]'), as_json=True),
+    Aggregate("jsonb_agg", "jsonb_agg", "element > jsonb", (f"jsonb_agg(x) {TWO}", '["a", "b"]'), as_json=True),
     Aggregate(
         "json_object_agg", "json_object_agg", "any any > json",
-        (f"json_object_agg(x, y) {TWO}", '{ "a" : 1, "b" : 2 }'),
+        (f"json_object_agg(x, y) {TWO}", '{ "a" : 1, "b" : 2 }'), as_json=True,
     ),
     Aggregate(
         "jsonb_object_agg", "jsonb_object_agg", "any any > jsonb",
-        (f"jsonb_object_agg(x, y) {TWO}", '{"a": 1, "b": 2}'),
+        (f"jsonb_object_agg(x, y) {TWO}", '{"a": 1, "b": 2}'), as_json=True,
     ),
     Aggregate(
         "percentile_cont", "percentile_cont", "float8 float8 > float8",

@@ -10,7 +10,7 @@ from dataclasses import replace
 from decimal import Decimal
 from itertools import permutations
 
-from sql.functions.comparisons import COMPARISONS, NEGATED
+from sql.functions.comparisons import COMPARISONS, EQUAL, NEGATED
 from sql.functions.printing import Printer, Rule, raising
 from sql.functions.rows import Function
 from sql.functions.signatures import NUMBERS, wider
@@ -267,7 +267,7 @@ def compared_with_any(quantifier: str, comparison: str) -> Rule:
         wanted = comparison if quantifier == "any" else NEGATED[comparison]
         left, array = node.arguments
         items = items_of(array)
-        if items is not None and wanted == "eq":
+        if items is not None and wanted == EQUAL:
             arguments = (left, *items)
             found = printer.text(Call("in_list", arguments, node.type)) if items else "FALSE"
         else:

@@ -11,11 +11,12 @@ from sql.functions.rows import Function
 from sql.functions.signatures import FLOATS, INTEGERS, ORDERED, TIMES, across, alike
 from sql.tree.expressions import Call, Literal
 
+EQUAL, UNEQUAL = "eq", "ne"
 # The comparisons that order values, as engines write them.
-COMPARISONS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+COMPARISONS = {EQUAL: "=", UNEQUAL: "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 # The same comparison with its sides exchanged.
 TURNED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
-NEGATED = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
+NEGATED = {EQUAL: UNEQUAL, UNEQUAL: EQUAL, "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
 COMPARED = "; ".join(
     (
         alike(ORDERED, "bool"),
@@ -124,11 +125,11 @@ FUNCTIONS = (
         both=_counted("IS NOT NULL"),
     ),
     Function(
-        "eq", "=", EQUATED, ("1 = 1.0", "t"), can_fail=False,
+        EQUAL, "=", EQUATED, ("1 = 1.0", "t"), can_fail=False,
         both={COMPARABLE: "({0} = {1})", KEYED: _keys("({0} = {1})")}, infix="=",
     ),
     Function(
-        "ne", "<>", EQUATED, ("'a' <> 'b'", "t"), can_fail=False,
+        UNEQUAL, "<>", EQUATED, ("'a' <> 'b'", "t"), can_fail=False,
         both={COMPARABLE: "({0} <> {1})", KEYED: _keys("({0} <> {1})")}, infix="<>",
     ),
     Function(
@@ -168,7 +169,7 @@ FUNCTIONS = (
     Function("is_null", strict=False, can_fail=False, both="({0} IS NULL)", suffix="IS NULL"),
     Function("is_true", strict=False, can_fail=False, both="({0} IS TRUE)", suffix="IS TRUE"),
     Function("least", strict=False, can_fail=False, duckdb=_extreme, spark=_plain_extreme),
-    Function("not", strict=False, can_fail=False, both="(NOT {0})"),
+    Function("not", strict=False, can_fail=False, both="(NOT {0})", shown="NOT {0}"),
     Function("nullif", strict=False, can_fail=False, both=_nullif),
     Function("or", strict=False, can_fail=False, both=short_circuit, is_lazy=True, infix="OR"),
     # The value of an expression, NULL where it fails, and whether it fails: no row ends the query.

@@ -166,7 +166,7 @@ FUNCTIONS = (
         "interval_add", "+",
         "interval date > timestamp; interval timestamp > timestamp; interval timestamptz > timestamptz",
         ("interval '1 hour' + timestamp '2001-09-28 01:00'", "2001-09-28 02:00:00"),
-        constants={0: "interval '1 month'"},
+        bound="shift", constants={0: "interval '1 month'"},
     ),
     Function(
         "interval_sum", "+", "interval interval > interval", ("interval '1 day' + interval '1 hour'", "1 day 01:00:00"),

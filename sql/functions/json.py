@@ -223,19 +223,19 @@ FUNCTIONS = (
         "to_json: element > json; to_jsonb: element > jsonb; row_to_json: record > json; row_to_json: record bool > json; "
         "array_to_json: array > json; array_to_json: array bool > json",
         ("to_jsonb('Fred said \"Hi.\"'::text)", "\"Fred said \\\"Hi.\\\"\""), strict=False, duckdb=_of_value,
-        operands=OWN_FORMS, constants={1: "true"},
+        operands=OWN_FORMS, bound="json value", constants={1: "true"},
     ),
     Function(
         "json_of_values", "",
         "json_build_array: any... > json; json_build_array: > json; jsonb_build_array: any... > jsonb; jsonb_build_array: > jsonb",
         ("json_build_array(1, 'two', NULL)", "[1, \"two\", null]"), strict=False, duckdb=_of_values,
-        operands=OWN_FORMS,
+        operands=OWN_FORMS, bound="json values",
     ),
     Function(
         "json_of_pairs", "",
         "json_build_object: any... > json; json_build_object: > json; jsonb_build_object: any... > jsonb; jsonb_build_object: > jsonb",
         ("json_build_object('foo', 1, 2, true)", "{\"foo\" : 1, \"2\" : true}"), strict=False, duckdb=_of_pairs,
-        operands=OWN_FORMS,
+        operands=OWN_FORMS, bound="json pairs",
     ),
     Function("json_of_elements", strict=False, duckdb=_of_elements, operands=OWN_FORMS),
     Function("json_of_members", strict=False, duckdb=_of_members, operands=OWN_FORMS),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from sql.functions.arguments import literal_integer
 from sql.functions.printing import Printer, Rule, unpacked
-from sql.functions.rows import OWN_SCALES, STABLE, VOLATILE, Function, Kernel
+from sql.functions.rows import OWN_SCALES, STABLE, VOLATILE, Function, Kernel, routines
 from sql.functions.signatures import FLOATS, INTEGERS, NUMBERS, across, alike, unary
 from sql.tree.expressions import Call, Literal
 from sql.tree.numeric_scale import first, rounded, summed, whole, widest
@@ -226,7 +226,7 @@ FUNCTIONS = (
             "int2 int4 int8": "add({0}, {1})",
             "numeric": "({0} + {1})",
         },
-        spark={"int2 int4 int8 numeric": "({0} + {1})"}, scale=widest, kernel=_checked("add"), infix="+",
+        spark={"int2 int4 int8 numeric": "({0} + {1})"}, scale=widest, kernel=_checked("add"), overflows=True, infix="+",
     ),
     Function("plus", "+", unary(NUMBERS), ("+ 3", "3"), scale=first),
     Function(
@@ -235,13 +235,13 @@ FUNCTIONS = (
             "int2 int4 int8": "subtract({0}, {1})",
             "numeric": "({0} - {1})",
         },
-        spark={"int2 int4 int8 numeric": "({0} - {1})"}, scale=widest, kernel=_checked("subtract"), infix="-",
+        spark={"int2 int4 int8 numeric": "({0} - {1})"}, scale=widest, kernel=_checked("subtract"), overflows=True, infix="-",
     ),
     Function(
         "negate", "-", unary(NUMBERS), ("- 2.50", "-2.50"),
         duckdb={"int2 int4 int8": _negate_duckdb, **NEGATIVE},
         spark={"int2 int4 int8": _negate_integer, **NEGATIVE}, scale=first,
-        kernel={**_signed("negate"), "float4 float8": "-{0}"},
+        kernel={**_signed("negate"), "float4 float8": "-{0}"}, overflows=True, shown="-{0}",
     ),
     Function(
         "multiply", "*", f"{alike(NUMBERS)}; {MIXED}; {across(FLOATS)}", ("2 * 0.5", "1.0"),
@@ -249,7 +249,8 @@ FUNCTIONS = (
             "int2 int4 int8": "multiply({0}, {1})",
             "numeric": "({0} * {1})",
         },
-        spark={"int2 int4 int8 numeric": "({0} * {1})"}, scale=summed, operands=OWN_SCALES, kernel=_checked("multiply"), infix="*",
+        spark={"int2 int4 int8 numeric": "({0} * {1})"}, scale=summed, operands=OWN_SCALES,
+        kernel=_checked("multiply"), overflows=True, infix="*",
     ),
     Function(
         "divide", "/", f"{alike(NUMBERS)}; {MIXED}; {across(FLOATS)}", ("7 / 2", "3"),
@@ -260,7 +261,7 @@ FUNCTIONS = (
     ),
     Function("bit_not", "~", unary(INTEGERS), ("~ 1", "-2"), both="(~{0})", kernel="(~{0})"),
     Function("bit_and", "&", alike(INTEGERS), ("91 & 15", "11"), both="({0} & {1})", kernel="({0} & {1})"),
-    Function("bit_or", "|", alike(INTEGERS), ("32 | 3", "35"), both="({0} | {1})", kernel="({0} | {1})"),
+    Function("bits_or", "|", alike(INTEGERS), ("32 | 3", "35"), both="({0} | {1})", kernel="({0} | {1})"),
     Function("bit_xor", "#", alike(INTEGERS), ("17 # 5", "20"), duckdb="xor({0}, {1})", spark="({0} ^ {1})", kernel="({0} ^ {1})"),
     Function(
         "shift_left", "<<", "; ".join(f"{family} int4 > {family}" for family in INTEGERS), ("1 << 4", "16"),
@@ -271,3 +272,7 @@ FUNCTIONS = (
         kernel=_shift("shift_right"),
     ),
 )  # fmt: skip
+ROUTINES = routines(
+    numeric_round=("numeric int4 > numeric", Kernel("numbers.any_numeric.any_round")),
+    numeric_trunc=("numeric int4 > numeric", Kernel("numbers.any_numeric.any_trunc")),
+)

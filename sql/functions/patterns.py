@@ -106,11 +106,11 @@ FUNCTIONS = (
     ),
     Function(
         "like", "like ~~", "text text > bool", ("'abc' LIKE '_b_'", "t"), can_fail=False, duckdb=_text_like,
-        infix="LIKE", constants={1: "'a%'"},
+        infix="LIKE", third="ESCAPE", sees_blanks="~~", defaults={2: "\\"}, constants={1: "'a%'"},
         missing="bytea bytea",
     ),
     Function(
-        "not_like", "notlike !~~", "text text > bool", ("'abc' !~~ 'a%'", "f"), negates="like",
+        "not_like", "notlike !~~", "text text > bool", ("'abc' !~~ 'a%'", "f"), negates="like", sees_blanks="!~~",
         constants={1: "'a%'"},
         missing="bytea bytea",
     ),
@@ -167,26 +167,26 @@ FUNCTIONS = (
     ),
     Function(
         "ilike", "~~*", "text text > bool", ("'ABC' ~~* 'a%'", "t"), can_fail=False, duckdb=_text_like,
-        infix="ILIKE", constants={1: "'a%'"},
+        infix="ILIKE", third="ESCAPE", sees_blanks="~~*", defaults={2: "\\"}, constants={1: "'a%'"},
     ),
     Function(
-        "not_ilike", "!~~*", "text text > bool", ("'ABC' !~~* 'a%'", "f"), negates="ilike",
+        "not_ilike", "!~~*", "text text > bool", ("'ABC' !~~* 'a%'", "f"), negates="ilike", sees_blanks="!~~*",
         constants={1: "'a%'"},
     ),
     Function(
-        "matches", "~", "text text > bool", ("'thomas' ~ 't.*ma'", "t"), duckdb=_match(),
+        "matches", "~", "text text > bool", ("'thomas' ~ 't.*ma'", "t"), duckdb=_match(), sees_blanks="~",
         constants={1: "'a+'"},
     ),
     Function(
-        "imatches", "~*", "text text > bool", ("'thomas' ~* 'T.*ma'", "t"), duckdb=_match("i"),
+        "imatches", "~*", "text text > bool", ("'thomas' ~* 'T.*ma'", "t"), duckdb=_match("i"), sees_blanks="~*",
         constants={1: "'a+'"},
     ),
     Function(
-        "not_matches", "!~", "text text > bool", ("'thomas' !~ 't.*max'", "t"), negates="matches",
+        "not_matches", "!~", "text text > bool", ("'thomas' !~ 't.*max'", "t"), negates="matches", sees_blanks="!~",
         constants={1: "'a+'"},
     ),
     Function(
-        "not_imatches", "!~*", "text text > bool", ("'thomas' !~* 'T.*ma'", "f"), negates="imatches",
+        "not_imatches", "!~*", "text text > bool", ("'thomas' !~* 'T.*ma'", "f"), negates="imatches", sees_blanks="!~*",
         constants={1: "'a+'"},
     ),
 )  # fmt: skip

@@ -17,6 +17,7 @@ from typing import Any
 
 from sql.functions.printing import Rule, form_of, own_call
 from sql.functions.signatures import Signature
+from sql.tree.expressions import Call, Expression
 from sql.tree.numeric_scale import ScaleRule
 from sql.types.datatypes import LiteralValue, SqlType
 
@@ -122,6 +123,12 @@ class Row:
             if rest.strip():
                 yield (names if colon else self.names).split(), signature(canonical, rest)
 
+    @property
+    def shown_name(self) -> str:
+        """The name that people read: the canonical one where clients may write it."""
+        names = self.names.split() or [self.canonical]
+        return self.canonical if self.canonical in names else names[0]
+
     @cached_property
     def overloads(self) -> tuple[Signature, ...]:
         """The signatures."""
@@ -166,7 +173,15 @@ class Function(Row):
             that is too large. DuckDB has the kernel twice: once for constants that it should not
             compute in advance.
         infix: the operator between two operands, for people (`views.model.text`).
+        third: the word before a third operand that is not its default, for people.
         suffix: the words after the one operand, for people.
+        shown: the text for people of a call that has neither: a template of the operands, or a
+            function of the call and of what shows an operand.
+        bound: what completes the call where arguments have a meaning beyond their types: 'field'
+            and 'zone' (constants, `sql.bind.expressions.time_functions`), 'today', 'spans',
+            'shift' (a constant interval), 'json value', 'json values', 'json pairs'.
+        sees_blanks: the names under which a char(n) is taken with its blanks.
+        overflows: fails for nothing but a result that is too large.
         constants: SQL of arguments that some engine takes only as constants, by their places.
     """
 
@@ -194,7 +209,12 @@ class Function(Row):
     grows: bool = False
     asks_length: bool = False
     infix: str = ""
+    third: str = ""
     suffix: str = ""
+    shown: str | Callable[[Call, Callable[[Expression], str]], str] = ""
+    bound: str = ""
+    sees_blanks: str = ""
+    overflows: bool = False
     constants: Mapping[int, str] = field(default_factory=dict)
 
     @cached_property
@@ -272,7 +292,7 @@ def signature(canonical: str, text: str) -> Signature:
     return Signature(canonical, tuple(families), family.strip(), tuple(operands.split()), "..." in arguments)
 
 
-def routines(**implementations: tuple[str, Implementation]) -> Sequence[Routine]:
+def routines(**implementations: tuple[str, Implementation | Kernel]) -> Sequence[Routine]:
     """Return functions that rules call and that no client names: name -> (signature,
     implementation).
     """

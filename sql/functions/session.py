@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sql.errors import not_supported
 from sql.functions.printing import Printer
-from sql.functions.rows import STABLE, VOLATILE, Function
+from sql.functions.rows import VOLATILE, Function
 from sql.tree.expressions import Call
 
 
@@ -51,7 +51,6 @@ FUNCTIONS = (
     of_session("pg_sleep", "float8 > void", waits=True),
     of_session("pg_cancel_backend", "int4 > bool", waits=True),
     of_session("pg_terminate_backend", "int4 > bool", waits=True, missing="int4 int8"),
-    Function("current_setting", strict=False, volatility=STABLE),
     Function(
         "gen_random_uuid", "gen_random_uuid", "> uuid", strict=False, volatility=VOLATILE,
         duckdb="CAST(uuid() AS VARCHAR)",

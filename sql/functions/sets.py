@@ -9,7 +9,7 @@ column's name after a blank, so that no client writes it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sql.functions.arguments import RUN
@@ -36,6 +36,9 @@ class SetFunction(Row):
         column: the name of the one column, where that is not the function's.
         of_rows: the values are records, whose fields are the columns.
         is_series: values are integers, numerics with scales or microseconds, whatever their type.
+        takes_many: several arguments mean a call for each.
+        spreads: DuckDB has a relation of that name whose rows come one after the other, for
+            integers and for even steps between constant times.
         known: the function of the system catalog, whose signatures have types of records.
     """
 
@@ -44,6 +47,8 @@ class SetFunction(Row):
     column: str = ""
     of_rows: bool = False
     is_series: bool = False
+    takes_many: bool = False
+    spreads: bool = False
     known: CatalogFunction | None = None
 
     @cached_property
@@ -101,13 +106,9 @@ def even_step_us(arguments: Sequence[Expression]) -> int:
     return 0
 
 
-def _of_three(name: str, default: str, run: str) -> ListRule:
-    """Return a call of a function of ours whose third argument may be left out."""
-
-    def rule(printer: Printer, arguments: Sequence[Expression], texts: list[str]) -> str:
-        return f"{name}({', '.join([*texts, default][:3])}{run})"
-
-    return rule
+def _of_three(call: str, default: str) -> ListRule:
+    """Return a call whose third argument may be left out."""
+    return lambda printer, arguments, texts: call.format(*[*texts, default][:3])
 
 
 def _of_catalog(known: CatalogFunction) -> SetFunction:
@@ -158,9 +159,9 @@ SERIES = "; ".join(
 SET_FUNCTIONS = (
     SetFunction(
         "generate_series", "generate_series", SERIES, ("generate_series(3, 3)", "3"), _series,
-        is_series=True,
+        is_series=True, spreads=True,
     ),
-    SetFunction("unnest", "unnest", "array > element", ("unnest(ARRAY[7])", "7"), "{0}"),
+    SetFunction("unnest", "unnest", "array > element", ("unnest(ARRAY[7])", "7"), "{0}", takes_many=True),
     SetFunction(
         "generate_subscripts", "generate_subscripts", "array int4 > int4", ("generate_subscripts(ARRAY[7], 1)", "1"),
         "CASE WHEN {1} = 1 THEN generate_series(1, CAST(len({0}) AS INTEGER)) END", is_series=True,
@@ -172,15 +173,15 @@ SET_FUNCTIONS = (
     ),
     SetFunction(
         "string_to_table", "string_to_table", "text text > text; text text text > text",
-        ("string_to_table('a', ',')", "a"), _of_three("text_to_array", "CAST(NULL AS VARCHAR)", ""),
+        ("string_to_table('a', ',')", "a"), _of_three("text_to_array({}, {}, {})", "CAST(NULL AS VARCHAR)"),
     ),
     SetFunction(
         "regexp_split_to_table", "regexp_split_to_table", "text text > text; text text text > text",
-        ("regexp_split_to_table('a', ' +')", "a"), _of_three("regexp_split", "''", f", {RUN}"),
+        ("regexp_split_to_table('a', ' +')", "a"), _of_three(f"regexp_split({{}}, {{}}, {{}}, {RUN})", "''"),
     ),
     SetFunction(
         "regexp_matches", "regexp_matches", "text text > text[]; text text text > text[]",
-        ("regexp_matches('foobar', 'o(b)')", "{b}"), _of_three("regexp_every_match", "''", f", {RUN}"),
+        ("regexp_matches('foobar', 'o(b)')", "{b}"), _of_three(f"regexp_every_match({{}}, {{}}, {{}}, {RUN})", "''"),
     ),
     *_of_json("array_elements", "", "json_items", "[7]", "7", "value"),
     *_of_json("array_elements_text", "text", "json_item_texts", "[7]", "7", "value"),
@@ -190,7 +191,8 @@ SET_FUNCTIONS = (
     SetFunction("_pg_expandarray", "_pg_expandarray", "array > element", None, _placed, of_rows=True),
     *(_of_catalog(known) for known in CATALOG.values() if known.returns_rows),
 )  # fmt: skip
-ROUTINES = routines(
+NUMERIC_SERIES, TIME_SERIES = routines(
     numeric_series=("numeric numeric numeric > numeric[]", "series.numeric_series"),
     time_series=("timestamp timestamp interval text > timestamp[]", "series.time_series"),
 )
+ROUTINES = (replace(NUMERIC_SERIES, special="series"), TIME_SERIES)

@@ -49,11 +49,14 @@ QUANTIFIED = tuple(arrays.quantified(chain.from_iterable(FAMILIES)))
 ROWS: Mapping[str, Function] = {row.canonical: row for row in chain(*FAMILIES, QUANTIFIED)}
 # Calls that the session answers, as they are in a tree.
 OF_SESSION = frozenset(row.canonical for row in ROWS.values() if row.of_session)
+# The names and symbols that take a char(n) with its blanks.
+BLANKS_SEEN = frozenset(row.sees_blanks for row in ROWS.values()) - {""}
 WAITING = frozenset(row.canonical for row in ROWS.values() if row.waits)
 ROUTINES: tuple[Routine, ...] = (
     *(routine for row in ROWS.values() for routine in row.routines.values()),
     *addresses.ROUTINES,
     *json.ROUTINES,
+    *numbers.ROUTINES,
     *texts.ROUTINES,
     *patterns.ROUTINES,
     *times.ROUTINES,

@@ -156,6 +156,7 @@ FUNCTIONS = (
     Function(
         "octet_length", "octet_length", "text > int4", ("octet_length('jösé')", "6"), can_fail=False,
         kernel=Kernel("texts.text_values.text_octet_length"), duckdb="CAST(strlen({0}) AS INTEGER)",
+        sees_blanks="octet_length",
     ),
     Function(
         "bit_length", "bit_length", "text > int4", ("bit_length('jösé')", "48"),
@@ -293,4 +294,8 @@ ROUTINES = (
         text_format=("text text[] > text", "text.formatted"),
     ),
     Routine("text_to_array", ("text", "text", "text"), "text[]", "text.to_array", is_strict=False),
+    *routines(
+        text_substring=("text int4 int4 > text", Kernel("texts.text_functions.text_substring")),
+        text_replaced=("text text text > text", Kernel("texts.text_functions.text_replace")),
+    ),
 )

@@ -6,13 +6,16 @@ zone_utc, never through an engine's session.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sql.functions.arguments import literal_integer, literal_text
 from sql.functions.intervals import date_at_time, span_date_part, span_extract, span_trunc
 from sql.functions.printing import Printer, Rule, in_micros
 from sql.functions.rows import STABLE, VOLATILE, Function, Kernel, Routine, routines
 from sql.times.civil import TIMESTAMP_INFINITY
+from sql.times.interval_values import interval_text
 from sql.times.time_fields import FIELD_DIGITS, GROWING_FIELDS
-from sql.tree.expressions import Call, Literal
+from sql.tree.expressions import Call, Expression, Literal
 from sql.types.datatypes import DATE, TIMESTAMP, TIMESTAMPTZ, SqlType, scaled_numeric
 
 UTC_ZONES = frozenset({"", "UTC", "Etc/UTC", "GMT", "Etc/GMT", "UCT", "Zulu", "Universal"})
@@ -183,6 +186,29 @@ def _formatted(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"CASE WHEN {known} THEN {node.arguments[0].type.family}_format({', '.join(operands)}) END"
 
 
+def _age(printer: Printer, node: Call, texts: list[str]) -> str:
+    """Return age, on UTC's clock where there is no zone."""
+    return "time_age({}, {}, {})".format(*[*in_micros(printer, node, texts), "''"][:3])
+
+
+def _shown_extract(call: Call, text: Callable[[Expression], str]) -> str:
+    field, *operands = call.arguments
+    return f"EXTRACT({literal_text(field, 'a field')} FROM {', '.join(map(text, operands))})"
+
+
+def _shown_format(call: Call, text: Callable[[Expression], str]) -> str:
+    return f"to_char({', '.join(map(text, call.arguments[:2]))})"
+
+
+def _shown_shift(call: Call, text: Callable[[Expression], str]) -> str:
+    """Return what is added or taken away: months, days and microseconds, which are constants."""
+    moved, *parts = call.arguments[:4]
+    amounts = [literal_integer(part, "an interval") for part in parts]
+    sign = "-" if max(amounts) <= 0 and any(amounts) else "+"
+    months, days, micros = (-one if sign == "-" else one for one in amounts)
+    return f"{text(moved)} {sign} interval '{interval_text((months, days, micros))}'"
+
+
 # A date or a time stamp moved by an interval.
 MOVED = "; ".join(
     f"{family} interval > {result} as {result} interval"
@@ -199,13 +225,13 @@ FUNCTIONS = (
         "date_trunc", "date_trunc",
         "text timestamp > timestamp; text timestamptz > timestamptz; text timestamptz text > timestamptz; text interval > interval",
         ("date_trunc('hour', timestamp '2001-02-16 20:38:40')", "2001-02-16 20:00:00"), can_fail=False,
-        duckdb=_date_trunc, constants={0: "'hour'", 2: "'Europe/Berlin'"},
+        duckdb=_date_trunc, bound="field", constants={0: "'hour'", 2: "'Europe/Berlin'"},
     ),
     Function(
         "extract", "extract",
         "text date > numeric; text timestamp > numeric; text timestamptz > numeric; text interval > numeric; text time > numeric",
         ("extract(hour from timestamp '2001-02-16 20:38:40')", "20"), can_fail=False, duckdb=_extract,
-        constants={0: "'hour'"},
+        bound="field", shown=_shown_extract, constants={0: "'epoch'"},
         missing="text timetz",
     ),
     Function(
@@ -213,28 +239,28 @@ FUNCTIONS = (
         "text date > float8 as text timestamp; text timestamp > float8; text timestamptz > float8; "
         "text interval > float8; text time > float8",
         ("date_part('month', interval '2 years 3 months')", "3"), can_fail=False, duckdb=_date_part,
-        constants={0: "'hour'"},
+        bound="field", constants={0: "'epoch'"},
         missing="text timetz",
     ),
     Function(
         "to_zone", "timezone", "text timestamptz > timestamp",
         ("timezone('America/New_York', timestamptz '2001-02-16 19:38:40+00')", "2001-02-16 14:38:40"),
-        constants={0: "'Europe/Berlin'"},
+        bound="zone", constants={0: "'Europe/Berlin'"},
         missing="interval timestamp; interval timestamptz; text timetz; interval timetz",
     ),
     Function(
         "from_zone", "timezone", "text timestamp > timestamptz",
         ("timezone('America/New_York', timestamp '2001-02-16 19:38:40')", "2001-02-17 00:38:40+00"),
-        constants={0: "'Europe/Berlin'"},
+        bound="zone", constants={0: "'Europe/Berlin'"},
     ),
     Function(
         "age", "age", "timestamp timestamp > interval; timestamptz timestamptz > interval",
         ("age(timestamp '2001-04-10', timestamp '1957-06-13')", "43 years 9 mons 27 days"),
-        duckdb=_span("time_age({0}, {1}, {2})"), zoned=2,
+        duckdb=_age, zoned=2,
     ),
     Function(
         "age_today", "age", "timestamp > interval; timestamptz > interval",
-        ("age(timestamp '1957-06-13') > interval '60 years'", "t"), zoned=1,
+        ("age(timestamp '1957-06-13') > interval '60 years'", "t"), zoned=1, bound="today",
     ),
     Function(
         "date_bin", "date_bin",
@@ -245,7 +271,7 @@ FUNCTIONS = (
     Function(
         "overlaps", "overlaps", SPANS_OF_TIME,
         ("(date '2001-02-16', interval '100 days') overlaps (date '2001-10-30', date '2002-10-30')", "f"),
-        strict=False,
+        strict=False, bound="spans",
         python={**dict.fromkeys(("time", "timestamp", "timestamptz"), "time.overlaps"), "timetz": "time.zoned_overlaps"},
     ),
     Function(
@@ -294,7 +320,7 @@ FUNCTIONS = (
     Function(
         "format_time", "to_char", "timestamp text > text as timestamp text; timestamptz text > text",
         ("to_char(timestamp '2002-04-20 17:31:12.66', 'HH12:MI:SS')", "05:31:12"), volatility=STABLE,
-        duckdb=_formatted, zoned=2, constants={1: "'99'"},
+        duckdb=_formatted, zoned=2, constants={1: "'99'"}, shown=_shown_format,
     ),
     Function(
         "clock_timestamp", "clock_timestamp", "> timestamptz", strict=False, volatility=VOLATILE,
@@ -312,7 +338,7 @@ FUNCTIONS = (
         "add_interval", "+",
         MOVED,
         ("date '2001-01-31' + interval '1 month'", "2001-02-28 00:00:00"), duckdb=_add_interval,
-        constants={1: "interval '1 month'"},
+        bound="shift", infix="+", shown=_shown_shift, constants={1: "interval '1 month'"},
     ),
     Function(
         "date_at_timetz", "+", "date timetz > timestamptz",
@@ -335,7 +361,7 @@ FUNCTIONS = (
         "subtract_interval", "-",
         MOVED,
         ("timestamp '2001-03-31 23:00' - interval '1 month 23 hours'", "2001-02-28 00:00:00"),
-        constants={1: "interval '1 month'"},
+        bound="shift", constants={1: "interval '1 month'"},
     ),
 )  # fmt: skip
 ROUTINES = (
@@ -343,6 +369,9 @@ ROUTINES = (
         time_age=("timestamp timestamp text > interval", "time.age"),
         interval_made=("int4 int4 int4 int4 int4 int4 float8 > interval", "time.make_interval"),
         zone_name=("timestamptz text > text", "time.zone_name"),
+        infinite_span=("text int8 int8 > int8", "time.infinite_span"),
+        infinite_field=("text int8 > int8", "time.infinite_field"),
+        infinite_part=("int8 > float8", "time.infinite_part"),
         timestamptz_read=("text text text > timestamptz", "time_reading.read_timestamp"),
     ),
     Routine("clock_us", ("int4",), "int8", "time.clock_us", is_volatile=True),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sql.functions.comparisons import EQUAL, UNEQUAL
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
 from sql.types.datatypes import BOOL, SqlType
 from views.model.trees import meaning
@@ -46,10 +47,10 @@ class Run:
 Branch = tuple[Expression, Expression]
 
 
-def equality(condition: Expression, function: str = "eq") -> Equality | None:
+def equality(condition: Expression, function: str = EQUAL) -> Equality | None:
     """Return `x = constant`, `constant = x` or `x IN (constants)` as an equality.
 
-    With "ne" `x <> constant`.
+    With UNEQUAL `x <> constant`.
     """
     if not isinstance(condition, Call):
         return None
@@ -58,7 +59,7 @@ def equality(condition: Expression, function: str = "eq") -> Equality | None:
         if isinstance(left, Literal):
             left, right = right, left
         items: tuple[Expression, ...] = (right,)
-    elif condition.function == "in_list" and function == "eq":
+    elif condition.function == "in_list" and function == EQUAL:
         left, *rest = condition.arguments
         items = tuple(rest)
     else:
@@ -91,7 +92,7 @@ def gathered(node: Call) -> tuple[Expression, ...]:
 
     In an AND, inequalities are joined to a NOT IN.
     """
-    function = "eq" if node.function == "or" else "ne"
+    function = EQUAL if node.function == "or" else UNEQUAL
     pairs = [(operand, _of_column(operand, function)) for operand in _flat(node)]
     listed: dict[Expression, list[Literal]] = {}
     for _, known in pairs:
@@ -106,7 +107,7 @@ def gathered(node: Call) -> tuple[Expression, ...]:
             result.append(operand)
         elif constants:
             within = Call("in_list", (known.operand, *constants), node.type, node.position, node.text)
-            result.append(within if function == "eq" else Call("not", (within,), node.type, node.position, node.text))
+            result.append(within if function == EQUAL else Call("not", (within,), node.type, node.position, node.text))
             # The first one stands for all.
             listed[meaning(known.operand)] = []
     return tuple(result)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import cast
 
-from sql.functions.table import ROWS
+from sql.functions.table import AGGREGATE_ROWS, ROWS
 from sql.names.relation_keys import shown
 from sql.times.interval_values import Interval, interval_text
 from sql.tree.expressions import (
@@ -33,7 +33,6 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 INFIX = {row.canonical: row.infix for row in ROWS.values() if row.infix}
 SUFFIX = {row.canonical: row.suffix for row in ROWS.values() if row.suffix}
-DEFAULT_ESCAPE = "\\"
 
 
 def expression_text(expression: Expression) -> str:
@@ -60,8 +59,11 @@ def expression_text(expression: Expression) -> str:
 
 def aggregate_text(call: AggregateCall) -> str:
     """Return an aggregate as SQL."""
-    arguments = "*" if call.function == "count_star" else ", ".join(expression_text(part) for part in call.arguments)
-    name = "count" if call.function == "count_star" else call.function
+    row = AGGREGATE_ROWS.get(call.function)
+    arguments = ", ".join(expression_text(part) for part in call.arguments)
+    if row is not None and not row.overloads[0].arguments:
+        arguments = "*"
+    name = call.function if row is None else row.shown_name
     distinct = "DISTINCT " if call.distinct else ""
     condition = "" if call.filter is None else f" FILTER (WHERE {expression_text(call.filter)})"
     order = " ORDER BY " + ", ".join(key_text(key) for key in call.order_by) if call.order_by else ""
@@ -99,26 +101,23 @@ def identifier(name: str) -> str:
 
 def _call(call: Call) -> str:
     function, arguments = call.function, call.arguments
-    if function in ("like", "ilike"):
-        escape = arguments[2:] and isinstance(arguments[2], Literal) and arguments[2].value != DEFAULT_ESCAPE
-        tail = f" ESCAPE {expression_text(arguments[2])}" if escape else ""
-        return f"{_operand(arguments[0])} {INFIX[function]} {_operand(arguments[1])}{tail}"
-    if function in INFIX:
-        return f" {INFIX[function]} ".join(_operand(part) for part in arguments)
-    if function in SUFFIX:
-        return f"{_operand(arguments[0])} {SUFFIX[function]}"
-    if function == "not":
-        return f"NOT {_operand(arguments[0])}"
-    if function == "negate":
-        return f"-{_operand(arguments[0])}"
+    row = ROWS.get(function)
+    if row is None:
+        return f"{function}({', '.join(expression_text(part) for part in arguments)})"
+    if callable(row.shown):
+        return row.shown(call, expression_text)
+    if row.shown:
+        return row.shown.format(*map(_operand, arguments))
+    if row.third:
+        given = arguments[2:] and not (isinstance(arguments[2], Literal) and arguments[2].value == row.defaults[2])
+        tail = f" {row.third} {expression_text(arguments[2])}" if given else ""
+        return f" {row.infix} ".join(_operand(part) for part in arguments[:2]) + tail
+    if row.infix:
+        return f" {row.infix} ".join(_operand(part) for part in arguments)
+    if row.suffix:
+        return f"{_operand(arguments[0])} {row.suffix}"
     if function == "in_list":
         return f"{_operand(arguments[0])} IN ({', '.join(expression_text(part) for part in arguments[1:])})"
-    if function == "extract" and isinstance(arguments[0], Literal):
-        return f"EXTRACT({arguments[0].value!s} FROM {', '.join(expression_text(part) for part in arguments[1:])})"
-    if function == "format_time":
-        return f"to_char({', '.join(expression_text(part) for part in arguments[:2])})"
-    if function == "add_interval":
-        return f"{_operand(arguments[0])} {_shift(arguments[1:4])}"
     return f"{function}({', '.join(expression_text(part) for part in arguments)})"
 
 
@@ -126,19 +125,9 @@ def _operand(expression: Expression) -> str:
     """Return an expression, in parentheses where an operator beside it would make it unclear."""
     text = expression_text(expression)
     infix = isinstance(expression, Call) and (
-        expression.function in INFIX
-        or expression.function in SUFFIX
-        or expression.function in ("not", "in_list", "add_interval")
+        expression.function in INFIX or expression.function in SUFFIX or expression.function in ("not", "in_list")
     )
     return f"({text})" if infix else text
-
-
-def _shift(amounts: tuple[Expression, ...]) -> str:
-    """Return what is added or taken away: months, days and microseconds, which are constants."""
-    months, days, micros = (cast(int, cast(Literal, part).value) for part in amounts)
-    if max(months, days, micros) <= 0 and (months or days or micros):
-        return f"- interval '{interval_text((-months, -days, -micros))}'"
-    return f"+ interval '{interval_text((months, days, micros))}'"
 
 
 def _literal(literal: Literal) -> str:

@@ -75,8 +75,7 @@ EXPLAINS = {"float8_to_timestamp": out_of_epoch}
 
 
 def _of_numerics() -> list[KernelFunction]:
-    at, digits = "numbers.any_numeric.any_", (VARIABLE_TYPE, "INTEGER")
-    found = [KernelFunction(f"numeric_{name}", at + name, digits, VARIABLE_TYPE) for name in ("round", "trunc")]
+    at, found = "numbers.any_numeric.any_", []
     for name, kind, bits in (("float8", "DOUBLE", 64), ("float4", "FLOAT", 32)):
         kernel = f"{at}from_float{bits}"
         found.append(KernelFunction(f"numeric_from_{name}", kernel, (kind,), VARIABLE_TYPE, ("-1",)))
@@ -129,11 +128,6 @@ def _of_texts() -> list[KernelFunction]:
         )
     like = KernelFunction("text_like_short", "texts.text_like.text_like", _TEXT * 2, "BOOLEAN")
     found.append(like)
-    for name, kernel, arguments in (
-        ("substring", "substring", ("VARCHAR", "INTEGER", "INTEGER")),
-        ("replaced", "replace", _TEXT * 3),
-    ):
-        found.append(KernelFunction(f"text_{name}", at + kernel, arguments, "VARCHAR"))
     limit = KernelFunction("text_limit", at + "limit", ("VARCHAR", "INTEGER"), "VARCHAR", explain=too_long_for)
     found.append(limit)
     return found

@@ -28,7 +28,7 @@ from engine.embedded.arrow_numerics import (
 )
 from engine.embedded.c_interface import opened_database
 from engine.embedded.error_mark import marked
-from engine.embedded.functions import special_numerics, time
+from engine.embedded.functions import special_numerics
 from engine.embedded.functions.float_aggregates import FLOAT_AGGREGATES
 from engine.embedded.functions.growing import Limited, limited, series_start, texts_fit, texts_joined, texts_separated
 from engine.embedded.functions.kernels import KERNELS
@@ -348,9 +348,6 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("numeric_quotient", [VARIABLE, "BIGINT"], VARIABLE, lambda value, count: decimals.divide(value, (count, 0))),
     ("numeric_limited_from_text", [_TEXT, "INTEGER", "INTEGER"], VARIABLE, decimals.limited_from_text),
     ("float8_total", ["DOUBLE", "BOOLEAN"], "DOUBLE", float8_total),
-    ("infinite_span", [_TEXT, "BIGINT", "BIGINT"], "BIGINT", time.infinite_span),
-    ("infinite_field", [_TEXT, "BIGINT"], "BIGINT", time.infinite_field),
-    ("infinite_part", ["BIGINT"], "DOUBLE", time.infinite_part),
 ]
 
 # Times and their microseconds, infinite times as well.

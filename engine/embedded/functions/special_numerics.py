@@ -217,6 +217,5 @@ SPECIAL_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "numeric_marks": lambda value: SPECIAL_MARKS[value[0]],
     "numeric_scale": nothing,
     "numeric_variance": variance,
-    "numeric_series": series,
     "numeric_finite": finite,
 }

@@ -25,7 +25,7 @@ from sql.parse.syntax import FunctionCall, SortItem
 from sql.tree.expressions import AggregateCall, Expression, Literal, SortKey
 from sql.tree.walks import aggregate_expressions, columns_of, map_aggregate
 from sql.types.casts import require_equality
-from sql.types.datatypes import INT4, INT8, SqlType
+from sql.types.datatypes import INT4, SqlType
 
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
@@ -121,12 +121,13 @@ def bind_filter(binder: Binder, node: FunctionCall) -> Expression:
 def resolve(binder: Binder, node: FunctionCall) -> tuple[str, tuple[Expression, ...], SqlType]:
     """Return the canonical function of an aggregate call, its converted arguments, and its type."""
     name = node.name
+    starred = next((one for one in AGGREGATES[name] if not one.arguments), None)
     if node.star:
-        if name != "count":
+        if starred is None:
             raise no_function(f"{name}()", node.position)
-        return "count_star", (), INT8
+        return starred.canonical, (), SqlType(starred.result)
     if not node.arguments:
-        if name == "count":
+        if starred is not None:
             message = "count(*) must be used to call a parameterless aggregate function"
             raise SqlError("42809", message, node.position)
         raise no_function(f"{name}()", node.position)

@@ -21,7 +21,14 @@ from sql.bind.expressions.coerce import coerce, converted, explicit_cast, requir
 from sql.bind.expressions.context import DEFAULTS
 from sql.bind.expressions.correlation import Closure
 from sql.bind.expressions.object_names import as_array, as_shown, catalog_call, place_in, placed_element
-from sql.bind.expressions.operators import binary, comparison_signature, finish, type_name, with_blanks
+from sql.bind.expressions.operators import (
+    binary,
+    comparison_signature,
+    finish,
+    type_name,
+    with_blanks,
+    with_defaults,
+)
 from sql.bind.expressions.placeholder_columns import FIRST_SET, SetCall
 from sql.bind.expressions.session_functions import SESSION_FUNCTIONS, is_known, session_function
 from sql.bind.expressions.source_positions import start_of
@@ -32,14 +39,24 @@ from sql.functions.missing import AGGREGATE_NAMES, NAMES
 from sql.functions.overloads import AmbiguousError, choose
 from sql.functions.rows import VOLATILE
 from sql.functions.signatures import PSEUDO, TIMES, Signature
-from sql.functions.table import AGGREGATES, FUNCTIONS, ROWS, SET_NAMES, SET_ROWS, TABLE_FUNCTIONS, WINDOW_FUNCTIONS
+from sql.functions.table import (
+    AGGREGATE_ROWS,
+    AGGREGATES,
+    BLANKS_SEEN,
+    FUNCTIONS,
+    ROWS,
+    SET_NAMES,
+    SET_ROWS,
+    TABLE_FUNCTIONS,
+    WINDOW_FUNCTIONS,
+)
 from sql.names.suggestions import did_you_mean
 from sql.parse.syntax import Constant, FunctionCall, NamedArgument, Row, TypeCast
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
 from sql.tree.relations import Join, OutputColumn, Relation, TableFunction
 from sql.tree.walks import map_expression
 from sql.types.casts import needs_zone
-from sql.types.datatypes import BOOL, FLOAT8, INT4, JSON, JSONB, TEXT, LiteralValue, SqlType, scaled_numeric
+from sql.types.datatypes import BOOL, JSON, JSONB, TEXT, SqlType, scaled_numeric
 
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
@@ -174,7 +191,7 @@ def chosen(binder: Binder, node: FunctionCall) -> tuple[Signature, list[Expressi
     operands = user_functions.bound_operands(binder, node)
     if name in SEQUENCES and operands:
         operands[0] = sequence_name(binder, operands[0])
-    if name == "octet_length":
+    if name in BLANKS_SEEN:
         operands = [with_blanks(operand) for operand in operands]
     families = [as_array(operand).type.family for operand in operands]
     prefix = "pg_catalog." if node.spelled else ""
@@ -217,8 +234,7 @@ def value_of_call(binder: Binder, node: FunctionCall, found: Signature, given: l
     operands = [as_array(operand) for operand in given]
     if row.prints:
         operands[0] = as_shown(operands[0], binder.context)
-    values = converted(found, operands, binder.context)
-    values += [constant(value) for place, value in row.defaults.items() if place >= len(values)]
+    values = list(with_defaults(row, tuple(converted(found, operands, binder.context))))
     if found.canonical in OF_CATALOG:
         return catalog_call(found.canonical, values, SqlType(found.result), binder.context, node.position, node.text)
     if row.takes_output:
@@ -226,30 +242,19 @@ def value_of_call(binder: Binder, node: FunctionCall, found: Signature, given: l
         values[fixed:] = [as_output_text(binder, value) for value in values[fixed:]]
     if row.prints:
         require_usual_form(values[0].type, binder.context.settings, node.position)
-    if found.canonical in ("date_trunc", "extract", "date_part", "to_zone", "from_zone"):
-        return time_functions.field_function(binder, found, values, node)
-    if found.canonical == "overlaps":
-        values = time_functions.ends_of_spans(binder, values, node)
+    match row.bound:
+        case "field":
+            return time_functions.field_function(binder, found, values, node)
+        case "zone":
+            return time_functions.zone_function(found, values, node)
+        case "today":
+            return time_functions.age_today(binder, values[0], node)
+        case "spans":
+            values = time_functions.ends_of_spans(binder, values, node)
     if len(values) == row.zoned and "timestamptz" in (*found.cast_to, found.result):
         values.append(Literal(binder.context.settings.clock_zone, TEXT))
-    elif found.canonical in ("age", "age_today"):
-        values.append(Literal("", TEXT))
-    if found.canonical == "age_today":
-        return time_functions.age_today(binder, values, node)
     made = finish(found, values, node.position, node.text)
     return place_in(node.name, made) if given and given[0] is not operands[0] else made
-
-
-def constant(value: LiteralValue) -> Literal:
-    """Return the default of an argument that is not given."""
-    match value:
-        case bool():
-            return Literal(value, BOOL)
-        case int():
-            return Literal(value, INT4)
-        case float():
-            return Literal(value, FLOAT8)
-    return Literal(value, TEXT)
 
 
 def as_output_text(binder: Binder, operand: Expression) -> Expression:
@@ -266,18 +271,15 @@ def as_output_text(binder: Binder, operand: Expression) -> Expression:
     return coerce(with_blanks(operand), TEXT, binder.context)
 
 
-# Times have one form in JSON, whatever the session asks for.
-AGGREGATED = {"json_agg": 1, "jsonb_agg": 1, "json_object_agg": 2, "jsonb_object_agg": 2}
-
-
 def json_call(binder: Binder, node: FunctionCall) -> Expression:
-    """Bind a call of one of JSON_FUNCTIONS."""
-    if node.name in AGGREGATED:
-        made = _aggregate(binder, node)
+    """Bind a call that makes JSON of values of any type."""
+    overload = JSON_NAMES[node.name]
+    if node.name in AGGREGATES:
+        made = _aggregate(binder, node, overload)
     else:
         refuse_decorations(node)
         operands = [as_shown(binder.bind(argument), binder.context) for argument in node.arguments]
-        made = JSON_FUNCTIONS[node.name](binder, node, operands)
+        made = JSON_FORMS[ROWS[overload.canonical].bound](binder, node, operands)
     return Cast(made, JSONB, position=node.position) if "jsonb" in node.name else made
 
 
@@ -300,19 +302,12 @@ def _require_forms(binder: Binder, kind: SqlType, position: int) -> None:
 
 
 def _to_json(binder: Binder, node: FunctionCall, operands: list[Expression]) -> Expression:
-    if len(operands) != 1:
-        raise _no_function(node, operands)
-    return _value(binder, node, operands[0], Literal(False, BOOL))
-
-
-def _row_to_json(binder: Binder, node: FunctionCall, operands: list[Expression]) -> Expression:
-    if not operands or not operands[0].type.is_record:
-        raise _no_function(node, operands)
-    return _in_lines(binder, node, operands)
-
-
-def _array_to_json(binder: Binder, node: FunctionCall, operands: list[Expression]) -> Expression:
-    if not operands or not (operands[0].type.is_array or operands[0].type.family == "unknown"):
+    (taken,) = JSON_NAMES[node.name].arguments
+    given = operands[0].type if operands else SqlType("unknown")
+    if taken == "element" and len(operands) == 1:
+        return _value(binder, node, operands[0], Literal(False, BOOL))
+    is_taken = given.is_record if taken == "record" else given.is_array or given.family == "unknown"
+    if taken == "element" or not operands or not is_taken:
         raise _no_function(node, operands)
     return _in_lines(binder, node, operands)
 
@@ -362,9 +357,12 @@ def _require_scalar(key: SqlType) -> None:
         raise SqlError("22023", "key value must be scalar, not array, composite, or json")
 
 
-def _aggregate(binder: Binder, node: FunctionCall) -> Expression:
-    """Bind an aggregate as the array of array_agg, written as JSON."""
-    if len(node.arguments) != AGGREGATED[node.name]:
+def _aggregate(binder: Binder, node: FunctionCall, overload: Signature) -> Expression:
+    """Bind an aggregate as the array of array_agg, written as JSON.
+
+    Times have one form in JSON, whatever the session asks for.
+    """
+    if len(node.arguments) != len(overload.arguments):
         raise _no_function(node, [binder.bind(argument) for argument in node.arguments])
     if len(node.arguments) == 1:
         value = replace(binder, inside_aggregate=True).bind(node.arguments[0])
@@ -386,17 +384,20 @@ def _no_function(node: FunctionCall, operands: Sequence[Expression]) -> SqlError
     return SqlError("42883", f"function {written} does not exist", node.position, hint=aggregates.NONE_HINT)
 
 
-JSON_FUNCTIONS: Mapping[str, Callable[[Binder, FunctionCall, list[Expression]], Expression]] = {
-    "to_json": _to_json,
-    "to_jsonb": _to_json,
-    "row_to_json": _row_to_json,
-    "array_to_json": _array_to_json,
-    "json_build_array": _build_array,
-    "jsonb_build_array": _build_array,
-    "json_build_object": _build_object,
-    "jsonb_build_object": _build_object,
+JSON_FORMS: Mapping[str, Callable[[Binder, FunctionCall, list[Expression]], Expression]] = {
+    "json value": _to_json,
+    "json values": _build_array,
+    "json pairs": _build_object,
 }
-JSON_NAMES = JSON_FUNCTIONS.keys() | AGGREGATED.keys()
+# The first overload of each name.
+JSON_NAMES: Mapping[str, Signature] = {
+    **{
+        name: overloads[0]
+        for name, overloads in FUNCTIONS.items()
+        if overloads[0].canonical and ROWS[overloads[0].canonical].bound in JSON_FORMS
+    },
+    **{name: overloads[0] for name, overloads in AGGREGATES.items() if AGGREGATE_ROWS[overloads[0].canonical].as_json},
+}
 
 MOVE_HINT = "You might be able to move the set-returning function into a LATERAL FROM item."
 

@@ -12,17 +12,16 @@ from sql.bind.expressions.object_names import as_array
 from sql.bind.expressions.scope import check_alike
 from sql.errors import SqlError, not_supported
 from sql.functions.overloads import AmbiguousError, choose
+from sql.functions.rows import Function
 from sql.functions.signatures import Signature
-from sql.functions.table import BINARY_OPERATORS, PREFIX_OPERATORS, ROWS
+from sql.functions.table import BINARY_OPERATORS, BLANKS_SEEN, PREFIX_OPERATORS, ROWS
 from sql.tree.expressions import Call, Cast, Expression, Literal
 from sql.types.casts import can_cast, plain_name
-from sql.types.datatypes import BOOL, INT4, INT8, INTERVAL, TEXT, TIMESTAMP, SqlType
+from sql.types.datatypes import BOOL, FLOAT8, INT4, INT8, INTERVAL, TEXT, TIMESTAMP, LiteralValue, SqlType
 
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
 
-SHIFTS = frozenset({"add_interval", "subtract_interval", "interval_add"})
-PATTERNS = frozenset({"~~", "!~~", "~~*", "!~~*", "~", "!~", "~*", "!~*"})
 NONE_HINT = "No operator matches the given name and argument types. You might need to add explicit type casts."
 NONE_HINT_UNARY = "No operator matches the given name and argument type. You might need to add an explicit type cast."
 MANY_HINT = "Could not choose a best candidate operator. You might need to add explicit type casts."
@@ -42,7 +41,7 @@ def binary(binder: Binder, operator: str, left: Expression, right: Expression, p
     """Bind a binary operator over typed operands."""
     if operator == "||":
         left, right = text_operands(binder, left, right, position)
-    if operator in PATTERNS:
+    if operator in BLANKS_SEEN:
         left = with_blanks(left)
     if left.type.is_record or right.type.is_record:
         check_alike(left, right)
@@ -50,8 +49,10 @@ def binary(binder: Binder, operator: str, left: Expression, right: Expression, p
     signature = pick(BINARY_OPERATORS.get(operator, ()), operator, [left, right], position)
     if not signature.canonical:
         raise not_supported(f"the operator {type_name(left)} {operator} {type_name(right)}", position)
-    if signature.canonical in SHIFTS:
-        return interval_arithmetic(binder, signature, left, right, position, text)
+    if ROWS[signature.canonical].bound == "shift":
+        if signature.cast_to[0] == "interval":
+            left, right = right, left
+        return interval_arithmetic(binder, operator, left, right, position, text)
     return finish(signature, converted(signature, (left, right), binder.context), position, text)
 
 
@@ -116,12 +117,27 @@ def finish(signature: Signature, operands: Sequence[Expression], position: int, 
     if row.swaps:
         canonical, arguments = row.swaps, arguments[::-1]
     if row.negates:
-        escape = (Literal("\\", TEXT),) if canonical in ("not_like", "not_ilike") else ()
-        positive = Call(row.negates, (*arguments, *escape), BOOL, position, text)
+        positive = Call(row.negates, with_defaults(ROWS[row.negates], arguments), BOOL, position, text)
         return Call("not", (positive,), BOOL, position, text)
-    if canonical in ("like", "ilike"):
-        arguments = (*arguments, Literal("\\", TEXT))
+    arguments = with_defaults(row, arguments)
     return Call(canonical, arguments, result_type(signature, arguments, position), position, text)
+
+
+def with_defaults(row: Function, arguments: tuple[Expression, ...]) -> tuple[Expression, ...]:
+    """Return the arguments of a call, those that are not given among them."""
+    return (*arguments, *(constant(value) for place, value in row.defaults.items() if place >= len(arguments)))
+
+
+def constant(value: LiteralValue) -> Literal:
+    """Return the default of an argument that is not given."""
+    match value:
+        case bool():
+            return Literal(value, BOOL)
+        case int():
+            return Literal(value, INT4)
+        case float():
+            return Literal(value, FLOAT8)
+    return Literal(value, TEXT)
 
 
 def with_escape(expression: Expression, escape: str) -> Expression:
@@ -135,21 +151,19 @@ def with_escape(expression: Expression, escape: str) -> Expression:
 
 
 def interval_arithmetic(
-    binder: Binder, signature: Signature, left: Expression, right: Expression, position: int, text: str
+    binder: Binder, operator: str, left: Expression, right: Expression, position: int, text: str
 ) -> Expression:
     """Bind timestamp +- interval constant as add_interval(timestamp, months, days, microseconds,
     zone).
 
     Of an interval that is not a constant it is add_interval_value(timestamp, interval, zone).
     """
-    if signature.canonical == "interval_add":
-        left, right = right, left
     interval = coerce(right, INTERVAL, binder.context)
     kind = SqlType(left.type.family)
     if kind.family == "date":
         left, kind = Cast(left, TIMESTAMP, False, "", position), TIMESTAMP
     zone = binder.context.settings.clock_zone if kind.family == "timestamptz" else ""
-    sign = -1 if signature.canonical == "subtract_interval" else 1
+    sign = -1 if operator == "-" else 1
     match interval:
         case Literal(value=(int(months), int(days), int(microseconds))):
             months, days, microseconds = sign * months, sign * days, sign * microseconds

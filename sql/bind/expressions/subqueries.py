@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sql.bind.expressions.correlation import Closure
 from sql.bind.expressions.operators import binary
 from sql.errors import SqlError, not_supported
-from sql.functions.comparisons import COMPARISONS
+from sql.functions.comparisons import COMPARISONS, EQUAL, UNEQUAL
 from sql.parse.syntax import Expression as Syntax
 from sql.parse.syntax import Row, Subquery
 from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal
@@ -82,16 +82,16 @@ def quantified(binder: Binder, node: Subquery, relation: Relation, closure: Clos
             return tested(binder, node, relation, closure, operand)
         pairs.append(comparison(node, test))
     function = pairs[0].function
-    if len(pairs) > 1 and function not in ("eq", "ne"):
+    if len(pairs) > 1 and function not in (EQUAL, UNEQUAL):
         raise not_supported(f"{node.operator} {node.kind.upper()} of several columns", node.position)
     columns = tuple((column.name, call.arguments[1]) for column, call in zip(relation.schema, pairs, strict=True))
     compared = project(relation, columns)
     left = tuple(call.arguments[0] for call in pairs)
     arguments = tuple(closure.arguments)
-    if function == "ne" and (node.kind == "all" or len(pairs) > 1):
+    if function == UNEQUAL and (node.kind == "all" or len(pairs) > 1):
         if node.kind == "any":
             raise not_supported("<> ANY of several columns", node.position)
-        found = BoundSubquery("any", compared, arguments, BOOL, left, "eq", node.position, node.text)
+        found = BoundSubquery("any", compared, arguments, BOOL, left, EQUAL, node.position, node.text)
         return Call("not", (found,), BOOL, node.position, node.text)
     return BoundSubquery(node.kind, compared, arguments, BOOL, left, function, node.position, node.text)
 

@@ -101,10 +101,9 @@ def spread(calls: tuple[FunctionCall, ...]) -> tuple[FunctionCall, ...]:
         if columns:
             found += [replace(call, name=column, label=column.split()[1]) for column in columns]
             continue
-        if call.name == "unnest" and len(call.arguments) > 1:
-            found += [replace(call, arguments=(argument,)) for argument in call.arguments]
-        else:
-            found.append(call)
+        takes_many = call.name in SET_NAMES and SET_NAMES[call.name].takes_many
+        parts = [(argument,) for argument in call.arguments] if takes_many and call.arguments else [call.arguments]
+        found += [replace(call, arguments=part) for part in parts]
     return tuple(found)
 
 

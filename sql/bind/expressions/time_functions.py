@@ -89,16 +89,16 @@ def time_function(binder: Binder, node: FunctionCall) -> Expression:
     return now
 
 
-def age_today(binder: Binder, values: Sequence[Expression], node: FunctionCall) -> Expression:
+def age_today(binder: Binder, then: Expression, node: FunctionCall) -> Expression:
     """Bind age(value): from then until the beginning of the current day."""
     binder.context.stable = True
-    then, zone = values
     now = Call("now", (), TIMESTAMPTZ, node.position, node.text)
     name = binder.context.settings.clock_zone
     today: Expression = Cast(Cast(now, DATE, False, name), TIMESTAMP)
+    zone: tuple[Expression, ...] = ()
     if then.type.family == "timestamptz":
-        today = Cast(today, TIMESTAMPTZ, False, name)
-    return Call("age", (today, then, zone), INTERVAL, node.position, node.text)
+        today, zone = Cast(today, TIMESTAMPTZ, False, name), (Literal(name, TEXT),)
+    return Call("age", (today, then, *zone), INTERVAL, node.position, node.text)
 
 
 def ends_of_spans(binder: Binder, values: Sequence[Expression], node: FunctionCall) -> list[Expression]:
@@ -114,34 +114,39 @@ def ends_of_spans(binder: Binder, values: Sequence[Expression], node: FunctionCa
 def field_function(
     binder: Binder, signature: Signature, values: Sequence[Expression], node: FunctionCall
 ) -> Expression:
-    """Bind date_trunc, extract, date_part and AT TIME ZONE, whose first argument must be a
-    constant.
-    """
-    name = signature.canonical
-    first = values[0]
-    if not isinstance(first, Literal) or not isinstance(first.value, str | None):
-        raise not_supported(f"{node.name} with a first argument that is not a constant", node.position)
-    if first.value is None:
+    """Bind a function of a field, which must be a constant, of a time."""
+    named = constant_text(values[0], node, "first argument")
+    if named.value is None:
         return Literal(None, null_type(signature), node.position)
-    if name in ("to_zone", "from_zone"):
-        return at_zone(values[1], zone_meant(first.value, node.position), node)
-    source = values[1]
-    field = checked_field(name, first.value, source.type, node.position)
+    name, source = signature.canonical, values[1]
+    field = checked_field(node, signature, str(named.value), source.type)
     zone = binder.context.settings.clock_zone
     if len(values) == 3:
-        third = values[2]
-        if not isinstance(third, Literal) or not isinstance(third.value, str):
-            raise not_supported(f"{node.name} with a zone that is not a constant", node.position)
-        meant = zone_meant(third.value, node.position)
+        meant = zone_meant(str(constant_text(values[2], node, "zone").value), node.position)
         if isinstance(meant, int):
             local = at_zone(source, meant, node)
-            truncated = Call(name, (Literal(field, TEXT, first.position), local), TIMESTAMP, node.position, node.text)
+            truncated = Call(name, (Literal(field, TEXT, named.position), local), TIMESTAMP, node.position, node.text)
             return at_zone(truncated, meant, node)
         zone = meant
-    arguments: tuple[Expression, ...] = (Literal(field, TEXT, first.position), source)
+    arguments: tuple[Expression, ...] = (Literal(field, TEXT, named.position), source)
     if source.type.family == "timestamptz":
         arguments = (*arguments, Literal(zone, TEXT))
-    return Call(name, arguments, field_type(name, field, source.type), node.position, node.text)
+    return Call(name, arguments, field_type(signature, field, source.type), node.position, node.text)
+
+
+def zone_function(signature: Signature, values: Sequence[Expression], node: FunctionCall) -> Expression:
+    """Bind AT TIME ZONE with a constant zone."""
+    zone = constant_text(values[0], node, "first argument")
+    if zone.value is None:
+        return Literal(None, null_type(signature), node.position)
+    return at_zone(values[1], zone_meant(str(zone.value), node.position), node)
+
+
+def constant_text(value: Expression, node: FunctionCall, what: str) -> Literal:
+    """Return an argument that must be a constant text, or a NULL. Raises 0A000."""
+    if not isinstance(value, Literal) or not isinstance(value.value, str | None):
+        raise not_supported(f"{node.name} with a {what} that is not a constant", node.position)
+    return value
 
 
 def at_zone(moment: Expression, zone: str | int, node: FunctionCall) -> Expression:
@@ -164,26 +169,31 @@ def null_type(signature: Signature) -> SqlType:
     return scaled_numeric(0) if signature.result == "numeric" else SqlType(signature.result)
 
 
-def field_type(name: str, field: str, source: SqlType) -> SqlType:
-    """Return the result's type; extract of a field has a fixed number of digits."""
-    if name == "date_trunc":
+def truncates(signature: Signature) -> bool:
+    """Tell whether the value of a function of a field is a time, and not a number."""
+    return signature.result not in ("numeric", "float8")
+
+
+def field_type(signature: Signature, field: str, source: SqlType) -> SqlType:
+    """Return the result's type; a field as a numeric has a fixed number of digits."""
+    if truncates(signature):
         return source
-    if name == "date_part":
+    if signature.result == "float8":
         return FLOAT8
     if source.family == "date":
         return scaled_numeric(0)
     return scaled_numeric(FIELD_SCALES.get(field, 0))
 
 
-def checked_field(name: str, written: str, source: SqlType, position: int) -> str:
+def checked_field(node: FunctionCall, signature: Signature, written: str, source: SqlType) -> str:
     """Return the canonical name of a field, or raise PostgreSQL's error."""
     field = FIELD_SPELLINGS.get(written.strip().lower())
     kind = source.row.sql_name
     if field is None:
         raise SqlError("22023", f'unit "{written}" not recognized for type {kind}')
     if source.family in ("interval", "time"):
-        return checked_span_field(name, written, field, source)
-    if name == "date_trunc":
+        return checked_span_field(signature, written, field, source)
+    if truncates(signature):
         if field not in TRUNCATED:
             raise SqlError("0A000", f'unit "{written}" not supported for type {kind}')
         return field
@@ -192,16 +202,16 @@ def checked_field(name: str, written: str, source: SqlType, position: int) -> st
     if source.family == "timestamp" and field.startswith("timezone"):
         raise SqlError("0A000", f'unit "{written}" not supported for type {kind}')
     if field.startswith("timezone") or (field == "julian" and source.family != "date"):
-        raise not_supported(f"{name} of the field {field}", position)
+        raise not_supported(f"{signature.canonical} of the field {field}", node.position)
     return field
 
 
-def checked_span_field(name: str, written: str, field: str, source: SqlType) -> str:
+def checked_span_field(signature: Signature, written: str, field: str, source: SqlType) -> str:
     """Return a field of an interval or a time of day, or raise PostgreSQL's error."""
     fields = TIME_FIELDS if source.family == "time" else SPAN_FIELDS
-    if name == "date_trunc":
+    if truncates(signature):
         fields = SPAN_FIELDS - {"epoch"}
     if field in fields:
         return field
-    detail = "Months usually have fractional weeks." if name == "date_trunc" and field == "week" else None
+    detail = "Months usually have fractional weeks." if truncates(signature) and field == "week" else None
     raise SqlError("0A000", f'unit "{written}" not supported for type {plain_name(source)}', detail=detail)

@@ -14,7 +14,7 @@ from sql.emit.expressions import ExpressionPrinter
 from sql.emit.names import column_names
 from sql.emit.single_rows import is_single_row
 from sql.errors import not_supported
-from sql.functions.comparisons import COMPARISONS, NEGATED
+from sql.functions.comparisons import COMPARISONS, EQUAL, NEGATED, UNEQUAL
 from sql.tree.expressions import Call, OuterColumn, Subquery
 from sql.tree.relations import Relation
 from sql.tree.walks import all_relations, operator_expressions, walk
@@ -61,7 +61,7 @@ def _compared(inner: SelectPrinter, printer: ExpressionPrinter, node: Subquery) 
     query = inner.render(keyed(inner, fitted(inner, inner.block(node.relation), targets), targets))
     left = operands[0] if len(operands) == 1 else f"({', '.join(operands)})"
     text = f"\n{query}\n"
-    is_pair = len(operands) > 1 and comparison in ("eq", "ne")
+    is_pair = len(operands) > 1 and comparison in (EQUAL, UNEQUAL)
     if not inner.dialect.is_limited and node.arguments and (is_pair or not _is_plain(node.relation)):
         found = _correlated_rows(inner, node, operands, comparison, text)
     else:
@@ -84,9 +84,9 @@ def _correlated_rows(inner: SelectPrinter, node: Subquery, operands: Sequence[st
     function in the query is volatile, as those are which bound the lengths of texts.
     """
     columns = [f"q.{inner.dialect.identifier(name)}" for name in column_names(node.relation.schema)]
-    symbol = COMPARISONS["eq" if comparison == "ne" else comparison]
+    symbol = COMPARISONS[EQUAL if comparison == UNEQUAL else comparison]
     meets = " AND ".join(f"{left} {symbol} {right}" for left, right in zip(operands, columns, strict=True))
-    meets = f"(NOT ({meets}))" if comparison == "ne" else f"({meets})"
+    meets = f"(NOT ({meets}))" if comparison == UNEQUAL else f"({meets})"
     known = f"CASE WHEN bool_or({meets}) THEN TRUE WHEN bool_or({meets} IS NULL) THEN NULL ELSE FALSE END"
     return f"(SELECT {known} FROM ({query}) AS q)"
 

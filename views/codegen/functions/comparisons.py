@@ -5,7 +5,7 @@ NaN equals itself and is greater than every other float.
 
 from __future__ import annotations
 
-from sql.functions.comparisons import COMPARISONS
+from sql.functions.comparisons import COMPARISONS, EQUAL, UNEQUAL
 from sql.tree.expressions import Call, Case, Cast, Literal
 from sql.types.datatypes import SqlType
 from views.codegen.expressions import ExpressionWriter, FunctionWriter
@@ -29,7 +29,7 @@ from views.model.equalities import CONSTANTS_MIN, is_ordered
 from views.model.refusals import not_in_kernels
 
 # As Python writes them.
-OPERATORS = COMPARISONS | {"eq": "==", "ne": "!="}
+OPERATORS = COMPARISONS | {EQUAL: "==", UNEQUAL: "!="}
 
 
 def compare(writer: ExpressionWriter, function: str, kind: SqlType, left: Value, right: Value) -> Value:
@@ -89,7 +89,7 @@ def write_distinct(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     """IS [NOT] DISTINCT FROM: NULLs are equal, the result is never NULL."""
     assert isinstance(node, Call)
     left, right = (writer.evaluate(argument) for argument in node.arguments)
-    different = comparison_text(writer, "ne", node.arguments[0].type, left, right)
+    different = comparison_text(writer, UNEQUAL, node.arguments[0].type, left, right)
     if left.null == NEVER and right.null == NEVER:
         text = different
     else:
@@ -119,7 +119,7 @@ def write_in_list(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
         if value.null == ALWAYS:
             unknown.append("True")
             continue
-        test = comparison_text(writer, "eq", node.arguments[0].type, needle, value)
+        test = comparison_text(writer, EQUAL, node.arguments[0].type, needle, value)
         if value.null != NEVER:
             unknown.append(value.null)
             test = f"{value.known} and {test}"

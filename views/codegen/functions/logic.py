@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sql.functions.comparisons import EQUAL
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, Parameter
 from sql.types.datatypes import SqlType
 from views.codegen.expressions import ExpressionWriter, FunctionWriter
@@ -240,7 +241,7 @@ def write_nullif(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     """The first argument, or NULL if it equals the second."""
     assert isinstance(node, Call)
     first = writer.evaluate(node.arguments[0])
-    equal = compare(writer, "eq", node.arguments[0].type, first, writer.evaluate(node.arguments[1]))
+    equal = compare(writer, EQUAL, node.arguments[0].type, first, writer.evaluate(node.arguments[1]))
     if writer.writer.is_flat:
         either = f"({flat_logic.truth_of(equal)}) | ({branchless(first.null)})"
         return Value(first.words, writer.writer.assign("nullif_null", either))

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from sql.functions.table import AGGREGATE_ROWS
 from sql.tree.expressions import AggregateCall, Column, Expression
 from sql.tree.relations import Aggregate, Filter, Join, Relation, Schema
 from sql.tree.walks import aggregate_expressions, children, map_aggregate, map_expression, relation_names
@@ -384,7 +385,7 @@ def _is_inside(condition: Expression, columns: frozenset[int]) -> bool:
 
 def call_name(call: AggregateCall) -> str:
     """Return a name for the column of an aggregate."""
-    function = "count" if call.function == "count_star" else call.function
+    function = AGGREGATE_ROWS[call.function].shown_name
     argument = call.arguments[0] if call.arguments else None
     return f"{function}_{argument.name}" if isinstance(argument, Column) else function
 

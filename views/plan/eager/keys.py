@@ -9,16 +9,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sql.catalog.catalog import ARRIVAL
+from sql.functions.rows import IMMUTABLE
+from sql.functions.table import ROWS
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
 from sql.tree.relations import Filter, Project, Relation, Scan
 from sql.tree.walks import children
+from views.codegen.functions.table import FUNCTIONS as KERNEL_WRITERS
 from views.codegen.values import is_plainly_compared
-from views.model.properties import CANNOT_FAIL
 from views.plan.joins.casts import widens
 
 # Yield NULL of NULL.
-STRICT = frozenset({"add", "subtract", "multiply", "negate"})
-SAFE = CANNOT_FAIL | {"like", "ilike", "extract", "coalesce"}
+STRICT = frozenset(row.canonical for row in ROWS.values() if row.overflows)
+SAFE = frozenset(
+    row.canonical
+    for row in ROWS.values()
+    if not row.can_fail and row.volatility == IMMUTABLE and row.canonical in KERNEL_WRITERS
+)
 # What overflows fails the insert, also of a row that joins nothing; else every row would have to be
 # kept.
 ARGUMENTS = SAFE | STRICT
