@@ -39,7 +39,7 @@ from sql.parse.statements.types import AlterType, CreateType, DropType, TypeStat
 from sql.tree.expressions import Call, Cast, Expression, Literal
 from sql.tree.relations import Relation
 from sql.tree.retyping import retyped
-from sql.tree.walks import all_relations, operator_expressions, walk
+from sql.tree.walks import all_relations, children, walk
 from sql.types.datatypes import SqlType, array_of, enum_type
 from sql.types.enums import EnumType, new_enum
 from sql.types.records import record_family
@@ -240,7 +240,7 @@ def _is_of(enum: EnumType, *kinds: SqlType) -> bool:
 def expressions_of(root: Relation) -> Iterator[Expression]:
     """Yield every expression of a tree, also inside of subqueries."""
     for relation in all_relations(root):
-        for item in operator_expressions(relation):
+        for item in children(relation):
             yield from walk(item)
 
 

@@ -18,7 +18,7 @@ from engine.streams.stream import Stream
 from ringbuffer.memory.row_block import MORSEL_ROWS_MAX
 from sql.tree.expressions import Cast, Literal
 from sql.tree.relations import Filter, Limit, Project, Relation, Scan
-from sql.tree.walks import operator_expressions, subqueries_of
+from sql.tree.walks import children, subqueries_of
 
 INTEGERS = ("int2", "int4", "int8")
 
@@ -27,7 +27,7 @@ def passes_rows(root: Relation, stream: Stream, settings: ScanSettings) -> bool:
     """Tell whether `PassingRows` can answer a query that may have more rows than one morsel."""
     node = root.input if isinstance(root, Limit) and count_of(root) is not None else root
     while isinstance(node, Filter | Project):
-        if any(True for item in operator_expressions(node) for _ in subqueries_of(item)):
+        if any(True for item in children(node) for _ in subqueries_of(item)):
             return False
         node = node.input
     is_long = timeout_of(stream, settings) > 0 or stream.ring.kept_count > MORSEL_ROWS_MAX

@@ -27,7 +27,7 @@ from sql.names.relation_keys import MARK, PUBLIC, in_temporary_schema, schema_of
 from sql.parse.grammar.cursor import read_name
 from sql.tree.expressions import Call, Expression, Literal
 from sql.tree.relations import Relation, TableFunction
-from sql.tree.walks import all_relations, map_expression, map_relation, operator_expressions, rewrite_everywhere, walk
+from sql.tree.walks import all_relations, children, map_expression, map_relation, rewrite_everywhere, walk
 from sql.types.datatypes import INT8
 
 # Before the name of a sequence that an identity column takes its value of; nothing that a client
@@ -186,7 +186,7 @@ def uses_sequences(root: Relation, functions: frozenset[str] = OF_SESSION) -> bo
     ) or any(
         isinstance(node, Call) and node.function in functions
         for relation in all_relations(root)
-        for expression in operator_expressions(relation)
+        for expression in children(relation)
         for node in walk(expression)
     )
 

@@ -19,9 +19,9 @@ from sql.functions.volatility import has_volatile
 from sql.tree.relations import Relation, Shared
 from sql.tree.walks import (
     all_relations,
+    children,
     inputs,
     open_columns,
-    operator_expressions,
     rewrite_everywhere,
     subqueries_of,
     walk,
@@ -81,7 +81,7 @@ def too_complex() -> SqlError:
 def below(relation: Relation) -> Iterator[Relation]:
     """Yield the inputs of an operator, and the relations of its subqueries."""
     yield from inputs(relation)
-    for item in operator_expressions(relation):
+    for item in children(relation):
         for subquery in subqueries_of(item):
             yield subquery.relation
 
@@ -93,7 +93,7 @@ def nodes_count(root: Relation) -> int:
     def counted(relation: Relation) -> int:
         if isinstance(relation, Shared) and relation.name in known:
             return known[relation.name]
-        own = (not isinstance(relation, Shared)) + sum(1 for item in operator_expressions(relation) for _ in walk(item))
+        own = (not isinstance(relation, Shared)) + sum(1 for item in children(relation) for _ in walk(item))
         found = own + sum(counted(part) for part in below(relation))
         if isinstance(relation, Shared):
             known[relation.name] = found

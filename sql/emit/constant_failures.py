@@ -18,12 +18,10 @@ from sql.functions.volatility import is_constant, is_fixed
 from sql.tree.expressions import Call, Case, Cast, Expression, Literal, Subquery
 from sql.tree.relations import Aggregate, Filter, Join, Limit, Project, Relation, Sort, Values, Window
 from sql.tree.walks import (
-    aggregate_expressions,
     all_relations,
     children,
     columns_of,
     inputs,
-    operator_expressions,
     subqueries_of,
     walk,
 )
@@ -94,7 +92,7 @@ class Constants:
 
 def check_constants(root: Relation, evaluate: Evaluate, compute_all: ComputeAll) -> None:
     """Evaluate the constants of a query that may fail. Raises the errors of `evaluate`."""
-    if any(has_failing(item) for part in all_relations(root) for item in operator_expressions(part)):
+    if any(has_failing(item) for part in all_relations(root) for item in children(part)):
         constants = Constants(evaluate, compute_all)
         _check_relation(root, frozenset(range(len(root.schema))), constants)
         constants.compute()
@@ -108,7 +106,7 @@ def is_one_row(root: Relation) -> bool:
     """
     below = root.input if isinstance(root, Project) else root
     is_row = isinstance(below, Values) and len(below.rows) == 1 and (below is root or not below.schema)
-    items = operator_expressions(root)
+    items = children(root)
     return is_row and not any(any(subqueries_of(item)) or (below is not root and _has_null(item)) for item in items)
 
 
@@ -142,14 +140,14 @@ def _check_relation(relation: Relation, needed: frozenset[int], constants: Const
             _check(relation.predicate, constants, is_condition=True)
             _check_relation(relation.input, needed | _read([relation.predicate]), constants)
         case Sort() | Limit() | Window():
-            expressions = operator_expressions(relation)
+            expressions = children(relation)
             _check_all(expressions, constants)
             width = len(relation.input.schema)
             _check_relation(
                 relation.input, frozenset(place for place in needed if place < width) | _read(expressions), constants
             )
         case Join():
-            expressions = operator_expressions(relation)
+            expressions = children(relation)
             _check_all(expressions, constants, is_condition=relation.kind in ("inner", "cross"))
             read, width = needed | _read(expressions), len(relation.left.schema)
             _check_relation(relation.left, frozenset(place for place in read if place < width), constants)
@@ -157,11 +155,11 @@ def _check_relation(relation: Relation, needed: frozenset[int], constants: Const
         case Aggregate():
             keys = [key for _, key in relation.keys]
             calls = [call for place, (_, call) in enumerate(relation.aggregates, len(keys)) if place in needed]
-            expressions = (*keys, *(part for call in calls for part in aggregate_expressions(call)))
+            expressions = (*keys, *(part for call in calls for part in children(call)))
             _check_all(expressions, constants)
             _check_relation(relation.input, _read(expressions), constants)
         case _:
-            _check_all(operator_expressions(relation), constants)
+            _check_all(children(relation), constants)
             for below in inputs(relation):
                 _check_relation(below, frozenset(range(len(below.schema))), constants)
 

@@ -29,7 +29,7 @@ from sql.tree.relations import (
     TableFunction,
     Window,
 )
-from sql.tree.walks import inputs, operator_expressions
+from sql.tree.walks import children, inputs
 
 WIDER = ("int2", "int4", "int8", "numeric", "float8")
 SAFE_CASTS = frozenset(
@@ -93,7 +93,7 @@ def relation_can_fail(node: Relation) -> bool:
             return any(can_fail(item) for _, item in node.keys) or any(_aggregate_can_fail(call) for call in calls)
         case Window() | TableFunction() | Limit():
             return True
-    return any(can_fail(item) for item in operator_expressions(node))
+    return any(can_fail(item) for item in children(node))
 
 
 def _aggregate_can_fail(call: AggregateCall) -> bool:

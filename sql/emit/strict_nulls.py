@@ -11,7 +11,7 @@ from __future__ import annotations
 from sql.functions.table import is_strict
 from sql.tree.expressions import Call, Cast, Expression, Literal
 from sql.tree.relations import Project, Relation, Values
-from sql.tree.walks import all_relations, children, inputs, map_relation, operator_expressions, walk
+from sql.tree.walks import all_relations, children, inputs, map_relation, walk
 
 
 def without_strict_nulls(root: Relation) -> Relation:
@@ -24,7 +24,7 @@ def without_strict_nulls(root: Relation) -> Relation:
         if any(map(_is_one_row, inputs(relation))):
             # PostgreSQL puts the values of a single row in first, so that their failures remain.
             continue
-        for item in operator_expressions(relation):
+        for item in children(relation):
             if not isinstance(item, Literal):
                 _note(item, is_null)
     if not any(is_null.values()):

@@ -20,7 +20,7 @@ from sql.functions.table import ROWS
 from sql.functions.volatility import is_fixed
 from sql.tree.expressions import Call, Cast, Expression, Literal
 from sql.tree.relations import Join, Recursive, Relation, Scan, Schema, TableFunction, Values
-from sql.tree.walks import all_relations, columns_of, operator_expressions, walk
+from sql.tree.walks import all_relations, children, columns_of, walk
 from sql.types.datatypes import SqlType
 
 # The bytes that a row may have of texts without being measured.
@@ -58,7 +58,7 @@ def makes_many(root: Relation) -> bool:
                     return True
             case Scan() | Values():
                 leaves += 1
-        for item in (item for whole in operator_expressions(part) for item in walk(whole)):
+        for item in (item for whole in children(part) for item in walk(whole)):
             if is_long_constant(item):
                 return True
             steps += isinstance(item, Call) and is_wide(item.type)

@@ -10,7 +10,7 @@ from sql.functions.rows import IMMUTABLE, VOLATILE
 from sql.functions.table import volatility
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
 from sql.tree.relations import Relation
-from sql.tree.walks import all_relations, operator_expressions, subqueries_of, walk
+from sql.tree.walks import all_relations, children, subqueries_of, walk
 
 # The value at the start of the transaction, under its names.
 NOW_FUNCTIONS = frozenset({"now", "transaction_timestamp", "statement_timestamp"})
@@ -62,7 +62,7 @@ def is_volatile(expression: Expression) -> bool:
 def has_volatile(relation: Relation) -> bool:
     """Tell whether an operator of the tree calls a volatile function."""
     # Expressions inside of subqueries are among the relations: nothing is looked at twice.
-    return any(_calls_volatile(item) for part in all_relations(relation) for item in operator_expressions(part))
+    return any(_calls_volatile(item) for part in all_relations(relation) for item in children(part))
 
 
 def _calls_volatile(expression: Expression) -> bool:

@@ -17,7 +17,7 @@ from sql import interrupts
 from sql.errors import SqlError, not_supported
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
 from sql.tree.relations import Join, Limit, Recursive, Relation, Shared
-from sql.tree.walks import all_relations, inputs, map_operator, operator_expressions, walk, with_inputs
+from sql.tree.walks import all_relations, children, inputs, map_parts, walk, with_inputs
 
 
 def parameter_uses(relation: Relation) -> Counter[int]:
@@ -25,7 +25,7 @@ def parameter_uses(relation: Relation) -> Counter[int]:
     return Counter(
         node.number
         for part in all_relations(relation)
-        for item in operator_expressions(part)
+        for item in children(part)
         for node in walk(item)
         if isinstance(node, Parameter)
     )
@@ -33,9 +33,7 @@ def parameter_uses(relation: Relation) -> Counter[int]:
 
 def nodes_count(relation: Relation) -> int:
     """Return the number of operators and expressions of a tree, subqueries included."""
-    return sum(
-        1 + sum(1 for item in operator_expressions(part) for _ in walk(item)) for part in all_relations(relation)
-    )
+    return sum(1 + sum(1 for item in children(part) for _ in walk(item)) for part in all_relations(relation))
 
 
 def with_arguments(node: Expression, arguments: Sequence[Expression], position: int) -> Expression:
@@ -84,11 +82,11 @@ def relation_with_arguments(relation: Relation, arguments: Sequence[Expression],
         right = _inside(relation.right, arguments, taken, position)
         left = relation_with_arguments(relation.left, arguments, position)
         relation = replace(relation, left=left, right=right, lateral=None)
-        joined = map_operator(relation, lambda one: with_arguments(one, arguments, position))
+        joined = map_parts(relation, lambda one: with_arguments(one, arguments, position))
         assert isinstance(joined, Join)
         return replace(joined, lateral=tuple(taken))
     below = [relation_with_arguments(one, arguments, position) for one in inputs(relation)]
-    return map_operator(with_inputs(relation, below), lambda one: with_arguments(one, arguments, position))
+    return map_parts(with_inputs(relation, below), lambda one: with_arguments(one, arguments, position))
 
 
 def is_fixed(argument: Expression) -> bool:

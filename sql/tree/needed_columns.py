@@ -27,7 +27,7 @@ from sql.tree.relations import (
     Values,
     Window,
 )
-from sql.tree.walks import columns_of, inputs, operator_expressions, subqueries_of
+from sql.tree.walks import children, columns_of, inputs, subqueries_of
 
 Needed = dict[str, set[int]]
 
@@ -51,10 +51,10 @@ def _need(relation: Relation, wanted: Iterable[int], found: Needed, known: set[s
 
     known: names of shared relations that have been done.
     """
-    for item in operator_expressions(relation):
+    for item in children(relation):
         for subquery in subqueries_of(item):
             _need(subquery.relation, every(subquery.relation), found, known)
-    looked_at = {column.index for item in operator_expressions(relation) for column in columns_of(item)}
+    looked_at = {column.index for item in children(relation) for column in columns_of(item)}
     match relation:
         case Scan():
             found[relation.name].update(wanted)

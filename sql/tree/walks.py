@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from operator import is_
+from typing import Any, TypeVar, cast
 
 from sql import interrupts
 from sql.tree.expressions import (
@@ -28,7 +30,6 @@ from sql.tree.expressions import (
 )
 from sql.tree.relations import (
     Aggregate,
-    Distinct,
     Filter,
     Join,
     Limit,
@@ -47,27 +48,62 @@ from sql.tree.relations import (
 # Returns the node for the place of a node, None to look into the node.
 Change = Callable[[Expression], Expression | None]
 RelationStep = Callable[[Relation], Relation]
+Node = TypeVar("Node")
+
+# The fields of nodes that hold expressions: one, or tuples of them, of names with them, of calls or
+# of keys. Their order is that of a walk.
+EXPRESSION_FIELDS: dict[type, tuple[str, ...]] = {
+    Call: ("arguments",),
+    Cast: ("operand",),
+    Case: ("branches", "default"),
+    Subquery: ("operands", "arguments"),
+    SortKey: ("expression",),
+    AggregateCall: ("arguments", "filter", "order_by"),
+    WindowCall: ("arguments", "partition_by", "order_by", "filter"),
+    Values: ("rows",),
+    Filter: ("predicate",),
+    Project: ("items",),
+    Aggregate: ("keys", "aggregates"),
+    Window: ("calls",),
+    Sort: ("keys",),
+    Limit: ("limit", "offset"),
+    Join: ("lateral", "condition"),
+    TableFunction: ("calls",),
+}
+EXPRESSIONS = (Column, OuterColumn, Literal, Parameter, Call, Cast, Case, Subquery)
+# The fields of operators that hold their inputs; others have one, `input`.
+INPUT_FIELDS: dict[type, tuple[str, ...]] = {
+    **dict.fromkeys((Scan, Values, TableFunction), ()),
+    **dict.fromkeys((Join, SetOperation), ("left", "right")),
+    Recursive: ("start", "step"),
+}
 
 
 # Expressions
 
 
-def children(expression: Expression) -> tuple[Expression, ...]:
-    """Return the direct operands of an expression.
-
-    Of a subquery the operands that are evaluated outside of it.
+def children(node: object) -> tuple[Expression, ...]:
+    """Return the expressions that a node holds itself: an expression its direct operands, a
+    subquery those that are evaluated outside of it, an operator, an aggregate or a window call what
+    it evaluates per row.
     """
-    match expression:
-        case Column() | OuterColumn() | Literal() | Parameter():
-            return ()
-        case Call():
-            return expression.arguments
-        case Cast():
-            return (expression.operand,)
-        case Case():
-            return (*(item for branch in expression.branches for item in branch), expression.default)
-        case Subquery():
-            return (*expression.operands, *expression.arguments)
+    if isinstance(node, Call):
+        return node.arguments
+    found: list[Expression] = []
+    for name in EXPRESSION_FIELDS.get(type(node), ()):
+        _collect(getattr(node, name), found)
+    return tuple(found)
+
+
+def _collect(value: object, found: list[Expression]) -> None:
+    """Add the expressions of a field to those that have been found."""
+    if isinstance(value, EXPRESSIONS):
+        found.append(value)
+    elif isinstance(value, tuple):
+        for part in value:
+            _collect(part, found)
+    else:
+        found += children(value)
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
@@ -110,85 +146,34 @@ def map_expression(expression: Expression, change: Change, within: RelationStep 
     changed = change(expression)
     if changed is not None:
         return changed
-    match expression:
-        case Column() | OuterColumn() | Literal() | Parameter():
-            return expression
-        case Call():
-            arguments = map_all(expression.arguments, change, within)
-            return expression if arguments is expression.arguments else replace(expression, arguments=arguments)
-        case Cast():
-            operand = map_expression(expression.operand, change, within)
-            return expression if operand is expression.operand else replace(expression, operand=operand)
-        case Case():
-            return map_case(expression, change, within)
-        case Subquery():
-            return map_subquery(expression, change, within)
+    found = map_parts(expression, change, within)
+    if within is not None and isinstance(found, Subquery):
+        relation = within(found.relation)
+        return found if relation is found.relation else replace(found, relation=relation)
+    return found
 
 
-def map_all(
-    items: tuple[Expression, ...], change: Change, within: RelationStep | None = None
-) -> tuple[Expression, ...]:
-    """Return the expressions mapped; the same tuple when none has changed."""
-    found = tuple(map_expression(item, change, within) for item in items)
-    return items if all(new is old for new, old in zip(found, items, strict=True)) else found
+def map_parts(node: Node, change: Change, within: RelationStep | None = None) -> Node:
+    """Return a node with the expressions that it holds itself mapped; an operator's inputs stay."""
+    changed = {}
+    for name in EXPRESSION_FIELDS.get(type(node), ()):
+        known = getattr(node, name)
+        found = map_all(known, change, within)
+        if found is not known:
+            changed[name] = found
+    return cast(Node, replace(cast(Any, node), **changed)) if changed else node
 
 
-def map_case(expression: Case, change: Change, within: RelationStep | None) -> Case:
-    """Return a CASE with its conditions and results mapped."""
-    parts = children(expression)
-    found = map_all(parts, change, within)
-    if found is parts:
-        return expression
-    branches = tuple((found[index], found[index + 1]) for index in range(0, len(found) - 1, 2))
-    return replace(expression, branches=branches, default=found[-1])
-
-
-def map_subquery(expression: Subquery, change: Change, within: RelationStep | None) -> Subquery:
-    """Return a subquery with its operands and arguments mapped, and its relation by `within`."""
-    operands = map_all(expression.operands, change, within)
-    arguments = map_all(expression.arguments, change, within)
-    relation = expression.relation if within is None else within(expression.relation)
-    if operands is expression.operands and arguments is expression.arguments and relation is expression.relation:
-        return expression
-    return replace(expression, operands=operands, arguments=arguments, relation=relation)
-
-
-def map_sort_key(key: SortKey, change: Change, within: RelationStep | None = None) -> SortKey:
-    """Return the sort key with its expression mapped."""
-    return replace(key, expression=map_expression(key.expression, change, within))
-
-
-def map_aggregate(call: AggregateCall, change: Change, within: RelationStep | None = None) -> AggregateCall:
-    """Return the aggregate with its arguments, filter and order mapped."""
-    return replace(
-        call,
-        arguments=map_all(call.arguments, change, within),
-        filter=None if call.filter is None else map_expression(call.filter, change, within),
-        order_by=tuple(map_sort_key(key, change, within) for key in call.order_by),
-    )
-
-
-def map_window(call: WindowCall, change: Change, within: RelationStep | None = None) -> WindowCall:
-    """Return the window call with all its expressions mapped."""
-    return replace(
-        call,
-        arguments=map_all(call.arguments, change, within),
-        partition_by=map_all(call.partition_by, change, within),
-        order_by=tuple(map_sort_key(key, change, within) for key in call.order_by),
-        filter=None if call.filter is None else map_expression(call.filter, change, within),
-    )
-
-
-def aggregate_expressions(call: AggregateCall) -> tuple[Expression, ...]:
-    """Return the expressions that an aggregate evaluates per row."""
-    condition = () if call.filter is None else (call.filter,)
-    return (*call.arguments, *condition, *(key.expression for key in call.order_by))
-
-
-def window_expressions(call: WindowCall) -> tuple[Expression, ...]:
-    """Return the expressions that a window call evaluates per row."""
-    condition = () if call.filter is None else (call.filter,)
-    return (*call.arguments, *call.partition_by, *(key.expression for key in call.order_by), *condition)
+def map_all(value: Node, change: Change, within: RelationStep | None = None) -> Node:
+    """Return what a field holds, with the expressions in it mapped; the same object when none has
+    changed.
+    """
+    if isinstance(value, EXPRESSIONS):
+        return cast(Node, map_expression(value, change, within))
+    if not isinstance(value, tuple):
+        return map_parts(value, change, within)
+    found = [map_all(part, change, within) for part in value]
+    return value if all(map(is_, found, value)) else cast(Node, tuple(found))
 
 
 # Relations
@@ -196,91 +181,16 @@ def window_expressions(call: WindowCall) -> tuple[Expression, ...]:
 
 def inputs(relation: Relation) -> tuple[Relation, ...]:
     """Return the direct inputs of an operator."""
-    match relation:
-        case Scan() | Values() | TableFunction():
-            return ()
-        case Join() | SetOperation():
-            return (relation.left, relation.right)
-        case Recursive():
-            return (relation.start, relation.step)
-        case Filter() | Project() | Aggregate() | Window() | Distinct() | Sort() | Limit() | Shared():
-            return (relation.input,)
+    return tuple([getattr(relation, name) for name in INPUT_FIELDS.get(type(relation), ("input",))])
 
 
 def with_inputs(relation: Relation, new: Sequence[Relation]) -> Relation:
     """Return an operator over other inputs."""
     if all(given is known for given, known in zip(new, inputs(relation), strict=True)):
         return relation
-    match relation:
-        case Scan() | Values() | TableFunction():
-            return relation
-        case Join() | SetOperation():
-            return replace(relation, left=new[0], right=new[1])
-        case Recursive():
-            return replace(relation, start=new[0], step=new[1])
-        case Filter() | Project() | Aggregate() | Window() | Distinct() | Sort() | Limit() | Shared():
-            return replace(relation, input=new[0])
-
-
-def operator_expressions(relation: Relation) -> tuple[Expression, ...]:
-    """Return the expressions that one operator evaluates itself."""
-    match relation:
-        case Scan() | Distinct() | SetOperation() | Recursive() | Shared():
-            return ()
-        case Values():
-            return tuple(value for row in relation.rows for value in row)
-        case Filter():
-            return (relation.predicate,)
-        case Project():
-            return tuple(item for _, item in relation.items)
-        case Aggregate():
-            keys = tuple(key for _, key in relation.keys)
-            return (*keys, *(part for _, call in relation.aggregates for part in aggregate_expressions(call)))
-        case Window():
-            return tuple(part for _, call in relation.calls for part in window_expressions(call))
-        case Sort():
-            return tuple(key.expression for key in relation.keys)
-        case Limit():
-            return tuple(bound for bound in (relation.limit, relation.offset) if bound is not None)
-        case Join():
-            condition = () if relation.condition is None else (relation.condition,)
-            return (*(relation.lateral or ()), *condition)
-        case TableFunction():
-            return tuple(argument for _, arguments in relation.calls for argument in arguments)
-
-
-def map_operator(relation: Relation, change: Change, within: RelationStep | None = None) -> Relation:
-    """Return one operator with the expressions that it evaluates itself mapped; its inputs stay."""
-    match relation:
-        case Scan() | Distinct() | SetOperation() | Recursive() | Shared():
-            return relation
-        case Values():
-            return replace(relation, rows=tuple(map_all(row, change, within) for row in relation.rows))
-        case Filter():
-            return replace(relation, predicate=map_expression(relation.predicate, change, within))
-        case Project():
-            items = tuple((name, map_expression(item, change, within)) for name, item in relation.items)
-            return replace(relation, items=items)
-        case Aggregate():
-            keys = tuple((name, map_expression(key, change, within)) for name, key in relation.keys)
-            calls = tuple((name, map_aggregate(call, change, within)) for name, call in relation.aggregates)
-            return replace(relation, keys=keys, aggregates=calls)
-        case Window():
-            windows = tuple((name, map_window(call, change, within)) for name, call in relation.calls)
-            return replace(relation, calls=windows)
-        case Sort():
-            return replace(relation, keys=tuple(map_sort_key(key, change, within) for key in relation.keys))
-        case Limit():
-            limit = None if relation.limit is None else map_expression(relation.limit, change, within)
-            offset = None if relation.offset is None else map_expression(relation.offset, change, within)
-            return replace(relation, limit=limit, offset=offset)
-        case Join():
-            condition = None if relation.condition is None else map_expression(relation.condition, change, within)
-            lateral = None if relation.lateral is None else map_all(relation.lateral, change, within)
-            return replace(relation, condition=condition, lateral=lateral)
-        case TableFunction():
-            functions = tuple((name, map_all(arguments, change, within)) for name, arguments in relation.calls)
-            return replace(relation, calls=functions)
+    names = INPUT_FIELDS.get(type(relation), ("input",))
+    changed: dict[str, Any] = dict(zip(names, new, strict=True))
+    return replace(relation, **changed)
 
 
 def once_each(work: RelationStep) -> RelationStep:
@@ -307,7 +217,7 @@ def map_relation(relation: Relation, change: Change) -> Relation:
     """
 
     def mapped(part: Relation) -> Relation:
-        return map_operator(with_inputs(part, [below(deeper) for deeper in inputs(part)]), change, below)
+        return map_parts(with_inputs(part, [below(deeper) for deeper in inputs(part)]), change, below)
 
     below = once_each(mapped)
     return below(relation)
@@ -336,8 +246,8 @@ def rewrite_everywhere(relation: Relation, step: RelationStep) -> Relation:
 
     def rewritten(part: Relation) -> Relation:
         rebuilt = with_inputs(part, [below(deeper) for deeper in inputs(part)])
-        if any(True for item in operator_expressions(rebuilt) for _ in subqueries_of(item)):
-            rebuilt = map_operator(rebuilt, unchanged, below)
+        if any(True for item in children(rebuilt) for _ in subqueries_of(item)):
+            rebuilt = map_parts(rebuilt, unchanged, below)
         return step(rebuilt)
 
     below = once_each(rewritten)
@@ -381,7 +291,7 @@ def all_relations(relation: Relation, known: set[str] | None = None) -> Iterator
             continue
         yield node
         below = list(inputs(node))
-        for item in operator_expressions(node):
+        for item in children(node):
             below.extend(subquery.relation for subquery in subqueries_of(item))
         waiting.extend(reversed(below))
 
@@ -409,7 +319,7 @@ def open_columns(relation: Relation, known: set[str] | None = None) -> Iterator[
         operator = waiting.pop()
         if is_known(operator, known):
             continue
-        for item in operator_expressions(operator):
+        for item in children(operator):
             yield from (node for node in walk(item) if isinstance(node, OuterColumn))
         if isinstance(operator, Join) and operator.lateral is not None:
             waiting.append(operator.left)

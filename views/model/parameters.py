@@ -14,7 +14,7 @@ from decimal import Decimal
 
 from sql.functions.comparisons import COMPARISONS
 from sql.tree.expressions import Call, Case, Cast, Expression, Literal, Parameter
-from sql.tree.walks import map_aggregate, map_expression
+from sql.tree.walks import map_expression, map_parts
 from sql.types.datatypes import SqlType, scaled_numeric
 from views.model.equalities import CONSTANTS_MIN, all_of, gathered, is_looked_up
 from views.model.nodes import StreamPipeline
@@ -59,7 +59,7 @@ def with_parameters(pipeline: StreamPipeline) -> tuple[StreamPipeline, tuple[Lit
 
     filters = changed(pipeline.filters)
     keys = tuple((name, map_expression(key, change)) for name, key in pipeline.keys)
-    aggregates = tuple((name, map_aggregate(call, change)) for name, call in pipeline.aggregates)
+    aggregates = tuple((name, map_parts(call, change)) for name, call in pipeline.aggregates)
     probes = tuple(
         replace(
             probe,

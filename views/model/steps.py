@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from sql.catalog.catalog import ARRIVAL
 from sql.tree.expressions import Column, Expression
 from sql.tree.relations import Filter, OutputColumn, Project, Relation, Schema
-from sql.tree.walks import aggregate_expressions
+from sql.tree.walks import children
 from views.model.nodes import FinishStep, StreamPipeline
 from views.model.properties import stream_input
 from views.model.trees import columns_of, conjuncts, inputs, substitute, with_inputs
@@ -87,7 +87,7 @@ def pipeline_expressions(stream: StreamPipeline) -> tuple[Expression, ...]:
     probed = [
         part for probe in stream.probes for part in (*(key for key, _ in probe.keys), *probe.guards, *probe.filters)
     ]
-    grouped = [part for _, call in stream.aggregates for part in aggregate_expressions(call)]
+    grouped = [part for _, call in stream.aggregates for part in children(call)]
     return (*stream.filters, *probed, *(key for _, key in stream.keys), *grouped)
 
 

@@ -18,17 +18,17 @@ from sql.tree.relations import Filter, Project, Relation
 from sql.tree.walks import (
     Change,
     inputs,
-    map_aggregate,
     map_expression,
+    map_parts,
     rewrite_bottom_up,
     walk,
     walk_relation,
     with_inputs,
 )
+from sql.tree.walks import children as expressions
 from sql.tree.walks import children as parts
 from sql.tree.walks import columns_of as column_references
 from sql.tree.walks import map_expression as rewrite
-from sql.tree.walks import operator_expressions as expressions
 
 __all__ = [
     "columns_of",
@@ -68,7 +68,7 @@ def substitute_call(call: AggregateCall, values: Sequence[Expression]) -> Aggreg
 
     Raises 54001 when that makes it huge.
     """
-    return map_aggregate(call, _values_of_columns(values))
+    return map_parts(call, _values_of_columns(values))
 
 
 def _values_of_columns(values: Sequence[Expression]) -> Change:

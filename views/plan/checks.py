@@ -30,7 +30,7 @@ from sql.tree.relations import (
     TableFunction,
     Window,
 )
-from sql.tree.walks import all_relations, height, operator_expressions, subqueries_of
+from sql.tree.walks import all_relations, children, height, subqueries_of
 from sql.tree.walks import scans as leaves
 from sql.types.datatypes import BOOL
 from views.codegen.values import has_equality
@@ -74,7 +74,7 @@ def check_sources(root: Relation) -> None:
         hint = "CREATE FOREIGN TABLE name (...) SERVER stream makes a stream; a view reads one and groups it."
         raise refused("a view that reads no stream", "its FROM clause names no stream", None, hint)
     for relation in walk_relation(root):
-        for expression in operator_expressions(relation):
+        for expression in children(relation):
             _check_subqueries(expression)
     # What is refused of the lowest one is the reason for those above it.
     several = [part for part in walk_relation(root) if _stream_inputs(part) > 1]
@@ -197,7 +197,7 @@ def _slides(part: Call, columns: Sequence[OutputColumn]) -> bool:
 def check_heights(root: Relation) -> None:
     """Raise 54001 for expressions that are deeper than generated code and Spark's parser take."""
     for relation in all_relations(root):
-        for item in operator_expressions(relation):
+        for item in children(relation):
             if height(item) > HEIGHT_MAX:
                 hint = f"In a continuous view, at most {HEIGHT_MAX} operators stand in each other; parentheses can balance them."
                 raise SqlError("54001", "stack depth limit exceeded", hint=hint)

@@ -14,7 +14,7 @@ from sql.bind.expressions.readers import has_open_zone
 from sql.errors import SqlError
 from sql.tree.expressions import Column
 from sql.tree.relations import Aggregate, Distinct, Join, OutputColumn, Project, Relation, Scan, Schema
-from sql.tree.walks import map_operator, once_each, open_columns, operator_expressions, subqueries_of, walk_relation
+from sql.tree.walks import children, map_parts, once_each, open_columns, subqueries_of, walk_relation
 from sql.tree.walks import scans as leaves
 from views.model.properties import properties, scans
 from views.model.steps import unique_names
@@ -49,8 +49,8 @@ def with_scans(root: Relation, relations: Sequence[Relation], names: Sequence[st
         if relation in relations:
             return Scan(names[relations.index(relation)], "view", scanned_schema(relation))
         rebuilt = with_inputs(relation, [below(part) for part in inputs(relation)])
-        if any(True for item in operator_expressions(rebuilt) for _ in subqueries_of(item)):
-            return map_operator(rebuilt, lambda _: None, below)
+        if any(True for item in children(rebuilt) for _ in subqueries_of(item)):
+            return map_parts(rebuilt, lambda _: None, below)
         return rebuilt
 
     below = once_each(cut)
@@ -87,7 +87,7 @@ def _groupings(relation: Relation) -> Iterator[Relation]:
             return
     for part in inputs(relation):
         yield from _groupings(part)
-    for item in operator_expressions(relation):
+    for item in children(relation):
         for subquery in subqueries_of(item):
             yield from _groupings(subquery.relation)
 

@@ -20,7 +20,7 @@ from sql.functions.catalog import OF_CATALOG
 from sql.functions.volatility import is_fixed
 from sql.tree.expressions import Cast, Expression
 from sql.tree.relations import Filter, Join, Project, Recursive, Relation, Scan, TableFunction
-from sql.tree.walks import all_relations, open_columns, operator_expressions, scans
+from sql.tree.walks import all_relations, children, open_columns, scans
 from sql.types.datatypes import OIDS_OF_NAMES
 from views.model.steps import unique_names
 from views.model.trees import inputs, walk, with_inputs
@@ -88,7 +88,7 @@ def of_readers(relation: Relation) -> Iterator[Expression | TableFunction]:
     for part in all_relations(relation):
         if isinstance(part, TableFunction) and any(name in OF_CATALOG for name, _ in part.calls):
             yield part
-        yield from (node for item in operator_expressions(part) for node in walk(item) if not _is_plain(node))
+        yield from (node for item in children(part) for node in walk(item) if not _is_plain(node))
 
 
 def _is_plain(node: Expression) -> bool:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 
 from sql.tree.expressions import AggregateCall, Column, Expression
 from sql.tree.relations import Aggregate, Project, Relation
-from sql.tree.walks import aggregate_expressions, map_aggregate
+from sql.tree.walks import children, map_parts
 from sql.types.datatypes import INT8
 from views.model.nodes import StreamPipeline
 from views.model.properties import is_first_grouping
@@ -99,9 +99,9 @@ class RollUp:
         if not can_reweight(call):
             raise self._refused(call)
         condition = None if call.filter is None else over_keys(call.filter, self.keys)
-        if call.arguments and all(over_keys(part, self.keys) is not None for part in aggregate_expressions(call)):
+        if call.arguments and all(over_keys(part, self.keys) is not None for part in children(call)):
             weight = self._part(ROWS) if counts_rows(call) else None
-            return from_rows(map_aggregate(call, lambda part: over_keys(part, self.keys)), weight)
+            return from_rows(map_parts(call, lambda part: over_keys(part, self.keys)), weight)
         if call.distinct and call.function not in REPEATED:
             raise self._refused(call)
         plain = call if condition is None else replace(call, filter=None)
@@ -129,4 +129,4 @@ class RollUp:
 
 
 def _meaning(call: AggregateCall) -> AggregateCall:
-    return map_aggregate(call, meaning)
+    return map_parts(call, meaning)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Any
 
 from engine.system_catalog.deparse import calls_reading, signatures
 from engine.system_catalog.deparse.nodes import (
@@ -91,61 +92,7 @@ class ExpressionReader:
 
     def read(self, node: syntax.Expression) -> Node:
         """Return an expression; an untyped constant has the type 'unknown'."""
-        match node:
-            case syntax.Name():
-                return self._name(node)
-            case syntax.Constant():
-                return constant(node)
-            case syntax.ParameterNumber():
-                (around,) = self.levels[-1].sources
-                return Var(around, node.number - 1, around.columns[node.number - 1].type)
-            case syntax.Operation():
-                return self._operation(node)
-            case syntax.Logic():
-                return self._logic(node)
-            case syntax.FunctionCall():
-                return calls_reading.call(self, node)
-            case syntax.TypeCast():
-                return self._cast(node)
-            case syntax.Collation():
-                operand = self.value(node.operand)
-                return CollateNode(operand, node.name, operand.type)
-            case syntax.CaseWhen():
-                return self._case(node)
-            case syntax.Test():
-                negated = "NOT " * node.negated
-                operand = self.read(node.operand)
-                if node.kind != "null":
-                    operand = self.coerced(operand, BOOL)
-                return TestNode(self.settled(operand), f"{negated}{node.kind.upper()}")
-            case syntax.Distinctness():
-                return self._distinctness(node)
-            case syntax.Between():
-                return self._between(node)
-            case syntax.InList():
-                return self._in_list(node)
-            case syntax.Like():
-                return self._like(node)
-            case syntax.Subquery():
-                return self._subquery(node)
-            case syntax.ArrayItems():
-                return self._array(node, None)
-            case syntax.Subscript():
-                return self._subscript(node)
-            case syntax.ArrayComparison():
-                return self.array_test(self.read(node.operand), node.operator, node.quantifier, self.read(node.array))
-            case syntax.FieldSelection():
-                return self._field(node)
-            case syntax.Row():
-                return self.row(node)
-            case syntax.NamedArgument():
-                operand = self.read(node.value)
-                return NamedNode(node.name, operand, operand.type)
-            case syntax.Star():
-                source = source_called(node.qualifier, self.levels)
-                assert source is not None, node
-                return whole_row(source)
-        raise AssertionError(node)
+        return READERS[type(node)](self, node)
 
     def value(self, node: syntax.Expression) -> Node:
         """Return an expression; an untyped constant is a text."""
@@ -207,10 +154,33 @@ class ExpressionReader:
     # Kinds of expressions.
 
     def _name(self, node: syntax.Name) -> Node:
-        parts = node.parts
-        found = named(parts, self.levels)
+        found = named(node.parts, self.levels)
         assert found is not None, node
         return found
+
+    def _parameter(self, node: syntax.ParameterNumber) -> Node:
+        (around,) = self.levels[-1].sources
+        return Var(around, node.number - 1, around.columns[node.number - 1].type)
+
+    def _collation(self, node: syntax.Collation) -> Node:
+        operand = self.value(node.operand)
+        return CollateNode(operand, node.name, operand.type)
+
+    def _test(self, node: syntax.Test) -> Node:
+        operand = self.value(node.operand) if node.kind == "null" else self.condition(node.operand)
+        return TestNode(operand, f"{'NOT ' * node.negated}{node.kind.upper()}")
+
+    def _named_argument(self, node: syntax.NamedArgument) -> Node:
+        operand = self.read(node.value)
+        return NamedNode(node.name, operand, operand.type)
+
+    def _star(self, node: syntax.Star) -> Node:
+        source = source_called(node.qualifier, self.levels)
+        assert source is not None, node
+        return whole_row(source)
+
+    def _array_comparison(self, node: syntax.ArrayComparison) -> Node:
+        return self.array_test(self.read(node.operand), node.operator, node.quantifier, self.read(node.array))
 
     def _operation(self, node: syntax.Operation) -> Node:
         match node.operands:
@@ -360,7 +330,7 @@ class ExpressionReader:
             compared.append(found.operands[0])
         return SubqueryNode(kind, tuple(compared), operator, query, BOOL)
 
-    def _array(self, node: syntax.ArrayItems, kind: SqlType | None) -> Node:
+    def _array(self, node: syntax.ArrayItems, kind: SqlType | None = None) -> Node:
         items: list[Node] = []
         for item in node.items:
             if isinstance(item, syntax.ArrayItems):
@@ -417,6 +387,31 @@ class ExpressionReader:
         return ListNode("row", tuple(items), record_type(RecordType(fields)))
 
 
+# What reads each kind of expression.
+READERS: dict[type[syntax.Expression], Callable[[ExpressionReader, Any], Node]] = {
+    syntax.Name: ExpressionReader._name,
+    syntax.Constant: lambda _, node: constant(node),
+    syntax.ParameterNumber: ExpressionReader._parameter,
+    syntax.Operation: ExpressionReader._operation,
+    syntax.Logic: ExpressionReader._logic,
+    syntax.FunctionCall: calls_reading.call,
+    syntax.TypeCast: ExpressionReader._cast,
+    syntax.Collation: ExpressionReader._collation,
+    syntax.CaseWhen: ExpressionReader._case,
+    syntax.Test: ExpressionReader._test,
+    syntax.Distinctness: ExpressionReader._distinctness,
+    syntax.Between: ExpressionReader._between,
+    syntax.InList: ExpressionReader._in_list,
+    syntax.Like: ExpressionReader._like,
+    syntax.Subquery: ExpressionReader._subquery,
+    syntax.ArrayItems: ExpressionReader._array,
+    syntax.Subscript: ExpressionReader._subscript,
+    syntax.ArrayComparison: ExpressionReader._array_comparison,
+    syntax.FieldSelection: ExpressionReader._field,
+    syntax.Row: ExpressionReader.row,
+    syntax.NamedArgument: ExpressionReader._named_argument,
+    syntax.Star: ExpressionReader._star,
+}
 _NO_SOURCE = Source("values", "", "", "", None, (), [])
 
 

@@ -23,7 +23,7 @@ from sql.functions.signatures import Signature
 from sql.functions.table import AGGREGATE_ROWS, AGGREGATES, WITHIN_GROUP
 from sql.parse.syntax import FunctionCall, SortItem
 from sql.tree.expressions import AggregateCall, Expression, Literal, SortKey
-from sql.tree.walks import aggregate_expressions, columns_of, map_aggregate
+from sql.tree.walks import children, columns_of, map_parts
 from sql.types.casts import require_equality
 from sql.types.datatypes import INT4, SqlType
 
@@ -168,11 +168,11 @@ def at_home(binder: Binder, label: str, call: AggregateCall, mark: Mark) -> Expr
     closures: list[Closure] = []
     home = binder
     while True:
-        parts = aggregate_expressions(call)
+        parts = children(call)
         closure = nearest_closure(home.scope.outer)
         if closure is None or reads_row(parts) or not reads_outside(parts):
             break
-        call = map_aggregate(call, closure.outside)
+        call = map_parts(call, closure.outside)
         closures.append(closure)
         home = closure.binder
     check_place(home, call)
@@ -184,7 +184,7 @@ def at_home(binder: Binder, label: str, call: AggregateCall, mark: Mark) -> Expr
 
 def check_place(home: Binder, call: AggregateCall) -> None:
     """Raise 42803 where an aggregate of this query may not stand."""
-    for part in aggregate_expressions(call):
+    for part in children(call):
         for column in columns_of(part):
             if FIRST_AGGREGATE <= column.index < FIRST_WINDOW:
                 raise SqlError("42803", "aggregate function calls cannot be nested", column.position)

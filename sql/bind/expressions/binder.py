@@ -9,8 +9,9 @@ the scope. Aggregates and window calls are bound to columns that only stand for 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from sql import interrupts
 from sql.bind.collations import require_one_collation, require_text
@@ -90,54 +91,7 @@ class Binder:
         """Return the typed expression of `node`; an untyped literal keeps the type 'unknown'."""
         interrupts.check()
         require_one_collation(node)
-        match node:
-            case Name():
-                return self.scope.column(node)
-            case Constant():
-                return constant(node, self.context)
-            case ParameterNumber():
-                return self.context.parameters.use(node.number, node.position)
-            case Operation():
-                escaped = escaped_like(node)
-                return rows.operation(self, node) if escaped is None else like(self, escaped)
-            case Logic():
-                return logic(self, node)
-            case FunctionCall():
-                return calls.call(self, node)
-            case TypeCast():
-                return type_cast(self, node)
-            case Collation():
-                return collated(self, node)
-            case CaseWhen():
-                return case(self, node)
-            case Test():
-                return test(self, node)
-            case Distinctness():
-                return distinctness(self, node)
-            case Between():
-                return between(self, node)
-            case InList():
-                return in_list(self, node)
-            case Like():
-                return like(self, node)
-            case Subquery():
-                return subqueries.subquery(self, node)
-            case ArrayItems():
-                return arrays.array_items(self, node)
-            case Subscript():
-                return arrays.subscript(self, node)
-            case ArrayComparison():
-                return arrays.array_comparison(self, node)
-            case FieldSelection():
-                return scope.field_selection(self, node)
-            case Row():
-                return scope.row_value(self, node)
-            case NamedArgument():
-                raise not_supported("a named argument", node.position)
-            case Star() if node.qualifier:
-                return scope.whole_row(*self.scope.table(node.qualifier, node.position), node.position)
-            case Star():
-                raise SqlError("42601", 'row expansion via "*" is not supported here', node.position)
+        return BINDERS[type(node)](self, node)
 
     def bind_value(self, node: Syntax) -> Expression:
         """Return the typed expression; an expression that is still untyped becomes text."""
@@ -328,3 +282,48 @@ def like(binder: Binder, node: Like) -> Expression:
         hint = "Escape string must be empty or one character."
         raise SqlError("22025", "invalid escape string", hint=hint)
     return operators.with_escape(found, escape.value)
+
+
+def operation(binder: Binder, node: Operation) -> Expression:
+    """Bind an operator, or LIKE in the form that definitions have."""
+    escaped = escaped_like(node)
+    return rows.operation(binder, node) if escaped is None else like(binder, escaped)
+
+
+def refuse_name(_: Binder, node: NamedArgument) -> Expression:
+    """Refuse the name of an argument where no user's function is called."""
+    raise not_supported("a named argument", node.position)
+
+
+def star(binder: Binder, node: Star) -> Expression:
+    """Return the row that relation.* is as a value."""
+    if not node.qualifier:
+        raise SqlError("42601", 'row expansion via "*" is not supported here', node.position)
+    return scope.whole_row(*binder.scope.table(node.qualifier, node.position), node.position)
+
+
+# What binds each kind of expression.
+BINDERS: dict[type[Syntax], Callable[[Binder, Any], Expression]] = {
+    Name: lambda binder, node: binder.scope.column(node),
+    Constant: lambda binder, node: constant(node, binder.context),
+    ParameterNumber: lambda binder, node: binder.context.parameters.use(node.number, node.position),
+    Operation: operation,
+    Logic: logic,
+    FunctionCall: calls.call,
+    TypeCast: type_cast,
+    Collation: collated,
+    CaseWhen: case,
+    Test: test,
+    Distinctness: distinctness,
+    Between: between,
+    InList: in_list,
+    Like: like,
+    Subquery: subqueries.subquery,
+    ArrayItems: arrays.array_items,
+    Subscript: arrays.subscript,
+    ArrayComparison: arrays.array_comparison,
+    FieldSelection: scope.field_selection,
+    Row: scope.row_value,
+    NamedArgument: refuse_name,
+    Star: star,
+}

@@ -14,7 +14,7 @@ from sql.catalog.catalog import OPEN_ZONE, SessionSettings
 from sql.functions.table import ROWS
 from sql.tree.expressions import Call, Cast, Expression, Literal
 from sql.tree.relations import Relation
-from sql.tree.walks import all_relations, map_expression, map_relation, operator_expressions, walk
+from sql.tree.walks import all_relations, children, map_expression, map_relation, walk
 
 # Settings that no text of a definition depends on.
 PLAIN = frozenset({"search_path", "timezone"})
@@ -37,7 +37,7 @@ def open_expressions(root: Relation) -> Iterator[Expression]:
     subqueries.
     """
     for relation in all_relations(root):
-        for item in operator_expressions(relation):
+        for item in children(relation):
             yield from (node for node in walk(item) if is_open(node))
 
 
@@ -75,7 +75,7 @@ def as_read(root: Relation, settings: SessionSettings) -> Relation:
         return root
     if not PLAIN.issuperset(name for name, _ in settings.variables):
         for relation in all_relations(root):
-            for item in operator_expressions(relation):
+            for item in children(relation):
                 require_usual_texts(item, settings)
     return with_zone(root, settings.time_zone) if has_open_zone(root) else root
 

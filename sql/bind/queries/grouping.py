@@ -20,7 +20,7 @@ from sql.functions.volatility import is_constant
 from sql.parse.syntax import Constant, GroupingSets, GroupItem, SelectBody
 from sql.parse.syntax import Expression as Syntax
 from sql.tree.expressions import AggregateCall, Column, Expression, Literal, Subquery
-from sql.tree.walks import map_all, map_expression, walk, window_expressions
+from sql.tree.walks import children, map_all, map_expression, walk
 from sql.types.casts import has_equality, plain_name
 from sql.types.datatypes import INT4
 
@@ -71,7 +71,7 @@ def with_dependent(keys: Keys, expressions: Sequence[Expression], virtual: Place
             found[node] = determined[node]
         return None
 
-    calls = [part for _, call in virtual.windows for part in window_expressions(call)]
+    calls = [part for _, call in virtual.windows for part in children(call)]
     for item in (*expressions, *calls, *(part for _, call in virtual.sets for part in call.arguments)):
         map_expression(item, collect)
     added = tuple(range(len(keys.items), len(keys.items) + len(found)))

@@ -55,7 +55,7 @@ from sql.tree.relations import (
     Window,
 )
 from sql.tree.relations import SetOperation as SetRelation
-from sql.tree.walks import map_all, map_expression, map_window, scans
+from sql.tree.walks import map_all, map_expression, map_parts, scans
 from sql.types.datatypes import SqlType
 
 
@@ -253,7 +253,7 @@ def grouped(
     regroup = grouping.Regrouping(keys, virtual, binder.scope)
     found = [regroup.item(item) for item in expressions]
     condition = None if having is None else regroup.expression(having)
-    virtual.windows = [(name, map_window(call, regroup.change)) for name, call in virtual.windows]
+    virtual.windows = [(name, map_parts(call, regroup.change)) for name, call in virtual.windows]
     virtual.sets = [
         (name, replace(call, arguments=map_all(call.arguments, regroup.change))) for name, call in virtual.sets
     ]

@@ -46,7 +46,7 @@ from sql.tree.relations import (
     Values,
     Window,
 )
-from sql.tree.walks import aggregate_expressions, all_relations, columns_of, operator_expressions, subqueries_of, walk
+from sql.tree.walks import all_relations, children, columns_of, subqueries_of, walk
 from sql.types.datatypes import INT8, SqlType
 
 # A key of an ORDER BY that is the same for all rows.
@@ -191,7 +191,7 @@ class SelectPrinter:
         """Return `block` in a form in which the values of it that subqueries in `node` read are
         columns, not aggregates and the like.
         """
-        has_subqueries = any(True for item in operator_expressions(node) for _ in subqueries_of(item))
+        has_subqueries = any(True for item in children(node) for _ in subqueries_of(item))
         return self.wrap(block) if has_subqueries and block.stage != "rows" else block
 
     def project(self, node: Project) -> Block:
@@ -275,7 +275,7 @@ class SelectPrinter:
         used: set[int] = set()
         for _, call in node.aggregates:
             if call.function != "grouping":
-                used.update(column.index for part in aggregate_expressions(call) for column in columns_of(part))
+                used.update(column.index for part in children(call) for column in columns_of(part))
         kept = sorted(used)
         printer = self.printer(block.columns)
         schema = (

@@ -17,7 +17,7 @@ from sql.errors import not_supported
 from sql.functions.comparisons import COMPARISONS, EQUAL, NEGATED, UNEQUAL
 from sql.tree.expressions import Call, OuterColumn, Subquery
 from sql.tree.relations import Relation
-from sql.tree.walks import all_relations, operator_expressions, walk
+from sql.tree.walks import all_relations, children, walk
 from sql.types.datatypes import SqlType, scaled_numeric
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _compared(inner: SelectPrinter, printer: ExpressionPrinter, node: Subquery) 
 
 def _is_plain(relation: Relation) -> bool:
     """Tell whether nothing is computed for a subquery but comparisons."""
-    nodes = (node for one in all_relations(relation) for root in operator_expressions(one) for node in walk(root))
+    nodes = (node for one in all_relations(relation) for root in children(one) for node in walk(root))
     return all(not isinstance(node, Call) or node.function in PLAIN for node in nodes)
 
 

@@ -12,7 +12,7 @@ from sql.emit.single_rows import BY_OID, KEYS, is_single_row
 from sql.parse.parse import parse
 from sql.parse.statements.select import Select
 from sql.tree.expressions import Subquery
-from sql.tree.walks import all_relations, operator_expressions, walk
+from sql.tree.walks import all_relations, children, walk
 from tests.engine.session_client import SessionClient, World
 
 SINGLE = [
@@ -60,7 +60,7 @@ def is_single(client: SessionClient, query: str) -> bool:
     (found,) = [
         node
         for relation in all_relations(root)
-        for expression in operator_expressions(relation)
+        for expression in children(relation)
         for node in walk(expression)
         if isinstance(node, Subquery)
     ]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from sql.functions.table import AGGREGATE_ROWS
 from sql.tree.expressions import AggregateCall, Column, Expression
 from sql.tree.relations import Aggregate, Filter, Join, Relation, Schema
-from sql.tree.walks import aggregate_expressions, children, map_aggregate, map_expression, relation_names
+from sql.tree.walks import children, map_expression, map_parts, relation_names
 from sql.types.datatypes import INT8
 from views.codegen.support import kernel_supports
 from views.codegen.values import is_plainly_compared
@@ -112,7 +112,7 @@ class Block:
         names = unique_names([*names, *(call_name(call) for call in self.calls)])
         keys = tuple((name, moved(key, places)) for name, key in zip(names, self.keys, strict=False))
         calls = tuple(
-            (name, map_aggregate(call, lambda part: moved(part, places) if isinstance(part, Column) else None))
+            (name, map_parts(call, lambda part: moved(part, places) if isinstance(part, Column) else None))
             for name, call in zip(names[len(keys) :], self.calls, strict=True)
         )
         return Aggregate(relation, keys, calls)
@@ -196,7 +196,7 @@ class Blocks:
 
     def home(self, call: AggregateCall) -> Block | None:
         """Return the block that can keep an aggregate, which reads its rows alone."""
-        parts = aggregate_expressions(replace(call, order_by=()))
+        parts = children(replace(call, order_by=()))
         found = {id(block): block for part in parts if (block := self._block_of(part)) is not None}
         if len(found) != 1 or not call.arguments:
             return None
@@ -353,9 +353,7 @@ class Blocks:
             mixed: set[int] = set()
             for call in calls:
                 columns = {
-                    index
-                    for part in aggregate_expressions(map_aggregate(call, self.canonical_column))
-                    for index in columns_of(part)
+                    index for part in children(map_parts(call, self.canonical_column)) for index in columns_of(part)
                 }
                 if columns <= inside and columns & stream and not call.distinct:
                     mixed |= columns

@@ -23,11 +23,9 @@ from sql.errors import SqlError
 from sql.tree.expressions import AggregateCall, Call, Column, Expression, Literal, OuterColumn, Subquery
 from sql.tree.relations import Aggregate, Distinct, Filter, Join, Project, Relation, SetOperation
 from sql.tree.walks import (
-    aggregate_expressions,
-    map_aggregate,
+    children,
     map_expression,
-    map_operator,
-    operator_expressions,
+    map_parts,
     subqueries_of,
     walk,
 )
@@ -75,8 +73,8 @@ class EagerGrouping:
         """Return an operator over groupings of the streams below it, or as it is."""
         if not self.choice.eager_grouping:
             return relation
-        if any(_of_streams(part) for item in operator_expressions(relation) for part in subqueries_of(item)):
-            relation = map_operator(relation, self._subquery)
+        if any(_of_streams(part) for item in children(relation) for part in subqueries_of(item)):
+            relation = map_parts(relation, self._subquery)
         if not isinstance(relation, Aggregate) or not ungrouped_streams(relation.input):
             return relation
         if not self._is_needed(relation):
@@ -151,7 +149,7 @@ def _has_join(relation: Relation) -> bool:
 
 def _path_expressions(relation: Relation) -> list[Expression]:
     """Return all expressions between a grouping and its streams."""
-    found = list(operator_expressions(relation))
+    found = list(children(relation))
     for below in inputs(relation):
         if ungrouped_streams(below):
             found += _path_expressions(below)
@@ -165,7 +163,7 @@ def _are_evaluated(relation: Relation) -> bool:
     schema = tuple(column for below in inputs(relation) for column in below.schema)
     flags = [flag for below in inputs(relation) for flag in _are_of_stream(below)]
     cuts = Cuts(schema, {index for index, flag in enumerate(flags) if flag})
-    if not all(map(cuts.cut, operator_expressions(relation))):
+    if not all(map(cuts.cut, children(relation))):
         return False
     return all(_are_evaluated(below) for below in inputs(relation) if ungrouped_streams(below))
 
@@ -222,7 +220,7 @@ class _Rewrite:
         calls = [substitute_call(call, items) for _, call in grouping.aggregates]
         blocks = Blocks(self.region, self.eager.choice.stream_join, keys, calls)
         keys = [blocks.canonical(key) for key in keys]
-        calls = [map_aggregate(call, blocks.canonical_column) for call in calls]
+        calls = [map_parts(call, blocks.canonical_column) for call in calls]
         for expression in (*blocks.above, *keys):
             blocks.want(expression)
         homes = self._homes(blocks, calls)
@@ -264,10 +262,10 @@ class _Rewrite:
         found = [None if call.distinct or call.function == "grouping" else blocks.home(call) for call in calls]
         for call, block in zip(calls, found, strict=True):
             if block is None:
-                for part in aggregate_expressions(replace(call, order_by=())):
+                for part in children(replace(call, order_by=())):
                     blocks.want(part)
         for number, (call, block) in enumerate(zip(calls, found, strict=True)):
-            if block is None or block.has_all(columns_of_all(aggregate_expressions(call))):
+            if block is None or block.has_all(columns_of_all(children(call))):
                 continue
             homes[number] = _Home(block, [block.keep(part) for part in partial_calls(call)])
         return homes
@@ -286,7 +284,7 @@ class _Rewrite:
                 count = built.count(block)
                 weight = count if weight is None else times(weight, count)
         if home is None:
-            return from_rows(map_aggregate(call, built.change), weight)
+            return from_rows(map_parts(call, built.change), weight)
         return from_partials(call, [built.kept(home.block, place) for place in home.places], weight)
 
     def _note(self, blocks: Blocks, keys: Sequence[Expression]) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from sql.tree.expressions import Column, Expression, OuterColumn
 from sql.tree.relations import Aggregate, Distinct, Filter, Join, Project, Relation, Scan, SetOperation
-from sql.tree.walks import inputs, operator_expressions, subqueries_of, walk
+from sql.tree.walks import children, inputs, subqueries_of, walk
 from views.model.properties import scans
 from views.model.trees import columns_of, conjuncts, substitute, uses_now
 from views.plan.joins.join_graph import factored
@@ -222,7 +222,7 @@ def _is_flat(relation: Relation) -> bool:
     """
     if isinstance(relation, SetOperation) and relation.kind == "union" and relation.all:
         return all(_is_flat(side) or not ungrouped_streams(side) for side in (relation.left, relation.right))
-    if not all(is_closed(part) for part in operator_expressions(relation)):
+    if not all(is_closed(part) for part in children(relation)):
         return False
     if isinstance(relation, Filter | Project):
         return _is_flat(relation.input)

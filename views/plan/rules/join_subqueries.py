@@ -17,7 +17,7 @@ from dataclasses import replace
 from sql.functions.comparisons import NEGATED, TURNED
 from sql.tree.expressions import AggregateCall, Call, Case, Column, Expression, Literal, OuterColumn, Subquery
 from sql.tree.relations import Aggregate, Distinct, Filter, Join, OutputColumn, Project, Relation, Values
-from sql.tree.walks import map_operator, open_columns, operator_expressions, subqueries_of
+from sql.tree.walks import children, map_parts, open_columns, subqueries_of
 from sql.types.datatypes import BOOL, INT8
 from views.model.properties import is_ungrouped, scans
 from views.model.trees import conjuncts, rewrite, substitute, substitute_call, walk
@@ -34,7 +34,7 @@ def join_subqueries(relation: Relation) -> Relation:
     """Return an operator over a stream's rows with the subqueries over tables in its expressions as
     joins.
     """
-    if not any(_is_of_tables(part) for item in operator_expressions(relation) for part in subqueries_of(item)):
+    if not any(_is_of_tables(part) for item in children(relation) for part in subqueries_of(item)):
         return relation
     if isinstance(relation, Join) and relation.kind == "inner" and relation.lateral is None and is_ungrouped(relation):
         assert relation.condition is not None
@@ -47,7 +47,7 @@ def join_subqueries(relation: Relation) -> Relation:
         kept = [condition for condition in conditions if condition is not None]
         filtered = Filter(below.relation, conjunction(kept)) if kept else below.relation
         return Project(filtered, columns_of_schema(relation))
-    changed = map_operator(relation, below.change)
+    changed = map_parts(relation, below.change)
     assert isinstance(changed, Project | Aggregate)
     return replace(changed, input=below.relation)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from sql.tree.expressions import Call, Column, Expression, Literal
 from sql.tree.relations import Aggregate, Filter, Join, Project, Relation, Scan
-from sql.tree.walks import aggregate_expressions, map_aggregate
+from sql.tree.walks import children, map_parts
 from sql.types.datatypes import BOOL
 from views.model.properties import is_first_grouping, stream_path
 from views.model.refusals import refused_outer_condition
@@ -54,7 +54,7 @@ def _step(relation: Relation, builds: Sequence[Relation]) -> Relation:
     graph = JoinGraph.of(relation.input)
     grouping = _over_leaves(relation, graph.items)
     read = [key for _, key in grouping.keys]
-    read += [part for _, call in grouping.aggregates for part in aggregate_expressions(call)]
+    read += [part for _, call in grouping.aggregates for part in children(call)]
     return Chain(graph, read).under(grouping, builds)
 
 
@@ -117,7 +117,7 @@ class Chain:
             return moved(part, places) if isinstance(part, Column) else None
 
         keys = tuple((name, moved(key, places)) for name, key in grouping.keys)
-        calls = tuple((name, map_aggregate(call, change)) for name, call in grouping.aggregates)
+        calls = tuple((name, map_parts(call, change)) for name, call in grouping.aggregates)
         return replace(grouping, input=chain, keys=keys, aggregates=calls)
 
     def _inner_side(self, group: tuple[int, ...]) -> Side:

@@ -18,9 +18,9 @@ from dataclasses import dataclass, field, replace
 from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal, OuterColumn, Subquery
 from sql.tree.relations import Aggregate, Distinct, Filter, Join, Limit, Project, Relation, Sort
 from sql.tree.walks import (
-    aggregate_expressions,
+    children,
     map_expression,
-    map_operator,
+    map_parts,
     open_columns,
     relation_names,
     rewrite_everywhere,
@@ -89,7 +89,7 @@ def group_subqueries(root: Relation, stream_names: frozenset[str]) -> Relation:
     def step(node: Relation) -> Relation:
         if isinstance(node, Join) and node.lateral is not None:
             node = replace(node, right=_with_first_row(node.right, stream_names))
-        return map_operator(node, change)
+        return map_parts(node, change)
 
     return rewrite_everywhere(root, step)
 
@@ -183,7 +183,7 @@ def _or_zero(call: AggregateCall, value: Expression) -> Expression:
 
 def _is_taken(call: AggregateCall) -> bool:
     plain = call.function in TAKEN and not call.distinct and not call.order_by and call.type.family in ORDERED
-    return plain and all(_is_safe(part) for part in aggregate_expressions(call))
+    return plain and all(_is_safe(part) for part in children(call))
 
 
 def flat_relation(relation: Relation) -> Flat | None:
