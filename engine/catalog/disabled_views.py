@@ -28,6 +28,7 @@ from engine.catalog.image import (
 from sql.catalog.catalog import RelationDescription
 from sql.errors import SqlError
 from sql.names.relation_keys import described
+from sql.names.relation_keys import shown as name_shown
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +63,7 @@ def _disabled(relation: dict[str, Any], image: CatalogImage, reason: str) -> Dis
     entry = DisabledViewEntry(description, relation, frozenset(needed))
     log.warning(
         "view %s is disabled, its readers get an error, and no rows come into the streams that it reads: %s",
-        shown(entry),
+        name_shown(shown(entry)),
         reason,
     )
     return entry

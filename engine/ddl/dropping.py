@@ -134,10 +134,10 @@ def _refuse_needed_sequence(entry: Entry, gone: Sequence[Entry], work: TableWork
     if table is None or table in gone:
         return
     column = next(one.name for one in table.description.columns if one.number == entry.owner[1])
-    what = f"column {column} of table {table.description.name}"
+    what = f"column {column} of {shown(table)}"
     raise SqlError(
         "2BP01",
-        f"cannot drop sequence {entry.description.name} because {what} requires it",
+        f"cannot drop {shown(entry)} because {what} requires it",
         hint=f"You can drop {what} instead.",
     )
 

@@ -37,7 +37,7 @@ from engine.ddl.view_alterations import rename_view
 from engine.tables.table_expressions import called_anew, with_each_column
 from sql.catalog.catalog import ColumnDescription
 from sql.errors import SqlError
-from sql.names.relation_keys import name_of, quoted_key, relation_key, schema_of
+from sql.names.relation_keys import described, name_of, quoted_key, relation_key, schema_of
 from sql.parse.statements.parts import TableChange
 
 
@@ -57,7 +57,7 @@ def drop_schemas(names: Sequence[str], cascade: bool, work: TableWork) -> None:
     taken = with_dependents(work.image, direct)
     lines = [(one.text, one.on) for one in taken]
     types = [enum for name in names for enum in types_of(name, work.image)]
-    lines += [(f"type {enum.shown}", f"schema {schema_of(enum.name)}") for enum in types]
+    lines += [(f"type {described(enum.name)}", f"schema {schema_of(enum.name)}") for enum in types]
     functions = [one for name in names for one in functions_of(name, work.image)]
     lines += [(f"function {one.signature}", f"schema {schema_of(one.name)}") for one in functions]
     if lines and not cascade:
@@ -129,6 +129,15 @@ def rekey(entry: Entry, key: str, work: TableWork) -> None:
     work.image = work.image.with_replaced(before, changed)
     if isinstance(entry, StreamEntry):
         work.image = work.image.with_stream_called(before, key)
+
+
+def rename_sequence(entry: SequenceEntry, key: str, work: TableWork) -> None:
+    """Give a sequence another name, by which defaults know it, too. Raises 42P07."""
+    if key in relation_names(work.image):
+        raise SqlError("42P07", f'relation "{name_of(key)}" already exists')
+    before = work.image
+    rekey(entry, key, work)
+    settle(before, work)
 
 
 def rename_schema(name: str, new_name: str, work: TableWork) -> None:

@@ -20,21 +20,27 @@ from engine.ddl.table_names import free_name, joined_names, relation_names
 from engine.ddl.table_references import links_needing
 from engine.ddl.table_work import TableWork
 from sql.catalog.catalog import ConstraintDescription
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import in_schema_of, name_of, schema_of
 from sql.names.suggestions import did_you_mean
 from sql.parse.statements.indexes import CreateIndex, DropIndex, RenameIndex
 
 KINDS = frozenset({"index", "unique index"})
+METHODS = frozenset({"btree", "hash"})
+OTHER_METHODS = frozenset({"brin", "gin", "gist", "spgist"})
 NOT_FOR = {StreamEntry: "foreign tables", ViewEntry: "views", QueryViewEntry: "views", SequenceEntry: "sequences"}
 
 
 def create_index(statement: CreateIndex, work: TableWork, now_us: int) -> None:
     """Do CREATE INDEX.
 
-    Raises 42P07 for a name that is taken, 42703 for an unknown column, 23505 for repeated keys.
+    Raises 42P07 for a name that is taken, 42703 for an unknown column, 42704 and 0A000 for what the
+    access method does not have, 23505 for repeated keys.
     """
     entry = _table(statement, work)
+    _require_method(statement)
+    numbers = _columns(statement.columns, entry, statement)
+    included = _columns(statement.included, entry)
     taken = relation_names(work.image)
     if statement.name is not None and in_schema_of(entry.description.name, statement.name) in taken:
         message = f'relation "{statement.name}" already exists'
@@ -42,8 +48,6 @@ def create_index(statement: CreateIndex, work: TableWork, now_us: int) -> None:
             raise SqlError("42P07", message)
         work.notice(f"{message}, skipping", "42P07")
         return
-    numbers = _columns(statement.columns, entry, is_key=statement.unique)
-    included = _columns(statement.included, entry, is_key=False)
     name = statement.name
     if name is None:
         shown = joined_names([name for name, _ in (*statement.columns, *statement.included)])
@@ -143,15 +147,39 @@ def _table(statement: CreateIndex, work: TableWork) -> TableEntry:
     return entry
 
 
-def _columns(written: Sequence[tuple[str, int]], entry: TableEntry, is_key: bool) -> tuple[int, ...]:
+def _require_method(statement: CreateIndex) -> None:
+    """Raise 42704 for an unknown access method, and 0A000 for what a hash index can't be."""
+    method = statement.method
+    if method in OTHER_METHODS:
+        raise not_supported(f'the access method "{method}"', hint="Use btree.")
+    if method not in METHODS:
+        raise SqlError("42704", f'access method "{method}" does not exist')
+    if method == "hash" and statement.unique:
+        raise _not_for_hash("unique indexes")
+    if method == "hash" and statement.included:
+        raise _not_for_hash("included columns")
+    if method == "hash" and len(statement.columns) > 1:
+        raise _not_for_hash("multicolumn indexes")
+
+
+def _not_for_hash(what: str) -> SqlError:
+    return SqlError("0A000", f'access method "hash" does not support {what}')
+
+
+def _columns(
+    written: Sequence[tuple[str, int]], entry: TableEntry, keyed: CreateIndex | None = None
+) -> tuple[int, ...]:
+    """Return the numbers of columns. keyed: the statement, where the columns are its keys."""
     columns = {column.name: column for column in entry.description.columns}
     numbers = []
-    for name, position in written:
+    for index, (name, position) in enumerate(written):
         column = columns.get(name)
         if column is None:
             hint = did_you_mean(name, columns, "the column")
             raise SqlError("42703", f'column "{name}" does not exist', hint=hint)
-        if is_key:
+        if keyed is not None and keyed.method == "hash" and keyed.orders[index]:
+            raise _not_for_hash(f"{keyed.orders[index][0]} options")
+        if keyed is not None and keyed.unique:
             require_key_type(column, position)
         numbers.append(column.number)
     return tuple(numbers)

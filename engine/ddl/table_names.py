@@ -100,10 +100,27 @@ def object_name(first: str, second: str, label: str) -> str:
 def joined_names(columns: Sequence[str]) -> str:
     """Return the columns' names as they stand in an index's name, which takes no more once it is
     long enough.
+
+    A name that comes again has a number after it.
     """
     text = ""
-    for column in columns:
+    for column in index_column_names(columns):
         text = f"{text}_{column}" if text else column
         if len(text.encode()) > NAME_BYTES_MAX:
             break
     return text
+
+
+def index_column_names(columns: Sequence[str]) -> list[str]:
+    """Return the names of an index's own columns: one that comes again gets the first number after
+    it that makes it new.
+    """
+    names: list[str] = []
+    for column in columns:
+        name, number = column, 0
+        while name in names:
+            number += 1
+            room = NAME_BYTES_MAX - len(str(number))
+            name = column.encode()[:room].decode(errors="ignore") + str(number)
+        names.append(name)
+    return names

@@ -270,7 +270,7 @@ def drop_type(statement: DropType, work: TableWork) -> None:
         )
     lines = [line for enum in gone for line in type_dependents(enum, work.image)]
     if lines and not statement.cascade:
-        what = f"type {gone[0].shown}" if len(gone) == 1 else SEVERAL
+        what = f"type {described(gone[0].name)}" if len(gone) == 1 else SEVERAL
         raise refusal_of(what, (f"{text} depends on {on}" for text, on in lines))
     remove_types(gone, work)
 
@@ -290,13 +290,13 @@ def type_dependents(enum: EnumType, image: CatalogImage) -> list[tuple[str, str]
     Columns of arrays come first.
     """
     found: dict[str, str] = {}
-    named = users_of(enum.oid, f"type {enum.shown}", image)
+    named = users_of(enum.oid, f"type {described(enum.name)}", image)
     known = {one.text for one in named}
     tables = [entry for entry in image.entries.values() if isinstance(entry, TableEntry | StreamEntry)]
     typed = [(one, column) for one in tables for column in one.description.columns if _is_of(enum, column.type)]
     for entry, column in sorted(typed, key=lambda one: not one[1].type.is_array):
         what = f"column {column.name} of {shown(entry)}"
-        found[what] = f"type {enum.shown}{'[]' if column.type.is_array else ''}"
+        found[what] = f"type {described(enum.name)}{'[]' if column.type.is_array else ''}"
         place = entry.description.oid, column.number
         users = [Dependent(view, what) for view in image.entries.values() if place in columns_named(view)]
         for one in with_dependents(image, users):
@@ -305,7 +305,7 @@ def type_dependents(enum: EnumType, image: CatalogImage) -> list[tuple[str, str]
     for function in image.functions.values():
         kinds = [one.type for one in function.arguments]
         if _is_of(enum, *kinds, *([] if function.result is None else [function.result])):
-            found[f"function {function.signature}"] = f"type {enum.shown}"
+            found[f"function {function.signature}"] = f"type {described(enum.name)}"
     own = {(entry.description.oid, column.number) for entry, column in typed}
     for one in named:
         if own.isdisjoint((one.entry.description.oid, number) for number in columns_of(one)):

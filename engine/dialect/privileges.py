@@ -135,7 +135,7 @@ def _function(oid: int, image: CatalogImage) -> Target:
 
 def _type(name: str, image: CatalogImage) -> Target:
     enum = named_type(name, image)
-    return Target(enum.oid, enum.shown, "type", "")
+    return Target(enum.oid, name_of(enum.name), "type", "")
 
 
 def _relation(name: str, image: CatalogImage) -> Target:

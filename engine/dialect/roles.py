@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.catalog.roles import BOOTSTRAP_OID, DATABASE_OWNER, FIRST_FREE_OID, PREDEFINED, Membership, Role, Roles
+from engine.ddl.dependents import shown
 from engine.dialect.access import RoleWork, changes_access, named_role
-from engine.execution.rights import shown
 from sql.errors import SqlError, not_supported
+from sql.names.relation_keys import described
 from sql.parse.statements.parts import RoleOptions, RoleSpec
 from sql.parse.statements.roles import AlterRole, CreateRole, DropRole, GrantRole
 from sql.types.datatypes import TIMESTAMPTZ
@@ -123,11 +124,11 @@ def _refuse_needed(role: Role, work: RoleWork) -> None:
     """Raise 2BP01 for a role that owns an object, or that a privilege was granted to or by."""
     privileges = work.image.privileges
     objects = [(oid, f"schema {name}") for name, oid in work.image.schemas.items()]
-    objects += [(one.oid, f"type {one.shown}") for one in work.image.types.values()]
+    objects += [(one.oid, f"type {described(one.name)}") for one in work.image.types.values()]
     objects += [(one.oid, f"function {one.signature}") for one in work.image.functions.values()]
-    objects += sorted((entry.description.oid, shown(entry)) for entry in work.image.entries.values())
+    objects += [(entry.description.oid, shown(entry)) for entry in work.image.entries.values()]
     found = []
-    for oid, text in objects:
+    for oid, text in sorted(objects):
         if privileges.owner(oid) == role.oid:
             found.append(f"owner of {text}")
         elif any(role.oid in (one.grantee, one.grantor) for one in privileges.grants.get(oid, ())):

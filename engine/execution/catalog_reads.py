@@ -62,7 +62,8 @@ def session_context(work: Work, image: CatalogImage) -> SessionContext:
     def number(assign: bool) -> int | None:
         return threads.on_loop(work.server.transactions.number_of, work.transaction, assign)
 
-    sizes = work.server.engines.committed_tables.bytes_of, partial(folder_bytes, work.server.config.data_dir)
+    tables, folder = work.server.engines.committed_tables, partial(folder_bytes, work.server.config.data_dir)
+    sizes = tables.bytes_of, tables.index_bytes_of, folder
     snapshot, now_us = snapshot_of(image), work.transaction.now_us
     return SessionContext(snapshot, settings.captured(), role, settings.show_all, activity, number, now_us, *sizes)
 

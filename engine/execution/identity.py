@@ -15,6 +15,7 @@ from engine.catalog.privileges import Privileges
 from engine.catalog.roles import Roles
 from engine.execution.rights import Bound, Checks
 from sql.catalog.catalog import SessionSettings
+from sql.catalog.schemas import found_names
 from sql.errors import SqlError
 from sql.names.relation_keys import is_temporary
 from sql.settings.settings import Settings
@@ -105,11 +106,20 @@ class Identity:
             self.checks(image).owner(name)
 
     def told(self, error: SqlError) -> SqlError:
-        """Return an error as the session may see it: without values of a relation that it may not
-        read.
+        """Return an error or a notice as the session may see it: without values of a relation that
+        it may not read, and with the schemas that its search_path does not find.
         """
         if error.read_oid and not self.may(error.read_oid, "r"):
             error.detail, error.read_oid = error.detail_without, 0
+        image = self._current_image()
+
+        def is_there(key: str) -> bool:
+            return key in image.entries or key in image.types or bool(image.functions_called(key))
+
+        known = is_there, self._settings.captured()
+        error.message = found_names(error.message, *known)
+        error.detail = None if error.detail is None else found_names(error.detail, *known)
+        error.hint = None if error.hint is None else found_names(error.hint, *known)
         return error
 
     def may_insert(self, name: str, image: CatalogImage) -> bool:

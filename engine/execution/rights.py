@@ -23,7 +23,7 @@ from sql.bind.writes.update import BoundUpdate
 from sql.catalog.catalog import SessionSettings
 from sql.catalog.schemas import found_key
 from sql.errors import SqlError
-from sql.names.relation_keys import is_temporary, name_of, relation_key, schema_of
+from sql.names.relation_keys import described, is_temporary, name_of, relation_key, schema_of
 from sql.parse.statements.declaration import Right, Statement
 from sql.parse.statements.functions import FunctionName
 from sql.parse.statements.parts import Constraint, LikeRelation, TableChange, TableColumn
@@ -76,7 +76,7 @@ class Checks:
     def _owner_of_type(self, name: str) -> None:
         enum = self.image.types.get(name)
         if enum is not None and not self._owns(enum.oid):
-            raise denied(f"must be owner of type {enum.shown}")
+            raise denied(f"must be owner of type {described(enum.name)}")
 
     def function_owner(self, oid: int) -> None:
         """Raise 42501 unless the role owns a function."""

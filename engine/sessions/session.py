@@ -425,7 +425,7 @@ class Session:
     def tell(self, notice: SqlError) -> None:
         """Send a notice that has been made, if client_min_messages lets it through."""
         if self.settings.lets_through(notice.severity):
-            self.connection.write(writer.notice_response(notice))
+            self.connection.write(writer.notice_response(self.identity.told(notice)))
 
     async def _run(
         self, statement: Statement, parameters: tuple[Literal, ...], prepared: Prepared | None = None

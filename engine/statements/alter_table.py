@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.catalog.image import QueryViewEntry, StreamEntry, TableEntry, ViewEntry
+from engine.catalog.image import QueryViewEntry, SequenceEntry, StreamEntry, TableEntry, ViewEntry
 from engine.commit.staging import StatementStage
+from engine.ddl.schemas import rename_sequence
 from engine.ddl.stream_alterations import AlterationTools, alter_stream
 from engine.ddl.table_alterations import alter_table as alter
 from engine.ddl.view_alterations import renamed
@@ -29,10 +30,12 @@ async def alter_table(statement: AlterTable, work: Work) -> Outcome:
         return await set_schema(statement, work)
     if not statement.foreign and statement.changes and statement.changes[0].action in ("rename", "rename column"):
         image = await own_image(work)
-        view = image.entries.get(statement.name)
-        if isinstance(view, ViewEntry | QueryViewEntry):
-            change_views(*renamed(view, statement.changes[0], image, work.server.catalog.image), work)
+        known, change = image.entries.get(statement.name), statement.changes[0]
+        if isinstance(known, ViewEntry | QueryViewEntry):
+            change_views(*renamed(known, change, image, work.server.catalog.image), work)
             return Outcome(statement.tag)
+        if isinstance(known, SequenceEntry) and change.action == "rename":
+            return await rename_other(known, change.new_name, statement, work)
     changed = await table_work(work)
     entry = table_or_stream(statement, work)
     reshaping = None
@@ -41,6 +44,14 @@ async def alter_table(statement: AlterTable, work: Work) -> Outcome:
     elif isinstance(entry, StreamEntry):
         reshaping = await work.threads.in_worker(alter_stream, statement, entry, changed, alteration_tools(work))
     finish(changed, work, reshaping)
+    return Outcome(statement.tag)
+
+
+async def rename_other(entry: SequenceEntry, key: str, statement: AlterTable, work: Work) -> Outcome:
+    """Do RENAME TO of a sequence, which ALTER TABLE renames, too."""
+    changed = await table_work(work)
+    await work.threads.in_worker(rename_sequence, entry, key, changed)
+    finish(changed, work)
     return Outcome(statement.tag)
 
 

@@ -1,8 +1,9 @@
-"""CREATE SEQUENCE and ALTER SEQUENCE."""
+"""CREATE SEQUENCE and ALTER SEQUENCE, also of their names."""
 
 from __future__ import annotations
 
 from engine.catalog.image import SequenceEntry
+from engine.ddl.schemas import rename_sequence
 from engine.ddl.sequences import alter_sequence as alter
 from engine.ddl.sequences import make_sequence
 from engine.execution.defining import altered, finish, is_there, move_into_schema, table_work
@@ -10,7 +11,7 @@ from engine.execution.outcome import Outcome
 from engine.execution.registry import handles
 from engine.execution.work import Work
 from sql.errors import SqlError
-from sql.parse.statements.sequences import AlterSequence, CreateSequence
+from sql.parse.statements.sequences import AlterSequence, CreateSequence, RenameSequence
 
 
 @handles(CreateSequence)
@@ -27,13 +28,33 @@ async def create_sequence(statement: CreateSequence, work: Work) -> Outcome:
 async def alter_sequence(statement: AlterSequence, work: Work) -> Outcome:
     """Change a sequence, or move it into another schema. Raises 42P01 and 42809."""
     changed = await table_work(work)
-    entry = altered(statement.name, statement.name_position, statement.if_exists, work)
+    entry = altered_sequence(statement, work)
     if entry is not None:
-        if not isinstance(entry, SequenceEntry):
-            raise SqlError("42809", f'"{statement.name}" is not a sequence')
         if statement.schema is not None:
             await move_into_schema(entry, statement.schema, work)
             return Outcome(statement.tag)
         alter(statement, entry, changed)
     finish(changed, work)
     return Outcome(statement.tag)
+
+
+@handles(RenameSequence)
+async def change_name(statement: RenameSequence, work: Work) -> Outcome:
+    """Give a sequence another name. Raises 42P01, 42809 and 42P07."""
+    changed = await table_work(work)
+    entry = altered_sequence(statement, work)
+    if entry is not None:
+        await work.threads.in_worker(rename_sequence, entry, statement.new_name, changed)
+    finish(changed, work)
+    return Outcome(statement.tag)
+
+
+def altered_sequence(statement: AlterSequence | RenameSequence, work: Work) -> SequenceEntry | None:
+    """Return the sequence to alter; None: it does not exist, and IF EXISTS was said.
+
+    Raises 42P01 and 42809.
+    """
+    entry = altered(statement.name, statement.name_position, statement.if_exists, work)
+    if entry is not None and not isinstance(entry, SequenceEntry):
+        raise SqlError("42809", f'"{statement.name}" is not a sequence')
+    return entry

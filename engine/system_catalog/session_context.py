@@ -224,6 +224,7 @@ class SessionContext(Names):
             have one, unless told to assign it.
         now_us: the time of the transaction, in microseconds since 1970.
         table_bytes: the bytes of a table by its name in the file, as of the last commit.
+        index_bytes: about the bytes of the index over columns of such a table.
         folder_bytes: the bytes of all files of the data folder.
     """
 
@@ -233,6 +234,7 @@ class SessionContext(Names):
     transaction_number: Callable[[bool], int | None]
     now_us: int
     table_bytes: Callable[[str], int]
+    index_bytes: Callable[[str, Sequence[int]], int]
     folder_bytes: Callable[[], int]
 
     def setting(self, name: str) -> str | None:

@@ -7,7 +7,7 @@ sees them.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from engine.catalog.image import CatalogImage, TableEntry
 from engine.tables.table_store import TableStore, export, table_entry
@@ -43,6 +43,10 @@ class CommittedTables:
         the place of the entry's.
         """
         return self._store.read_once(self._image, entry)
+
+    def index_bytes_of(self, physical: str, numbers: Sequence[int]) -> int:
+        """Return about how many bytes the index over columns of such a table has."""
+        return self._store.index_bytes_of(physical, numbers)
 
     def read_all(self, names: Iterable[str]) -> dict[str, TableExport]:
         """Return the tables as one read transaction sees them."""

@@ -85,7 +85,14 @@ class FunctionDescription:
     @property
     def signature(self) -> str:
         """The function as messages call it: name(type,type)."""
-        return f"{described(self.name)}({','.join(one.type.row.sql_name for one in self.inputs)})"
+        return f"{described(self.name)}({','.join(described_type(one.type) for one in self.inputs)})"
+
+
+def described_type(kind: SqlType) -> str:
+    """Return a type as messages call it, without its modifier."""
+    if kind.enum is None:
+        return kind.row.sql_name
+    return described(kind.enum.name) + ("[]" if kind.is_array else "")
 
 
 @runtime_checkable

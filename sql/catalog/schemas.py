@@ -6,11 +6,24 @@ Enters: names as the grammar reads them, the settings that bind captures. Leaves
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from sql.catalog.catalog import Catalog, KnowsSchemas, KnowsSystem, KnowsTypes, RelationDescription, SessionSettings
 from sql.errors import SqlError, not_supported
-from sql.names.relation_keys import TEMPORARY, dotted, name_of, relation_key, temporary_schema, unknown, written_schema
+from sql.names.relation_keys import (
+    DESCRIBED,
+    MARK,
+    TEMPORARY,
+    dotted,
+    name_of,
+    quoted,
+    relation_key,
+    temporary_schema,
+    unknown,
+    unquoted,
+    written_schema,
+)
 from sql.types.enums import EnumType
 
 SYSTEM = "pg_catalog"
@@ -110,3 +123,23 @@ def find_type(
 def found_key(written: str, settings: SessionSettings, is_there: Callable[[str], object]) -> str:
     """Return the key that a name as written means; for an unknown name a key that nothing has."""
     return next((key for key in keys_of(written, settings) if is_there(key)), unknown(dotted(written)))
+
+
+def found_names(text: str, is_there: Callable[[str], object], settings: SessionSettings) -> str:
+    """Return a text for a client in which objects have their schemas only where the search_path
+    does not find them by their names.
+
+    is_there: tells whether anything has a key.
+    """
+
+    def name(found: re.Match[str]) -> str:
+        schema, written = found[1], found[2]
+        for one in settings.path:
+            meant = meant_schema(one, settings)
+            if meant == schema:
+                return written
+            if is_there(relation_key(meant, unquoted(written))):
+                break
+        return f"{quoted(schema)}.{written}"
+
+    return DESCRIBED.sub(name, text) if MARK in text else text

@@ -69,6 +69,7 @@ class DuckDbDialect:
 
     is_measured: bool = False
     is_limited = False
+    keeps_keys = True
 
     def printer(
         self, columns: Sequence[str], outer: Sequence[str] = (), nested: SubqueryRule | None = None
@@ -238,6 +239,17 @@ class DuckDbExpressions(ExpressionPrinter):
     def with_fields(self, text: str, record: RecordType, change: Callable[[str, SqlType], str]) -> str:
         fields = [change(field_text(text, place), kind) for place, kind in enumerate(record.types)]
         return f"CASE WHEN {text} IS NOT NULL THEN row({', '.join(fields)}) END"
+
+    def picked(self, text: str, kind: SqlType, pick: Callable[[str], str]) -> str:
+        # DuckDB hands lists and structs through sort keys, in which -0 is 0.
+        if kind.is_array and kind.element.family in ("float4", "float8"):
+            return f"CAST({pick(f'CAST({text} AS VARCHAR)')} AS {self.type_name(kind)})"
+        if kind.record is None or kind.is_array:
+            return pick(text)
+        fields = [self.picked(field_text(text, place), one, pick) for place, one in enumerate(kind.record.types)]
+        return (
+            f"CASE WHEN bool_or({text} IS NOT NULL) THEN CAST(row({', '.join(fields)}) AS {self.type_name(kind)}) END"
+        )
 
     def check_frame(self, frame: WindowFrame, call: WindowCall) -> None:
         offsets = [bound[1] for bound in (frame.start, frame.end) if isinstance(bound[1], Literal)]

@@ -257,6 +257,10 @@ class ExpressionPrinter(Printer):
             text += f" ELSE {self.fit(node.default, node.type)} END"
         return self.chosen(text, node.type)
 
+    def picked(self, text: str, kind: SqlType, pick: Callable[[str], str]) -> str:
+        """Return an aggregate that yields one of its values; pick: the aggregate over a text."""
+        return pick(text)
+
     def comparable(self, node: Expression) -> str:
         """Return the text that orders and groups the values of `node`: itself, or its key where the
         engine's own order is another one.

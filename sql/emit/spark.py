@@ -45,6 +45,7 @@ class SparkDialect:
     """The form of Spark's SELECT."""
 
     is_limited = True
+    keeps_keys = False
 
     def printer(
         self, columns: Sequence[str], outer: Sequence[str] = (), nested: SubqueryRule | None = None

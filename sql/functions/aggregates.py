@@ -23,10 +23,11 @@ def _extreme(name: str, answer: str) -> Aggregate:
     """Return the row of min or max."""
 
     def rule(aggregate: AggregateText) -> str:
-        text = aggregate.texts[0]
-        return aggregate.wrap(
-            f"{name}_by({text}, {aggregate.compared})" if aggregate.kind.has_own_order else f"{name}({text})"
-        )
+        text, kind = aggregate.texts[0], aggregate.kind
+        if not kind.has_own_order:
+            return aggregate.wrap(f"{name}({text})")
+        key = aggregate.compared
+        return aggregate.printer.picked(text, kind, lambda one: aggregate.wrap(f"{name}_by({one}, {key})"))
 
     kept = {WORDS: "INTEGER", "float4 float8": "FLOAT", "numeric variable": "NUMERIC", "text": "TEXT", STORED: "STORED"}
     return Aggregate(

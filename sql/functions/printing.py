@@ -77,6 +77,10 @@ class Printer(Protocol):
         """Return the text that orders and groups values."""
 
     @abstractmethod
+    def picked(self, text: str, kind: SqlType, pick: Callable[[str], str]) -> str:
+        """Return an aggregate that yields one of its values; pick: the aggregate over a text."""
+
+    @abstractmethod
     def literal(self, value: Literal) -> str:
         """Return a typed constant in the physical form of its type."""
 

@@ -18,6 +18,7 @@ PUBLIC = "public"
 TEMPORARY = "pg_temp"
 MARK = "\0"
 KEY = re.compile(f"{MARK}([^{MARK}]*){MARK}({MARK}?)")
+DESCRIBED = re.compile(f'{MARK}([^{MARK}]*){MARK}{MARK}([a-z0-9_$]++|"(?:[^"]|"")*+")')
 PLAIN = re.compile("[a-z_][a-z0-9_$]*")
 NEEDS_QUOTES = RESERVED | TYPE_OR_FUNCTION | COLUMN_NAME
 # No schema has this name: a relation in it is never found, and shown as it was written.
@@ -89,12 +90,12 @@ def quoted_key(key: str) -> str:
 
 
 def described(key: str) -> str:
-    """Return a key in a form that tells which of several relations is meant: quoted, and with its
-    schema unless that is clear.
+    """Return a key in a form that tells which of several objects is meant: quoted, and with its
+    schema, which a message shows unless the search_path finds the object without it
+    (`sql.catalog.schemas`).
     """
     name = quoted(name_of(key))
-    is_known = schema_of(key) == PUBLIC or in_temporary_schema(key)
-    return name if is_known else f"{MARK}{quoted(schema_of(key))}{MARK}{MARK}{name}"
+    return name if in_temporary_schema(key) else f"{MARK}{schema_of(key)}{MARK}{MARK}{name}"
 
 
 def shown_key(key: str) -> str:
@@ -108,8 +109,13 @@ def quoted(name: str) -> str:
     return name if PLAIN.fullmatch(name) and name not in NEEDS_QUOTES else '"' + name.replace('"', '""') + '"'
 
 
+def unquoted(name: str) -> str:
+    """Return the name that `quoted` was given."""
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name
+
+
 def shown(text: str) -> str:
     """Return a text with names in the place of keys."""
     if MARK not in text:
         return text
-    return KEY.sub(lambda found: f"{found[1]}." if found[2] else "", text)
+    return KEY.sub(lambda found: f"{quoted(found[1])}." if found[2] and found[1] != PUBLIC else "", text)

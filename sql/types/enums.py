@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sql.errors import SqlError, not_supported
-from sql.names.relation_keys import shown_key
+from sql.names.relation_keys import described, shown_key
 
 # Room for 24 labels one after the other in the middle of the last two, as the 24 bits of
 # PostgreSQL's enumsortorder have; at the ends 2^39 labels fit.
@@ -68,7 +68,7 @@ class EnumType:
         """Return the number of a label. Raises 22P02."""
         found = self.numbers.get(text)
         if found is None:
-            raise unknown_label(text, self.shown, position)
+            raise unknown_label(text, described(self.name), position)
         return found
 
     def with_value(self, text: str, oid: int, neighbor: str | None, is_after: bool) -> EnumType:

@@ -34,7 +34,7 @@ from sql.types.datatypes import BOOL
 View = ViewEntry | QueryViewEntry | DisabledViewEntry
 Show = Callable[[CatalogImage, Style, str], str]
 # How expressions stand in the catalog's rows: the same for every session.
-STORED = Style(False, 0, qualified, lambda kind: kind.sql_name, qualified)
+STORED = Style(False, 0, qualified, lambda kind: kind.sql_name, qualified, lambda kind, oid: f"{kind} {oid}")
 
 
 def view_text(entry: View, image: CatalogImage, style: Style, zone: str) -> str:

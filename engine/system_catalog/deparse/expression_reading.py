@@ -37,6 +37,7 @@ from engine.system_catalog.deparse.nodes import (
 from engine.system_catalog.deparse.scopes import Levels, named, source_called, star, whole_row
 from sql.catalog.functions import FunctionDescription
 from sql.errors import SqlError
+from sql.functions.catalog import NAME_FORMS
 from sql.parse import syntax
 from sql.types.datatypes import (
     BOOL,
@@ -66,7 +67,8 @@ class Settings:
         shown_zone: the zone of the session that reads it.
         resolve: a type as written to the type.
         query: reads a query inside of these levels.
-        relation: the present name of the relation that a string names.
+        oid_in_string: of the object that a string of a type like regclass names, None where there
+            is none.
         functions: the users' functions that a name as written means.
     """
 
@@ -74,7 +76,7 @@ class Settings:
     shown_zone: str
     resolve: Callable[[syntax.TypeName], SqlType]
     query: Callable[[syntax.Query, Levels], SelectQuery]
-    relation: Callable[[str], str]
+    oid_in_string: Callable[[str, str], int | None]
     functions: Callable[[str], list[FunctionDescription]]
 
 
@@ -114,24 +116,24 @@ class ExpressionReader:
         if isinstance(node, NamedNode):
             return replace(node, operand=self.coerced(node.operand, kind), type=kind)
         if isinstance(node, Constant) and node.type.family == "unknown":
-            return Constant(self.shown_value(node.text, kind), kind)
+            return self.constant_of(node.text, kind)
         if isinstance(node, ListNode) and node.kind == "array" and node.type.element.family == "unknown":
             return self._array_of(node.items, kind.element)
         return CastNode(node, kind, True, signatures.cast_method(node.type, kind))
 
-    def shown_value(self, text: str | None, kind: SqlType) -> str | None:
+    def constant_of(self, text: str | None, kind: SqlType) -> Constant:
         """Return a constant as the output of its type writes it."""
         if text is None:
-            return None
-        if kind.family == "regclass":
-            return self.settings.relation(text)
+            return Constant(None, kind)
+        if f"{kind.family} in" in NAME_FORMS:
+            return Constant(text, kind, self.settings.oid_in_string(kind.family, text))
         try:
             value = input_value(text, kind, self.settings.written_zone, None)
         except SqlError:
-            return text
+            return Constant(text, kind)
         if isinstance(value, bool):
-            return "true" if value else "false"
-        return output_text(value, kind, self.settings.shown_zone)
+            return Constant("true" if value else "false", kind)
+        return Constant(output_text(value, kind, self.settings.shown_zone), kind)
 
     def operator(self, name: str, *operands: Node) -> Node:
         """Return an operator over its operands."""
@@ -231,7 +233,7 @@ class ExpressionReader:
         if isinstance(operand, Constant) and operand.type.family == "unknown":
             precision = kind.precision if kind.family == "interval" else None
             read_as = replace(plain, fields=kind.fields, precision=precision)
-            operand = Constant(self.shown_value(operand.text, read_as), plain)
+            operand = replace(self.constant_of(operand.text, read_as), type=plain)
             if kind.family == "interval" and not is_plain:
                 return replace(operand, type=kind)
         elif is_plain and operand.type.oid == kind.oid:

@@ -6,7 +6,6 @@ Enters: nodes whose sources have names (`aliases`). Leaves: text, on a `Page`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -37,7 +36,6 @@ from engine.system_catalog.deparse.nodes import (
 from sql.names.relation_keys import quoted
 
 # A relation in a string of the tree: "schema"."name".
-KEY = re.compile('"((?:[^"]|"")*)"\\."((?:[^"]|"")*)"')
 LOW, HIGH = frozenset("+-"), frozenset("*/%")
 # Nodes with parentheses or brackets of their own around what is in them.
 ENCLOSING = (ListNode, SubscriptNode, CaseNode)
@@ -165,10 +163,8 @@ class ExpressionPrinter:
 
         label: its type after it; None: where that is needed.
         """
-        key = KEY.fullmatch(node.text or "") if node.type.family == "regclass" else None
-        if key is not None:
-            schema, name = (part.replace('""', '"') for part in key.groups())
-            node = replace(node, text=self.style.relation_name(schema, name))
+        if node.oid is not None:
+            node = replace(node, text=self.style.object_name(node.type.family, node.oid))
         shown, needed = constant_text(node)
         self.page.write(shown)
         if label or (label is None and needed):

@@ -92,6 +92,7 @@ class Style:
         relation_name: a relation as the session sees it, from its schema and name.
         type_name: a type, likewise.
         function_name: a user's function, likewise.
+        object_name: the value of a constant of regclass and the like, from its type and oid.
     """
 
     pretty: bool
@@ -99,6 +100,7 @@ class Style:
     relation_name: Callable[[str, str], str]
     type_name: Callable[[SqlType], str]
     function_name: Callable[[str, str], str]
+    object_name: Callable[[str, int], str]
 
 
 def qualified(schema: str, name: str) -> str:

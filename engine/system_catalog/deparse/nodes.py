@@ -103,10 +103,13 @@ class Constant:
 
     Attributes:
         text: None means NULL.
+        oid: of the object that a constant of regclass and the like names, which is shown by its
+            present name.
     """
 
     text: str | None
     type: SqlType
+    oid: int | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,7 +34,7 @@ from sql.catalog.catalog import KnowsSystem, RelationDescription, SessionSetting
 from sql.catalog.functions import FunctionDescription, visible_functions
 from sql.catalog.schemas import SYSTEM, find_relation, find_type
 from sql.errors import SqlError
-from sql.names.relation_keys import as_written, name_of, quoted_key, schema_of, written_schema
+from sql.names.relation_keys import as_written, name_of, schema_of, written_schema
 from sql.parse import syntax
 from sql.parse.type_names import resolve_type
 from sql.types.datatypes import INT8, TEXT, UNKNOWN, SqlType, by_oid
@@ -72,19 +72,18 @@ class DefinitionCatalog:
         found = visible_functions(written, self.then, self.written)
         return [self.function(one.oid) or one for one in found]
 
-    def relation_in_string(self, text: str) -> str:
-        """Return the key of the relation that a string names, as it is called today, quoted."""
+    def oid_in_string(self, kind: str, text: str) -> int | None:
+        """Return the oid of the object that a string names as a value of a type like regclass, None
+        where there is none.
+        """
         try:
-            oid = self.oids.get(text) or self.then.object_oid("regclass", text, self.written, None)
+            known = self.oids.get(text) if kind == "regclass" else None
+            return known or self.then.object_oid(kind, text, self.written, None)
         except SqlError:
-            return text
-        today = self.today(oid)
-        return text if today is None else quoted_key(today.name)
+            return None
 
     def resolve(self, written: syntax.TypeName) -> SqlType:
         """Return the type that a name as written means."""
-        if written.name == "regclass":
-            return SqlType("regclass")
         return resolve_type(written, lambda name: find_type(name, self.then, self.written))
 
 
@@ -149,7 +148,7 @@ class QueryReader:
             catalog.shown_zone,
             catalog.resolve,
             self.query,
-            catalog.relation_in_string,
+            catalog.oid_in_string,
             catalog.functions,
         )
         return ExpressionReader(levels, settings, windows)

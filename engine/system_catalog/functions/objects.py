@@ -78,10 +78,13 @@ def style_of(context: SessionContext, pretty: bool, wrap: int = 0) -> Style:
     def type_name(kind: SqlType) -> str:
         return kind.sql_name if kind.enum is None else context.type_shown(kind.oid, None)
 
+    def object_name(kind: str, oid: int) -> str:
+        return context.shown_as(kind, oid) or ""
+
     def function_name(schema: str, name: str) -> str:
         return quoted_name(name) if schema in context.path else f"{quoted_name(schema)}.{quoted_name(name)}"
 
-    return Style(pretty, wrap, relation_name, type_name, function_name)
+    return Style(pretty, wrap, relation_name, type_name, function_name, object_name)
 
 
 @catalog_function

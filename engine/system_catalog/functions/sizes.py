@@ -1,7 +1,8 @@
 """Functions of sizes: the bytes of relations and of the database, and sizes as people write them.
 
 A relation's bytes are those of its rows: a stream's ring and string buffers, a continuous view's
-states, a table's blocks in the file and rows that are not in a block yet, as of the last commit.
+states, a table's blocks in the file and rows that are not in a block yet, as of the last commit. An
+index has keys and the numbers of their rows.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING
 
 from engine.catalog.image import Entry, StreamEntry, TableEntry, states_of
-from engine.system_catalog.catalog_functions import catalog_function, named
+from engine.system_catalog.catalog_functions import catalog_function
 from engine.system_catalog.functions.privileges import object_oid
 from sql.errors import SqlError
 
@@ -25,13 +26,13 @@ SIZE_TEXT = re.compile(r"\s*+([-+]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?\d++)?+)\s
 FORKS = ("main", "fsm", "vm", "init")
 
 
-@named("pg_table_size", "pg_total_relation_size")
-def table_size(context: SessionContext, oid: int | None) -> int | None:
-    """Return the bytes of a relation, whose indexes are in its blocks; NULL for no relation."""
+@catalog_function
+def pg_table_size(context: SessionContext, oid: int | None) -> int | None:
+    """Return the bytes of a relation without its indexes; NULL for no relation."""
     if oid is None or context.snapshot.row("pg_class", oid) is None:
         return None
     entry = context.snapshot.image.by_oid(oid)
-    return 0 if entry is None else bytes_of(context, entry)
+    return index_bytes(context, "indexrelid", oid) if entry is None else bytes_of(context, entry)
 
 
 @catalog_function
@@ -40,14 +41,37 @@ def pg_relation_size(context: SessionContext, oid: int | None, fork: str | None)
     if fork not in (None, *FORKS):
         hint = 'Valid fork names are "main", "fsm", "vm", and "init".'
         raise SqlError("22023", "invalid fork name", hint=hint)
-    found = table_size(context, oid)
+    found = pg_table_size(context, oid)
     return found if fork in (None, "main") or found is None else 0
 
 
 @catalog_function
 def pg_indexes_size(context: SessionContext, oid: int | None) -> int | None:
-    """Return 0: the embedded engine does not tell the bytes of an index from those of its table."""
-    return None if oid is None or context.snapshot.row("pg_class", oid) is None else 0
+    """Return the bytes of the indexes of a relation; NULL for no relation."""
+    if oid is None or context.snapshot.row("pg_class", oid) is None:
+        return None
+    return index_bytes(context, "indrelid", oid)
+
+
+@catalog_function
+def pg_total_relation_size(context: SessionContext, oid: int | None) -> int | None:
+    """Return the bytes of a relation with its indexes; NULL for no relation."""
+    own = pg_table_size(context, oid)
+    return None if own is None or oid is None else own + index_bytes(context, "indrelid", oid)
+
+
+def index_bytes(context: SessionContext, column: str, oid: int) -> int:
+    """Return the bytes of the indexes whose row in pg_index has an oid in a column.
+
+    An index that holds no key is a name alone.
+    """
+    total = 0
+    for row in context.snapshot.rows("pg_index"):
+        if row[column] == oid and row["indisunique"]:
+            entry = context.snapshot.image.by_oid(row["indrelid"])
+            if isinstance(entry, TableEntry):
+                total += context.index_bytes(entry.physical, row["indkey"][: row["indnkeyatts"]])
+    return total
 
 
 def bytes_of(context: SessionContext, entry: Entry) -> int:

@@ -21,9 +21,11 @@ class Dialect(Protocol):
     Attributes:
         is_limited: subqueries see only the SELECT around them, IN knows no NULL but as a condition,
             GROUPING SETS of nothing are nothing.
+        keeps_keys: a key of a grouping has the value of one of its rows, -0 among them.
     """
 
     is_limited: bool
+    keeps_keys: bool
 
     def printer(
         self, columns: Sequence[str], outer: Sequence[str] = (), nested: SubqueryRule | None = None

@@ -242,8 +242,8 @@ class SelectPrinter:
         for key in keys:
             text = printer.text(key)
             group = printer.comparable_text(text, key.type)
-            if key.type.has_own_order:
-                text = self.dialect.first_value(text, rank)
+            if key.type.has_own_order and not (self.dialect.keeps_keys and rank is None and group == text):
+                text = printer.picked(text, key.type, lambda one: self.dialect.first_value(one, rank))
                 text = text if node.sets is None else f"CASE WHEN grouping({group}) = 0 THEN {text} END"
             groups.append(group)
             columns.append(text)

@@ -25,6 +25,8 @@ class CreateIndex(
     Attributes:
         columns: (name, position).
         options: of each column as pg_index has them: DESCENDING, NULLS_FIRST, both or 0.
+        orders: of each column, those of ORDERS that were written.
+        method: the name of the access method, which is shown and changes nothing else.
         included: of INCLUDE, like the columns.
     """
 
@@ -33,6 +35,7 @@ class CreateIndex(
     table_position: int
     columns: tuple[tuple[str, int], ...]
     options: tuple[int, ...]
+    orders: tuple[tuple[str, ...], ...]
     method: str
     included: tuple[tuple[str, int], ...]
     unique: bool
@@ -75,7 +78,7 @@ class RenameIndex(
 
 # Bits of pg_index.indoption.
 DESCENDING, NULLS_FIRST = 1, 2
-METHODS = ("btree", "hash")
+ORDERS = ("ASC/DESC", "NULLS FIRST/LAST")
 
 
 @begins("create index")
@@ -93,12 +96,11 @@ def create_index(cursor: Cursor) -> CreateIndex:
     cursor.expect("on")
     cursor.accept("only")
     table, position = written_name(cursor)
-    method = index_method(cursor) if cursor.accept("using") else "btree"
-    read = cursor.listed(lambda cursor: (indexed_column(cursor), column_order(cursor, method)))
-    columns, options = zip(*read, strict=True)
+    method = cursor.name() if cursor.accept("using") else "btree"
+    read = cursor.listed(lambda cursor: (indexed_column(cursor), column_order(cursor)))
+    columns, orders = zip(*read, strict=True)
+    options, written = zip(*orders, strict=True)
     included = cursor.listed(included_column) if cursor.accept("include") else ()
-    if method == "hash":
-        require_hash(cursor, len(columns), unique, bool(included))
     nulls_treatment(cursor)
     index_options(cursor)
     if cursor.at("where"):
@@ -111,28 +113,13 @@ def create_index(cursor: Cursor) -> CreateIndex:
         position,
         columns,
         options,
+        written,
         method,
         included,
         unique,
         concurrently,
         if_not_exists,
     )
-
-
-def index_method(cursor: Cursor) -> str:
-    """Read the name of an access method, which is shown and changes nothing else here."""
-    position = cursor.position
-    method = cursor.name()
-    if method not in METHODS:
-        raise not_supported(f'the access method "{method}"', position, hint="Use btree.")
-    return method
-
-
-def require_hash(cursor: Cursor, columns_count: int, is_unique: bool, has_included: bool) -> None:
-    """Refuse what a hash index can't be in PostgreSQL. Raises 0A000 when the statement is read."""
-    wrong = "unique indexes" if is_unique else "included columns" if has_included else "multicolumn indexes"
-    if is_unique or has_included or columns_count > 1:
-        cursor.defer(SqlError("0A000", f'access method "hash" does not support {wrong}'))
 
 
 def indexed_column(cursor: Cursor) -> tuple[str, int]:
@@ -149,19 +136,15 @@ def indexed_column(cursor: Cursor) -> tuple[str, int]:
     return name, position
 
 
-def column_order(cursor: Cursor, method: str) -> int:
+def column_order(cursor: Cursor) -> tuple[int, tuple[str, ...]]:
     """Read [ASC | DESC] [NULLS FIRST | LAST], which is shown and changes nothing else here."""
-    order = cursor.accept_any("asc", "desc")
-    if order is not None and method == "hash":
-        cursor.defer(SqlError("0A000", 'access method "hash" does not support ASC/DESC options'))
-    descending = order == "desc"
-    nulls = None
+    order, nulls = cursor.accept_any("asc", "desc"), None
     if cursor.accept("nulls"):
         nulls = cursor.one_of("first", "last")
-        if method == "hash":
-            cursor.defer(SqlError("0A000", 'access method "hash" does not support NULLS FIRST/LAST options'))
+    descending = order == "desc"
     nulls_first = descending if nulls is None else nulls == "first"
-    return DESCENDING * descending | NULLS_FIRST * nulls_first
+    written = tuple(one for one, word in zip(ORDERS, (order, nulls), strict=True) if word is not None)
+    return DESCENDING * descending | NULLS_FIRST * nulls_first, written
 
 
 def included_column(cursor: Cursor) -> tuple[str, int]:

@@ -64,6 +64,25 @@ class AlterSequence(
     schema: str | None = None
 
 
+@dataclass(frozen=True)
+class RenameSequence(
+    Statement,
+    tag="ALTER SEQUENCE",
+    defines=True,
+    named=(
+        ("name", Naming.KNOWN),
+        ("new_name", Naming.BESIDE),
+    ),
+    rights=(("name", Right.OWN),),
+):
+    """ALTER SEQUENCE [IF EXISTS] name RENAME TO new_name."""
+
+    name: str
+    name_position: int
+    if_exists: bool
+    new_name: str
+
+
 # Words that begin an option, with a name: two words with the same name exclude each other.
 STARTS = {
     "as": "type",
@@ -120,7 +139,7 @@ def created_name(cursor: Cursor, is_temporary: bool) -> str:
 
 @begins("alter sequence")
 @or_owner
-def alter_sequence(cursor: Cursor) -> AlterSequence:
+def alter_sequence(cursor: Cursor) -> AlterSequence | RenameSequence:
     """Read ALTER SEQUENCE from its first word."""
     cursor.expect("alter", "sequence")
     if_exists = cursor.accept("if", "exists")
@@ -128,10 +147,13 @@ def alter_sequence(cursor: Cursor) -> AlterSequence:
     name = cursor.relation_name()
     if cursor.accept("set", "schema"):
         return AlterSequence(cursor.statement_text, name, position, if_exists, SequenceOptions(), cursor.name())
-    for words in (("rename", "to"), ("owner", "to"), ("set", "logged"), ("set", "unlogged")):
+    if cursor.accept("rename"):
+        cursor.expect("to")
+        return RenameSequence(cursor.statement_text, name, position, if_exists, cursor.name())
+    for words in (("owner", "to"), ("set", "logged"), ("set", "unlogged")):
         if cursor.at_words(*words):
             raise not_supported(f"ALTER SEQUENCE ... {' '.join(words).upper()}", cursor.position)
-    if cursor.accept_any("rename", "owner", "set") or not cursor.at(*STARTS):
+    if cursor.accept_any("owner", "set") or not cursor.at(*STARTS):
         cursor.fail()
     options = sequence_options(cursor)
     return AlterSequence(cursor.statement_text, name, position, if_exists, options)

@@ -1,0 +1,20 @@
+-- -0 is equal to 0, and shown as it was written: as a key, as an extreme, in arrays and rows.
+CREATE TABLE zeros (id int PRIMARY KEY, f float8, g float4, fa float8[], ga float4[], n numeric);
+INSERT INTO zeros VALUES (1, '-0', '-0', '{-0,1}', '{-0}', 1.0), (2, '0', '0', '{0,1}', '{0}', 1.00), (3, '-0', '-0', '{-0,NULL,NaN,-Infinity,1e-320}', '{-0,NULL,1e-40}', 1), (4, NULL, NULL, NULL, '{}', NULL);
+SELECT fa, count(*) FROM zeros WHERE id <> 2 GROUP BY fa ORDER BY 2, 1;
+SELECT ga, fa, n, count(*) FROM zeros WHERE id <> 2 GROUP BY ga, fa, n ORDER BY 1;
+SELECT fa, count(*) FROM zeros WHERE id < 3 GROUP BY fa;
+SELECT f, g, count(*) FROM zeros WHERE id <> 2 GROUP BY f, g ORDER BY 1;
+SELECT DISTINCT fa FROM zeros WHERE id <> 2 ORDER BY 1;
+SELECT DISTINCT ON (ga) ga FROM zeros WHERE id <> 2 ORDER BY 1;
+SELECT fa FROM zeros WHERE id = 3 UNION SELECT fa FROM zeros WHERE id = 3;
+SELECT fa FROM zeros WHERE id = 1 UNION SELECT fa FROM zeros WHERE id = 2;
+SELECT fa FROM zeros WHERE id = 1 INTERSECT SELECT fa FROM zeros WHERE id = 2;
+SELECT ga FROM zeros WHERE id = 3 EXCEPT SELECT ga FROM zeros WHERE id = 1;
+SELECT min(f), max(f), min(fa), max(fa), min(ga), max(ga) FROM zeros WHERE id = 3;
+SELECT min(fa) FILTER (WHERE id = 1), max(ga) OVER () FROM zeros WHERE id = 1 GROUP BY ga;
+SELECT f, fa, count(*) FROM zeros WHERE id = 3 GROUP BY GROUPING SETS ((f, fa), (fa), ()) ORDER BY 1, 2;
+SELECT first_value(fa) OVER (PARTITION BY fa), array_agg(f) OVER () FROM zeros WHERE id = 3;
+SELECT row(f, fa)::text FROM zeros WHERE id <> 2 GROUP BY row(f, fa) ORDER BY 1;
+SELECT r::text FROM (SELECT row(f, fa, n) AS r FROM zeros WHERE id <> 2) AS q GROUP BY r ORDER BY 1;
+SELECT max(r)::text FROM (SELECT row(f, fa, n) AS r FROM zeros WHERE id = 1) AS q;
