@@ -113,6 +113,11 @@ class StatementStage:
         self._keep(morsel)
 
     @property
+    def views_count(self) -> int:
+        """How many views take the rows."""
+        return len(self._checked)
+
+    @property
     def morsels_count(self) -> int:
         """How many morsels are staged."""
         return len(self._morsels) + (0 if self._spill is None else self._spill.count)

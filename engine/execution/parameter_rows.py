@@ -1,7 +1,7 @@
-"""A prepared one-row INSERT whose values are parameters and constants: decoded from Bind's bytes in
-one kernel call.
+"""A prepared INSERT whose values are parameters and constants: decoded from Bind's bytes in one
+kernel call. All its rows are alike but for the numbers of their parameters.
 
-Enters: a bound INSERT, then Bind payloads. Leaves: whole rows. Constants of the row are kept like
+Enters: a bound INSERT, then Bind payloads. Leaves: whole rows. Constants of the rows are kept like
 defaults; a parameter of a smaller integer type is widened by column. Every other value (an
 expression, a conversion that can fail) is left to the general way.
 """
@@ -80,6 +80,39 @@ class ParameterRow:
 
 
 @dataclass(frozen=True, eq=False)
+class ParameterRows:
+    """The shape of the rows of an INSERT of several rows, all of which are as `row` is.
+
+    Attributes:
+        starts: int64[rows], the places of the rows in the bytes of a Bind, but for the first.
+    """
+
+    row: ParameterRow
+    starts: npt.NDArray[np.int64]
+
+    @property
+    def target(self) -> InsertTarget:
+        """The columns of the parameters; see ParameterRow."""
+        return self.row.target
+
+    @property
+    def layout(self) -> Layout:
+        """The layout of all parameters, by number."""
+        return self.row.layout * len(self.starts)
+
+    def decode_one(self, payload: bytes, start: int, formats: Sequence[int], reader: FieldReader) -> Morsel | None:
+        """Return the target's columns of a Bind; see ParameterRow.
+
+        None: the formats of the rows differ.
+        """
+        given = tuple(formats[: len(self.row.layout)])
+        if tuple(formats) != given * len(self.starts):
+            return None
+        self.starts[0] = start
+        return self.row.decode(payload, self.starts, given, reader)
+
+
+@dataclass(frozen=True, eq=False)
 class LiteralRows:
     """The rows of an INSERT without parameters, whose text was decoded: whenever it runs, they are
     the same.
@@ -94,32 +127,50 @@ class LiteralRows:
         return self.given
 
 
-def parameter_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> ParameterRow | LiteralRows | None:
+Shape = ParameterRow | ParameterRows | LiteralRows
+
+
+def parameter_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> Shape | None:
     """Return the shape of a prepared INSERT, or None when it takes the general way.
 
     Kept while the catalog stays the same.
     """
     row = prepared.insert_row.find(image)
     if row is None and prepared.insert_row.image is not image:
-        row = prepared.insert_row.keep(image, _make_row(prepared, image, engine))
+        row = prepared.insert_row.keep(image, _make_shape(prepared, image, engine))
     return row
 
 
-def _make_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> ParameterRow | None:
+def _make_shape(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> Shape | None:
     statement, bound = prepared.statement, prepared.bound
     if not isinstance(statement, Insert) or not isinstance(bound, BoundInsert) or not isinstance(bound.source, Values):
         return None
     entry = image.entries.get(bound.relation.name)
-    if not isinstance(entry, StreamEntry) or len(bound.source.rows) != 1 or bound.stable:
+    if not isinstance(entry, StreamEntry) or bound.stable:
         return None
+    rows = bound.source.rows
+    row = _make_row(rows[0], entry, bound.targets, engine)
+    if row is None or len(row.layout) * len(rows) != len(prepared.parameter_types):
+        return None
+    for index in range(1, len(rows)):
+        shift = index * len(row.layout)
+        if not all(_is_shifted(item, first, shift) for item, first in zip(rows[index], rows[0], strict=True)):
+            return None
+    return row if len(rows) == 1 else ParameterRows(row, np.full(len(rows), -1, dtype=np.int64))
+
+
+def _make_row(
+    items: Sequence[Expression], entry: StreamEntry, targets: Sequence[int], engine: QueryEngine
+) -> ParameterRow | None:
+    """Return the shape of a row whose parameters are the first of its statement."""
     stream = entry.stream
-    places = stream.places_of(bound.targets)
+    places = stream.places_of(targets)
     now = now_columns(entry, places)
     if now is None or len(stream.layout) in places:
         return None
     constants: list[Expression | None] = [column.default for column in stream.stored]
     found: dict[int, tuple[int, ColumnLayout]] = {}
-    for index, item in zip(places, bound.source.rows[0], strict=True):
+    for index, item in zip(places, items, strict=True):
         if isinstance(item, Literal):
             constants[index] = item
             continue
@@ -128,15 +179,25 @@ def _make_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> P
         if layout is None or not isinstance(parameter, Parameter) or parameter.number in found:
             return None
         found[parameter.number] = (index, layout)
-    if sorted(found) != list(range(1, len(prepared.parameter_types) + 1)):
-        return None
     numbers = sorted(found)
-    targets = tuple(found[number][0] for number in numbers)
-    wanted = tuple(stream.layout[index] for index in targets)
+    if numbers != list(range(1, len(numbers) + 1)):
+        return None
+    given = tuple(found[number][0] for number in numbers)
+    wanted = tuple(stream.layout[index] for index in given)
     arriving = tuple(found[number][1] for number in numbers)
-    target = InsertTarget(entry, targets, wanted, default_row(stream, constants, engine, 0, "UTC"), now)
+    target = InsertTarget(entry, given, wanted, default_row(stream, constants, engine, 0, "UTC"), now)
     read = tuple(not has_kernel(column.type) for column in target.columns)
     return ParameterRow(target, wanted if arriving == wanted else arriving, read)
+
+
+def _is_shifted(item: Expression, first: Expression, shift: int) -> bool:
+    """Tell whether an item is that of the first row, but for the number of its parameter."""
+    if isinstance(item, Cast) and isinstance(first, Cast):
+        alike = (item.type, item.explicit, item.zone) == (first.type, first.explicit, first.zone)
+        return alike and _is_shifted(item.operand, first.operand, shift)
+    if isinstance(item, Parameter) and isinstance(first, Parameter):
+        return item.number == first.number + shift and item.type == first.type
+    return isinstance(item, Literal) and item == first
 
 
 def _arrival_layout(

@@ -42,7 +42,7 @@ from sql.wire import writer
 from sql.wire.messages import Bind
 
 if TYPE_CHECKING:
-    from engine.execution.parameter_rows import LiteralRows, ParameterRow
+    from engine.execution.parameter_rows import Shape
     from ringbuffer.memory.columns import Morsel
 
 ENCODING_ERRORS = ("22021", "22P05")
@@ -76,7 +76,7 @@ class Prepared:
     bound: BoundQuery | BoundInsert | BoundUpdate | BoundDelete | None = None
     bound_to: PerImage[object] = field(default_factory=PerImage)
     was_bound: bool = False
-    insert_row: PerImage[ParameterRow | LiteralRows | None] = field(default_factory=PerImage)
+    insert_row: PerImage[Shape | None] = field(default_factory=PerImage)
     keyed_reads: PerImage[dict[tuple[int, ...], Any]] = field(default_factory=PerImage)
     from_sql: bool = False
     shown_text: str = ""
@@ -162,7 +162,7 @@ class Portal:
     """A prepared statement with its parameter values, and, once it ran, its outcome.
 
     Attributes:
-        row, given: the decoded rows of an INSERT: one of the parameters, or those of its text.
+        row, given: the decoded rows of an INSERT: those of the parameters, or of its text.
         values: the parameters otherwise.
         is_spent: the portal ran and has no rows to give.
         is_at_end: the cursor is after its last row.
@@ -175,7 +175,7 @@ class Portal:
     prepared: Prepared
     message: Bind
     values: tuple[Literal, ...] = ()
-    row: ParameterRow | LiteralRows | None = None
+    row: Shape | None = None
     given: Morsel | None = None
     outcome: Outcome | None = None
     is_spent: bool = False

@@ -25,18 +25,20 @@ class HeaderMatch:
         self._names = [column.name for column in columns]
         self._options = options
         self._is_due = options.header_match
+        self._kept = b""
 
-    def passes(self, data: bytes, is_end: bool) -> bool:
-        """Check the first line. Raises 22P04.
+    def passed(self, data: bytes, is_end: bool) -> bytes:
+        """Return what is to be decoded, nothing until the whole first line is there.
 
-        False: `data` has only a part of the line; the caller gives it again with the bytes that
-        follow.
+        Raises 22P04.
         """
         if not self._is_due:
-            return True
-        lines = data.splitlines()
+            return data
+        self._kept += data
+        lines = self._kept.splitlines()
         if not is_end and len(lines) < 2:
-            return False
+            return b""
+        data, self._kept = self._kept, b""
         self._is_due = False
         line = lines[0].decode(errors="replace") if lines else ""
         try:
@@ -44,7 +46,7 @@ class HeaderMatch:
         except SqlError as error:
             error.context = f'COPY {self._relation}, line 1: "{shown(line)}"'
             raise
-        return True
+        return data
 
 
 def check_header(line: str, names: Sequence[str], options: CopyOptions) -> None:

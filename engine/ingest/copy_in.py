@@ -8,7 +8,8 @@ thread, and staged. Must not write to the socket; the session does.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from engine.catalog.image import CatalogImage
@@ -17,6 +18,7 @@ from engine.commit.committer import Committer
 from engine.commit.staging import StatementStage
 from engine.commit.string_admission import FullBufferError
 from engine.commit.transactions import Transactions
+from engine.ingest.copy_blocks import BLOCKS_AT_ONCE_MAX, Beside, Blocks, Submit
 from engine.ingest.copy_decoders import make_decoder
 from engine.ingest.copy_header import HeaderMatch
 from engine.ingest.copy_lines import read_by_line
@@ -36,6 +38,9 @@ from views.model.protocols import Clock
 
 # How often a COPY or a commit that waits for room in a string buffer looks again.
 ROOM_WAIT_S = 0.01
+# For so many views rows are folded beside the decoding of later rows; for one, handing them over
+# was measured to take as long as folding them.
+VIEWS_BESIDE_MIN = 2
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,7 @@ class CopyServer:
 
     Attributes:
         block_bytes: how much of a COPY is decoded at once.
+        beside: begins a call on another thread.
     """
 
     transactions: Transactions
@@ -51,6 +57,7 @@ class CopyServer:
     catalog: PublishedCatalog
     clock: Clock
     block_bytes: int
+    beside: Submit
 
 
 @dataclass(frozen=True)
@@ -103,12 +110,11 @@ class CopyIn:
         self._published_rows = 0
         self._said_published = False
         self._published_at_s = server.clock.monotonic_s()
-        self._pieces: list[bytes | memoryview] = []
-        self._pieces_bytes = 0
-        # A timer's publish may meet the client's data: `_taking` guards the pieces, `_decoding` the
-        # decoder and the stage.
-        self._taking = threading.Lock()
+        self._blocks = Blocks(server.block_bytes)
+        # A timer's publish may meet the client's data: this guards the decoder and the stage.
         self._decoding = threading.Lock()
+        # Adds rows to the stage while later ones are decoded, but only while a thread decodes.
+        self._staging = Beside(server.beside)
         self._dropped = threading.Event()
         self._is_finished = False
         self._options = options
@@ -127,27 +133,37 @@ class CopyIn:
 
     def take(self, data: bytes | memoryview) -> bool:
         """Collect a payload; True when a block is full or the interval is over: `decode` is due."""
-        with self._taking:
-            self._pieces.append(data)
-            self._pieces_bytes += len(data)
-        return self._pieces_bytes >= self._server.block_bytes or self._publish_due()
+        self._blocks.add(data)
+        return self._blocks.is_full or self._publish_due()
 
-    def decode(self) -> None:
-        """Decode and stage what was collected, and publish when that is due. Raises SqlError.
+    @property
+    def is_too_full(self) -> bool:
+        """True when so much waits to be decoded that the client has to wait, too."""
+        return self._blocks.is_too_full
 
-        Runs on a worker thread.
+    def decode(self) -> bool:
+        """Decode and stage what was collected, and publish when that is due.
+
+        Return whether a block waits again; the caller then calls once more. Raises SqlError. Runs
+        on a worker thread.
         """
-        with self._decoding:
-            if self._is_finished:
-                # What is staged is the session's to commit: a timer came late.
-                return
-            self._decode()
-            if self._publish_due() and not self._dropped.is_set():
-                self._publish()
+        with self._alone():
+            for _ in range(BLOCKS_AT_ONCE_MAX):
+                if self._is_finished or self._dropped.is_set():
+                    # What is staged is the session's to commit: a timer came late.
+                    return False
+                if not self.needs_room:
+                    self._decode()
+                if self._publish_due():
+                    self._staging.wait()
+                    self._publish()
+                if self.needs_room or not self._blocks.is_full:
+                    break
+            return self.needs_room or self._blocks.is_full
 
     def finish(self) -> None:
         """Decode the last bytes. Raises SqlError."""
-        with self._decoding:
+        with self._alone():
             self._decode(is_end=True)
             self._is_finished = True
 
@@ -156,7 +172,7 @@ class CopyIn:
 
         None without such rows.
         """
-        if self._publishing.interval_ms is None or not (self._pieces or self._stage.rows_count):
+        if self._publishing.interval_ms is None or not (self._blocks.bytes_count or self._stage.rows_count):
             return None
         passed_s = self._server.clock.monotonic_s() - self._published_at_s
         return max(self._publishing.interval_ms / 1000 - passed_s, 0.0)
@@ -183,17 +199,24 @@ class CopyIn:
             error.detail = said if error.detail is None else f"{error.detail}\n{said}"
         return error
 
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Let no other thread decode before the end of the block, when all rows are staged."""
+        with self._decoding:
+            try:
+                yield
+                self._staging.wait()
+            except BaseException:
+                self._staging.end()
+                raise
+            finally:
+                if self._dropped.is_set():
+                    self._stage.close()
+
     def _decode(self, is_end: bool = False) -> None:
         if self._dropped.is_set():
             return
-        with self._taking:
-            pieces, self._pieces, self._pieces_bytes = self._pieces, [], 0
-        data = b"".join(pieces)
-        if not self._header_match.passes(data, is_end):
-            with self._taking:
-                self._pieces.insert(0, data)
-                self._pieces_bytes += len(data)
-            return
+        data = self._header_match.passed(self._blocks.take(is_end), is_end)
         decoder = self._decoder
         # Nothing can be wrong with bytes that are only kept; of a long row they would be copied
         # again and again.
@@ -204,19 +227,21 @@ class CopyIn:
             if is_end:
                 self._add(self._decoder.finish())
         except (RowError, FailingRowError, ColumnError) as error:
+            # The error of an earlier row comes first.
+            self._staging.wait()
             failure = self._first_failure(bytes(carried) + data, lines_before)
             if failure is not None:
                 raise self.with_published(failure) from None
             assert not isinstance(error, ColumnError), error
             raise (self._error(error) if isinstance(error, RowError) else self.with_published(error)) from None
-        finally:
-            if self._dropped.is_set():
-                self._stage.close()
 
     def _add(self, morsels: list[Morsel]) -> None:
         for morsel in morsels:
             rows = self._whole(morsel)
-            self._stage.add(rows)
+            if self._stage.views_count >= VIEWS_BESIDE_MIN:
+                self._staging.do(self._stage.add, rows)
+            else:
+                self._stage.add(rows)
             self.rows_count += rows.rows_count
 
     def _whole(self, morsel: Morsel) -> Morsel:

@@ -90,12 +90,15 @@ def pieces(
 
 
 def runs(record: Iterable[Bytes], bytes_min: int) -> Iterator[Bytes]:
-    """Yield the pieces of a record; pieces that are too short are joined with the next ones."""
+    """Yield the pieces of a record; pieces that are too short are joined with each other."""
     short: list[Bytes] = []
     short_bytes = 0
     for piece in record:
-        if not short and len(piece) >= bytes_min:
+        if len(piece) >= bytes_min:
+            if short:
+                yield b"".join(short)
             yield piece
+            short, short_bytes = [], 0
             continue
         short.append(piece)
         short_bytes += len(piece)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar
 
 from engine.scheduler.collecting import collecting_later
@@ -64,6 +65,10 @@ class Threads:
         from.
         """
         return await self._loop.run_in_executor(self._workers.threads, work, *arguments)
+
+    def beside(self, work: Callable[..., Result], *arguments: Any) -> Future[Result]:
+        """Begin work on a thread as soon as one is free; from any thread."""
+        return self._workers.threads.submit(work, *arguments)
 
     def on_loop(self, work: Callable[..., Result], *arguments: Any) -> Result:
         """Run something short on the event loop, and wait for it; from a thread."""

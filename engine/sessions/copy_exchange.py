@@ -2,8 +2,8 @@
 client's end to the reply.
 
 Enters: CopyData, CopyDone and CopyFail messages. Leaves: the stage in the session's transaction, or
-an error. `engine.ingest.copy_in` does the work on the data; blocks of it are decoded on worker
-threads, one at a time.
+an error. `engine.ingest.copy_in` does the work on the data; blocks of it are decoded on a worker
+thread, one at a time, while the next ones come.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ class CopyExchange:
         self._session = session
         self._copy: RunningCopy | None = None
         self._publish_task: asyncio.Task[None] | None = None
+        # Decodes what has come, while more comes.
+        self._decode_task: asyncio.Task[None] | None = None
         self._text: ReceivedText | None = None
 
     @property
@@ -47,6 +49,7 @@ class CopyExchange:
         alone: no other statement of this message follows.
         """
         session = self._session
+        self._decode_task = None
         self._text = received_text(statement.options, session.settings.encoding)
         transaction = session.block.current()
         autocommit = alone and not transaction.explicit and not transaction.operations
@@ -61,7 +64,7 @@ class CopyExchange:
         session.connection.flush()
 
     def take(self, message: CopyData) -> Awaitable[None] | None:
-        """Take data; the awaitable is there when a block is full."""
+        """Take data; the awaitable is there when too much waits to be decoded."""
         copy = self._copy
         if copy is None:
             return None
@@ -70,13 +73,17 @@ class CopyExchange:
             data, error = self._text.feed(data)
             if error is not None:
                 return self._fail_behind(copy, data, error)
-        if copy.take(data):
-            return self._decode(copy)
-        self._publish_later(copy)
-        return None
+        if not copy.take(data):
+            self._publish_later(copy)
+            return None
+        task = self._decode_task
+        if task is None or (task.done() and task.exception() is None):
+            task = self._decode_task = asyncio.get_running_loop().create_task(self._decode_beside(copy))
+        return self._decoded() if copy.is_too_full or task.done() else None
 
     async def done(self, _: CopyDone) -> None:
         """Finish the COPY: the client has sent all data."""
+        await self._decoded()
         copy, session = self._copy, self._session
         if copy is None:
             return
@@ -116,6 +123,7 @@ class CopyExchange:
         """End the COPY with an error that comes after `data`, unless there is an error in the data
         or before.
         """
+        await self._decoded()
         copy.take(data)
         await self._decode(copy)
         if self._copy is copy:
@@ -148,14 +156,23 @@ class CopyExchange:
         else:
             session.fail_pipeline(error)
 
+    async def _decode_beside(self, copy: RunningCopy) -> None:
+        await self._decode(copy)
+        self._session.connection.flush()
+
+    async def _decoded(self) -> None:
+        """Wait until what has come is decoded. Raises the bug that has ended that."""
+        if self._decode_task is not None:
+            await self._decode_task
+
     async def _decode(self, copy: RunningCopy) -> None:
+        session = self._session
         try:
-            self._session.check_cancelled()
-            await self._session.in_worker(copy.decode)
-            while isinstance(copy, CopyIn) and copy.needs_room and self._copy is copy:
-                await self._session.cancellable(asyncio.sleep(ROOM_WAIT_S))
-                self._session.check_cancelled()
-                await self._session.in_worker(copy.decode)
+            session.check_cancelled()
+            while await session.in_worker(copy.decode) and self._copy is copy:
+                if isinstance(copy, CopyIn) and copy.needs_room:
+                    await session.cancellable(asyncio.sleep(ROOM_WAIT_S))
+                session.check_cancelled()
         except SqlError as error:
             if self._copy is copy:
                 self._fail(copy, error)

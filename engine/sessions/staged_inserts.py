@@ -159,7 +159,7 @@ class StagedInserts:
             return None
 
     def decode_row(self, portal: Portal, image: CatalogImage) -> bool:
-        """Decode the parameters of a portal that inserts one row of them.
+        """Decode the parameters of a portal that inserts rows of them.
 
         False is returned for other portals, and where a value needs the general way.
         """
@@ -174,8 +174,8 @@ class StagedInserts:
             portal.given = row.decode_one(message.payload, message.parameters_offset, formats, reader)
         except (RowError, ColumnError):
             return False
-        portal.row = row
-        return True
+        portal.row = None if portal.given is None else row
+        return portal.given is not None
 
     def stage_portal(self, portal: Portal, image: CatalogImage) -> int | None:
         """Stage the decoded rows of a portal; return their number.

@@ -79,11 +79,10 @@ def read_file(statement: CopyFrom, copy: CopyIn | CopyIntoTable, work: Work) -> 
 
 def decode(copy: CopyIn | CopyIntoTable, work: Work) -> None:
     """Decode the data that has been taken, and wait for room where the stream has none."""
-    copy.decode()
-    while isinstance(copy, CopyIn) and copy.needs_room:
-        time.sleep(ROOM_WAIT_S)
+    while copy.decode():
+        if isinstance(copy, CopyIn) and copy.needs_room:
+            time.sleep(ROOM_WAIT_S)
         work.threads.check_cancelled()
-        copy.decode()
 
 
 def copied_entry(statement: CopyFrom, work: Work) -> StreamEntry | TableEntry:
@@ -142,7 +141,14 @@ def copy_into_stream(statement: CopyFrom, entry: StreamEntry, work: Work, autoco
         publish_ms = settings.publish_interval_ms
     server = work.server
     return CopyIn(
-        CopyServer(server.transactions, server.committer, server.catalog, server.clock, server.config.copy_block_bytes),
+        CopyServer(
+            server.transactions,
+            server.committer,
+            server.catalog,
+            server.clock,
+            server.config.copy_block_bytes,
+            work.threads.beside,
+        ),
         target,
         statement.options,
         work.image,

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from engine.catalog.image import TableEntry
 from engine.commit.staging import StatementStage
+from engine.ingest.copy_blocks import Blocks
 from engine.ingest.copy_decoders import field_fallback, make_decoder
 from engine.ingest.copy_header import HeaderMatch
 from engine.ingest.copy_lines import read_by_line
@@ -107,9 +108,7 @@ class CopyIntoTable:
         self._time_zone = time_zone
         self._styles = styles
         self._reader = FieldReader(time_zone, styles)
-        self._block_bytes = block_bytes
-        self._pieces: list[bytes | memoryview] = []
-        self._pieces_bytes = 0
+        self._blocks = Blocks(block_bytes)
         self._pending_rows: list[pa.Table] = []
         self._pending_count = 0
         self._dropped = threading.Event()
@@ -128,13 +127,21 @@ class CopyIntoTable:
 
     def take(self, data: bytes | memoryview) -> bool:
         """Collect a payload; True when a block is full, so that `decode` is due."""
-        self._pieces.append(data)
-        self._pieces_bytes += len(data)
-        return self._pieces_bytes >= self._block_bytes
+        self._blocks.add(data)
+        return self._blocks.is_full
 
-    def decode(self) -> None:
-        """Decode, check and insert the collected rows. Runs on a worker thread. Raises SqlError."""
+    @property
+    def is_too_full(self) -> bool:
+        """True when so much waits to be decoded that the client has to wait, too."""
+        return self._blocks.is_too_full
+
+    def decode(self) -> bool:
+        """Decode, check and insert a block; return whether another one waits.
+
+        Raises SqlError. Runs on a worker thread.
+        """
         self._decode(is_end=False)
+        return self._blocks.is_full
 
     def finish(self) -> None:
         """Decode the last bytes and insert all rows. Raises SqlError."""
@@ -162,11 +169,7 @@ class CopyIntoTable:
     def _decode(self, is_end: bool) -> None:
         if self._dropped.is_set():
             return
-        pieces, self._pieces, self._pieces_bytes = self._pieces, [], 0
-        data = b"".join(pieces)
-        if not self._header_match.passes(data, is_end):
-            self._pieces, self._pieces_bytes = [data], len(data)
-            return
+        data = self._header_match.passed(self._blocks.take(is_end), is_end)
         decoder = self._decoder
         # Bytes that are only kept have no error yet; those of a long row would be copied again and
         # again.

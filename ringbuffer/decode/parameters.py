@@ -155,7 +155,8 @@ class ParameterDecoder:
     ) -> Morsel:
         """Return a morsel of len(starts) rows.
 
-        starts: the places of the first length word of each row; formats: TEXT_VALUES ... by column.
+        starts: the places of the first length word of each row, -1: right after the row before;
+        formats: TEXT_VALUES ... by column.
         """
         size = len(data)
         buffer = self._buffer
@@ -223,8 +224,10 @@ def decode_parameter_rows(
     columns = rows.columns
     used = 0
     slow_used = 0
+    at = 0
     for row in range(len(starts)):
-        at = starts[row]
+        if starts[row] >= 0:
+            at = starts[row]
         for column in range(columns.shape[0]):
             state[ERROR_ROW] = row
             state[ERROR_COLUMN] = column

@@ -8,6 +8,7 @@ import random
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from engine.catalog.image import StreamEntry
 from engine.commit.staging import StatementStage
 from engine.commit.transaction import Transaction
+from engine.ingest.copy_blocks import Beside
 from engine.ingest.copy_in import CopyIn, CopyServer, Publishing
 from engine.ingest.insert import make_target
 from ringbuffer.decode.copy_decoder import CopyDecoder
@@ -26,6 +28,7 @@ from tests.end_to_end.raw_client import COPY_DONE, copy_data
 from tests.engine.session_client import SessionClient, World, rows_of
 
 SEED = 11
+THREADS = ThreadPoolExecutor(2)
 LINES = [f"{key}\ttext {'x' * (key % 40)}\n".encode() for key in range(3000)]
 
 
@@ -54,7 +57,12 @@ def open_copy(world: World, options: str = "", publish_ms: int | None = None) ->
     target = make_target(entry, None, world.database.engines.tables, 0, "UTC")
     database = world.database
     server = CopyServer(
-        database.transactions, database.committer, database.catalog, database.clock, world.config.copy_block_bytes
+        database.transactions,
+        database.committer,
+        database.catalog,
+        database.clock,
+        world.config.copy_block_bytes,
+        THREADS.submit,
     )
     publishing = Publishing(publish_ms, waits=False, waits_for_log=True)
     return CopyIn(server, target, statement.options, image, 0, "UTC", USUAL, publishing)
@@ -215,3 +223,38 @@ def test_a_long_row_is_not_copied_with_each_block(
     # Each block with all before it would be 128 times as much.
     assert sum(copied) < 6 * len(data)
     copy.drop()
+
+
+def test_the_error_of_an_earlier_block_comes_first(world: World, client: SessionClient) -> None:
+    """A view refuses a row of the first block; a line of the second one is no row."""
+    copy = open_copy(world)
+    copy.take(b"-1\tno view takes this\n" + b"".join(LINES[:200]))
+    copy.take(b"x\tno number\n" + b"".join(LINES[:200]))
+    with pytest.raises(SqlError) as caught:
+        copy.decode()
+    assert caught.value.sqlstate == "22012"
+    copy.drop()
+
+
+def test_blocks_are_decoded_while_others_come(world: World, client: SessionClient) -> None:
+    bad = [*LINES[:2500], b"x\tno number\n", *LINES[2500:]]
+    sent = [copy_data(b"".join(bad[start : start + 100])) for start in range(0, len(bad), 100)]
+    said = client.ask("COPY s FROM STDIN", *sent, COPY_DONE)
+    assert said[1:] == ['E ERROR 22P02: invalid input syntax for type integer: "x"', "Z I"]
+    assert client.rows("SELECT n FROM counted") == ["D [b'0']"]
+    sent = [copy_data(b"".join(LINES[start : start + 100])) for start in range(0, len(LINES), 100)]
+    assert client.ask("COPY s FROM STDIN", *sent, COPY_DONE)[-2:] == ["C COPY 3000", "Z I"]
+    assert client.rows("SELECT n FROM counted") == ["D [b'3000']"]
+
+
+def test_work_beside_another_thread_is_done_here_when_none_is_free() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        is_over = threading.Event()
+        done: list[int] = []
+        pool.submit(is_over.wait)
+        beside = Beside(pool.submit)
+        beside.do(done.append, 1)
+        beside.do(done.append, 2)
+        beside.wait()
+        is_over.set()
+    assert done == [1, 2]

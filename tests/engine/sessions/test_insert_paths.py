@@ -10,6 +10,7 @@ from typing import cast
 
 import pytest
 
+from engine.execution.parameter_rows import ParameterRows, parameter_row
 from engine.sessions.long_texts import done_at_once
 from engine.sessions.staged_inserts import StagedInserts
 from ringbuffer.encode.output_forms import Forms
@@ -257,14 +258,17 @@ def test_now_is_the_default(world: World, monkeypatch: pytest.MonkeyPatch, way: 
 def test_parameters(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     client = make_client(world, t="'a default longer than twelve bytes'", i4="42")
     draw = random.Random(SEED + 1)
-    accepted_count = 0
+    accepted_count = several_count = 0
     for _ in range(CASES):
         columns = draw.sample(list(COLUMNS), draw.randint(1, 5))
-        numbers = [f"${index + 1}" for index in range(len(columns))]
-        if draw.random() < 0.2:
-            numbers[-1] = f"{numbers[-1]}::{COLUMNS[columns[-1]]}"
-        statement = parse(f"INSERT INTO everything ({', '.join(columns)}) VALUES ({', '.join(numbers)})")
-        values = [None if draw.random() < 0.1 else draw.choice(TEXTS[column]).encode() for column in columns]
+        cast = f"::{COLUMNS[columns[-1]]}" if draw.random() < 0.2 else ""
+        rows_count = draw.randint(1, 3)
+        numbers = [[f"${row * len(columns) + index + 1}" for index in range(len(columns))] for row in range(rows_count)]
+        rows = ", ".join(f"({', '.join(row)}{cast})" for row in numbers)
+        statement = parse(f"INSERT INTO everything ({', '.join(columns)}) VALUES {rows}")
+        values = [
+            None if draw.random() < 0.1 else draw.choice(TEXTS[column]).encode() for column in columns * rows_count
+        ]
         messages = (statement, bind(values), execute(), SYNC)
         with monkeypatch.context() as patch:
             patch.setattr(StagedInserts, "decode_row", lambda *_: False)
@@ -273,8 +277,40 @@ def test_parameters(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         assert (answer, comparable(staged)) == (expected[0], comparable(expected[1])), (columns, values)
         if staged:
             accepted_count += 1
+            several_count += rows_count > 1
             check_binary(client, statement, columns, staged)
-    assert accepted_count > CASES / 10
+    assert accepted_count > CASES / 10 and several_count > CASES / 20
+
+
+def test_which_lists_of_parameters_are_decoded_at_once(world: World) -> None:
+    client = make_client(world, t="'a default'")
+    # What is not decoded at once goes the general way, which refuses nothing that is right.
+    for values, rows_count in (
+        ("($1, $2), ($3, $4)", 2),
+        ("($1::int, $2), ($3::int, $4), ($5::int, $6)", 3),
+        ("($2, $1), ($4, $3)", 2),
+        ("($1, 'x'), ($2, 'x')", 2),
+        ("($1, 'x'), ($2, 'y')", 0),
+        ("($1, $2), ($4, $3)", 0),
+        ("($1, $2), ($1, $3)", 0),
+        ("($1, $2), ($3, DEFAULT)", 0),
+        ("($1, $2), ($3, $4 || 'a')", 0),
+    ):
+        text = f"INSERT INTO everything (i4, t) VALUES {values}"
+        client.ask(parse(text, "list"), SYNC)
+        session = client.session
+        prepared = session.names.statements["list"]
+        shape = parameter_row(prepared, session.runner.image(), session.server.engines.tables)
+        assert (len(shape.starts) if isinstance(shape, ParameterRows) else 0) == rows_count, values
+        count = len(prepared.parameter_types)
+        given = [b"7"] * count
+        answer, staged = staged_by(client, bind(given, "list"), execute(), SYNC)
+        assert answer[1] == f"C INSERT 0 {len(staged[0])}" and {row["i4"] for row in staged[0]} == {7}, (values, answer)
+        # The last parameter alone in binary: a text has the same bytes.
+        if values.endswith("$4)"):
+            mixed = tuple([0] * (count - 1) + [1])
+            assert staged_by(client, bind(given, "list", formats=mixed), execute(), SYNC)[1] == staged
+        client.ask(close("S", "list"), SYNC)
 
 
 def check_binary(
@@ -285,10 +321,11 @@ def check_binary(
     families = {column.name: column.type.family for column in entry.description.columns}
     arrow = client.arrow_rows(staged[0])
     values: list[bytes | None] = []
-    for column in columns:
-        data, _ = encode_data_rows([arrow.column(column)], [families[column]], [1], Forms("UTC"), arrow.num_rows)
-        length = int.from_bytes(data[7:11], "big", signed=True)
-        values.append(None if length < 0 else data[11 : 11 + length])
+    for row in range(arrow.num_rows):
+        for column in columns:
+            data, _ = encode_data_rows([arrow.column(column).slice(row, 1)], [families[column]], [1], Forms("UTC"), 1)
+            length = int.from_bytes(data[7:11], "big", signed=True)
+            values.append(None if length < 0 else data[11 : 11 + length])
     answer, again = staged_by(client, statement, bind(values, formats=(1,)), execute(), SYNC)
     assert comparable(again) == comparable(staged), (columns, values, answer)
 
