@@ -214,10 +214,10 @@ class Database:
         """
         self.restore_definitions()
         image = self.catalog.image
-        self.definitions.equip(image.continuous_views)
+        self.definitions.equip(image.chains)
         position = recover(image, self.log, self.store, self.storage, self.clock, self.config)
         self.sharing.follow(image.together)
-        self.caps.follow(image.continuous_views)
+        self.caps.follow(image.chains)
         return position
 
     def restore_definitions(self) -> None:

@@ -29,8 +29,8 @@ from sql.tree.relations import BoundQuery, Relation
 from sql.types.datatypes import SqlType, array_of, enum_type
 from sql.types.enums import EnumType
 from views.model.plan import Plan, over
+from views.upkeep.chain import Chain
 from views.upkeep.twins import together
-from views.upkeep.view import ContinuousView
 
 WORDS = {"stream": "foreign table", "view": "view", "query": "view", "table": "table", "sequence": "sequence"}
 
@@ -62,12 +62,13 @@ class StateEntry:
     Attributes:
         stream_name: the present name of the stream.
         used: the streams in the view's text, as they were when the state began.
+        chain: the pipelines up to its rows, as they run.
         active: true if it takes rows.
         zone: the TimeZone on which its groups depend, '' if they depend on none.
     """
 
     stream_name: str
-    view: ContinuousView
+    chain: Chain
     used: tuple[UsedRelation, ...]
     active: bool = True
     zone: str = ""
@@ -75,7 +76,7 @@ class StateEntry:
     @property
     def plan(self) -> Plan:
         """The pipelines up to its rows."""
-        return self.view.plan
+        return self.chain.plan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,7 +224,7 @@ class QueryViewEntry:
     def plan(self) -> Plan:
         """The pipelines of its states and above them; a view over streams has it."""
         assert self.description.query is not None, self.description.name
-        names = [state.view.name for state in self.states]
+        names = [state.chain.name for state in self.states]
         return over([state.plan for state in self.states], names, self.description.query.root)
 
 
@@ -351,7 +352,7 @@ class CatalogImage:
 
     @cached_property
     def _states_by_name(self) -> dict[str, StateEntry]:
-        return {state.view.name: state for state in self.states}
+        return {state.chain.name: state for state in self.states}
 
     def with_stream_called(self, before: str, after: str) -> CatalogImage:
         """Return an image in which what is kept of a stream knows the stream's new name."""
@@ -378,26 +379,26 @@ class CatalogImage:
         tables = (entry for entry in self.entries.values() if isinstance(entry, TableEntry))
         return frozenset(one.description.oid for one in tables if before.by_oid(one.description.oid) is not one)
 
-    def views_of(self, stream_name: str) -> tuple[ContinuousView, ...]:
-        """Return the continuous views that take a stream's rows, in order of creation.
+    def chains_of(self, stream_name: str) -> tuple[Chain, ...]:
+        """Return the chains that take a stream's rows, in order of creation.
 
-        Of views that take rows together only the first is returned.
+        Of chains that take rows together only the first is returned.
         """
         return self._attached.get(stream_name, ())
 
-    def views_over(self, stream_name: str) -> tuple[ContinuousView, ...]:
-        """Return all continuous views over a stream, attached or not, in order of creation."""
-        return tuple(state.view for state in self.states if state.stream_name == stream_name)
+    def chains_over(self, stream_name: str) -> tuple[Chain, ...]:
+        """Return all chains over a stream, attached or not, in order of creation."""
+        return tuple(state.chain for state in self.states if state.stream_name == stream_name)
 
     @cached_property
-    def taking_rows(self) -> frozenset[ContinuousView]:
-        """All continuous views that take rows."""
-        return frozenset(state.view for state in self.states if state.active)
+    def taking_rows(self) -> frozenset[Chain]:
+        """All chains that take rows."""
+        return frozenset(state.chain for state in self.states if state.active)
 
     @cached_property
-    def continuous_views(self) -> tuple[ContinuousView, ...]:
-        """All continuous views."""
-        return tuple(state.view for state in self.states)
+    def chains(self) -> tuple[Chain, ...]:
+        """The chains in the plans of all views, one for each state."""
+        return tuple(state.chain for state in self.states)
 
     @cached_property
     def disabled(self) -> tuple[DisabledViewEntry, ...]:
@@ -416,22 +417,20 @@ class CatalogImage:
         """True when there is a durable table."""
         return any(isinstance(entry, TableEntry) for entry in self.entries.values())
 
-    def led_by(self, leaders: Iterable[ContinuousView]) -> list[ContinuousView]:
-        """Return these views, and all views that take rows together with one of them."""
+    def led_by(self, leaders: Iterable[Chain]) -> list[Chain]:
+        """Return these chains, and all that take rows together with one of them."""
         wanted = set(leaders)
-        return [view for views in self.together if views[0] in wanted for view in views]
+        return [chain for chains in self.together if chains[0] in wanted for chain in chains]
 
     @cached_property
-    def together(self) -> tuple[tuple[ContinuousView, ...], ...]:
-        """The continuous views that take rows, in sets that take rows together
-        (`views.upkeep.twins`).
-        """
-        return together(state.view for state in self.states if state.active)
+    def together(self) -> tuple[tuple[Chain, ...], ...]:
+        """The chains that take rows, in sets that take rows together (`views.upkeep.twins`)."""
+        return together(state.chain for state in self.states if state.active)
 
     @cached_property
-    def _attached(self) -> dict[str, tuple[ContinuousView, ...]]:
-        names = {state.view: state.stream_name for state in self.states}
-        attached: dict[str, tuple[ContinuousView, ...]] = {}
+    def _attached(self) -> dict[str, tuple[Chain, ...]]:
+        names = {state.chain: state.stream_name for state in self.states}
+        attached: dict[str, tuple[Chain, ...]] = {}
         for leader, *_ in self.together:
             attached[names[leader]] = (*attached.get(names[leader], ()), leader)
         return attached

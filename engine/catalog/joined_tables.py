@@ -17,7 +17,7 @@ def refuse_joined(name: str, entries: Collection[Entry], is_altered: bool = Fals
     """
     refuse_table(name, entries)
     for entry in entries:
-        joined = [state.view for state in states_of(entry) if name in state.view.stream_tables]
+        joined = [state.chain for state in states_of(entry) if name in state.chain.stream_tables]
         if joined and (is_altered or not all(view.joins_at_arrival for view in joined)):
             view = entry.description.name
             raise SqlError(

@@ -103,7 +103,7 @@ def plain_entry(entry: Entry) -> dict[str, object]:
             return {"kind": "stream", **head, **_stream(entry)}
         case ViewEntry():
             own = {"named": sorted(entry.named), "objects": entry.objects}
-            return {"kind": "view", **entry.view.definition.to_dict(), **_state(entry), **own}
+            return {"kind": "view", **entry.chain.definition.to_dict(), **_state(entry), **own}
         case TableEntry():
             return {"kind": "table", **head, **_table(entry)}
         case SequenceEntry():
@@ -119,7 +119,7 @@ def plain_entry(entry: Entry) -> dict[str, object]:
             return dict(entry.plain)
         case QueryViewEntry():
             # The definition is the same in all states.
-            definition = (state.view.definition.to_dict() for state in entry.states)
+            definition = (state.chain.definition.to_dict() for state in entry.states)
             return {
                 "kind": "query",
                 **next(definition, {}),
@@ -137,7 +137,7 @@ def plain_entry(entry: Entry) -> dict[str, object]:
 def _state(entry: StateEntry) -> dict[str, object]:
     """Return the stored form of a state of a view: what the view itself does not say."""
     used = [plain_used(one) for one in entry.used]
-    return {**entry.view.identity.to_dict(), "used": used, "active": entry.active}
+    return {**entry.chain.identity.to_dict(), "used": used, "active": entry.active}
 
 
 def view_form(relation: Mapping[str, Any], statement: CreateView) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from engine.catalog.image import CatalogImage
 from engine.tables.table_transaction import TableTransaction
 from ringbuffer.groups.join_table import JoinTable
 from ringbuffer.pages.log_rows import JOINED_FORM, ROWS_HEAD
+from views.upkeep.chain import Chain
 from views.upkeep.join_tables import joined, rows_to_bytes
-from views.upkeep.view import ContinuousView
 
 # The rows of a build side go into the log in pieces of this size.
 PIECE_BYTES = 1 << 20
@@ -30,7 +30,7 @@ class JoinChange:
     on.
     """
 
-    views: list[ContinuousView]
+    views: list[Chain]
     tables: tuple[JoinTable, ...]
     rows: tuple[pa.Table, ...]
 
@@ -63,7 +63,7 @@ def changed_joins(image: CatalogImage, tables: TableTransaction) -> list[JoinCha
     return changes
 
 
-def begun_joins(image: CatalogImage | None, oids: Collection[int]) -> list[ContinuousView]:
+def begun_joins(image: CatalogImage | None, oids: Collection[int]) -> list[Chain]:
     """Return the views that join with tables at arrival, of those whose states begin to take rows.
 
     oids: of the states.
@@ -71,12 +71,12 @@ def begun_joins(image: CatalogImage | None, oids: Collection[int]) -> list[Conti
     return [] if image is None else [view for view in followers(image) if view.state_oid in oids]
 
 
-def followers(image: CatalogImage) -> list[ContinuousView]:
+def followers(image: CatalogImage) -> list[Chain]:
     """Return the views whose join tables follow their tables."""
-    return [view for view in image.continuous_views if view.joins_at_arrival]
+    return [view for view in image.chains if view.joins_at_arrival]
 
 
-def join_payloads(views: Iterable[ContinuousView]) -> Iterator[list[bytes]]:
+def join_payloads(views: Iterable[Chain]) -> Iterator[list[bytes]]:
     """Yield the payloads of the records with the rows that views join with.
 
     In such a payload the oid of the state and the number of the probe stand in the places of stream

@@ -407,14 +407,14 @@ class Committer:
             yield
             return
         with self._catalog.lock:
-            self._caps.follow(image.continuous_views)
+            self._caps.follow(image.chains)
         try:
             yield
         except BaseException:
             with self._catalog.lock:
                 # What was prepared meanwhile, or has met the caps before, does so again.
                 self._catalog.image = replace(self._catalog.image)
-                self._caps.follow(self._catalog.image.continuous_views)
+                self._caps.follow(self._catalog.image.chains)
             raise
 
     @contextmanager

@@ -14,7 +14,7 @@ from engine.catalog.published import PublishedCatalog
 from engine.commit.transaction import Transaction
 from engine.storage.kernel_files import KernelFiles
 from ringbuffer.memory.spilled_memory import SpilledMemory
-from views.upkeep.view import ContinuousView, ViewMove
+from views.upkeep.chain import Chain, ViewMove
 
 
 class Definitions:
@@ -40,7 +40,7 @@ class Definitions:
         followers: Sequence[Callable[[CatalogImage], None]],
     ) -> None:
         self.lock = asyncio.Lock()
-        self.attached: frozenset[ContinuousView] = frozenset()
+        self.attached: frozenset[Chain] = frozenset()
         self._catalog = catalog
         self._kernels = kernels
         self._queue_max = queue_max
@@ -57,18 +57,18 @@ class Definitions:
             self.lock.release()
             transaction.built.clear()
 
-    def equip(self, views: Iterable[ContinuousView]) -> None:
+    def equip(self, views: Iterable[Chain]) -> None:
         """Tell the states of views how much may wait, and how much they may keep in memory."""
         for view in views:
             view.state.groups.queue_max = self._queue_max
             view.state.groups.spill_into(self._memory)
 
-    def follow(self, built: Sequence[ContinuousView] = ()) -> None:
+    def follow(self, built: Sequence[Chain] = ()) -> None:
         """Move views on in their lives after a change of the catalog, and delete the kernels that
         no view needs.
         """
         image = self._catalog.image
-        views = frozenset(image.continuous_views)
+        views = frozenset(image.chains)
         for view in views - self.attached:
             view.lifecycle.move(ViewMove.ATTACH)
         self.equip(views)

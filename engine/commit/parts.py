@@ -21,8 +21,8 @@ from engine.streams.stream import Stream
 from ringbuffer.groups.hash_table import GroupTable
 from ringbuffer.pages.log_rows import ALIGNMENT, HEADER
 from sql.errors import SqlError
+from views.upkeep.chain import Chain
 from views.upkeep.group_state import GroupState
-from views.upkeep.view import ContinuousView
 
 Records = Sequence[tuple[int, Sequence[Bytes]]]
 
@@ -92,7 +92,7 @@ def arrive(transaction: Transaction, stages: Sequence[StatementStage], arrival_u
         stage.arrive(arrival_us)
 
 
-def prepare(transaction: Transaction, image: CatalogImage) -> list[tuple[CatalogImage, tuple[ContinuousView, ...]]]:
+def prepare(transaction: Transaction, image: CatalogImage) -> list[tuple[CatalogImage, tuple[Chain, ...]]]:
     """Prepare each statement for the views that are attached at its place in the transaction.
 
     Returns, by statement, the views, of those that take rows together the first, and the catalog at
@@ -110,7 +110,7 @@ def prepare(transaction: Transaction, image: CatalogImage) -> list[tuple[Catalog
         if not isinstance(entry, StreamEntry) or entry.stream.ring is not operation.stream.ring:
             done = "dropped" if entry is None else "altered"
             raise SqlError("40001", f'stream "{operation.stream.name}" was {done} before this transaction committed')
-        views = image.views_of(entry.description.name)
+        views = image.chains_of(entry.description.name)
         operation.prepare(views)
         attached.append((image, views))
     return attached
@@ -149,4 +149,4 @@ def changed_relations(before: CatalogImage, after: CatalogImage | None) -> tuple
 
 def _taking_rows(image: CatalogImage) -> set[int]:
     streams = {entry.description.oid for entry in image.entries.values() if isinstance(entry, StreamEntry)}
-    return streams | {state.view.state_oid for state in image.states if state.active}
+    return streams | {state.chain.state_oid for state in image.states if state.active}

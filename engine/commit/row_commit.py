@@ -19,11 +19,11 @@ from ringbuffer.pages.log_rows import RowRecord
 from ringbuffer.ring.ring import RowWriter
 from sql.errors import SqlError
 from views.upkeep.caps import RowParts, StateCaps
+from views.upkeep.chain import Chain
 from views.upkeep.computed import ComputedRow
 from views.upkeep.group_state import GroupState
-from views.upkeep.view import ContinuousView
 
-Views = Sequence[ContinuousView]
+Views = Sequence[Chain]
 
 
 class RowCommit(Commit):

@@ -23,10 +23,10 @@ from ringbuffer.pages.log_rows import ARRIVED_FORMS, ROW_FORMS, ROWS_HEAD, encod
 from ringbuffer.pages.packed_rows import PACKED_ROWS_MAX, pack_rows
 from ringbuffer.ring.string_room import StringSizes, string_sizes
 from views.upkeep.caps import Reservation, StateCaps
+from views.upkeep.chain import Chain
 from views.upkeep.commit_buffers import CommitBuffer, is_large
 from views.upkeep.computed import ComputedRows
 from views.upkeep.group_state import GroupState
-from views.upkeep.view import ContinuousView
 
 CHECKED_ROWS_MAX = 1024
 # Of fewer rows in a record, how each column is packed would take more room than packing saves.
@@ -68,7 +68,7 @@ class StatementStage:
     def __init__(
         self,
         stream: Stream,
-        views: tuple[ContinuousView, ...],
+        views: tuple[Chain, ...],
         now_us: int,
         memory_bytes_max: int,
         new_spill: Callable[[], SpillFile],
@@ -85,15 +85,15 @@ class StatementStage:
         self._sizes: list[StringSizes] = []
         self._bytes_count = 0
         self._spill: SpillFile | None = None
-        self._checked: tuple[ContinuousView, ...] = views
-        self._tables: dict[ContinuousView, GroupTable] | None = None
+        self._checked: tuple[Chain, ...] = views
+        self._tables: dict[Chain, GroupTable] | None = None
         # Of views for which the embedded engine computes columns: the rows with these, until they
         # are applied.
-        self._extended: dict[ContinuousView, list[Morsel]] = {}
+        self._extended: dict[Chain, list[Morsel]] = {}
         self._rooms: list[CommitBuffer] = []
         self.reserved: Reservation | None = None
         # Of views whose joined tables may change: the version of these that rows have met first.
-        self._joined: dict[ContinuousView, int] = {}
+        self._joined: dict[Chain, int] = {}
 
     def add(self, morsel: Morsel) -> None:
         """Stage one more morsel.
@@ -130,7 +130,7 @@ class StatementStage:
         """
         return self._sizes
 
-    def prepare(self, views: tuple[ContinuousView, ...]) -> None:
+    def prepare(self, views: tuple[Chain, ...]) -> None:
         """Prepare the rows for the views that are attached at COMMIT.
 
         Groups of views that are gone are dropped, and rows are evaluated for views that are new.
@@ -201,11 +201,11 @@ class StatementStage:
                 table = self._table_of(view)
                 yield from ((state, table) for state in states)
 
-    def _table_of(self, view: ContinuousView) -> GroupTable:
+    def _table_of(self, view: Chain) -> GroupTable:
         """Return the groups of the rows; those of rows that wait for their arrival are a guess."""
         if self._tables is not None and view in self._tables:
             return self._tables[view]
-        tables: dict[ContinuousView, GroupTable] = {}
+        tables: dict[Chain, GroupTable] = {}
         for morsel in self._extended.get(view) or self.morsels():
             self._fold(view, morsel, tables)
         return tables.get(view) or view.state.program.new_table()
@@ -288,19 +288,19 @@ class StatementStage:
         for view in self._checked:
             self._evaluate(view, morsel)
 
-    def _awaits_arrival(self, view: ContinuousView) -> bool:
+    def _awaits_arrival(self, view: Chain) -> bool:
         """Tell whether the view looks at the time of arrival, and the rows have none before
         COMMIT.
         """
         return view.uses_arrival and not self._arrival_given
 
-    def _seen(self, view: ContinuousView, morsel: Morsel) -> Morsel:
+    def _seen(self, view: Chain, morsel: Morsel) -> Morsel:
         """Return the rows in the form that the view's kernel takes."""
         if isinstance(morsel, ComputedRows):
             return morsel
         return arrived(morsel, self.arrival_us) if self._awaits_arrival(view) else morsel
 
-    def _evaluate(self, view: ContinuousView, morsel: Morsel) -> None:
+    def _evaluate(self, view: Chain, morsel: Morsel) -> None:
         """Fold the rows if that is possible before COMMIT, otherwise check them."""
         if view.joins_at_arrival:
             self._joined.setdefault(view, view.state.program.joins.version)
@@ -309,7 +309,7 @@ class StatementStage:
         else:
             self._fold(view, morsel, self._tables)
 
-    def _fold(self, view: ContinuousView, morsel: Morsel, tables: dict[ContinuousView, GroupTable]) -> None:
+    def _fold(self, view: Chain, morsel: Morsel, tables: dict[Chain, GroupTable]) -> None:
         table = tables.get(view)
         if table is None:
             table = tables[view] = view.state.program.new_table()
@@ -320,7 +320,7 @@ class StatementStage:
         if is_large(table):
             self._caps.require_alone(view.state.groups.together, table)
 
-    def _check(self, view: ContinuousView, morsel: Morsel, before: Morsel | None = None) -> None:
+    def _check(self, view: Chain, morsel: Morsel, before: Morsel | None = None) -> None:
         """Check rows. before: the same rows with computed columns and a guess of their arrival."""
         rows, computed = self._seen(view, morsel), view.state.program.computed
         if computed is not None:

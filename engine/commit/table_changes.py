@@ -42,8 +42,8 @@ def _what_goes_on(entry: Entry, final: CatalogImage) -> Entry | None:
     """
     if final.by_oid(entry.description.oid) is entry:
         return entry
-    joins = {id(state.view.state.program.joins) for state in final.states}
-    states = tuple(state for state in states_of(entry) if id(state.view.state.program.joins) in joins)
+    joins = {id(state.chain.state.program.joins) for state in final.states}
+    states = tuple(state for state in states_of(entry) if id(state.chain.state.program.joins) in joins)
     return in_states(entry, states) if states else None
 
 

@@ -19,9 +19,9 @@ from engine.tables.table_transaction import TableTransaction
 from engine.tables.write_journal import TableMark
 from sql.errors import SqlError
 from sql.settings.settings import SettingsMark
+from views.upkeep.chain import Chain
 from views.upkeep.cuts import Version
 from views.upkeep.pinned import PinnedViews
-from views.upkeep.view import ContinuousView
 
 AGAIN_MAX = 20
 
@@ -123,7 +123,7 @@ class Transaction:
     image: CatalogImage | None = None
     holds_ddl_lock: bool = False
     operations: list[Operation] = field(default_factory=list)
-    built: list[ContinuousView] = field(default_factory=list)
+    built: list[Chain] = field(default_factory=list)
     tables: TableTransaction | None = None
     snapshot: CatalogImage | None = None
     time_zone: str = "UTC"
@@ -131,7 +131,7 @@ class Transaction:
     locks: SessionLocks | None = None
     holds_snapshot: bool = False
     pins: PinnedViews | None = None
-    versions: dict[str, tuple[ContinuousView, Version]] = field(default_factory=dict)
+    versions: dict[str, tuple[Chain, Version]] = field(default_factory=dict)
     waits_for_log: bool = True
     arrival_us: int = 0
     serializable: bool = False
@@ -251,7 +251,7 @@ class Transaction:
         self.versions.clear()
 
 
-def refuse_unseen(views: Iterable[ContinuousView], transaction: Transaction) -> None:
+def refuse_unseen(views: Iterable[Chain], transaction: Transaction) -> None:
     """Raise 40001 for a continuous view that another transaction has made since this one's
     snapshot.
     """

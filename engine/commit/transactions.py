@@ -24,8 +24,8 @@ from engine.tables.table_transaction import TableTransaction
 from engine.tables.write_journal import WriteJournal
 from views.model.protocols import Clock
 from views.upkeep.caps import StateCaps
+from views.upkeep.chain import Chain
 from views.upkeep.pinned import pin
-from views.upkeep.view import ContinuousView
 
 
 class Transactions:
@@ -67,10 +67,10 @@ class Transactions:
         Raises 55000 where a disabled view would miss its rows.
         """
         refuse_rows(image, entry.description.name)
-        views = image.views_of(entry.description.name)
+        views = image.chains_of(entry.description.name)
         return StatementStage(entry.stream, views, now_us, self._stage_bytes_max, self._new_spill, self._caps)
 
-    def begin_tables(self, transaction: Transaction, read_views: Iterable[ContinuousView] = ()) -> TableTransaction:
+    def begin_tables(self, transaction: Transaction, read_views: Iterable[Chain] = ()) -> TableTransaction:
         """Return the transaction's part on durable tables; the first call takes its snapshot.
 
         May wait.
@@ -118,9 +118,9 @@ class Transactions:
         else:
             self._pin_views(transaction, ())
 
-    def _pin_views(self, transaction: Transaction, read_views: Iterable[ContinuousView]) -> None:
-        def views() -> Iterable[ContinuousView]:
-            return self._catalog.image.continuous_views if transaction.explicit else read_views
+    def _pin_views(self, transaction: Transaction, read_views: Iterable[Chain]) -> None:
+        def views() -> Iterable[Chain]:
+            return self._catalog.image.chains if transaction.explicit else read_views
 
         if transaction.pins is None:
             lock, run = self._catalog.lock, self._workers.submit

@@ -50,10 +50,10 @@ from views.plan.checks import check_sliding
 from views.plan.planner import PlannedView, order_notices, plan_view
 from views.plan.prepare import Prepared, prepared_view
 from views.share.reuse import NotCoveredError
+from views.upkeep.chain import Chain
 from views.upkeep.kernels import KernelTools
 from views.upkeep.lifecycle import build_view
 from views.upkeep.twins import find_twin
-from views.upkeep.view import ContinuousView
 
 ROW_TYPE_HINT = (
     "A relation has an associated type of the same name, "
@@ -161,7 +161,7 @@ class ViewDraft:
             f'view "{self.definition.shown}" groups by the time zone "{zone}", whoever reads it: {", ".join(texts)}',
         )
 
-    def plan(self) -> tuple[PlannedView, ContinuousView | None]:
+    def plan(self) -> tuple[PlannedView, Chain | None]:
         """Return the plan, and the view whose stream pipeline the new one would have, if there is
         one.
 
@@ -175,7 +175,7 @@ class ViewDraft:
         return (planned, None) if twin is None else (replace(planned, plan=plan), twin)
 
     def build(
-        self, engines: ViewEngines, heir_of: ContinuousView | None = None, others: Sequence[StateEntry] = ()
+        self, engines: ViewEngines, heir_of: Chain | None = None, others: Sequence[StateEntry] = ()
     ) -> StateEntry:
         """Return the entry of the new state: planned, split, its kernels compiled and durable.
 
@@ -185,7 +185,7 @@ class ViewDraft:
         """
         entry = self._entry(engines, heir_of, others, is_new=True)
         try:
-            engines.kernels.make_durable(entry.view.state.kernel_paths)
+            engines.kernels.make_durable(entry.chain.state.kernel_paths)
         except OSError as error:
             raise self._not_written(error) from None
         return entry
@@ -222,7 +222,7 @@ class ViewDraft:
         return replace(self, bound=replace(self.bound, root=root), used=used)
 
     def _entry(
-        self, engines: ViewEngines, heir_of: ContinuousView | None, others: Sequence[StateEntry], is_new: bool
+        self, engines: ViewEngines, heir_of: Chain | None, others: Sequence[StateEntry], is_new: bool
     ) -> StateEntry:
         definition, image, bound, used = self.definition, self.image, self.created, self.used
         if used is None:
@@ -253,7 +253,7 @@ class ViewDraft:
         assert stream is not None, definition.name
         state = StateEntry(
             stream_name=stream.description.name,
-            view=view,
+            chain=view,
             used=used,
             zone=definition.settings.time_zone if zoned else "",
         )
@@ -302,7 +302,7 @@ class Drafts:
         if self.over is None:
             assert isinstance(states[0], ViewEntry), states
             return states[0]
-        states[0].view.notices += (*self.over.eager, *order_notices(self.over.root))
+        states[0].chain.notices += (*self.over.eager, *order_notices(self.over.root))
         oid = self.states[0].definition.oid
         return define_query_view(self.statement, self.whole, image, settings, oid, tuple(states), self.over)
 
@@ -385,13 +385,13 @@ def zoned_text(node: Expression) -> str:
     return node.text if isinstance(node, Call) and node.text else expression_text(node)
 
 
-def alike(states: Iterable[StateEntry], own: UsedRelation | None) -> list[ContinuousView]:
+def alike(states: Iterable[StateEntry], own: UsedRelation | None) -> list[Chain]:
     """Return the continuous views over a stream that know the same columns of the stream."""
     if own is None:
         return []
     numbers = [number for _, number in own.columns]
     return [
-        entry.view
+        entry.chain
         for entry in states
         for one in entry.used
         if one.oid == own.oid and [number for _, number in one.columns] == numbers

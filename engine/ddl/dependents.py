@@ -146,7 +146,7 @@ def names_built_in(entry: Entry) -> frozenset[str]:
     """
     if not isinstance(entry, ViewEntry | QueryViewEntry):
         return frozenset()
-    tables = (state.view.stream_tables | state.view.upper_tables for state in states_of(entry))
+    tables = (state.chain.stream_tables | state.chain.upper_tables for state in states_of(entry))
     return entry.named.union(*tables)
 
 

@@ -53,7 +53,7 @@ def counted(entry: Entry) -> tuple[str, int]:
     """Return the name of a view and how many tuples it has counted, 0 for other relations and for
     views that have counted none.
     """
-    counts = (state.view.state.groups.counts.tuples_in for state in states_of(entry))
+    counts = (state.chain.state.groups.counts.tuples_in for state in states_of(entry))
     return name_of(entry.description.name), max(counts, default=0)
 
 

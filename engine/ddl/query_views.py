@@ -147,7 +147,7 @@ def bound_anew(entry: QueryViewEntry, image: CatalogImage) -> QueryViewEntry:
     name, oid, states = entry.description.name, entry.description.oid, entry.states
     columns = tuple(column.name for column in entry.description.columns)
     bound = bound_as_then(statement_of(entry.source.text), entry.source, entry.used, image)
-    over = prepared_states(bound, states[0].view.definition.joins, len(states)) if states else None
+    over = prepared_states(bound, states[0].chain.definition.joins, len(states)) if states else None
     return query_view(name, columns, bound, entry.source, entry.used, oid, states, over)
 
 
@@ -188,7 +188,7 @@ def query_view(
     """Return the entry of a view from its bound query, over its states if it has any."""
     root = bound.root
     if over is not None:
-        root = over.above([state.view.name for state in states])
+        root = over.above([state.chain.name for state in states])
     root = _named(root, column_names)
     for column in root.schema:
         require_stored(column.name, column.type)

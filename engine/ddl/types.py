@@ -174,7 +174,7 @@ def _retyped(entry: Entry, present: Callable[[SqlType], SqlType]) -> Entry:
 
 
 def _state(entry: StateEntry, present: Callable[[SqlType], SqlType]) -> StateEntry:
-    view = entry.view
+    view = entry.chain
     return with_view(entry, renamed_view(view, view.definition, retyped(view.schema, present)))
 
 

@@ -33,8 +33,8 @@ from sql.names.suggestions import did_you_mean
 from sql.parse.statements.parts import TableChange
 from sql.tree.relations import Project, Schema
 from views.model.definition import ViewDefinition, with_values, with_values_of
+from views.upkeep.chain import Chain
 from views.upkeep.lifecycle import emptied_view, renamed_view
-from views.upkeep.view import ContinuousView
 
 View = ViewEntry | QueryViewEntry
 
@@ -124,7 +124,7 @@ def are_alike(one: View, other: View) -> bool:
 def _likeness(view: View) -> object:
     states = states_of(view)
     columns = [(column.name, column.type) for column in view.description.columns]
-    choices = [(state.view.definition.joins, state.active) for state in states]
+    choices = [(state.chain.definition.joins, state.active) for state in states]
     return columns, choices, view.plan
 
 
@@ -153,13 +153,13 @@ def with_options(entry: View, options: Mapping[str, str | None], image: CatalogI
 
 def with_options_of(entry: View, other: View) -> View:
     """Return a view over streams with those options of another one that ALTER VIEW changes."""
-    options = states_of(other)[0].view.definition
+    options = states_of(other)[0].chain.definition
     return redefined(entry, lambda definition: with_values_of(definition, options))
 
 
 def redefined(entry: View, change: Callable[[ViewDefinition], ViewDefinition]) -> View:
     """Return a view with other options in the definitions of all its states."""
-    views = [(state, state.view) for state in states_of(entry)]
+    views = [(state, state.chain) for state in states_of(entry)]
     states = [with_view(state, renamed_view(view, change(view.definition), view.schema)) for state, view in views]
     changed = in_states(entry, tuple(states))
     assert isinstance(changed, ViewEntry | QueryViewEntry)
@@ -168,7 +168,7 @@ def redefined(entry: View, change: Callable[[ViewDefinition], ViewDefinition]) -
 
 def renamed_continuous(entry: ViewEntry, name: str, columns: list[str]) -> Entry:
     """Return the entry under another name, or with other names of its columns."""
-    view = entry.view
+    view = entry.chain
     definition = replace(view.definition, name=name, column_names=tuple(columns))
     schema: Schema = tuple(replace(column, name=called) for column, called in zip(view.schema, columns, strict=True))
     return in_states(entry, (with_view(entry, renamed_view(view, definition, schema)),))
@@ -190,15 +190,15 @@ def renamed_query(entry: QueryViewEntry, name: str, columns: list[str]) -> Query
 
 def _told(state: StateEntry, name: str) -> StateEntry:
     """Return a state of a view that is called `name` now."""
-    definition = replace(state.view.definition, name=name)
-    return with_view(state, renamed_view(state.view, definition, state.view.schema))
+    definition = replace(state.chain.definition, name=name)
+    return with_view(state, renamed_view(state.chain, definition, state.chain.schema))
 
 
-def with_view(entry: StateEntry, view: ContinuousView) -> StateEntry:
+def with_view(entry: StateEntry, view: Chain) -> StateEntry:
     """Return the entry with another view in it."""
     if isinstance(entry, ViewEntry):
-        return replace(entry, view=view, description=view.description)
-    return replace(entry, view=view)
+        return replace(entry, chain=view, description=view.description)
+    return replace(entry, chain=view)
 
 
 def refuse_built_in(image: CatalogImage, entry: View, action: str) -> None:
@@ -244,7 +244,7 @@ def change_view(function: str, name: str, image: CatalogImage) -> CatalogImage:
 
 def emptied(entry: StateEntry, oid: int) -> StateEntry:
     """Return the entry of a view that begins anew, with the oid of its new state."""
-    return with_view(entry, emptied_view(entry.view, oid))
+    return with_view(entry, emptied_view(entry.chain, oid))
 
 
 def activated(entry: StateEntry, _: int) -> StateEntry:

@@ -34,8 +34,8 @@ from sql.tree.relations import BoundQuery
 from views.explain.pipelines import stream_lines
 from views.model.properties import scans
 from views.share.reuse import NotCoveredError
+from views.upkeep.chain import Chain
 from views.upkeep.lifecycle import planned_over
-from views.upkeep.view import ContinuousView
 
 # A text and its detail.
 Notice = tuple[str, str | None]
@@ -57,7 +57,7 @@ def replace_view(
     settings: SessionSettings,
     engines: ViewEngines,
     require: Callable[[CatalogImage, BoundQuery], None],
-) -> tuple[CatalogImage, list[ContinuousView], list[Notice]]:
+) -> tuple[CatalogImage, list[Chain], list[Notice]]:
     """Return the image after the statement, the views that were built for it, and the notices for
     the client.
 
@@ -80,7 +80,7 @@ def replace_view(
     comments = {place: text for place, text in image.comments.items() if place[0] == entry.description.oid}
     after = replace(after, comments={**after.comments, **comments}, next_oid=replacing.next_oid)
     after = after.moved_last(name for name in behind if name in after.entries)
-    built = [state.view for state in states_of(made)]
+    built = [state.chain for state in states_of(made)]
     told: list[Notice] = [(text, None) for view in built for text in view.notices]
     return bound_again(after, [entry.description.oid]), built, replacing.notices + told
 
@@ -142,7 +142,7 @@ class Replacing:
             assert isinstance(stream, StreamEntry)
             if scans(draft.bound.root, "stream") != (stream.description.name,):
                 continue
-            identity = replace(draft.identity, oid=piece.view.state_oid)
+            identity = replace(draft.identity, oid=piece.chain.state_oid)
             try:
                 return self._heir(replace(draft, identity=identity), piece, stream)
             except NotCoveredError as error:
@@ -163,7 +163,7 @@ class Replacing:
         Raises NotCoveredError.
         """
         assert self.engines is not None
-        return draft.build(self.engines, piece.view)
+        return draft.build(self.engines, piece.chain)
 
     def _heir(self, draft: ViewDraft, piece: StateEntry, stream: StreamEntry) -> StateEntry:
         names = (name for name in sorted(draft.bound.named) if isinstance(self.image.entries.get(name), StreamEntry))
@@ -176,7 +176,7 @@ class Replacing:
         then = used_relation(stream.description.name, stream.description)
         made = self.heir(draft.as_known(used, then), piece)
         self.left.remove(piece)
-        grouping = stream_lines(made.view.plan.maintained)[0].removesuffix(" (pipeline breaker)")
+        grouping = stream_lines(made.chain.plan.maintained)[0].removesuffix(" (pipeline breaker)")
         name, source = name_of(self.statement.name), name_of(stream.description.name)
         text = f'view "{name}" keeps what it has counted of stream "{source}"'
         self.notices.append((text, f"Its stream pipeline goes on: {grouping}"))
@@ -219,7 +219,7 @@ class Judged(Replacing):
 
     def heir(self, draft: ViewDraft, piece: StateEntry) -> StateEntry:
         """Return the entry that it would go on with. Raises NotCoveredError."""
-        planned_over(draft.identity, draft.created, piece.view, is_new=True)
+        planned_over(draft.identity, draft.created, piece.chain, is_new=True)
         return piece
 
 

@@ -101,7 +101,7 @@ async def table_work(work: Work, reads: bool = False) -> TableWork:
     reads: the statement has a query, of views perhaps.
     """
     image = await own_image(work)
-    views = image.continuous_views if reads else ()
+    views = image.chains if reads else ()
     tables = await work.threads.in_worker(work.server.transactions.begin_tables, work.transaction, views)
     tables.image = image
     return TableWork(image, work.settings.captured(), tables)
@@ -126,8 +126,8 @@ def note_built(image: CatalogImage, work: Work) -> None:
     statement has built them.
     """
     assert work.transaction.image is not None
-    known = {*work.transaction.image.continuous_views, *work.transaction.built}
-    work.transaction.built += [view for view in image.continuous_views if view not in known]
+    known = {*work.transaction.image.chains, *work.transaction.built}
+    work.transaction.built += [view for view in image.chains if view not in known]
 
 
 async def move_into_schema(entry: Entry, schema: str, work: Work) -> None:

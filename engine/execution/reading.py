@@ -48,7 +48,7 @@ from views.upkeep.refresh import DATA_ERRORS, Reader
 
 if TYPE_CHECKING:
     from engine.catalog.image import CatalogImage
-    from views.upkeep.view import ContinuousView
+    from views.upkeep.chain import Chain
 
 
 def answer_key(text: str, formats: tuple[int, ...], settings: Settings, described: bool) -> object:
@@ -255,13 +255,13 @@ class StatementReader:
         """
         transaction, image = self.transaction, self.image
         inputs: dict[str, pa.Table] = {}
-        unread: list[ContinuousView] = []
+        unread: list[Chain] = []
         for name in sorted(relations):
             entry, state = image.entries.get(name), image.state(name)
             if state is not None:
                 known = transaction.versions.get(name)
-                if known is None or known[0] is not state.view:
-                    unread.append(state.view)
+                if known is None or known[0] is not state.chain:
+                    unread.append(state.chain)
                 else:
                     inputs[name] = known[1].table
             elif entry is None and schema_of(name) in SYSTEM_SCHEMAS:
@@ -272,7 +272,7 @@ class StatementReader:
                 inputs[name] = stream_statistics.stream_statistics(streams_among(frozenset(image.entries), image))
             elif entry is None and name == view_statistics.NAME:
                 views = (
-                    (entry.description.name, [(state.stream_name, state.view, state.active) for state in states])
+                    (entry.description.name, [(state.stream_name, state.chain, state.active) for state in states])
                     for entry in image.entries.values()
                     if (states := states_of(entry))
                 )
@@ -323,7 +323,7 @@ def scan_settings(settings: Settings, transaction: Transaction) -> ScanSettings:
     return ScanSettings(settings.scans_from_latest, timeout_s, bytes_max, now_us, groups_min, bytes_min)
 
 
-def views_among(relations: frozenset[str], image: CatalogImage) -> list[ContinuousView]:
+def views_among(relations: frozenset[str], image: CatalogImage) -> list[Chain]:
     """Return the continuous views among `relations`."""
     states = (image.state(name) for name in sorted(relations))
-    return [state.view for state in states if state is not None]
+    return [state.chain for state in states if state is not None]

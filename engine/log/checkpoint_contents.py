@@ -32,9 +32,9 @@ from ringbuffer.memory.columns import ColumnLayout, Layout, Morsel
 from ringbuffer.pages.log_rows import decode_rows, encode_rows
 from ringbuffer.pages.pages import Page
 from views.model.protocols import Clock
+from views.upkeep.chain import Chain
 from views.upkeep.older_states import StoredForm
 from views.upkeep.snapshot import Snapshot, snapshot
-from views.upkeep.view import ContinuousView
 
 log = logging.getLogger(__name__)
 
@@ -58,10 +58,10 @@ class Noted:
     read_sequence: int
     next_transaction: int
     next_oid: int
-    views: Sequence[ContinuousView]
+    views: Sequence[Chain]
     streams: Sequence[tuple[Stream, int]]
     newest_us: int
-    attached: frozenset[ContinuousView]
+    attached: frozenset[Chain]
 
 
 def make_checkpoint(
@@ -83,7 +83,7 @@ def make_checkpoint(
     began_s = clock.monotonic_s()
     found: list[Noted] = []
 
-    def note_views() -> Sequence[ContinuousView]:
+    def note_views() -> Sequence[Chain]:
         found.append(note())
         return found[0].views
 
@@ -161,7 +161,7 @@ class Restoring:
     """
 
     folder: Path
-    views: Mapping[int, ContinuousView]
+    views: Mapping[int, Chain]
     streams: Mapping[int, Stream]
 
     def __call__(self, checkpoint: Checkpoint, pages: Iterator[Page]) -> None:

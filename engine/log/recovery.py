@@ -25,7 +25,7 @@ from engine.streams.stream import Stream
 from engine.tables.table_store import TableStore
 from sql.errors import SqlError
 from views.model.protocols import Clock
-from views.upkeep.view import ContinuousView
+from views.upkeep.chain import Chain
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ def recover(
     folder = checkpoints_dir(config)
     checkpoint = restore_newest(storage, folder, commit_log.first_logged(), Restoring(folder, views, streams))
     attached = () if checkpoint is None else [view.oid for view in checkpoint.views if view.attached]
-    target = ReplayedRelations(views, streams, attached, image.views_over)
+    target = ReplayedRelations(views, streams, attached, image.chains_over)
     keeper = UndecidedRowsStore(config.stage_memory_bytes_max, lambda: storage.temporary(config.data_dir))
     decided = store.decided_transactions()
     position, sequence = (0, FIRST_SEQUENCE) if checkpoint is None else (checkpoint.position, checkpoint.read_sequence)
@@ -99,9 +99,9 @@ def replay_log(commit_log: CommitLog, clock: Clock, replay: Replay, checkpoint: 
         log.info("replayed %d transactions of the log in %.1f s", replay.applied_count, passed_s)
 
 
-def relations_of(image: CatalogImage) -> tuple[dict[int, ContinuousView], dict[int, Stream]]:
+def relations_of(image: CatalogImage) -> tuple[dict[int, Chain], dict[int, Stream]]:
     """Return the continuous views by the oids of their states, and the streams by oid."""
-    views = {view.state_oid: view for view in image.continuous_views}
+    views = {view.state_oid: view for view in image.chains}
     entries = image.entries.values()
     streams = {entry.description.oid: entry.stream for entry in entries if isinstance(entry, StreamEntry)}
     return views, streams

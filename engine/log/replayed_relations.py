@@ -17,8 +17,8 @@ from ringbuffer.pages.log_rows import decode_rows, decode_single_rows, is_single
 from sql.errors import SqlError
 from views.model.steps import pipeline_expressions
 from views.model.trees import uses_now
+from views.upkeep.chain import Chain
 from views.upkeep.join_tables import rows_from_bytes
-from views.upkeep.view import ContinuousView
 
 COLLECTED_ROWS_MAX = 8192
 
@@ -27,19 +27,19 @@ class ReplayedRelations:
     """The streams and views on which a replay has its effects: those that exist at its end.
 
     A view counts from its own creation on, which is in the checkpoint (`attached`) or in the log;
-    the oid of its state identifies it. views_over: the views of a stream, with those that take no
-    rows now.
+    the oid of its state identifies it. chains_over: the chains over a stream, with those that take
+    no rows now.
     """
 
     def __init__(
         self,
-        views: dict[int, ContinuousView],
+        views: dict[int, Chain],
         streams: dict[int, Stream],
         attached: Collection[int],
-        views_over: Callable[[str], Sequence[ContinuousView]],
+        chains_over: Callable[[str], Sequence[Chain]],
     ) -> None:
         self._views = views
-        self._views_over = views_over
+        self._chains_over = chains_over
         self._streams = streams
         self._attached: set[int] = set()
         # By stream: the views that meet its rows now; rows for them that were put off.
@@ -102,14 +102,14 @@ class ReplayedRelations:
         self.finish()
         self._met.clear()
 
-    def _counting(self, stream: Stream, oids: Collection[int]) -> list[ContinuousView]:
-        return [view for view in self._views_over(stream.name) if view.state_oid in oids]
+    def _counting(self, stream: Stream, oids: Collection[int]) -> list[Chain]:
+        return [view for view in self._chains_over(stream.name) if view.state_oid in oids]
 
 
 class StreamRows:
     """Rows for one stream and the same views; rows of one-row statements are collected first."""
 
-    def __init__(self, stream: Stream, views: Sequence[ContinuousView]) -> None:
+    def __init__(self, stream: Stream, views: Sequence[Chain]) -> None:
         self.views = views
         self._stream = stream
         self._collected: list[bytes] = []

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 from engine.catalog.image import TableData
 from engine.commit.transaction import Transaction
+from views.upkeep.chain import Chain
 from views.upkeep.cuts import Version
-from views.upkeep.view import ContinuousView
 
 if TYPE_CHECKING:
     from engine.catalog.image import CatalogImage
 
-ViewVersions = tuple[tuple[ContinuousView, Version], ...]
+ViewVersions = tuple[tuple[Chain, Version], ...]
 TableVersions = tuple[tuple[TableData, int], ...]
 
 KEPT_ANSWERS_MAX = 256

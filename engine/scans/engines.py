@@ -19,9 +19,9 @@ from engine.spark.upper import SparkUpperExecutor
 from engine.storage.kernel_files import KernelFiles
 from engine.tables.table_source import CommittedTables
 from views.model.protocols import Clock
+from views.upkeep.chain import Chain
 from views.upkeep.cuts import Version
 from views.upkeep.refresh import Engines, Reader, cut
-from views.upkeep.view import ContinuousView
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class QueryEngines:
         """The executor of pipelines in Spark, None where Spark would be waited for."""
         return self.upper if self.upper.is_ready else None
 
-    def versions(self, transaction: Transaction, views: Sequence[ContinuousView], reader: Reader) -> dict[str, Version]:
+    def versions(self, transaction: Transaction, views: Sequence[Chain], reader: Reader) -> dict[str, Version]:
         """Return a version of each view: as the transaction has fixed it, or at the last commit,
         the same one for all others.
         """

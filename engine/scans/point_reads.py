@@ -28,10 +28,10 @@ from sql.errors import SqlError
 from sql.tree.expressions import Call, Cast, Column, Expression, Literal, Parameter
 from sql.tree.relations import BoundQuery, Filter, Project, Relation, Scan
 from sql.types.datatypes import LiteralValue, SqlType
+from views.upkeep.chain import Chain
 from views.upkeep.kernels import KernelTools
 from views.upkeep.point_reads import KeyProgram, QuickRead, found_rows, key_columns
 from views.upkeep.refresh import DATA_ERRORS
-from views.upkeep.view import ContinuousView
 
 # How many groups a read may name.
 KEYS_MAX = 1024
@@ -67,7 +67,7 @@ class PointRead:
         items: the columns of the view or table that the answer has.
     """
 
-    source: ContinuousView | TableKey
+    source: Chain | TableKey
     keys: tuple[SoughtKey, ...]
     places: tuple[int, ...]
     items: tuple[int, ...]
@@ -164,7 +164,7 @@ def point_read(bound: BoundQuery, image: CatalogImage) -> PointRead | None:
     given = sought(predicate)
     if given is None:
         return None
-    source: ContinuousView | TableKey
+    source: Chain | TableKey
     if isinstance(entry, TableEntry):
         key = table_key(entry, given.keys())
         if key is None or not all(item < len(entry.description.columns) for item in items):
@@ -172,10 +172,10 @@ def point_read(bound: BoundQuery, image: CatalogImage) -> PointRead | None:
         source, places, types = key, key.places, key_types(key)
     else:
         assert state is not None
-        shown = key_columns(state.view)
+        shown = key_columns(state.chain)
         if shown is None or given.keys() != set(shown.places):
             return None
-        source, places, types = state.view, shown.places, shown.types
+        source, places, types = state.chain, shown.places, shown.types
     keys = tuple(given[place] for place in places)
     if not all(map(is_comparable, keys, types)):
         return None

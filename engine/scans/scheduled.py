@@ -13,9 +13,9 @@ from engine.scans.engines import QueryEngines
 from engine.scans.view_changes import channel_of
 from engine.scheduler.periodic import Periodic
 from sql.errors import SqlError
+from views.upkeep.chain import Chain
 from views.upkeep.cuts import SCHEDULE
 from views.upkeep.refresh import Reader, cut
-from views.upkeep.view import ContinuousView
 
 SECOND_US = 1_000_000
 
@@ -57,6 +57,6 @@ def token_of(key: Hashable) -> Hashable:
     return "schedule", key
 
 
-def scheduled_views(image: CatalogImage) -> list[ContinuousView]:
+def scheduled_views(image: CatalogImage) -> list[Chain]:
     """Return the states of the views that have an interval."""
-    return [state.view for state in image.states if state.view.definition.refresh_us]
+    return [state.chain for state in image.states if state.chain.definition.refresh_us]

@@ -12,8 +12,8 @@ from weakref import WeakKeyDictionary
 import pyarrow as pa
 
 from sql.names.relation_keys import PUBLIC, name_of, schema_of
+from views.upkeep.chain import Chain
 from views.upkeep.cuts import Cut, Moment, Version
-from views.upkeep.view import ContinuousView
 
 
 class ViewChanges:
@@ -28,14 +28,14 @@ class ViewChanges:
         self.tell: Callable[[str], object] = lambda _: None
         self.is_heard: Callable[[str], bool] = lambda _: False
         # No version of a view that asks for the time is stored.
-        self._seen: WeakKeyDictionary[ContinuousView, pa.Table] = WeakKeyDictionary()
+        self._seen: WeakKeyDictionary[Chain, pa.Table] = WeakKeyDictionary()
         self._told_at: dict[str, Moment | None] = {}
 
     def made(self, target: Cut, before: Version | None, version: Version) -> None:
         """Tell of a new version, in the thread that has made it; once for all states of a view that
         are read at one moment.
         """
-        view = target.view
+        view = target.chain
         channel = channel_of(view)
         if not self.is_heard(channel):
             self._seen.pop(view, None)
@@ -51,7 +51,7 @@ class ViewChanges:
         self.tell(channel)
 
 
-def channel_of(view: ContinuousView) -> str:
+def channel_of(view: Chain) -> str:
     """Return the channel on which changes of a view are told: its name, with the schema unless that
     is public.
     """

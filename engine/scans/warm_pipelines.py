@@ -24,7 +24,7 @@ from sql.tree.relations import Relation
 from views.model.arrow_schema import arrow_schema
 from views.model.trees import substitute_now
 from views.plan.hand_over import hand_over
-from views.upkeep.view import ContinuousView
+from views.upkeep.chain import Chain
 
 log = logging.getLogger(__name__)
 
@@ -46,14 +46,14 @@ class WarmPipelines:
 
     def __init__(self, engines: QueryEngines) -> None:
         self._engines = engines
-        self._views: tuple[ContinuousView, ...] = ()
+        self._views: tuple[Chain, ...] = ()
         self._changed = threading.Event()
         self._stopping = False
         self._thread: threading.Thread | None = None
 
     def follow(self, image: CatalogImage) -> None:
         """Take up the views of a new catalog."""
-        self._views = tuple(view for view in image.continuous_views if pipeline_of(view) is not None)
+        self._views = tuple(view for view in image.chains if pipeline_of(view) is not None)
         if self._views and self._thread is None:
             self._thread = threading.Thread(target=self._run, name="antumbra-warm-up", daemon=True)
             self._thread.start()
@@ -68,7 +68,7 @@ class WarmPipelines:
             self._thread.join(END_S_MAX)
 
     def _run(self) -> None:
-        upper, known, runs = self._engines.upper, None, Counter[ContinuousView]()
+        upper, known, runs = self._engines.upper, None, Counter[Chain]()
         wait_s = 0.0
         while not self._stopping:
             # A new view does not shorten a rest.
@@ -94,7 +94,7 @@ class WarmPipelines:
                 runs[view] = RUNS
             wait_s = (time.monotonic() - began_s) * (1 / SHARE_MAX - 1)
 
-    def _warm_up(self, view: ContinuousView) -> bool:
+    def _warm_up(self, view: Chain) -> bool:
         """Run the pipeline of a view once, unless Spark has other work.
 
         Raises SqlError.
@@ -114,7 +114,7 @@ class WarmPipelines:
             return self._engines.upper.warm_up(TOKEN, relation, {upper.groups: schema.empty_table()}, tables)
 
 
-def pipeline_of(view: ContinuousView) -> Relation | None:
+def pipeline_of(view: Chain) -> Relation | None:
     """Return the upper pipeline that Spark runs for a view, None if there is none."""
     upper = view.plan.upper
     if upper is None or hand_over(substitute_now(upper.relation, 0)) is None:

@@ -178,7 +178,7 @@ class RowInserts:
         if not self._session.identity.may_insert(placed.stream_name, image):
             return False
         waits = self._session.settings.waits_for_log
-        return self._committed(placed, image.views_of(placed.stream_name), image, waits, INSERTED, data, simple=True)
+        return self._committed(placed, image.chains_of(placed.stream_name), image, waits, INSERTED, data, simple=True)
 
     def _answer_bind(self, data: bytes) -> bytes | bool:
         image = self._server.catalog.image
@@ -222,7 +222,7 @@ class RowInserts:
         packet = shape.packets.get(head) or learn(data, head, shape)
         if packet is None or not session.identity.may_insert(packet.placed.stream_name, image):
             return None
-        views = image.views_of(packet.placed.stream_name)
+        views = image.chains_of(packet.placed.stream_name)
         settings = session.settings
         reader = FieldReader(settings.time_zone, settings.input_styles)
         fields = zip(shape.target.columns, packet.formats, shape.read, strict=True)

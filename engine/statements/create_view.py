@@ -138,8 +138,8 @@ def build(statement: CreateView, captured: SessionSettings, bound: BoundQuery, w
     """Build a view over streams."""
     entry = build_continuous(statement, bound, work.image, captured, engines_of(work))
     for state in states_of(entry):
-        work.transaction.built.append(state.view)
-        for notice in state.view.notices:
+        work.transaction.built.append(state.chain)
+        for notice in state.chain.notices:
             work.notice("00000", notice)
     work.transaction.change_catalog(work.image.with_entry(entry))
 

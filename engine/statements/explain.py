@@ -38,7 +38,7 @@ async def measured(statement: Explain, work: Work) -> Measured:
     if not isinstance(select, Select):
         hint = "Create it; EXPLAIN ANALYZE of a SELECT from it runs its pipelines."
         raise not_supported("EXPLAIN ANALYZE CREATE VIEW", hint=hint)
-    before = {view: view.upkeep.versions_count for view in work.image.continuous_views}
+    before = {view: view.upkeep.versions_count for view in work.image.chains}
 
     def bound_to(image: CatalogImage) -> BoundQuery:
         return bind_query(select.query, image, work.settings.captured())
@@ -50,7 +50,7 @@ async def measured(statement: Explain, work: Work) -> Measured:
     for name in sorted(bound.relations):
         entry = image.state(name)
         if entry is not None:
-            known = before.get(entry.view, 0)
+            known = before.get(entry.chain, 0)
             now_us, check = work.transaction.now_us, work.threads.check_cancelled
             facts[name] = await work.threads.in_worker(facts_measured, entry, image, known, now_us, check)
     rows = reading.outcome.table

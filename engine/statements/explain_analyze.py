@@ -16,7 +16,7 @@ from engine.streams.view_statistics import shared_with
 from ringbuffer.memory.error_codes import RowError
 from views.explain.drawing import FINISH, STREAM, TAIL, UPPER
 from views.model.protocols import COLD
-from views.upkeep.view import ContinuousView
+from views.upkeep.chain import Chain
 
 REPEATED_TUPLES_MAX = 1 << 20
 # The fact that names the views with the same stream pipeline.
@@ -25,7 +25,7 @@ SHARED = "Shared With"
 Facts = dict[str, dict[str, object]]
 
 
-def facts_now(view: ContinuousView, image: CatalogImage) -> Facts:
+def facts_now(view: Chain, image: CatalogImage) -> Facts:
     """Return the size of a view's state, the views that take the same rows, and the way in which
     the last upper pipeline for Spark was run.
     """
@@ -51,7 +51,7 @@ def facts_measured(
 
     versions_before: the versions that the view had had.
     """
-    view = entry.view
+    view = entry.chain
     counts, refreshed = view.state.groups.counts, view.upkeep.refreshed
     facts = facts_now(view, image)
     facts[STREAM] |= {
@@ -80,7 +80,7 @@ def ring_facts(
     """Return how long the stream pipeline takes for the rows that are in the ring now."""
     stream = image.entries.get(entry.stream_name)
     assert isinstance(stream, StreamEntry)
-    state, ring = entry.view.state, stream.stream.ring
+    state, ring = entry.chain.state, stream.stream.ring
     table = state.program.new_table()
     count, passed_s = 0, 0.0
     for _, morsel in ring.tail(ring.tuples_count):

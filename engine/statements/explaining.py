@@ -54,7 +54,7 @@ from views.explain.pipelines import (
 from views.model.plan import Plan, over
 from views.model.text import identifier
 from views.plan.stream_grouping import StreamGrouping, cut_groupings
-from views.upkeep.view import ContinuousView
+from views.upkeep.chain import Chain
 
 if TYPE_CHECKING:
     from engine.execution.identity import Identity
@@ -125,9 +125,9 @@ def explain(
     if uses_sequences(bound.root):
         bound = replace(bound, root=in_session(bound.root, SequenceSession(image)))
     entries = [entry for name in sorted(bound.relations) if (entry := image.state(name)) is not None]
-    facts = {entry.view: facts_now(entry.view, image) for entry in entries}
+    facts = {entry.chain: facts_now(entry.chain, image) for entry in entries}
     if measured is not None:
-        facts |= {entry.view: measured.facts[entry.view.name] for entry in entries}
+        facts |= {entry.chain: measured.facts[entry.chain.name] for entry in entries}
     over, wholes = with_whole_views(with_now(bound, scanning), bound.relations, image)
     over = labelled(over, image)
     by_key = {} if measured is not None else point_facts(bound, image)
@@ -141,7 +141,7 @@ def explain(
     lines += select_lines(bound, over, list(facts), streams_among(bound.relations, image), scanning, engines)
     lines += [groups_line(view, known) for view, known in facts.items()]
     lines += [
-        f'{title(entry.view.identity)}: groups by the time zone "{entry.zone}" of its creator'
+        f'{title(entry.chain.identity)}: groups by the time zone "{entry.zone}" of its creator'
         for entry in entries
         if entry.zone
     ]
@@ -181,8 +181,8 @@ def labelled(root: Relation, image: CatalogImage) -> Relation:
 
     def named(node: Relation) -> Relation:
         state = image.state(node.name) if isinstance(node, Scan) else None
-        if isinstance(node, Scan) and state is not None and state.view.identity.number is not None:
-            return replace(node, name=state.view.label)
+        if isinstance(node, Scan) and state is not None and state.chain.identity.number is not None:
+            return replace(node, name=state.chain.label)
         return node
 
     return rewrite_everywhere(root, named)
@@ -204,7 +204,7 @@ def upper_lines(root: Relation, scanning: ScanSettings, engines: QueryEngines) -
 
 def whole_lines(whole: QueryViewEntry, scanning: ScanSettings, engines: QueryEngines) -> list[str]:
     """Return the lines on the work above the states of a view."""
-    root = whole.plan.query([state.view.label for state in whole.states])
+    root = whole.plan.query([state.chain.label for state in whole.states])
     assert root is not None, whole.description.name
     name = identifier(whole.description.name)
     made = engines.wholes.made(whole)
@@ -223,7 +223,7 @@ def count_text(made: tuple[int, float]) -> str:
 
 def shown_whole(
     whole: QueryViewEntry,
-    left: dict[ContinuousView, Facts],
+    left: dict[Chain, Facts],
     scanning: ScanSettings,
     engines: QueryEngines,
 ) -> Shown:
@@ -233,7 +233,7 @@ def shown_whole(
     """
     made = engines.wholes.made(whole)
     known = {} if made is None else {"Rows": made[0], "Upper Time": ms(made[1])}
-    strands = [running(state.view, left.pop(state.view)) for state in whole.states]
+    strands = [running(state.chain, left.pop(state.chain)) for state in whole.states]
     return shown_plan(whole.plan, strands, engines.upper, above_in(scanning, engines, known))
 
 
@@ -247,7 +247,7 @@ def above_in(scanning: ScanSettings, engines: QueryEngines, facts: Mapping[str, 
     return above
 
 
-def groups_line(view: ContinuousView, facts: Facts) -> str:
+def groups_line(view: Chain, facts: Facts) -> str:
     """Return how many groups a view keeps now."""
     stream = facts[STREAM]
     size = bytes_per_group(view.plan.maintained)
@@ -270,12 +270,12 @@ def in_form(form: str, shown: Shown, measured: Measured | None) -> list[str]:
     return [json.dumps([plan], indent=2)]
 
 
-def running(view: ContinuousView, facts: Facts) -> Strand:
+def running(view: Chain, facts: Facts) -> Strand:
     """Return what is known of an existing state."""
     return Strand(view.identity, view.state.kernel_paths[0], view.time_dependent, facts)
 
 
-def shown_running(view: ContinuousView, engines: QueryEngines, facts: Facts) -> Shown:
+def shown_running(view: Chain, engines: QueryEngines, facts: Facts) -> Shown:
     """Return the pipelines of an existing view of one stream."""
     return shown_plan(view.plan, [running(view, facts)], engines.upper, nothing_above)
 
@@ -294,7 +294,7 @@ def planned_draft(draft: ViewDraft, engines: QueryEngines) -> tuple[Plan, Strand
     facts: Facts = {}
     if twin is not None:
         image, kernel = draft.image, twin.state.kernel_paths[0]
-        others = [view for view in image.views_over(twin.stream_name) if view.state.takes_rows_of(twin.state)]
+        others = [view for view in image.chains_over(twin.stream_name) if view.state.takes_rows_of(twin.state)]
         names = ", ".join(view.label for view in others if view in image.taking_rows)
         if names:
             facts = {STREAM: {SHARED: names}}
@@ -333,7 +333,7 @@ def above_lines(
 def select_lines(
     bound: BoundQuery,
     over: Relation,
-    views: list[ContinuousView],
+    views: list[Chain],
     streams: Sequence[Stream],
     scanning: ScanSettings,
     engines: QueryEngines,

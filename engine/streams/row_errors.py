@@ -15,8 +15,8 @@ from sql.times.input_styles import USUAL, InputStyles
 from sql.types.datatypes import SqlType
 from sql.values.encodings import UTF8
 from sql.values.literals import apply_modifier, binary_value, input_value
+from views.upkeep.chain import Chain
 from views.upkeep.computed import ComputedError
-from views.upkeep.view import ContinuousView
 
 # Errors of the line as a whole: the CONTEXT shows the line, not a column.
 LINE_ERRORS = frozenset(
@@ -185,7 +185,7 @@ def shown(text: str) -> str:
     return text if len(data) <= SHOWN_BYTES_MAX else data[:SHOWN_BYTES_MAX].decode(errors="ignore") + "..."
 
 
-def view_error(view: ContinuousView, error: RowError) -> SqlError:
+def view_error(view: Chain, error: RowError) -> SqlError:
     """Return the error that the inserting client gets for a row that a view can't evaluate."""
     return SqlError(
         error.sqlstate,

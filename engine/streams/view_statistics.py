@@ -17,9 +17,9 @@ from sql.types.datatypes import BOOL, FLOAT8, INT8, TEXT, TIMESTAMPTZ
 from views.codegen.state_size import bytes_per_group
 from views.model.arrow_schema import arrow_schema
 from views.model.protocols import COLD, PREPARED
+from views.upkeep.chain import Chain
 from views.upkeep.cuts import READER, SCHEDULE
 from views.upkeep.twins import together
-from views.upkeep.view import ContinuousView
 
 NAME = "pg_stat_continuous_views"
 # Below those of users' relations, above those of PostgreSQL's own.
@@ -67,7 +67,7 @@ DESCRIPTION = RelationDescription(
 
 
 # A view's name, and its states: the stream, the view of its groups, whether it takes rows.
-Kept = tuple[str, Sequence[tuple[str, ContinuousView, bool]]]
+Kept = tuple[str, Sequence[tuple[str, Chain, bool]]]
 
 
 def view_statistics(views: Iterable[Kept], now_us: int) -> pa.Table:
@@ -86,13 +86,13 @@ def view_statistics(views: Iterable[Kept], now_us: int) -> pa.Table:
     return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema)
 
 
-def shared_with(views: Sequence[ContinuousView], sets: Iterable[Sequence[ContinuousView]]) -> str | None:
+def shared_with(views: Sequence[Chain], sets: Iterable[Sequence[Chain]]) -> str | None:
     """Return the names of the other views in the sets of some views; None without any."""
     others = (other for known in sets if not set(known).isdisjoint(views) for other in known)
     return ", ".join(dict.fromkeys(other.label for other in others if other not in views)) or None
 
 
-def _reasons(views: Sequence[ContinuousView]) -> tuple[object, ...]:
+def _reasons(views: Sequence[Chain]) -> tuple[object, ...]:
     """Return the interval of a view's schedule, NULL without one, why its last version was made,
     and how many were made for each reason.
     """
@@ -104,8 +104,8 @@ def _reasons(views: Sequence[ContinuousView]) -> tuple[object, ...]:
 
 def _row(
     name: str,
-    states: Sequence[tuple[str, ContinuousView, bool]],
-    sets: Iterable[Sequence[ContinuousView]],
+    states: Sequence[tuple[str, Chain, bool]],
+    sets: Iterable[Sequence[Chain]],
     now_us: int,
 ) -> tuple[object, ...]:
     views = [view for _, view, _ in states]

@@ -23,10 +23,10 @@ from views.model.definition import ViewDefinition, only_state
 from views.model.nodes import FinishStep, StreamPipeline, UpperPipeline
 from views.model.plan import chain
 from views.model.protocols import TableExport
+from views.upkeep.chain import Chain, view_life
 from views.upkeep.cuts import Upkeep
 from views.upkeep.join_tables import Joins
 from views.upkeep.state import ViewState
-from views.upkeep.view import ContinuousView, view_life
 
 SCHEMA = (OutputColumn("sum", INT8), OutputColumn("count", INT8))
 
@@ -133,9 +133,7 @@ class FakeExecutor:
         return {"Spark SQL": "SELECT *\nFROM groups"}
 
 
-def make_view(
-    name: str = "v", *, upper: bool = False, time_dependent: bool = False
-) -> tuple[ContinuousView, FakeState]:
+def make_view(name: str = "v", *, upper: bool = False, time_dependent: bool = False) -> tuple[Chain, FakeState]:
     """Return a view over stream `numbers(n bigint)` with sum and count, and its state."""
     calls = (
         ("sum", AggregateCall("sum", (Column(0, "n", INT8),), INT8)),
@@ -147,7 +145,7 @@ def make_view(
     plan = chain(stream, finish, UpperPipeline(Scan("groups", "groups", SCHEMA)) if upper else None, None)
     identity = only_state(ViewDefinition(name, 16385, "CREATE VIEW ...", "...", 0, (), SessionSettings()))
     state = FakeState()
-    view = ContinuousView(identity, SCHEMA, plan, cast(ViewState, state), time_dependent, (), view_life(name))
+    view = Chain(identity, SCHEMA, plan, cast(ViewState, state), time_dependent, (), view_life(name))
     return view, state
 
 

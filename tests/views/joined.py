@@ -32,10 +32,10 @@ from tests.views.fakes import FakeClock
 from views.model.arrow_schema import arrow_schema
 from views.model.definition import define_view, only_state
 from views.model.protocols import TableExport, UpperExecutor
+from views.upkeep.chain import Chain
 from views.upkeep.export.to_arrow import from_arrow
 from views.upkeep.lifecycle import build_view
 from views.upkeep.refresh import Engines, Reader, cut
-from views.upkeep.view import ContinuousView
 
 SETTINGS = SessionSettings()
 VARCHAR = SqlType("varchar", 40)
@@ -179,7 +179,7 @@ class World:
         with self.oracle.cursor() as cursor:
             cursor.executemany(f"INSERT INTO {name} VALUES ({places})".encode(), self.rows[name])
 
-    def view(self, query: str, folder: Path, options: str = "") -> ContinuousView:
+    def view(self, query: str, folder: Path, options: str = "") -> Chain:
         """Build a view."""
         (statement,) = parse(f"CREATE VIEW v {options} AS {query}")
         assert isinstance(statement, CreateView)
@@ -188,7 +188,7 @@ class World:
             only_state(define_view(statement, 16385, SETTINGS)), bound, folder, self.executor, self.tables
         )
 
-    def feed(self, view: ContinuousView) -> None:
+    def feed(self, view: Chain) -> None:
         """Put the stream's rows through the view, in pieces, by both ways."""
         schema = schema_of("s")
         morsel = from_arrow(table_of("s", self.rows["s"]), schema)
@@ -206,7 +206,7 @@ class World:
                 view.state.groups.absorb(table)
             view.state.groups.note_commit()
 
-    def read(self, view: ContinuousView) -> Answer:
+    def read(self, view: Chain) -> Answer:
         """Return the view's rows as text."""
         reader = Reader(0, lambda: None)
         engines = Engines(self.executor, FakeClock(), self.tables)

@@ -23,21 +23,21 @@ from views.codegen.state_size import kernel_file_name
 from views.model.arrow_schema import arrow_type, stream_layout
 from views.model.definition import define_view, only_state
 from views.model.protocols import NO_SOURCE, TableExport, UpperExecutor
+from views.upkeep.chain import Chain, ViewPhase
 from views.upkeep.lifecycle import build_view
 from views.upkeep.refresh import Engines, Reader, cut
-from views.upkeep.view import ContinuousView, ViewPhase
 
 ROWS = [("a", 1, "1.00"), ("b", 2, "2.50"), ("a", 3, None), ("a", 4, "0.25")]
 
 
-def build(text: str, folder: Path, executor: UpperExecutor) -> ContinuousView:
+def build(text: str, folder: Path, executor: UpperExecutor) -> Chain:
     (statement,) = parse(text)
     assert isinstance(statement, CreateView)
     bound = bind_query(statement.query, Relations(), SETTINGS)
     return build_view(only_state(define_view(statement, 16385, SETTINGS)), bound, folder, executor, NO_SOURCE)
 
 
-def insert(view: ContinuousView) -> None:
+def insert(view: Chain) -> None:
     """Commit `ROWS` as (shop, n, price) of sales; the other columns are NULL."""
     given = {"shop": [row[0] for row in ROWS], "n": [row[1] for row in ROWS], "price": [row[2] for row in ROWS]}
     arrays = []
@@ -52,7 +52,7 @@ def insert(view: ContinuousView) -> None:
     view.state.groups.note_commit()
 
 
-def rows(view: ContinuousView, executor: UpperExecutor) -> list[dict[str, object]]:
+def rows(view: Chain, executor: UpperExecutor) -> list[dict[str, object]]:
     engines = Engines(executor, FakeClock(), NO_SOURCE)
     version = cut((view,), threading.Lock(), engines, Reader(0, lambda: None))[view.definition.name]
     return sorted(version.table.to_pylist(), key=str)

@@ -41,7 +41,7 @@ from views.model.plan import Pipeline, Plan
 from views.model.protocols import UpperExecutor
 from views.model.text import aggregate_text, expression_text, identifier, key_text, window_text
 from views.model.trees import inputs
-from views.upkeep.view import ContinuousView
+from views.upkeep.chain import Chain
 
 INDENT = "  "
 # What is measured: facts by the title of a pipeline.
@@ -154,7 +154,7 @@ def sql_lines(texts: Mapping[str, str]) -> list[str]:
 
 
 def explain_select(
-    bound: BoundQuery, views: Sequence[ContinuousView], printer: QueryPrinter, engine: str = EMBEDDED
+    bound: BoundQuery, views: Sequence[Chain], printer: QueryPrinter, engine: str = EMBEDDED
 ) -> list[str]:
     """Return how a SELECT is answered: the engine and the embedded engine's SQL, then which version
     of which view.
@@ -244,7 +244,7 @@ def _probe_lines(probe: Probe) -> list[str]:
     return [f"Filter: {_joined(probe.filters)}", *lines] if probe.filters else lines
 
 
-def _version_lines(view: ContinuousView) -> list[str]:
+def _version_lines(view: Chain) -> list[str]:
     """Return which version a read would give, how many rows were left out, and how large the view's
     join tables are.
     """
@@ -262,7 +262,7 @@ def _version_lines(view: ContinuousView) -> list[str]:
     return lines
 
 
-def _version_line(view: ContinuousView) -> str:
+def _version_line(view: Chain) -> str:
     head, latest = title(view.identity), view.latest
     if view.time_dependent:
         return f"{head}: refreshed at every read, since it uses now()"

@@ -21,9 +21,9 @@ from ringbuffer.groups.known_groups import StateSize, size_of
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
 from views.model.definition import ViewDefinition
+from views.upkeep.chain import Chain
 from views.upkeep.group_state import GroupState
 from views.upkeep.join_tables import Joins
-from views.upkeep.view import ContinuousView
 
 NOTHING = StateSize()
 # What one row may add at most, by state.
@@ -181,18 +181,18 @@ class StateCaps:
         self._accounts: dict[GroupState, Account] = {}
         self._waiting = 0
 
-    def follow(self, views: Iterable[ContinuousView]) -> None:
+    def follow(self, chains: Iterable[Chain]) -> None:
         """Take up the views of a new catalog. The caller holds the commit lock."""
         caps: dict[str, Cap] = {}
         accounts: dict[GroupState, Account] = {}
         total = Cap("", 0, self._bytes_max)
         with self.changed:
-            for view in views:
-                state, limits = view.state, view.definition.caps
+            for chain in chains:
+                state, limits = chain.state, chain.definition.caps
                 account = self._accounts.get(state.groups) or Account(state.groups, state.program.joins)
                 account.caps.clear()
                 if limits.groups_max or limits.bytes_max:
-                    name = view.definition.name
+                    name = chain.definition.name
                     caps.setdefault(name, Cap(name, limits.groups_max, limits.bytes_max)).add(account)
                 if total.bytes_max:
                     total.add(account)

@@ -21,7 +21,7 @@ from sql.errors import SqlError
 from sql.tree.relations import Relation
 
 if TYPE_CHECKING:
-    from views.upkeep.view import ContinuousView
+    from views.upkeep.chain import Chain
 
 # Why versions are made: somebody reads, or a schedule (`refresh_every`).
 READER, SCHEDULE = "reader", "schedule"
@@ -185,7 +185,7 @@ class Cut:
         reason: of the refresh that makes the version.
     """
 
-    view: ContinuousView
+    chain: Chain
     position: int
     tables: tuple[GroupTable, ...] | None
     exact: bool
@@ -204,7 +204,7 @@ class Cut:
 
     def __post_init__(self) -> None:
         phase = CutPhase.WAITING if self.version is None else CutPhase.MADE
-        self.life = cut_life(self.view.name, self.position, phase)
+        self.life = cut_life(self.chain.name, self.position, phase)
 
     @property
     def phase(self) -> CutPhase:

@@ -1,8 +1,8 @@
 """From a definition to a running view.
 
-Enters: a definition and its bound query. Leaves: a `ContinuousView` whose kernels are generated,
+Enters: a definition and its bound query. Leaves: a `Chain` whose kernels are generated,
 imported and warmed up. Must not attach a view to anything: the engine's catalog does that
-(`views.upkeep.view` holds the moves that follow).
+(`views.upkeep.chain` holds the moves that follow).
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from views.plan.planner import PlannedView, plan_view
 from views.share.reuse import NotCoveredError, cover
 from views.share.stored import restored_pipeline, stored_pipeline
 from views.upkeep.caps import require_room
+from views.upkeep.chain import Chain, view_life
 from views.upkeep.join_tables import run_static_pipelines
 from views.upkeep.kernels import TOOLS, KernelTools
 from views.upkeep.state import ViewState
 from views.upkeep.twins import find_twin
-from views.upkeep.view import ContinuousView, view_life
 
 
 def build_view(
@@ -36,11 +36,11 @@ def build_view(
     executor: UpperExecutor,
     tables: Source,
     places: tuple[int, ...] | None = None,
-    heir_of: ContinuousView | None = None,
-    candidates: Collection[ContinuousView] = (),
+    heir_of: Chain | None = None,
+    candidates: Collection[Chain] = (),
     is_new: bool = True,
     tools: KernelTools = TOOLS,
-) -> ContinuousView:
+) -> Chain:
     """Plan a state of a view, run its static pipelines on one read of their tables, generate and
     warm up its kernels.
 
@@ -83,7 +83,7 @@ def build_view(
     if plan.upper is not None and is_new:
         _check_upper(plan.upper.relation, executor)
     kept = None if plan.kept is None else stored_pipeline(plan.kept)
-    return ContinuousView(
+    return Chain(
         replace(identity, kept=kept),
         planned.schema,
         plan,
@@ -95,9 +95,7 @@ def build_view(
     )
 
 
-def planned_over(
-    identity: StateDefinition, bound: BoundQuery, heir_of: ContinuousView | None, is_new: bool
-) -> PlannedView:
+def planned_over(identity: StateDefinition, bound: BoundQuery, heir_of: Chain | None, is_new: bool) -> PlannedView:
     """Return the plan of a state, over the state of `heir_of` if that is given.
 
     Raises SqlError and NotCoveredError as `build_view`.
@@ -114,7 +112,7 @@ def planned_over(
 
 
 def _over_kept(
-    planned: PlannedView, identity: StateDefinition, bound: BoundQuery, heir_of: ContinuousView | None
+    planned: PlannedView, identity: StateDefinition, bound: BoundQuery, heir_of: Chain | None
 ) -> PlannedView:
     """Return the plan over the state of `heir_of`.
 
@@ -146,20 +144,20 @@ def _covered(planned: PlannedView, definition: ViewDefinition, bound: BoundQuery
     return replace(finer, plan=cover(kept, finer.plan, is_over=True))
 
 
-def renamed_view(view: ContinuousView, definition: ViewDefinition, schema: Schema) -> ContinuousView:
+def renamed_view(view: Chain, definition: ViewDefinition, schema: Schema) -> Chain:
     """Return the successor of a view of which only the name, or names of columns, change."""
     return _successor(view, view.state, replace(view.identity, view=definition), schema)
 
 
-def emptied_view(view: ContinuousView, oid: int) -> ContinuousView:
+def emptied_view(view: Chain, oid: int) -> Chain:
     """Return a view that begins anew, with the oid of another state."""
     identity = replace(view.identity, oid=oid)
     return _successor(view, view.state.emptied(), identity, view.schema)
 
 
-def _successor(view: ContinuousView, state: ViewState, identity: StateDefinition, schema: Schema) -> ContinuousView:
+def _successor(view: Chain, state: ViewState, identity: StateDefinition, schema: Schema) -> Chain:
     life, versions = view_life(identity.name), view.static_versions
-    return ContinuousView(identity, schema, view.plan, state, view.time_dependent, (), life, versions)
+    return Chain(identity, schema, view.plan, state, view.time_dependent, (), life, versions)
 
 
 def _check_upper(relation: Relation, executor: UpperExecutor) -> None:

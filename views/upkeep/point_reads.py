@@ -25,10 +25,10 @@ from views.codegen.values import INTEGERS, TEXTS
 from views.model.arrow_schema import stored_layout
 from views.model.nodes import StreamPipeline
 from views.model.plan import Plan
+from views.upkeep.chain import Chain
 from views.upkeep.export.one_group import Field, UnreadableError, field, warm_up_averages
 from views.upkeep.kernels import KernelTools
 from views.upkeep.program import StreamProgram
-from views.upkeep.view import ContinuousView
 
 # Of the kernels' files.
 NAME = "keys"
@@ -51,14 +51,14 @@ class KeyColumns:
     places: tuple[int, ...]
 
 
-def key_columns(view: ContinuousView) -> KeyColumns | None:
+def key_columns(chain: Chain) -> KeyColumns | None:
     """Return where a view shows its keys, None where its rows can't be told from single groups.
 
     That is so where a key is not shown, where something stands above the groups but row-wise work,
     and where that work depends on the time.
     """
-    plan = view.plan
-    if not is_row_wise(plan) or view.time_dependent or not plan.stream.keys:
+    plan = chain.plan
+    if not is_row_wise(plan) or chain.time_dependent or not plan.stream.keys:
         return None
     shown = {
         item.index: place for place, (_, item) in reversed([*enumerate(plan.finish.items)]) if isinstance(item, Column)
@@ -156,26 +156,26 @@ class QuickRead:
 
     def __init__(
         self,
-        view: ContinuousView,
+        chain: Chain,
         program: KeyProgram,
         items: Sequence[int],
         formats: Sequence[int],
         commit_lock: threading.Lock,
     ) -> None:
         """Raises UnreadableError where keys or results need the general way."""
-        plan = view.plan
+        plan = chain.plan
         if plan.finish.predicates:
             raise UnreadableError
-        self._view = view
+        self._chain = chain
         self._fields: list[Field] = []
         for place, format_code in zip(items, formats, strict=True):
             _, item = plan.finish.items[place]
-            made = field(view.state.program.grouping, item.index, format_code) if isinstance(item, Column) else None
+            made = field(chain.state.program.grouping, item.index, format_code) if isinstance(item, Column) else None
             if made is None:
                 raise UnreadableError
             self._fields.append(made)
         self._key = OneKey(program)
-        self._found = GroupTable(view.state.groups.merged.layout)
+        self._found = GroupTable(chain.state.groups.merged.layout)
         self._commit_lock = commit_lock
 
     def fields(self, key: Sequence[int | bytes]) -> list[bytes | None] | None:
@@ -185,13 +185,13 @@ class QuickRead:
         can't be read so.
         """
         keys = self._key.table(key)
-        view, found = self._view, self._found
+        chain, found = self._chain, self._found
         words_count = found.layout.row_words
         empty(found)
         found.rows[:words_count] = 0
         with self._commit_lock:
-            is_read = view.state.groups.find(keys, found)
-            view.upkeep.point_reads += is_read
+            is_read = chain.state.groups.find(keys, found)
+            chain.upkeep.point_reads += is_read
         if not is_read:
             raise UnreadableError
         if not found.control[ROWS_COUNT]:
@@ -212,7 +212,7 @@ def is_quick(kind: SqlType) -> bool:
 
 
 def found_rows(
-    view: ContinuousView,
+    chain: Chain,
     keys: GroupTable,
     now_us: int,
     commit_lock: threading.Lock,
@@ -223,14 +223,14 @@ def found_rows(
     check_cancelled: of a reader that waits for a merge, and for files; None: the reader does not
     wait, and gets None. Raises SqlError for a group that can't be evaluated.
     """
-    state, is_brought = view.state, False
+    state, is_brought = chain.state, False
     while True:
         found = GroupTable(state.groups.merged.layout)
         with commit_lock:
             is_read = state.groups.find(keys, found, from_files=is_brought)
-            view.upkeep.point_reads += is_read
+            chain.upkeep.point_reads += is_read
         if is_read:
-            return state.rows_of(found, now_us).rename_columns([column.name for column in view.schema])
+            return state.rows_of(found, now_us).rename_columns([column.name for column in chain.schema])
         if check_cancelled is None:
             return None
         check_cancelled()

@@ -1,9 +1,8 @@
-"""Reading of continuous views: one consistent cut of all views of a statement, and a version of
-each.
+"""Reading of views: one consistent cut of all chains of a statement, and a version of each.
 
-Enters: views, the commit lock, the reader's now() and cancellation. Leaves: a `Version` per view
+Enters: chains, the commit lock, the reader's now() and cancellation. Leaves: a `Version` per chain
 name. Under the commit lock a cut only swaps local tables. Merging, exporting and Spark run outside
-the lock, one refresh at a time per view, and readers of one position share the result. Swapped
+the lock, one refresh at a time per chain, and readers of one position share the result. Swapped
 tables are merged before anything that can fail, so that an error or a cancelled read loses no row.
 Must not know sessions.
 """
@@ -25,8 +24,8 @@ from views.model.arrow_schema import arrow_schema
 from views.model.protocols import Clock, Source, UpperExecutor
 from views.model.trees import substitute_now
 from views.plan.deferred import above_finished, above_groups
+from views.upkeep.chain import Chain
 from views.upkeep.cuts import READER, Cut, CutPhase, Exported, Moment, Version
-from views.upkeep.view import ContinuousView
 
 QUERY_CANCELED = "57014"
 # The SQLSTATEs of values that can not be computed, or not here, begin with one of these.
@@ -72,7 +71,7 @@ class Engines:
     """The engines, clock and tables that making a version takes besides the view.
 
     Attributes:
-        made: is given each new version of a view, with the stored one before it.
+        made: is given each new version of a chain, with the stored one before it.
     """
 
     executor: UpperExecutor
@@ -81,133 +80,131 @@ class Engines:
     made: Callable[[Cut, Version | None, Version], None] = nobody
 
 
-def cut(
-    views: Sequence[ContinuousView], commit_lock: threading.Lock, engines: Engines, reader: Reader
-) -> dict[str, Version]:
-    """Return a version of each view by name, all of them at one position between two commits.
+def cut(chains: Sequence[Chain], commit_lock: threading.Lock, engines: Engines, reader: Reader) -> dict[str, Version]:
+    """Return a version of each chain by name, all of them at one position between two commits.
 
     Every refresh begins here, for whatever reason.
 
     Tables that are joined above the groupings are read when a version is made: as they are at the
     cut, or later. Raises SqlError for what fails above the stream pipelines, and 57014; the states
-    of the views are intact then.
+    of the chains are intact then.
     """
-    if len(views) == 1:
-        stored = reusable(views[0], engines.tables)
+    if len(chains) == 1:
+        stored = reusable(chains[0], engines.tables)
         if stored is not None:
-            return {views[0].name: stored}
+            return {chains[0].name: stored}
     if reader.staleness_us:
-        old = not_too_old(views, engines.clock.now_us() - reader.staleness_us)
+        old = not_too_old(chains, engines.clock.now_us() - reader.staleness_us)
         if old is not None:
             return old
-    exact = len(views) > 1
-    for view in views:
+    exact = len(chains) > 1
+    for chain in chains:
         # Those that take rows together with it will be given a table.
-        view.state.groups.drain()
+        chain.state.groups.drain()
     with commit_lock:
         moment = Moment(next(MOMENTS), engines.clock.now_us())
-        wanted = [(view, _take(view, exact, reader, engines.tables, moment)) for view in views]
+        wanted = [(chain, _take(chain, exact, reader, engines.tables, moment)) for chain in chains]
     versions: dict[str, Version] = {}
     try:
-        for view, entry in wanted:
-            versions[view.name] = obtain(view, entry, engines, reader)
+        for chain, entry in wanted:
+            versions[chain.name] = obtain(chain, entry, engines, reader)
     finally:
-        for view, entry in wanted:
-            with view.changed:
+        for chain, entry in wanted:
+            with chain.changed:
                 entry.waiting -= 1
     return versions
 
 
-def not_too_old(views: Sequence[ContinuousView], oldest_us: int) -> dict[str, Version] | None:
+def not_too_old(chains: Sequence[Chain], oldest_us: int) -> dict[str, Version] | None:
     """Return the stored versions if all were the answer at one moment not before `oldest_us`, else
     None.
     """
     found: dict[str, Version] = {}
     moments: set[Moment] = set()
-    for view in views:
-        moment, stored = view.latest_at, view.latest
+    for chain in chains:
+        moment, stored = chain.latest_at, chain.latest
         if moment is None or stored is None or moment.time_us < oldest_us:
             return None
-        if view.latest_at is not moment:
+        if chain.latest_at is not moment:
             return None
         moments.add(moment)
-        found[view.name] = stored
+        found[chain.name] = stored
     return found if len(moments) <= 1 else None
 
 
-def reusable(view: ContinuousView, tables: Source) -> Version | None:
+def reusable(chain: Chain, tables: Source) -> Version | None:
     """Return the stored version if a new one would be the same, else None."""
-    stored = view.latest
-    return stored if stored is not None and is_current(view, stored, tables) else None
+    stored = chain.latest
+    return stored if stored is not None and is_current(chain, stored, tables) else None
 
 
-def is_current(view: ContinuousView, version: Version, tables: Source) -> bool:
-    """Return whether a new version of `view` would be the same as `version`.
+def is_current(chain: Chain, version: Version, tables: Source) -> bool:
+    """Return whether a new version of `chain` would be the same as `version`.
 
-    It would be if no statement on the view's stream, nor on a table of its upper part, was
+    It would be if no statement on the chain's stream, nor on a table of its upper part, was
     committed since, and the answer does not depend on the time.
     """
-    if view.time_dependent or version.position != view.committed:
+    if chain.time_dependent or version.position != chain.committed:
         return False
-    return not view.upper_tables or tables.versions(view.upper_tables) == version.table_versions
+    return not chain.upper_tables or tables.versions(chain.upper_tables) == version.table_versions
 
 
-def _take(view: ContinuousView, exact: bool, reader: Reader, tables: Source, moment: Moment) -> Cut:
-    """Return the cut of `view` at the last commit: one that other readers wait for, or a new one.
+def _take(chain: Chain, exact: bool, reader: Reader, tables: Source, moment: Moment) -> Cut:
+    """Return the cut of `chain` at the last commit: one that other readers wait for, or a new one.
 
     The caller holds the commit lock.
     """
-    stored = reusable(view, tables)
+    stored = reusable(chain, tables)
     if stored is not None:
-        view.latest_at = moment
-        return Cut(view, stored.position, None, exact, None, waiting=1, version=stored)
-    now_us = reader.now_us if view.time_dependent else None
-    table_versions = tables.versions(view.upper_tables) if view.upper_tables else {}
-    with view.changed:
-        if view.cuts and not view.time_dependent:
-            last = view.cuts[-1]
-            is_same = last.view is view and last.position == view.committed and last.table_versions == table_versions
+        chain.latest_at = moment
+        return Cut(chain, stored.position, None, exact, None, waiting=1, version=stored)
+    now_us = reader.now_us if chain.time_dependent else None
+    table_versions = tables.versions(chain.upper_tables) if chain.upper_tables else {}
+    with chain.changed:
+        if chain.cuts and not chain.time_dependent:
+            last = chain.cuts[-1]
+            is_same = last.chain is chain and last.position == chain.committed and last.table_versions == table_versions
             if is_same and not last.pins:
                 last.moment = moment
                 last.waiting += 1
                 last.exact = last.exact or exact
                 return last
-        entry = new_cut(view, exact, now_us, table_versions)
+        entry = new_cut(chain, exact, now_us, table_versions)
         entry.waiting, entry.moment = 1, moment
         return entry
 
 
-def new_cut(view: ContinuousView, exact: bool, now_us: int | None, table_versions: Mapping[str, int]) -> Cut:
-    """Return a new last cut in the queue of the view, at the last commit.
+def new_cut(chain: Chain, exact: bool, now_us: int | None, table_versions: Mapping[str, int]) -> Cut:
+    """Return a new last cut in the queue of the chain, at the last commit.
 
-    The caller holds the commit lock and `view.changed`.
+    The caller holds the commit lock and `chain.changed`.
     """
-    groups = view.state.groups
+    groups = chain.state.groups
     began_s = perf_counter()
     swapped = groups.swap() if groups.swapped != groups.committed else None
     groups.swapped = groups.committed
-    entry = Cut(view, groups.committed, swapped, exact, now_us, table_versions=table_versions)
+    entry = Cut(chain, groups.committed, swapped, exact, now_us, table_versions=table_versions)
     entry.phases.swap_s = perf_counter() - began_s
-    view.cuts.append(entry)
+    chain.cuts.append(entry)
     return entry
 
 
-def obtain(view: ContinuousView, wanted: Cut, engines: Engines, reader: Reader) -> Version:
-    """Return the version of `wanted`: wait for the reader that refreshes the view, or become that
+def obtain(chain: Chain, wanted: Cut, engines: Engines, reader: Reader) -> Version:
+    """Return the version of `wanted`: wait for the reader that refreshes the chain, or become that
     reader.
 
     Raises SqlError for what fails above the stream pipeline, and what `reader` raises when it is
     cancelled.
     """
     while True:
-        with view.changed:
+        with chain.changed:
             while not wanted.done and (
-                view.upkeep.refreshing or not (wanted.phase is CutPhase.KEPT or _can_refresh(view))
+                chain.upkeep.refreshing or not (wanted.phase is CutPhase.KEPT or _can_refresh(chain))
             ):
-                view.changed.wait(CANCEL_POLL_S)
+                chain.changed.wait(CANCEL_POLL_S)
                 reader.check()
             if not wanted.done:
-                view.upkeep.refreshing = True
+                chain.upkeep.refreshing = True
         if wanted.version is not None:
             return wanted.version
         if wanted.error is not None:
@@ -218,20 +215,20 @@ def obtain(view: ContinuousView, wanted: Cut, engines: Engines, reader: Reader) 
             if wanted.phase is CutPhase.KEPT:
                 _finish_kept(wanted, engines, reader)
             else:
-                _refresh_next(view, engines, reader)
+                _refresh_next(chain, engines, reader)
         finally:
-            with view.changed:
-                view.upkeep.refreshing = False
-                view.changed.notify_all()
+            with chain.changed:
+                chain.upkeep.refreshing = False
+                chain.changed.notify_all()
 
 
-def _can_refresh(view: ContinuousView) -> bool:
+def _can_refresh(chain: Chain) -> bool:
     """Tell whether a reader waits for a cut with no cut before it that is held for a snapshot.
 
     Every waiting reader refreshes for all: a snapshot waits for readers who may be busy with
-    another view before they come to this one. The caller holds `view.changed`.
+    another chain before they come to this one. The caller holds `chain.changed`.
     """
-    for entry in view.cuts:
+    for entry in chain.cuts:
         if entry.held:
             return False
         if entry.waiting > 0:
@@ -239,18 +236,18 @@ def _can_refresh(view: ContinuousView) -> bool:
     return False
 
 
-def _refresh_next(view: ContinuousView, engines: Engines, reader: Reader) -> None:
+def _refresh_next(chain: Chain, engines: Engines, reader: Reader) -> None:
     """Merge the next batch of cuts, make a version at its last cut, and give the version to all of
     them.
 
     When the reader is cancelled, or the version fails by a bug of ours, the cuts stay in the queue
     with their rows merged, and the next reader goes on.
     """
-    with view.changed:
-        batch = _next_batch(view)
-    assert batch, "nobody refreshes a view whose first cut is held for a snapshot"
+    with chain.changed:
+        batch = _next_batch(chain)
+    assert batch, "nobody refreshes a chain whose first cut is held for a snapshot"
     target = batch[-1]
-    merge_cuts(view, batch, target)
+    merge_cuts(chain, batch, target)
     version: Version | None = None
     error: SqlError | None = None
     try:
@@ -261,40 +258,40 @@ def _refresh_next(view: ContinuousView, engines: Engines, reader: Reader) -> Non
         error = failure
     if version is not None:
         # Who begins to listen after the version can be seen does not hear of it.
-        engines.made(target, target.view.latest, version)
-    with view.changed:
-        while target in view.cuts:
-            entry = view.cuts.popleft()
+        engines.made(target, target.chain.latest, version)
+    with chain.changed:
+        while target in chain.cuts:
+            entry = chain.cuts.popleft()
             entry.end(version, error)
-        if version is not None and not target.view.time_dependent:
-            target.view.latest_at, target.view.latest = None, version
-            target.view.latest_at = target.moment
-        view.changed.notify_all()
+        if version is not None and not target.chain.time_dependent:
+            target.chain.latest_at, target.chain.latest = None, version
+            target.chain.latest_at = target.moment
+        chain.changed.notify_all()
 
 
-def _next_batch(view: ContinuousView) -> list[Cut]:
+def _next_batch(chain: Chain) -> list[Cut]:
     """Return the first cuts in the queue, up to the cut whose version serves all of them.
 
-    A reader of this view alone is served by any later position, so that such readers share. A
-    reader of several views needs its own position. A reader of a view whose place another view has
-    taken meanwhile needs a version of its own too: the two views share the state, but not what is
+    A reader of this chain alone is served by any later position, so that such readers share. A
+    reader of several chains needs its own position. A reader of a chain whose place another one has
+    taken meanwhile needs a version of its own too: the two chains share the state, but not what is
     above it. A batch ends before a cut that is held for a snapshot. The caller holds
-    `view.changed`.
+    `chain.changed`.
     """
     batch: list[Cut] = []
-    awaited: ContinuousView | None = None
-    for entry in view.cuts:
-        if entry.held or (awaited is not None and entry.view is not awaited):
+    awaited: Chain | None = None
+    for entry in chain.cuts:
+        if entry.held or (awaited is not None and entry.chain is not awaited):
             break
         batch.append(entry)
         if entry.waiting > 0:
-            awaited = entry.view
+            awaited = entry.chain
         if entry.waiting > 0 and (entry.exact or entry.now_us is not None):
             break
     return batch
 
 
-def merge_tables_of(view: ContinuousView, entry: Cut) -> None:
+def merge_tables_of(chain: Chain, entry: Cut) -> None:
     """Merge the rows of a cut into the global table, if that has not been done.
 
     The caller is the reader that refreshes the view.
@@ -302,10 +299,10 @@ def merge_tables_of(view: ContinuousView, entry: Cut) -> None:
     if entry.phase is CutPhase.WAITING:
         tables = entry.merge()
         if tables:
-            view.state.groups.merge(tables)
+            chain.state.groups.merge(tables)
 
 
-def merge_cuts(view: ContinuousView, entries: Sequence[Cut], target: Cut) -> None:
+def merge_cuts(chain: Chain, entries: Sequence[Cut], target: Cut) -> None:
     """Bring the global table to the position of `target`, the last of `entries`.
 
     A pinned cut before it gets a copy of its groups and leaves the queue. The caller is the reader
@@ -313,22 +310,22 @@ def merge_cuts(view: ContinuousView, entries: Sequence[Cut], target: Cut) -> Non
     """
     for entry in entries:
         began_s = perf_counter()
-        merge_tables_of(view, entry)
+        merge_tables_of(chain, entry)
         target.phases.merge_s += perf_counter() - began_s
         if not entry.pins or entry is target:
             continue
         groups, error = None, None
         try:
-            groups = exported(entry.view, entry.now_us or 0)
+            groups = exported(entry.chain, entry.now_us or 0)
         except SqlError as failure:
             error = failure
-        with view.changed:
+        with chain.changed:
             if groups is None:
                 entry.end(None, error)
             else:
                 entry.keep(groups)
-            view.cuts.remove(entry)
-            view.changed.notify_all()
+            chain.cuts.remove(entry)
+            chain.changed.notify_all()
 
 
 def _finish_kept(entry: Cut, engines: Engines, reader: Reader) -> None:
@@ -346,7 +343,7 @@ def _finish_kept(entry: Cut, engines: Engines, reader: Reader) -> None:
         if failure.sqlstate == QUERY_CANCELED:
             raise
         error = failure
-    with entry.view.changed:
+    with entry.chain.changed:
         entry.end(version, error)
 
 
@@ -356,23 +353,23 @@ def _make_version(target: Cut, engines: Engines, reader: Reader) -> Version:
     target.reason = reader.reason
     now_us = reader.now_us if target.now_us is None else target.now_us
     began_s = perf_counter()
-    groups = exported(target.view, now_us)
+    groups = exported(target.chain, now_us)
     target.phases.hand_over_s = perf_counter() - began_s
     return _finished(target, groups, engines, reader)
 
 
-def exported(view: ContinuousView, now_us: int) -> Exported:
+def exported(chain: Chain, now_us: int) -> Exported:
     """Return the rows of the finish step, or all groups where the step fails for some.
 
     Raises SqlError.
     """
     try:
-        return Exported(view.state.export(now_us))
+        return Exported(chain.state.export(now_us))
     except SqlError as failure:
         if not failure.sqlstate.startswith(DATA_ERRORS):
             raise
-    table, unmade = view.state.export_groups()
-    return Exported(table, above_groups(view.plan, unmade))
+    table, unmade = chain.state.export_groups()
+    return Exported(table, above_groups(chain.plan, unmade))
 
 
 def _finished(target: Cut, groups: Exported, engines: Engines, reader: Reader) -> Version:
@@ -385,18 +382,18 @@ def _finished(target: Cut, groups: Exported, engines: Engines, reader: Reader) -
         except SqlError as failure:
             if not failure.sqlstate.startswith(DATA_ERRORS):
                 raise
-    view = target.view
-    above = above_finished(view.plan) if groups.above is None else groups.above
-    if view.time_dependent:
+    chain = target.chain
+    above = above_finished(chain.plan) if groups.above is None else groups.above
+    if chain.time_dependent:
         above = substitute_now(above, reader.now_us if target.now_us is None else target.now_us)
-    versions = engines.tables.versions(view.upper_tables) if view.upper_tables else {}
+    versions = engines.tables.versions(chain.upper_tables) if chain.upper_tables else {}
     return _version(target, groups.table, versions, engines.clock.now_us(), above)
 
 
 def _version(
     target: Cut, table: pa.Table, table_versions: Mapping[str, int], created_us: int, above: Relation | None = None
 ) -> Version:
-    upkeep = target.view.upkeep
+    upkeep = target.chain.upkeep
     upkeep.versions_count += 1
     upkeep.refreshed = created_us, target.phases
     upkeep.reasons[target.reason] += 1
@@ -407,24 +404,24 @@ def _version(
 
 def _evaluated(target: Cut, table: pa.Table, engines: Engines, reader: Reader) -> Version:
     """Run what lies above the groups in `table`. Raises SqlError."""
-    view = target.view
+    chain = target.chain
     now_us = reader.now_us if target.now_us is None else target.now_us
-    plan, phases = view.plan, target.phases
+    plan, phases = chain.plan, target.phases
     table_versions: Mapping[str, int] = {}
     if plan.upper is not None:
         began_s = perf_counter()
-        relation = substitute_now(plan.upper.relation, now_us) if view.time_dependent else plan.upper.relation
-        exports = engines.tables.read_all(view.upper_tables) if view.upper_tables else {}
+        relation = substitute_now(plan.upper.relation, now_us) if chain.time_dependent else plan.upper.relation
+        exports = engines.tables.read_all(chain.upper_tables) if chain.upper_tables else {}
         table_versions = {name: export.version for name, export in exports.items()}
         groups = {plan.upper.groups: table}
-        table = engines.executor.run(reader.token, relation, groups, exports, view.upkeep.count_upper)
+        table = engines.executor.run(reader.token, relation, groups, exports, chain.upkeep.count_upper)
         phases.spark_s = perf_counter() - began_s
     reader.check()
     began_s = perf_counter()
     if plan.tail is not None:
-        table = view.state.finish_tail(table, plan.tail)
-    expected = arrow_schema(view.schema)
-    assert table.schema.types == expected.types, f"view {view.name}: {table.schema} instead of {expected}"
+        table = chain.state.finish_tail(table, plan.tail)
+    expected = arrow_schema(chain.schema)
+    assert table.schema.types == expected.types, f"chain {chain.name}: {table.schema} instead of {expected}"
     renamed = table.rename_columns(expected.names)
     created_us = engines.clock.now_us()
     phases.store_s = perf_counter() - began_s

@@ -1,34 +1,34 @@
-"""The states of many views at one position between two commits, read while commits go on.
+"""The states of many chains at one position between two commits, read while commits go on.
 
-Enters: the commit lock, and a callback that returns the views and notes what else belongs to the
-position. Leaves: each view with the pages of its groups at that position. Under the commit lock
-local tables are swapped and nothing else. Each view is then brought to its cut without a version,
+Enters: the commit lock, and a callback that returns the chains and notes what else belongs to the
+position. Leaves: each chain with the pages of its groups at that position. Under the commit lock
+local tables are swapped and nothing else. Each chain is then brought to its cut without a version,
 for which later cuts wait; they do not wait until its pages are read. Must not know files, nor run
 Spark.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from itertools import chain
 
 import pyarrow as pa
 
 from ringbuffer.pages.pages import Page
+from views.upkeep.chain import Chain
 from views.upkeep.cuts import Cut
 from views.upkeep.join_tables import join_pages
 from views.upkeep.refresh import CANCEL_POLL_S, merge_cuts, new_cut
-from views.upkeep.view import ContinuousView
 
 
 @contextmanager
 def snapshot(
     commit_lock: AbstractContextManager[object],
-    note: Callable[[], Sequence[ContinuousView]],
+    note: Callable[[], Sequence[Chain]],
     check_cancelled: Callable[[], None] = lambda: None,
 ) -> Iterator[Snapshot]:
-    """Take a cut of all views that `note` returns, which is called under the lock at that position.
+    """Take a cut of all chains that `note` returns; it is called under the lock at that position.
 
     check_cancelled: called now and then while a reader is waited for; what it raises ends the
     snapshot. No row is lost, however the snapshot ends.
@@ -36,142 +36,142 @@ def snapshot(
     taken = Snapshot(check_cancelled)
     try:
         with commit_lock:
-            for view in note():
-                taken.take(view)
+            for chain in note():
+                taken.take(chain)
         yield taken
     finally:
         taken.release()
 
 
 class Snapshot:
-    """Cuts of views whose states have not been read yet."""
+    """Cuts of chains whose states have not been read yet."""
 
     def __init__(self, check_cancelled: Callable[[], None]) -> None:
         self._check_cancelled = check_cancelled
-        self._held: dict[ContinuousView, Cut] = {}
+        self._held: dict[Chain, Cut] = {}
         self._reading = ExitStack()
-        self._positions: dict[ContinuousView, int] = {}
+        self._positions: dict[Chain, int] = {}
         # What rows of the stream met at the cut.
-        self._joined: dict[ContinuousView, tuple[pa.Table, ...]] = {}
+        self._joined: dict[Chain, tuple[pa.Table, ...]] = {}
 
     @property
-    def positions(self) -> Mapping[ContinuousView, int]:
-        """The number of committed statements of each view at its cut."""
+    def positions(self) -> Mapping[Chain, int]:
+        """The number of committed statements of each chain at its cut."""
         return self._positions
 
-    def take(self, view: ContinuousView) -> None:
+    def take(self, chain: Chain) -> None:
         """Take the cut of one view. The caller holds the commit lock."""
-        with view.changed:
-            entry = new_cut(view, exact=False, now_us=None, table_versions={})
+        with chain.changed:
+            entry = new_cut(chain, exact=False, now_us=None, table_versions={})
             entry.held, entry.waiting = True, 1
-        self._held[view] = entry
-        self._joined[view] = view.state.program.joins.rows
-        self._positions[view] = entry.position
+        self._held[chain] = entry
+        self._joined[chain] = chain.state.program.joins.rows
+        self._positions[chain] = entry.position
 
-    def states(self) -> Iterator[tuple[ContinuousView, Iterator[Page]]]:
-        """Yield each view with its pages, which are valid until the next view is asked for, each of
-        them until the next page is.
+    def states(self) -> Iterator[tuple[Chain, Iterator[Page]]]:
+        """Yield each chain with its pages, which are valid until the next chain is asked for, each
+        of them until the next page is.
 
-        Views that no reader is working on come first, and among these the small ones: if rows have
-        come, the readers of all other views wait until their views are at the position.
+        Chains that no reader is working on come first, and among these the small ones: if rows have
+        come, the readers of all other chains wait until their chains are at the position.
         """
-        waiting = sorted(self._held, key=lambda view: view.state.bytes_count)
+        waiting = sorted(self._held, key=lambda chain: chain.state.bytes_count)
         while waiting:
-            view = self._begin_one(waiting)
-            waiting.remove(view)
+            chain = self._begin_one(waiting)
+            waiting.remove(chain)
             try:
-                merge_up_to(view, self._held[view])
-                pages = self._reading.enter_context(view.state.groups.pages())
+                merge_up_to(chain, self._held[chain])
+                pages = self._reading.enter_context(chain.state.groups.pages())
             finally:
-                let_go(view, self._held.pop(view))
-            yield view, chain(pages, join_pages(self._joined[view]))
+                let_go(chain, self._held.pop(chain))
+            yield chain, itertools.chain(pages, join_pages(self._joined[chain]))
             self._reading.close()
 
     def release(self) -> None:
-        """Let readers go on, also with the views that have not been read."""
+        """Let readers go on, also with the chains that have not been read."""
         self._reading.close()
-        for view, entry in self._held.items():
-            with view.changed:
+        for chain, entry in self._held.items():
+            with chain.changed:
                 entry.held = False
-                view.changed.notify_all()
+                chain.changed.notify_all()
         while self._held:
             give_up(*self._held.popitem())
 
-    def _begin_one(self, views: Sequence[ContinuousView]) -> ContinuousView:
-        """Wait until one of the views can be refreshed, become its refresher, and return the
+    def _begin_one(self, chains: Sequence[Chain]) -> Chain:
+        """Wait until one of the chains can be refreshed, become its refresher, and return the
         view.
         """
         while True:
-            for view in views:
-                with view.changed:
-                    if not view.upkeep.refreshing and not is_awaited_before(view, self._held[view]):
-                        view.upkeep.refreshing = True
-                        return view
-            with views[0].changed:
-                views[0].changed.wait(CANCEL_POLL_S)
+            for chain in chains:
+                with chain.changed:
+                    if not chain.upkeep.refreshing and not is_awaited_before(chain, self._held[chain]):
+                        chain.upkeep.refreshing = True
+                        return chain
+            with chains[0].changed:
+                chains[0].changed.wait(CANCEL_POLL_S)
             self._check_cancelled()
 
 
-def is_awaited_before(view: ContinuousView, held: Cut) -> bool:
+def is_awaited_before(chain: Chain, held: Cut) -> bool:
     """Tell whether a cut before `held` needs the groups at its own position.
 
-    The caller holds `view.changed`.
+    The caller holds `chain.changed`.
     """
-    for entry in view.cuts:
+    for entry in chain.cuts:
         if entry is held:
             return False
         if entry.held or (entry.exact and entry.waiting > 0):
             return True
-    raise AssertionError(f"{view} has lost a cut that was held")
+    raise AssertionError(f"{chain} has lost a cut that was held")
 
 
-def merge_up_to(view: ContinuousView, held: Cut) -> None:
+def merge_up_to(chain: Chain, held: Cut) -> None:
     """Bring the global table to the cut `held`. The caller is the reader that refreshes the view.
 
     Readers of earlier cuts get the position of this cut; they accept any later position, since the
     snapshot has waited for all others. Pinned cuts keep a copy of their groups.
     """
     entries: list[Cut] = []
-    with view.changed:
-        for entry in view.cuts:
+    with chain.changed:
+        for entry in chain.cuts:
             entries.append(entry)
             if entry is held:
                 break
-    merge_cuts(view, entries, held)
-    with view.changed:
+    merge_cuts(chain, entries, held)
+    with chain.changed:
         for entry in entries:
-            if entry in view.cuts:
+            if entry in chain.cuts:
                 entry.position = held.position
                 if entry.waiting == 0 and entry.pins == 0:
-                    view.cuts.remove(entry)
+                    chain.cuts.remove(entry)
 
 
-def let_go(view: ContinuousView, entry: Cut) -> None:
-    """Let readers refresh the view again.
+def let_go(chain: Chain, entry: Cut) -> None:
+    """Let readers refresh the chain again.
 
     The cut stays in the queue for the readers that have joined it.
     """
-    with view.changed:
+    with chain.changed:
         entry.held = False
         entry.waiting -= 1
         if entry.waiting == 0:
-            view.cuts.remove(entry)
-        view.upkeep.refreshing = False
-        view.changed.notify_all()
+            chain.cuts.remove(entry)
+        chain.upkeep.refreshing = False
+        chain.changed.notify_all()
 
 
-def give_up(view: ContinuousView, entry: Cut) -> None:
+def give_up(chain: Chain, entry: Cut) -> None:
     """Give up a cut that was not read.
 
-    The cut is merged if no other thread refreshes the view, so that the tables of such cuts do not
+    The cut is merged if no other thread refreshes the chain, so that the tables of such cuts do not
     pile up in memory.
     """
-    with view.changed:
-        if view.upkeep.refreshing or entry not in view.cuts or is_awaited_before(view, entry):
+    with chain.changed:
+        if chain.upkeep.refreshing or entry not in chain.cuts or is_awaited_before(chain, entry):
             entry.waiting -= 1
             return
-        view.upkeep.refreshing = True
+        chain.upkeep.refreshing = True
     try:
-        merge_up_to(view, entry)
+        merge_up_to(chain, entry)
     finally:
-        let_go(view, entry)
+        let_go(chain, entry)

@@ -1,9 +1,9 @@
-"""Views whose stream pipelines are equal take rows together: one of them leads, and rows are folded
-once.
+"""Chains whose stream pipelines are equal take rows together: one of them leads, and rows are
+folded once.
 
-Enters: the views that take rows now. Leaves: sets of them with a `SharedBuffer` each. A view counts
-from its own creation on, and may be emptied or left alone while another view goes on, so that
-merged groups are each view's own. Must not know the catalog.
+Enters: the chains that take rows now. Leaves: sets of them with a `SharedBuffer` each. A chain
+counts from its own creation on, and may be emptied or left alone while another chain goes on, so
+that merged groups are each chain's own. Must not know the catalog.
 """
 
 from __future__ import annotations
@@ -14,45 +14,43 @@ from views.codegen.grouping import make_grouping
 from views.model.nodes import StreamPipeline
 from views.model.plan import Plan
 from views.share.reuse import equal_plan
+from views.upkeep.chain import Chain
 from views.upkeep.group_state import SharedBuffer
 from views.upkeep.state_pages import state_fingerprint
-from views.upkeep.view import ContinuousView
 
-Views = tuple[ContinuousView, ...]
+Chains = tuple[Chain, ...]
 
 
-def together(views: Iterable[ContinuousView]) -> tuple[Views, ...]:
-    """Return the views in sets that take rows together, in order; the first view of a set leads."""
-    sets: list[list[ContinuousView]] = []
-    for view in views:
+def together(chains: Iterable[Chain]) -> tuple[Chains, ...]:
+    """Return chains in sets that take rows together, in order; the first one of a set leads."""
+    sets: list[list[Chain]] = []
+    for chain in chains:
         for known in sets:
-            if view.state.takes_rows_of(known[0].state):
-                known.append(view)
+            if chain.state.takes_rows_of(known[0].state):
+                known.append(chain)
                 break
         else:
-            sets.append([view])
+            sets.append([chain])
     return tuple(tuple(known) for known in sets)
 
 
-def find_twin(
-    candidates: Iterable[ContinuousView], plan: Plan, stream_join: str, is_new: bool
-) -> tuple[ContinuousView | None, Plan]:
-    """Return a view with which one of this plan can take rows, or None, and the plan to do so.
+def find_twin(candidates: Iterable[Chain], plan: Plan, stream_join: str, is_new: bool) -> tuple[Chain | None, Plan]:
+    """Return a chain with which one of this plan can take rows, or None, and the plan to do so.
 
-    Both are over the same columns of the same stream. is_new: the view keeps no groups yet, and so
-    may take over the order in which the other view keeps keys and aggregates.
+    Both are over the same columns of the same stream. is_new: the chain keeps no groups yet, and so
+    may take over the order in which the other chain keeps keys and aggregates.
     """
-    for view in candidates:
-        kept = view.plan.maintained
+    for chain in candidates:
+        kept = chain.plan.maintained
         if not _joins_alike(kept, plan.maintained):
             continue
-        if kept.probes and view.definition.joins.stream_join != stream_join:
+        if kept.probes and chain.definition.joins.stream_join != stream_join:
             continue
-        if state_fingerprint(plan.maintained, make_grouping(plan.maintained)) == view.state.program.fingerprint:
-            return view, plan
+        if state_fingerprint(plan.maintained, make_grouping(plan.maintained)) == chain.state.program.fingerprint:
+            return chain, plan
         equal = equal_plan(kept, plan) if is_new else None
         if equal is not None:
-            return view, equal
+            return chain, equal
     return None, plan
 
 
@@ -63,7 +61,7 @@ def _joins_alike(one: StreamPipeline, other: StreamPipeline) -> bool:
 
 
 class Sharing:
-    """The sets of views that take rows together at present.
+    """The sets of chains that take rows together at present.
 
     Its methods are called under the commit lock.
     """
@@ -71,9 +69,9 @@ class Sharing:
     def __init__(self) -> None:
         self._shared_buffers: dict[tuple[int, ...], SharedBuffer] = {}
 
-    def follow(self, sets: Sequence[Views]) -> None:
-        """Let the views of each set take rows together, and all other views by themselves."""
-        states = [[view.state.groups for view in views] for views in sets if len(views) > 1]
+    def follow(self, sets: Sequence[Chains]) -> None:
+        """Let the chains of each set take rows together, and all other chains by themselves."""
+        states = [[chain.state.groups for chain in chains] for chains in sets if len(chains) > 1]
         wanted = {tuple(map(id, members)): members for members in states}
         for key in [key for key in self._shared_buffers if key not in wanted]:
             self._shared_buffers.pop(key).end()

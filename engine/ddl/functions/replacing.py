@@ -110,6 +110,6 @@ def root_of(entry: Entry, state: StateEntry, image: CatalogImage) -> Relation:
     """Return the query of a view over streams as it is bound to an image for one of its states."""
     assert isinstance(entry, ViewEntry | QueryViewEntry), entry
     objects = entry.objects if isinstance(entry, ViewEntry) else entry.source.objects
-    definition = state.view.definition
+    definition = state.chain.definition
     then = StreamsAsThen(image, objects, state.used, entry.named)
     return bind_query(statement_of(definition.text).query, then, definition.settings).root

@@ -46,7 +46,7 @@ def view_text(entry: View, image: CatalogImage, style: Style, zone: str) -> str:
         return f" {statement_of(str(entry.plain['text'])).query_text.strip()};"
     then: ObjectsAsThen
     if isinstance(entry, ViewEntry):
-        definition = entry.view.definition
+        definition = entry.chain.definition
         then = StreamsAsThen(image, entry.objects, entry.used, entry.named)
         text, settings = definition.text, definition.settings
     else:

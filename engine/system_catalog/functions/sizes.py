@@ -81,7 +81,7 @@ def bytes_of(context: SessionContext, entry: Entry) -> int:
         return ring.bytes_count + sum(ring.string_bytes_counts)
     if isinstance(entry, TableEntry):
         return context.table_bytes(entry.physical)
-    return sum(one.view.state.bytes_count for one in states_of(entry))
+    return sum(one.chain.state.bytes_count for one in states_of(entry))
 
 
 @catalog_function

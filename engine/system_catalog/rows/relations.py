@@ -97,7 +97,7 @@ def options_of(entry: Entry) -> list[str] | None:
     default; and the zone that its groups depend on.
     """
     found: dict[str, None] = {}
-    for definition in (state.view.definition for state in states_of(entry)):
+    for definition in (state.chain.definition for state in states_of(entry)):
         options = {
             "on_error": (definition.on_error, "reject"),
             "eager_grouping": (str(definition.joins.eager_grouping).lower(), "true"),

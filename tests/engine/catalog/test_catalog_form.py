@@ -50,9 +50,9 @@ def test_round_trip(tmp_path: Path) -> None:
         old = before.entries[name]
         if isinstance(entry, ViewEntry):
             assert isinstance(old, ViewEntry)
-            assert entry.view is not old.view
+            assert entry.chain is not old.chain
             # Only what a session captures is kept, not who the session was.
-            assert entry.view.definition.to_dict() == old.view.definition.to_dict()
+            assert entry.chain.definition.to_dict() == old.chain.definition.to_dict()
         else:
             assert isinstance(entry, StreamEntry) and isinstance(old, StreamEntry)
             assert entry.stream.layout == old.stream.layout and entry.stream.ring.capacity == old.stream.ring.capacity

@@ -163,5 +163,5 @@ def test_a_view_over_two_streams_of_which_a_part_is_disabled(tmp_path: Path, mon
         world = started(tmp_path)
     client = world.client()
     client.run("DROP VIEW pair", "INSERT INTO sales VALUES ('a', 1)")
-    assert not world.database.catalog.image.disabled and not world.database.catalog.image.continuous_views
+    assert not world.database.catalog.image.disabled and not world.database.catalog.image.chains
     world.close()

@@ -407,7 +407,7 @@ def test_a_table_that_two_views_share_keeps_to_the_cap_of_all_views(tmp_path: Pa
             f"CREATE VIEW {view} WITH (stream_join = arrival) AS "
             "SELECT name, count(*) AS n FROM s JOIN names ON names.k = s.k GROUP BY name"
         )
-    one, two = world.database.catalog.image.continuous_views
+    one, two = world.database.catalog.image.chains
     assert one.state.program.joins is two.state.program.joins
     names = "INSERT INTO names SELECT g, repeat('x', 1000) || g FROM generate_series({}, {}) g"
     assert error(client, names.format(1, 22)).startswith("53200: the continuous views would have")

@@ -38,7 +38,7 @@ def stream_of(database: Database) -> StreamEntry:
 
 def committed(database: Database) -> list[int]:
     """Return how many statements each view has."""
-    return [entry.view.committed for entry in database.catalog.image.entries.values() if isinstance(entry, ViewEntry)]
+    return [entry.chain.committed for entry in database.catalog.image.entries.values() if isinstance(entry, ViewEntry)]
 
 
 def copy(client: SessionClient, keys: list[int], options: str = "") -> list[str]:

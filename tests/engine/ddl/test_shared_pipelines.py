@@ -58,8 +58,8 @@ def test_equal_pipelines_are_one(server: Server) -> None:
     )
     assert shared(server) == {"v0": "v1, v2", "v1": "v0, v2", "v2": "v0, v1"}
     image = server.world.database.catalog.image
-    assert len(image.views_of("s")) == 4, "each row is folded once for the three"
-    assert len({view.state.kernels[0] for view in image.continuous_views}) == 4
+    assert len(image.chains_of("s")) == 4, "each row is folded once for the three"
+    assert len({view.state.kernels[0] for view in image.chains}) == 4
     client.run("INSERT INTO s VALUES (1, 10), (2, 5)")
     assert held(server, "v0") == held(server, "v1") == held(server, "v2") == sums([(1, 10), (2, 5)])
     (shown,) = (line for line in server.rows("EXPLAIN VERBOSE SELECT * FROM v1") if "shared with" in line)

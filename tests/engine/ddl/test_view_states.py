@@ -50,7 +50,7 @@ def test_the_view_is_one_relation(server: Server) -> None:
         assert [row["relname"] for row in class_rows(image) if row["relkind"] == "v" and row["oid"] >= 16384] == [
             "pair"
         ]
-        assert len({state.view.state_oid for state in pair(server).states}) == len(image.states) == 2
+        assert len({state.chain.state_oid for state in pair(server).states}) == len(image.states) == 2
         assert server.rows("SELECT * FROM pair") == ROWS
         told_of = "SELECT relname, stream, tuples_in, tuples_passed, groups FROM pg_stat_continuous_views"
         assert server.rows(told_of) == ["[b'pair', b'clicks, sales', b'4', b'3', b'3']"]
@@ -61,9 +61,9 @@ def test_the_stored_definition_is_one(server: Server) -> None:
     relations = plain_form(server.world.database.catalog.image)["relations"]
     assert isinstance(relations, list) and [one["name"] for one in relations] == ["clicks", "sales", "pair"]
     states = relations[-1]["states"]
-    assert [state["state"] for state in states] == [one.view.state_oid for one in pair(server).states]
+    assert [state["state"] for state in states] == [one.chain.state_oid for one in pair(server).states]
     assert not any({"name", "text", "on_error"} & state.keys() for state in states), "the view says it"
-    assert len({id(one.view.definition) for one in pair(server).states}) == 1
+    assert len({id(one.chain.definition) for one in pair(server).states}) == 1
 
 
 def test_parts_of_older_catalogs_become_states() -> None:
@@ -109,17 +109,17 @@ def test_all_states_move_together(server: Server) -> None:
     client = server.client
     client.run(*INSERTS, "SELECT deactivate('pair')", *INSERTS, "SELECT activate('pair')")
     assert server.rows("SELECT * FROM pair") == ROWS
-    oids = {state.view.state_oid for state in pair(server).states}
+    oids = {state.chain.state_oid for state in pair(server).states}
     client.run(
         "ALTER VIEW pair RENAME TO twins", "ALTER FOREIGN TABLE sales RENAME TO sold", "ALTER VIEW twins RENAME TO pair"
     )
-    assert {state.view.state_oid for state in pair(server).states} == oids
+    assert {state.chain.state_oid for state in pair(server).states} == oids
     assert {state.stream_name for state in pair(server).states} == {"clicks", "sold"}
     client.run("INSERT INTO sold VALUES ('a', 1)")
     server.crash()
     assert server.rows("SELECT * FROM pair") == ["[b'a', b'1', b'3']"]
     server.client.run("SELECT truncate_continuous_view('pair')", "INSERT INTO sold VALUES ('b', 1)")
-    assert oids.isdisjoint(state.view.state_oid for state in pair(server).states)
+    assert oids.isdisjoint(state.chain.state_oid for state in pair(server).states)
     server.crash(checkpoint=True)
     assert server.rows("SELECT * FROM pair") == []
     assert server.rows("SELECT tuples_in FROM pg_stat_continuous_views") == ["[b'1']"]
@@ -151,6 +151,6 @@ def test_equal_pipelines_of_one_plan_take_rows_together(server: Server, definiti
     server.client.run("DROP VIEW pair", *definitions, *INSERTS)
     for checkpoint in (False, True):
         image = server.world.database.catalog.image
-        assert len(image.states) == 2 and len(image.views_of("sales")) == 1
+        assert len(image.states) == 2 and len(image.chains_of("sales")) == 1
         assert server.rows("SELECT * FROM twice") == ["[b'a', b'1', b'1']"]
         server.crash(checkpoint)

@@ -28,7 +28,7 @@ from sql.types.datatypes import INT8, TEXT, numeric
 from tests.faults.simulated_storage import SimulatedStorage
 from tests.ringbuffer.plain_rows import Row, make_morsel, plain_rows
 from tests.views.fakes import FakeClock, FakeState, make_view
-from views.upkeep.view import ContinuousView
+from views.upkeep.chain import Chain
 
 COLUMNS = (
     ColumnDescription("n", INT8),
@@ -47,7 +47,7 @@ class World:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.views: list[ContinuousView] = []
+        self.views: list[Chain] = []
         self.states: list[FakeState] = []
         for number in range(2):
             view, state = make_view(f"v{number}")

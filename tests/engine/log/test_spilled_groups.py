@@ -19,7 +19,7 @@ def test_groups_are_in_files_and_are_read_as_others_are(tmp_path: Path) -> None:
     for restart in range(1, 3):
         client = world.client()
         assert client.rows(COUNTED) == [f"D [b'20000', b'{20000 + restart - 1}', b'a key of some length 1']"]
-        (view,) = world.database.catalog.image.continuous_views
+        (view,) = world.database.catalog.image.chains
         assert view.state.groups.merged.spilled == {0}
         assert client.rows("SELECT n FROM v WHERE k = 'a key of some length 7'") == [f"D [b'{restart}']"]
         client.run("INSERT INTO s VALUES ('a key of some length 7')")

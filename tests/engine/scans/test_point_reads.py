@@ -64,7 +64,7 @@ def client(world: World) -> SessionClient:
 
 
 def point_reads(client: SessionClient, view: str = "v") -> int:
-    (entry,) = (one for one in client.session.runner.image().continuous_views if one.name == view)
+    (entry,) = (one for one in client.session.runner.image().chains if one.name == view)
     return entry.upkeep.point_reads
 
 
@@ -104,7 +104,7 @@ def test_keys_of_every_type_are_found_as_postgresql_finds_them(world: World, pos
         asked += 1
     other.ask(query("ROLLBACK"))
     other.hang_up()
-    views_read = [view.upkeep for view in client.session.runner.image().continuous_views]
+    views_read = [view.upkeep for view in client.session.runner.image().chains]
     # A value of another type (real = double precision) goes the general way.
     assert sum(one.point_reads for one in views_read) > 0.9 * asked
     assert sum(one.versions_count for one in views_read) < 0.1 * asked
@@ -251,7 +251,7 @@ def test_explain_names_it(client: SessionClient) -> None:
 
 
 def test_a_reader_waits_for_a_merge_and_can_be_cancelled(client: SessionClient) -> None:
-    (view,) = client.session.runner.image().continuous_views
+    (view,) = client.session.runner.image().chains
     client.rows("SELECT n FROM v WHERE k = 3")
     lock = view.state.groups.refresh_lock
     lock.acquire()

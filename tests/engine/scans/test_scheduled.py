@@ -70,7 +70,7 @@ def notices(client: SessionClient) -> int:
 
 def version_of(world: World, name: str) -> list[dict[str, object]] | None:
     """Return the rows of the stored version of a view, which nobody has to read for that."""
-    (view,) = [one for one in world.database.catalog.image.continuous_views if one.definition.name == name]
+    (view,) = [one for one in world.database.catalog.image.chains if one.definition.name == name]
     return None if view.latest is None else view.latest.table.to_pylist()
 
 

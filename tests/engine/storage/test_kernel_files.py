@@ -146,7 +146,7 @@ def test_a_view_whose_kernels_can_not_be_made_durable(client: SessionClient, wor
     assert names(world.database.kernels.folder) == before
     storage.fails = False
     client.run(VIEW)
-    first, other = (view.state.kernel_paths[0].stem for view in world.database.catalog.image.continuous_views)
+    first, other = (view.state.kernel_paths[0].stem for view in world.database.catalog.image.chains)
     assert {name.partition(".")[0] for name in storage.synced} == {other} != {first}
     assert {name.rpartition(".")[2] for name in storage.synced} == {"py", "code"}
 

@@ -20,7 +20,7 @@ from sql.tree.expressions import Column
 from sql.tree.relations import OutputColumn, Project, Scan
 from sql.types.datatypes import INT8, TEXT
 from tests.engine.session_client import SessionClient, World
-from views.upkeep.view import ContinuousView
+from views.upkeep.chain import Chain
 
 CONFLICT = "40001: could not serialize access due to concurrent update"
 
@@ -197,7 +197,7 @@ def test_a_table_inside_a_stream_pipeline_stays(world: World, monkeypatch: pytes
     client.run("CREATE FOREIGN TABLE s (k int) SERVER stream")
     other.run("BEGIN", "INSERT INTO t VALUES (3, 30)")
     client.run("CREATE VIEW n AS SELECT count(*) AS n FROM s")
-    monkeypatch.setattr(ContinuousView, "stream_tables", frozenset({"t"}))
+    monkeypatch.setattr(Chain, "stream_tables", frozenset({"t"}))
     refused = '55006: cannot change table "t" because continuous view "n" joins it with its stream'
     assert failure(other, "COMMIT") == refused
     for statement in ("INSERT INTO t VALUES (9, 9)", "UPDATE t SET b = 1", "DELETE FROM t", "TRUNCATE t"):

@@ -15,11 +15,11 @@ from ringbuffer.memory.error_codes import RowError
 from sql.errors import SqlError
 from tests.views.fakes import FakeClock
 from tests.views.joined import EmbeddedExecutor, World, schema_of, table_of
+from views.upkeep.chain import Chain
 from views.upkeep.export.to_arrow import from_arrow
 from views.upkeep.join_tables import rows_from_bytes
 from views.upkeep.refresh import Engines, Reader, cut, is_current
 from views.upkeep.snapshot import snapshot
-from views.upkeep.view import ContinuousView
 
 MEMORY_BYTES = 256 * 1024 * 1024
 READER = Reader(0, lambda: None)
@@ -37,7 +37,7 @@ def world(engine: QueryEngine) -> World:
     return World(EmbeddedExecutor(engine), None, seed=1)
 
 
-def insert(view: ContinuousView, rows: list[tuple[object, ...]], folding: bool = True) -> int:
+def insert(view: Chain, rows: list[tuple[object, ...]], folding: bool = True) -> int:
     """Commit rows of the stream; return the rows skipped."""
     morsel = from_arrow(table_of("s", rows), schema_of("s"))
     table = view.state.program.new_table()

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from views.upkeep.chain import MOVES, ViewMove, ViewPhase, view_life
 from views.upkeep.cuts import CUT_MOVES, CutMove, CutPhase, IllegalMoveError, Life, cut_life
-from views.upkeep.view import MOVES, ViewMove, ViewPhase, view_life
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,11 @@ from tests.views.fakes import FakeExecutor, FakeState, cancelled, make_view
 from tests.views.upkeep.test_refresh import Database, rows
 from tests.views.upkeep.test_snapshot import idle, whole
 from views.model.protocols import NO_SOURCE
+from views.upkeep.chain import Chain
 from views.upkeep.pinned import CUTS_LEFT_MAX, PinnedViews, pin
 from views.upkeep.refresh import Reader
-from views.upkeep.view import ContinuousView
 
-Pair = tuple[ContinuousView, FakeState]
+Pair = tuple[Chain, FakeState]
 
 
 def at_once(work: Callable[[], None]) -> None:

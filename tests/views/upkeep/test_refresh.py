@@ -16,9 +16,9 @@ import pytest
 from sql.errors import SqlError
 from tests.views.fakes import FakeClock, FakeExecutor, FakeState, cancelled, make_view
 from views.model.protocols import NO_SOURCE
+from views.upkeep.chain import Chain
 from views.upkeep.cuts import Version
 from views.upkeep.refresh import Engines, Reader, cut
-from views.upkeep.view import ContinuousView
 
 WAIT_S = 20.0
 
@@ -31,14 +31,14 @@ class Database:
         self.executor = executor or FakeExecutor()
         self.engines = Engines(self.executor, FakeClock(), NO_SOURCE)
 
-    def commit(self, rows: Sequence[int], *views: tuple[ContinuousView, FakeState]) -> None:
+    def commit(self, rows: Sequence[int], *views: tuple[Chain, FakeState]) -> None:
         with self.lock:
             for view, state in views:
                 state.apply_rows(list(rows))
                 view.state.groups.note_commit()
 
     def read(
-        self, *views: ContinuousView, now_us: int = 0, check_cancelled: Callable[[], None] = lambda: None
+        self, *views: Chain, now_us: int = 0, check_cancelled: Callable[[], None] = lambda: None
     ) -> dict[str, Version]:
         return cut(views, self.lock, self.engines, Reader(now_us, check_cancelled))
 
@@ -51,7 +51,7 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0)
 
 
-def cuts_count_is(view: ContinuousView, count: int) -> bool:
+def cuts_count_is(view: Chain, count: int) -> bool:
     return len(view.cuts) == count
 
 

@@ -17,10 +17,10 @@ from ringbuffer.pages.pages import Page
 from sql.errors import SqlError
 from tests.views.fakes import FakeExecutor, FakeState, cancelled, make_view
 from tests.views.upkeep.test_refresh import WAIT_S, Database, rows, until
+from views.upkeep.chain import Chain
 from views.upkeep.snapshot import Snapshot, snapshot
-from views.upkeep.view import ContinuousView
 
-Pair = tuple[ContinuousView, FakeState]
+Pair = tuple[Chain, FakeState]
 
 
 def numbers(pages: Iterator[Page]) -> list[int]:
@@ -40,7 +40,7 @@ def whole(database: Database, *views: Pair) -> dict[str, list[int]]:
         return read_all(taken)
 
 
-def idle(*views: ContinuousView) -> bool:
+def idle(*views: Chain) -> bool:
     """Tell whether nothing is left in the queues, nor anybody at work."""
     return not any(view.cuts or view.upkeep.refreshing for view in views)
 
@@ -50,7 +50,7 @@ def test_all_views_at_one_position_and_nothing_left_behind() -> None:
     database.commit([1, 2], one, two)
     noted = []
 
-    def note() -> list[ContinuousView]:
+    def note() -> list[Chain]:
         noted.append((database.lock.locked(), one[0].committed))
         return [one[0], two[0]]
 
@@ -223,7 +223,7 @@ def test_a_failure_between_two_views_loses_nothing(read_count: int) -> None:
 def test_a_failure_under_the_commit_lock() -> None:
     database, pair = Database(), make_view()
 
-    def note() -> Iterator[ContinuousView]:
+    def note() -> Iterator[Chain]:
         yield pair[0]
         raise DiskFullError
 
@@ -309,7 +309,7 @@ class Turmoil:
     def checkpoint(self, draw: random.Random) -> None:
         noted = 0
 
-        def note() -> list[ContinuousView]:
+        def note() -> list[Chain]:
             nonlocal noted
             noted = self.committed
             return draw.sample(self.views, 2)

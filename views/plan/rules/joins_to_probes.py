@@ -55,7 +55,7 @@ def _step(relation: Relation, builds: Sequence[Relation]) -> Relation:
     grouping = _over_leaves(relation, graph.items)
     read = [key for _, key in grouping.keys]
     read += [part for _, call in grouping.aggregates for part in children(call)]
-    return Chain(graph, read).under(grouping, builds)
+    return ProbeChain(graph, read).under(grouping, builds)
 
 
 def _over_leaves(grouping: Aggregate, items: Sequence[Expression]) -> Aggregate:
@@ -84,7 +84,7 @@ class Side:
     filters: list[Expression] = field(default_factory=list)
 
 
-class Chain:
+class ProbeChain:
     """Orders the build sides of a graph.
 
     Attributes:

@@ -1,7 +1,9 @@
-"""A continuous view in the process: definition, plan, state, and the latest version.
+"""A chain of a plan at run time: its program, the groups of its state, and the latest version of
+the rows above them.
 
-Enters: a built plan and state. Leaves: the description that bind sees. Must not know sessions,
-streams or other views.
+A plan has a chain for each stream pipeline, and all chains of a plan are read at one cut. Enters: a
+built plan and state. Leaves: the description that bind sees. Must not know sessions, streams or
+other chains.
 """
 
 from __future__ import annotations
@@ -54,22 +56,22 @@ def view_life(name: str, phase: ViewPhase = ViewPhase.BUILDING) -> ViewLife:
     return Life(f'view "{name}"', MOVES, phase)
 
 
-class ContinuousView:
-    """A state in the plan of a view, under split maintenance, and the pipelines up to its rows.
+class Chain:
+    """The pipelines of a plan from one stream to the rows above its groups, as they run.
 
-    The view is such a state where no query stands above it. Two are equal only when they are the
-    same object.
+    Two are equal only when they are the same object.
 
     Attributes:
-        definition: of the view, the same for all its states.
-        plan: its own pipelines, a chain.
-        identity: of the state.
+        definition: of the view, the same for all chains of its plan.
+        plan: these pipelines, as a plan of their own.
+        identity: of the state that keeps the groups.
+        state: the program, which equal chains share, and the groups.
         time_dependent: true if what lies above the stream pipeline uses now(), so that no version
             can be reused.
         notices: what CREATE VIEW tells the client besides its success.
         static_versions: the versions of `stream_tables` from which the join tables were made; these
             tables must not change while the view exists.
-        upkeep: of the state, which the view has in common with the one whose place it takes.
+        upkeep: of the groups, with which a chain goes on that takes the place of another one.
         latest_at: the last moment at which `latest` is known to have been the answer.
         uses_arrival: true if the kernel takes the column of the rows' arrival.
     """
