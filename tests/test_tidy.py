@@ -68,6 +68,7 @@ DOORS = {
         "engine/tables/table_store.py",
         "engine/tables/table_transaction.py",
         "engine/tables/session_functions.py",
+        "engine/tables/table_sizes.py",
         "engine/tables/unique_errors.py",
     ),
     "psycopg": ("engine/demo/demo.py",),

@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 
 from engine.catalog.image import CatalogImage, TableEntry
+from engine.tables.table_sizes import index_bytes, rows_count, table_bytes
 from engine.tables.table_store import TableStore, export, table_entry
 from engine.tables.table_transaction import TableTransaction
 from views.model.protocols import TableExport
@@ -32,11 +33,11 @@ class CommittedTables:
 
     def bytes_of(self, physical: str) -> int:
         """Return the bytes of a table by its name in the file."""
-        return self._store.bytes_of(physical)
+        return table_bytes(self._store.engine, physical)
 
     def rows_count(self, physical: str) -> int:
         """Return how many rows a table has by its name in the file."""
-        return self._store.rows_count(physical)
+        return rows_count(self._store.engine, physical)
 
     def read_once(self, entry: TableEntry) -> TableExport:
         """Return a table, which is not kept. Raises SqlError 42P01 where another catalog has taken
@@ -46,7 +47,7 @@ class CommittedTables:
 
     def index_bytes_of(self, physical: str, numbers: Sequence[int]) -> int:
         """Return about how many bytes the index over columns of such a table has."""
-        return self._store.index_bytes_of(physical, numbers)
+        return index_bytes(self._store.engine, physical, numbers)
 
     def read_all(self, names: Iterable[str]) -> dict[str, TableExport]:
         """Return the tables as one read transaction sees them."""

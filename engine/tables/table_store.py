@@ -45,29 +45,6 @@ WRITE_AHEAD_SUFFIX = ".wal"
 CHECKPOINT_LOG_BYTES = 16 << 20
 CHECKPOINT_ROOM_BYTES = 1 << 30
 FORMAT_VERSION = 3
-# A part of a column: kind, number of values, its blocks in the file, the bytes of its texts. Other
-# statistics may be times, which DuckDB does not give to Python without another library.
-SEGMENTS = (
-    "SELECT segment_type, count, block_id, additional_block_ids, stats.total_string_length::BIGINT "
-    "FROM pragma_storage_info(?)"
-)
-BLOCK_BYTES = "SELECT block_size FROM pragma_database_size() WHERE database_name = current_database()"
-# Of a part whose values are all the same.
-NO_BLOCK = -1
-# Bytes of a value in memory, by its kind.
-WIDTHS = {
-    "VALIDITY": 1 / 8,
-    "BOOLEAN": 1,
-    "TINYINT": 1,
-    "SMALLINT": 2,
-    "INTEGER": 4,
-    "FLOAT": 4,
-    "DATE": 4,
-} | dict.fromkeys(("BIGINT", "DOUBLE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE"), 8)
-WIDEST = 16
-# Of an index for each row besides its key: measured over keys of 4 to 130 bytes in no order.
-# Numbers that follow each other take a third of it.
-INDEX_ROW_BYTES = 32
 DAMAGED = "XX001"
 # One row, with older ones after COMMITs of transactions that had begun before the catalog's last
 # change: they can't replace what they don't see. New rows get greater numbers.
@@ -351,68 +328,11 @@ class TableStore:
         finally:
             transaction.rollback()
 
-    def rows_count(self, physical: str) -> int:
-        """Return how many rows a committed table has; 0 for a table that is not committed."""
-        cursor = self.engine.take_cursor()
-        try:
-            ((count,),) = cursor.connection.execute(f"SELECT count(*) FROM stored.{physical}").fetchall()
-            return int(count)
-        except duckdb.CatalogException:
-            return 0
-        finally:
-            self.engine.give_back(cursor)
-
     def forget_exports(self, image: CatalogImage) -> None:
         """Drop the exports of tables that were dropped."""
         for name in list(self._exports):
             if not isinstance(image.entries.get(name), TableEntry):
                 self._exports.pop(name, None)
-
-    def bytes_of(self, physical: str) -> int:
-        """Return the bytes of a committed table: its blocks in the file, and the values of rows
-        that a checkpoint has not moved to blocks yet. 0 for a table that is not committed.
-        """
-        cursor = self.engine.take_cursor()
-        try:
-            segments = cursor.connection.execute(SEGMENTS, [f"stored.{physical}"]).fetchall()
-            ((block_bytes,),) = cursor.connection.execute(BLOCK_BYTES).fetchall()
-        except duckdb.CatalogException:
-            return 0
-        finally:
-            self.engine.give_back(cursor)
-        blocks: set[int] = set()
-        loose_bytes = 0
-        for kind, count, block, others, text_bytes in segments:
-            if block is None:
-                loose_bytes += int(count * WIDTHS.get(kind, WIDEST)) + (text_bytes or 0)
-            else:
-                blocks.update((block, *(others or ())))
-        return len(blocks - {NO_BLOCK}) * int(block_bytes) + loose_bytes
-
-    def index_bytes_of(self, physical: str, numbers: Sequence[int]) -> int:
-        """Return about how many bytes the index over columns of a committed table has: the embedded
-        engine tells only those of all indexes together. 0 for a table that is not committed.
-        """
-        cursor = self.engine.take_cursor()
-        try:
-            kinds = dict(
-                cursor.connection.execute(
-                    f"SELECT column_name, column_type FROM (DESCRIBE stored.{physical})"
-                ).fetchall()
-            )
-            widths = [
-                f"coalesce(sum(strlen(c{number}::VARCHAR)), 0)"
-                if kinds[f"c{number}"] == "VARCHAR"
-                else f"count(c{number}) * {WIDTHS.get(kinds[f'c{number}'], WIDEST)}"
-                for number in numbers
-            ]
-            total = f"{' + '.join(widths)} + count(*) * {INDEX_ROW_BYTES}"
-            ((found,),) = cursor.connection.execute(f"SELECT {total} FROM stored.{physical}").fetchall()
-        except duckdb.CatalogException:
-            return 0
-        finally:
-            self.engine.give_back(cursor)
-        return int(found)
 
     # What is durable
 
