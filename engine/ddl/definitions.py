@@ -52,7 +52,7 @@ from views.plan.prepare import Prepared, prepared_view
 from views.share.reuse import NotCoveredError
 from views.upkeep.chain import Chain
 from views.upkeep.kernels import KernelTools
-from views.upkeep.lifecycle import build_view
+from views.upkeep.lifecycle import Oracles, build_view
 from views.upkeep.twins import find_twin
 
 ROW_TYPE_HINT = (
@@ -236,14 +236,16 @@ class ViewDraft:
             view = build_view(
                 self.identity,
                 bound,
-                engines.kernels.folder,
-                engines.executor,
-                engines.tables,
+                Oracles(
+                    engines.kernels.folder,
+                    engines.executor,
+                    engines.tables,
+                    KernelTools(engines.kernels.compile_text, engines.evaluator),
+                ),
                 places,
                 heir_of,
                 alike((*image.states, *others), own),
                 is_new,
-                KernelTools(engines.kernels.compile_text, engines.evaluator),
             )
         except KernelFileError as error:
             raise self._not_written(error.error) from error

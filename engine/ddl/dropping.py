@@ -52,9 +52,14 @@ def drop_with(gone: Sequence[Entry], found: Sequence[Dependent], work: TableWork
 def counted(entry: Entry) -> tuple[str, int]:
     """Return the name of a view and how many tuples it has counted, 0 for other relations and for
     views that have counted none.
+
+    Several states of one stream have counted the same tuples.
     """
-    counts = (state.chain.state.groups.counts.tuples_in for state in states_of(entry))
-    return name_of(entry.description.name), max(counts, default=0)
+    by_stream: dict[str, int] = {}
+    for state in states_of(entry):
+        known = by_stream.get(state.stream_name, 0)
+        by_stream[state.stream_name] = max(known, state.chain.state.groups.counts.tuples_in)
+    return name_of(entry.description.name), sum(by_stream.values())
 
 
 def tell_lost(lost: Sequence[tuple[str, int]], work: TableWork) -> None:

@@ -34,7 +34,7 @@ from views.model.definition import define_view, only_state
 from views.model.protocols import TableExport, UpperExecutor
 from views.upkeep.chain import Chain
 from views.upkeep.export.to_arrow import from_arrow
-from views.upkeep.lifecycle import build_view
+from views.upkeep.lifecycle import Oracles, build_view
 from views.upkeep.refresh import Engines, Reader, cut
 
 SETTINGS = SessionSettings()
@@ -185,7 +185,7 @@ class World:
         assert isinstance(statement, CreateView)
         bound = bind_query(statement.query, Relations(), SETTINGS)
         return build_view(
-            only_state(define_view(statement, 16385, SETTINGS)), bound, folder, self.executor, self.tables
+            only_state(define_view(statement, 16385, SETTINGS)), bound, Oracles(folder, self.executor, self.tables)
         )
 
     def feed(self, view: Chain) -> None:

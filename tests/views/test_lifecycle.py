@@ -24,7 +24,7 @@ from views.model.arrow_schema import arrow_type, stream_layout
 from views.model.definition import define_view, only_state
 from views.model.protocols import NO_SOURCE, TableExport, UpperExecutor
 from views.upkeep.chain import Chain, ViewPhase
-from views.upkeep.lifecycle import build_view
+from views.upkeep.lifecycle import Oracles, build_view
 from views.upkeep.refresh import Engines, Reader, cut
 
 ROWS = [("a", 1, "1.00"), ("b", 2, "2.50"), ("a", 3, None), ("a", 4, "0.25")]
@@ -34,7 +34,7 @@ def build(text: str, folder: Path, executor: UpperExecutor) -> Chain:
     (statement,) = parse(text)
     assert isinstance(statement, CreateView)
     bound = bind_query(statement.query, Relations(), SETTINGS)
-    return build_view(only_state(define_view(statement, 16385, SETTINGS)), bound, folder, executor, NO_SOURCE)
+    return build_view(only_state(define_view(statement, 16385, SETTINGS)), bound, Oracles(folder, executor))
 
 
 def insert(view: Chain) -> None:

@@ -8,14 +8,15 @@ imported and warmed up. Must not attach a view to anything: the engine's catalog
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sql.errors import SqlError
 from sql.tree.relations import BoundQuery, Relation, Schema
 from views.model.definition import StateDefinition, ViewDefinition
 from views.model.nodes import StreamPipeline
-from views.model.protocols import Source, UpperExecutor
+from views.model.protocols import NO_SOURCE, NO_STATISTICS, Source, Statistics, UpperExecutor
+from views.model.told import Told
 from views.model.trees import substitute_now
 from views.plan.checks import check_sliding
 from views.plan.planner import PlannedView, plan_view
@@ -29,17 +30,32 @@ from views.upkeep.state import ViewState
 from views.upkeep.twins import find_twin
 
 
+@dataclass(frozen=True)
+class Oracles:
+    """Engines, tables and statistics of the process for the views that are built.
+
+    Attributes:
+        kernels_dir: the folder in which the kernels are written.
+        executor: runs static and upper pipelines.
+        tables: the rows of durable tables.
+        statistics: what a planner may ask.
+    """
+
+    kernels_dir: Path
+    executor: UpperExecutor
+    tables: Source = NO_SOURCE
+    tools: KernelTools = TOOLS
+    statistics: Statistics = NO_STATISTICS
+
+
 def build_view(
     identity: StateDefinition,
     bound: BoundQuery,
-    kernels_dir: Path,
-    executor: UpperExecutor,
-    tables: Source,
+    oracles: Oracles,
     places: tuple[int, ...] | None = None,
     heir_of: Chain | None = None,
     candidates: Collection[Chain] = (),
     is_new: bool = True,
-    tools: KernelTools = TOOLS,
 ) -> Chain:
     """Plan a state of a view, run its static pipelines on one read of their tables, generate and
     warm up its kernels.
@@ -57,8 +73,8 @@ def build_view(
         is_new: nothing of the view's groups is stored yet.
     """
     definition, name = identity.view, identity.name
-    planned = planned_over(identity, bound, heir_of, is_new)
-    plan = planned.plan
+    planned = planned_over(identity, bound, heir_of, is_new, oracles.statistics)
+    plan, kernels_dir, tools = planned.plan, oracles.kernels_dir, oracles.tools
     twin = None
     if heir_of is None:
         twin, plan = find_twin(candidates, plan, definition.joins.stream_join, is_new)
@@ -71,9 +87,9 @@ def build_view(
         heir, other = (None, known.state) if heir_of is None else (heir_of.state, None)
         state = ViewState(definition.shown, plan, kernels_dir, heir_of=heir, twin_of=other, tools=tools)
     if known is None:
-        exports = tables.read_all(plan.stream_tables)
+        exports = oracles.tables.read_all(plan.stream_tables)
         follows = definition.joins.stream_join == "arrival"
-        joins = run_static_pipelines(name, plan.maintained, exports, executor, follows)
+        joins = run_static_pipelines(name, plan.maintained, exports, oracles.executor, follows)
         if is_new:
             require_room(definition, joins.tables)
         state.program = state.program.joined_with(joins)
@@ -81,10 +97,10 @@ def build_view(
     else:
         static_versions = known.static_versions
     if plan.upper is not None and is_new:
-        _check_upper(plan.upper.relation, executor)
+        _check_upper(plan.upper.relation, oracles.executor)
     kept = None if plan.kept is None else stored_pipeline(plan.kept)
     return Chain(
-        replace(identity, kept=kept),
+        replace(identity, kept=kept, told=planned.told),
         planned.schema,
         plan,
         state,
@@ -95,13 +111,22 @@ def build_view(
     )
 
 
-def planned_over(identity: StateDefinition, bound: BoundQuery, heir_of: Chain | None, is_new: bool) -> PlannedView:
+def planned_over(
+    identity: StateDefinition,
+    bound: BoundQuery,
+    heir_of: Chain | None,
+    is_new: bool,
+    statistics: Statistics = NO_STATISTICS,
+) -> PlannedView:
     """Return the plan of a state, over the state of `heir_of` if that is given.
 
-    Raises SqlError and NotCoveredError as `build_view`.
+    The planner of a state that exists is told what it was told before. Raises SqlError and
+    NotCoveredError as `build_view`.
     """
     definition = identity.view
-    planned = plan_view(definition, bound)
+    earlier = identity if heir_of is None else heir_of.identity
+    told = Told(statistics if is_new and heir_of is None else NO_STATISTICS, earlier.told)
+    planned = replace(plan_view(definition, bound, statistics=told), told=told.answers)
     if is_new:
         check_sliding(planned.plan.stream)
     planned = _over_kept(planned, identity, bound, heir_of)
@@ -137,11 +162,11 @@ def _covered(planned: PlannedView, definition: ViewDefinition, bound: BoundQuery
         return replace(planned, plan=cover(kept, planned.plan))
     except NotCoveredError as error:
         try:
-            finer = plan_view(definition, bound, kept)
+            finer = plan_view(definition, bound, kept, Told(NO_STATISTICS, planned.told))
         except SqlError:
             # What adds them up can't be run.
             raise error from None
-    return replace(finer, plan=cover(kept, finer.plan, is_over=True))
+    return replace(finer, plan=cover(kept, finer.plan, is_over=True), told=planned.told)
 
 
 def renamed_view(view: Chain, definition: ViewDefinition, schema: Schema) -> Chain:

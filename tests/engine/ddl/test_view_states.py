@@ -125,6 +125,16 @@ def test_all_states_move_together(server: Server) -> None:
     assert server.rows("SELECT tuples_in FROM pg_stat_continuous_views") == ["[b'1']"]
 
 
+def test_what_a_dropped_view_had_counted_is_told_by_streams(server: Server) -> None:
+    """States of one stream have counted the same tuples, those of several others."""
+    client = server.client
+    client.run(f"CREATE VIEW twice AS {TWICE}", *INSERTS)
+    for view, count in (("twice", "1 tuple, which is"), ("pair", "4 tuples, which are")):
+        assert f'N 00000: continuous view "{view}" had counted {count} gone with it' in told(
+            client, f"DROP VIEW {view}"
+        )
+
+
 def test_a_type_below_a_grouping_is_in_use(server: Server) -> None:
     (error,) = (line for line in told(server.client, "DROP TYPE mood") if line.startswith("E"))
     assert "2BP01" in error
