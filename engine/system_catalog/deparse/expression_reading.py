@@ -7,7 +7,7 @@ Calls have a file of their own. Enters: `sql.parse.syntax`. Leaves: `nodes`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from typing import Any
 
@@ -442,24 +442,15 @@ def has_columns(node: Node) -> bool:
 def parts(node: Node) -> Iterator[Node]:
     """Yield a node and all in it, but for queries."""
     yield node
-    inside: Sequence[Node | None] = ()
-    match node:
-        case CastNode() | CollateNode() | FieldNode() | NamedNode():
-            inside = (node.operand,)
-        case TestNode():
-            inside = (node.operand, node.other)
-        case OperatorNode() | LogicNode() | SubqueryNode():
-            inside = node.operands
-        case CallNode():
-            inside = (*node.arguments, *(item.expression for item in node.order_by), node.condition)
-        case ListNode():
-            inside = node.items
-        case CaseNode():
-            inside = (node.operand, *(one for branch in node.branches for one in branch), node.default)
-        case SubscriptNode():
-            inside = (node.operand, *node.bounds)
-        case ArrayTestNode():
-            inside = (node.operand, node.array)
-    for one in inside:
-        if one is not None:
-            yield from parts(one)
+    for field in fields(node):
+        yield from _parts_of(getattr(node, field.name))
+
+
+def _parts_of(value: object) -> Iterator[Node]:
+    if isinstance(value, Node):
+        yield from parts(value)
+    elif isinstance(value, SortNode):
+        yield from parts(value.expression)
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from _parts_of(one)

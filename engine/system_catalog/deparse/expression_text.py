@@ -85,13 +85,8 @@ class ExpressionPrinter:
             case LogicNode():
                 self._logic(node)
             case TestNode():
-                self._open()
-                self._operand(node.operand, node, True)
-                page.write(f" IS {node.words}")
-                if node.other is not None:
-                    page.write(" ")
-                    self._operand(node.other, node, True)
-                self._close()
+                other = () if node.other is None else (" ", node.other)
+                self._spread(node, node.operand, f" IS {node.words}", *other)
             case CallNode():
                 self._call(node)
             case NamedNode():
@@ -110,30 +105,25 @@ class ExpressionPrinter:
             case FieldNode():
                 self._field(node)
             case ArrayTestNode():
-                self._open()
-                self._operand(node.operand, node, True)
-                page.write(f" {node.operator} {node.quantifier.upper()} (")
-                self._operand(node.array, node, True)
-                page.write(")")
-                self._close()
+                words = f" {node.operator} {node.quantifier.upper()} ("
+                self._spread(node, node.operand, words, node.array, ")")
             case SubqueryNode():
                 self._subquery(node)
             case CollateNode():
-                self._open()
-                self._operand(node.operand, node, implicit)
-                page.write(f" COLLATE {quoted(node.name)}")
-                self._close()
+                self._spread(node, node.operand, f" COLLATE {quoted(node.name)}", implicit=implicit)
 
     def all(self, nodes: Sequence[Node], implicit: bool, between: str = ", ") -> None:
         """Print expressions with commas between them."""
-        for number, node in enumerate(nodes):
-            self.page.write(between * bool(number))
-            self.print(node, implicit)
+        self.page.items(nodes, lambda node: self.print(node, implicit), between)
 
-    def _open(self) -> None:
+    def _spread(self, node: Node, *parts: str | Node, implicit: bool = True) -> None:
+        """Print the words and operands of a node, in parentheses unless pretty."""
         self.page.write("(" * (not self.pretty))
-
-    def _close(self) -> None:
+        for part in parts:
+            if isinstance(part, str):
+                self.page.write(part)
+            else:
+                self._operand(part, node, implicit)
         self.page.write(")" * (not self.pretty))
 
     def _operand(self, node: Node, parent: Node, implicit: bool) -> None:
@@ -175,9 +165,7 @@ class ExpressionPrinter:
         if isinstance(operand, Constant) and operand.type.oid == node.type.oid and operand.text is not None:
             self.constant(operand, False)
         else:
-            self._open()
-            self._operand(operand, node, False)
-            self._close()
+            self._spread(node, operand, implicit=False)
         self.page.write(f"::{self.style.type_name(node.type)}")
 
     def _operator(self, node: OperatorNode) -> None:
@@ -185,24 +173,18 @@ class ExpressionPrinter:
             self.page.write("(")
             self.all(node.operands, True, f" {node.operator} ")
             self.page.write(")")
-            return
-        self._open()
-        if len(node.operands) == 1:
-            self.page.write(f"{node.operator} ")
+        elif len(node.operands) == 1:
+            self._spread(node, f"{node.operator} ", node.operands[0])
         else:
-            self._operand(node.operands[0], node, True)
-            self.page.write(f" {'<>' if node.operator == '!=' else node.operator} ")
-        self._operand(node.operands[-1], node, True)
-        self._close()
+            left, right = node.operands
+            self._spread(node, left, f" {'<>' if node.operator == '!=' else node.operator} ", right)
 
     def _logic(self, node: LogicNode) -> None:
-        self._open()
-        if node.operator == "not":
-            self.page.write("NOT ")
-        for number, operand in enumerate(node.operands):
-            self.page.write(f" {node.operator.upper()} " * bool(number))
-            self._operand(operand, node, False)
-        self._close()
+        word = node.operator.upper()
+        parts: list[str | Node] = ["NOT " * (word == "NOT"), node.operands[0]]
+        for operand in node.operands[1:]:
+            parts += [f" {word} ", operand]
+        self._spread(node, *parts, implicit=False)
 
     def _case(self, node: CaseNode) -> None:
         page = self.page
@@ -223,14 +205,10 @@ class ExpressionPrinter:
         operand = node.operand
         is_parameter = isinstance(operand, Var) and operand.source.kind == "parameters"
         bare = isinstance(operand, Var | FieldNode) and not is_parameter
-        self.page.write("(" * (not bare))
-        self.print(operand, False)
-        self.page.write(")" * (not bare) + "[")
+        parts: list[str | Node] = ["(" * (not bare), operand, ")" * (not bare) + "["]
         for number, bound in enumerate(node.bounds):
-            self.page.write(":" * number)
-            if bound is not None:
-                self.print(bound)
-        self.page.write("]")
+            parts += [":" * number, "" if bound is None else bound]
+        self._parts([*parts, "]"])
 
     def _field(self, node: FieldNode) -> None:
         bare = isinstance(node.operand, SubscriptNode | FieldNode)
@@ -241,10 +219,10 @@ class ExpressionPrinter:
     def _subquery(self, node: SubqueryNode) -> None:
         page = self.page
         page.write("ARRAY(" if node.kind == "array" else "(")
-        if node.operands:
-            page.write("(" * (len(node.operands) > 1))
-            self.all(node.operands, True)
-            page.write(")" * (len(node.operands) > 1))
+        is_row = len(node.operands) > 1
+        page.write("(" * is_row)
+        self.all(node.operands, True)
+        page.write(")" * is_row)
         is_in = node.kind == "any" and node.operator == "="
         words = {
             "exists": "EXISTS ",
@@ -287,7 +265,7 @@ class ExpressionPrinter:
 
     def _own_syntax(self, node: CallNode) -> None:
         """Print a call in the form that SQL has for it."""
-        items = node.arguments
+        page, items = self.page, node.arguments
         parts: list[str | Node]
         match node.name:
             case "extract":
@@ -306,11 +284,9 @@ class ExpressionPrinter:
                 side = {"btrim": "BOTH", "ltrim": "LEADING", "rtrim": "TRAILING"}[node.name]
                 parts = [f"TRIM({side}", *([" ", items[1]] if len(items) > 1 else []), " FROM ", items[0], ")"]
             case "timezone":
-                self.page.write("(")
-                self._operand(items[1], node, False)
-                self.page.write(" AT TIME ZONE ")
-                self._operand(items[0], node, False)
-                self.page.write(")")
+                page.write("(" * self.pretty)
+                self._spread(node, items[1], " AT TIME ZONE ", items[0], implicit=False)
+                page.write(")" * self.pretty)
                 return
             case _:
                 words = {"substring": (" FROM ", " FOR "), "overlay": (" PLACING ", " FROM ", " FOR ")}[node.name]
@@ -352,32 +328,28 @@ class ExpressionPrinter:
                 self.page.write(str(numbers[place]))
             else:
                 self.key(item.expression)
-            self.page.write(" DESC" * item.descending)
-            if item.nulls_first != item.descending:
-                self.page.write(" NULLS FIRST" if item.nulls_first else " NULLS LAST")
+            nulls = " NULLS FIRST" if item.nulls_first else " NULLS LAST"
+            self.page.write(" DESC" * item.descending + nulls * (item.nulls_first != item.descending))
+
+    def named_window(self, node: WindowNode) -> None:
+        """Print an item of the WINDOW clause."""
+        self.page.write(f"{quoted(node.name or '')} AS ")
+        self.window(node)
 
     def window(self, node: WindowNode) -> None:
         """Print a window in its parentheses."""
         page = self.page
-        page.write("(")
-        parts = 0
-        if node.base is not None:
-            page.write(quoted(node.base))
-            parts += 1
+        page.write("(" + ("" if node.base is None else f"{quoted(node.base)} "))
         if node.partition_by:
-            page.write(" " * bool(parts) + "PARTITION BY ")
-            for number, item in enumerate(node.partition_by):
-                page.write(", " * bool(number))
-                self.key(item)
-            parts += 1
+            page.write("PARTITION BY ")
+            page.items(node.partition_by, self.key)
+            page.write(" ")
         if node.order_by:
-            page.write(" " * bool(parts) + "ORDER BY ")
+            page.write("ORDER BY ")
             self.order(node.order_by)
-            parts += 1
-        if node.frame:
-            page.write(" " * bool(parts))
-            self._parts(node.frame)
-            page.strip()
+            page.write(" ")
+        self._parts(node.frame)
+        page.strip()
         page.write(")")
 
 

@@ -184,11 +184,10 @@ class QueryPrinter:
             page.line(")")
 
     def _values(self, rows: Sequence[Sequence[Node]]) -> None:
-        self.page.write("VALUES ")
-        for number, row in enumerate(rows):
-            self.page.write(", " * bool(number) + "(")
-            self.expressions().all(row, False, ",")
-            self.page.write(")")
+        shown = self.expressions()
+        self.page.write("VALUES (")
+        self.page.items(rows, lambda row: shown.all(row, False, ","), "), (")
+        self.page.write(")")
 
     # SELECT
 
@@ -198,9 +197,7 @@ class QueryPrinter:
         page.write("SELECT" + " DISTINCT" * (block.distinct or bool(block.distinct_on)))
         if block.distinct_on:
             page.write(" ON (")
-            for number, node in enumerate(block.distinct_on):
-                page.write(", " * bool(number))
-                shown.key(node)
+            page.items(block.distinct_on, shown.key)
             page.write(")")
         self._targets(block, names, visible)
         self._from(block)
@@ -210,19 +207,13 @@ class QueryPrinter:
         if block.groups:
             page.line(" GROUP BY ", -CLAUSE_INDENT, CLAUSE_INDENT, 1)
             page.write("DISTINCT " * block.group_distinct)
-            for number, group in enumerate(block.groups):
-                page.write(", " * bool(number))
-                self._group(group, True)
+            page.items(block.groups, lambda group: self._group(group, True))
         if block.having is not None:
             page.line(" HAVING ", -CLAUSE_INDENT, CLAUSE_INDENT)
             shown.print(block.having)
-        for number, window in enumerate(block.windows):
-            if number:
-                page.write(", ")
-            else:
-                page.line(" WINDOW ", -CLAUSE_INDENT, CLAUSE_INDENT, 1)
-            page.write(f"{quoted(window.name or '')} AS ")
-            shown.window(window)
+        if block.windows:
+            page.line(" WINDOW ", -CLAUSE_INDENT, CLAUSE_INDENT, 1)
+            page.items(block.windows, shown.named_window)
 
     def _targets(self, block: SelectBlock, names: Sequence[str], visible: bool) -> None:
         page = self.page
