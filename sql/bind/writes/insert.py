@@ -11,24 +11,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sql.bind.expressions.binder import Binder
-from sql.bind.expressions.coerce import refuse_wide_numbers
 from sql.bind.expressions.context import DEFAULTS, BindContext, ParameterTypes, References
 from sql.bind.expressions.correlation import Passage
 from sql.bind.expressions.scope import Scope
 from sql.bind.expressions.source_positions import start_of
 from sql.bind.queries.common_tables import common_tables
-from sql.bind.queries.locking import locked_reads
 from sql.bind.queries.query import QUERIES, bind_operand
-from sql.bind.sharing import settled
 from sql.bind.writes.assignments import assign, default_value, identity_detail
+from sql.bind.writes.bound_write import BoundWrite, bound_write, settled_tree
 from sql.bind.writes.on_conflict import BoundConflict, bind_conflict
 from sql.bind.writes.write_target import (
     bind_returning,
     columns_schema,
-    items_of,
     listed_columns,
-    read_relations,
-    reads_columns,
     stored,
     target_relation,
     target_scope,
@@ -40,43 +35,28 @@ from sql.parse.statements.parts import ColumnDefinition, TableColumn
 from sql.parse.syntax import Expression as Syntax
 from sql.parse.syntax import Query
 from sql.tree.expressions import Column, Expression, Subquery
-from sql.tree.relations import LockedRead, OutputColumn, Project, Relation, Values
+from sql.tree.relations import OutputColumn, Project, Relation, Values
 from sql.tree.walks import walk
 from sql.types.casts import can_cast, plain_name
 from sql.types.datatypes import SqlType
 
 
 @dataclass(frozen=True, slots=True)
-class BoundInsert:
+class BoundInsert(BoundWrite):
     """A bound INSERT.
 
+    The source is rows of the targets' types, `Values` where it was VALUES. RETURNING is over whole
+    rows of the table.
+
     Attributes:
-        targets: indexes of the relation's columns that `source` yields, in its order; for a table:
-            all.
-        source: rows of the targets' types, `Values` where it was VALUES.
-        stable: it uses now() or the like.
-        relations: names of all that is scanned.
-        returning: over whole rows of the table.
-        named: the relations that the text reads, ordinary views among them.
-        needed: the letters of the privileges that it takes to do this to `relation`, as
-            PostgreSQL's access lists have them.
+        targets: indexes of the relation's columns that the source yields, in its order; for a
+            table: all.
         given: indexes of the columns that have a value in the statement.
-        functions: as of a BoundQuery, those below views among them.
     """
 
-    relation: RelationDescription
     targets: tuple[int, ...]
-    source: Relation
-    parameters: tuple[SqlType, ...]
-    stable: bool
-    relations: frozenset[str] = frozenset()
-    conflict: BoundConflict | None = None
-    returning: Relation | None = None
-    locked: tuple[LockedRead, ...] = ()
-    named: frozenset[str] = frozenset()
-    needed: str = "a"
-    given: tuple[int, ...] = ()
-    functions: frozenset[tuple[str, int]] = frozenset()
+    conflict: BoundConflict | None
+    given: tuple[int, ...]
 
 
 def bind_insert(
@@ -86,8 +66,7 @@ def bind_insert(
     parameter_types: Sequence[SqlType | None] | None = None,
 ) -> BoundInsert:
     """Return the typed rows of an INSERT into a stream or a table."""
-    parameters = ParameterTypes(parameter_types)
-    context = BindContext(catalog, settings, parameters, QUERIES)
+    context = BindContext(catalog, settings, ParameterTypes(parameter_types), QUERIES)
     with common_tables(statement.common_tables, context):
         relation = target_relation(statement.name, statement.name_position, catalog, settings, "insert into")
         targets = target_columns(statement, relation)
@@ -108,24 +87,14 @@ def bind_insert(
         if conflict is not None:
             scope.outer = Passage(None, hidden=target_scope(relation, "excluded", len(relation.columns)))
         returning = bind_returning(statement.returning, scope, columns_schema(relation), context)
-    for root in (source, returning, None if conflict is None else conflict.updates):
-        if root is not None:
-            refuse_wide_numbers(root, context)
-    source = settled(source)
-    if conflict is not None:
-        conflict = replace(conflict, updates=None if conflict.updates is None else settled(conflict.updates))
-    returning = None if returning is None else settled(returning)
-    roots = (source, returning, None if conflict is None else conflict.updates)
-    locked = locked_reads(context, *roots)
-    names = read_relations(*roots, *(one.root for one in locked))
-    types, named, needed = parameters.finish(), frozenset(context.named), "a"
+    updates, needed = None, "a"
     if conflict is not None and conflict.updates is not None:
-        needed += "w"
-    if reads_columns(relation, *items_of(returning)) or (conflict is not None and conflict.reads):
-        needed += "r"
-    return BoundInsert(
-        relation, targets, source, types, context.stable, names, conflict, returning, locked, named, needed, given,
-        context.references.every,
+        updates, needed = settled_tree(conflict.updates, context), "aw"
+        conflict = replace(conflict, updates=updates)
+    reads = conflict is not None and conflict.reads
+    return bound_write(
+        BoundInsert, context, relation, source, returning, needed, reads, updates,
+        targets=targets, conflict=conflict, given=given,
     )  # fmt: skip
 
 

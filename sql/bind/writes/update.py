@@ -11,58 +11,42 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sql.bind.expressions.binder import Binder
-from sql.bind.expressions.coerce import refuse_wide_numbers
 from sql.bind.expressions.context import BindContext, ParameterTypes
 from sql.bind.queries.common_tables import common_tables
-from sql.bind.queries.locking import locked_reads
 from sql.bind.queries.query import QUERIES
-from sql.bind.sharing import settled
 from sql.bind.writes.assignments import bind_assignments
+from sql.bind.writes.bound_write import BoundWrite, bound_write
 from sql.bind.writes.write_target import (
     bind_returning,
     columns_beside,
     condition_of,
     filtered,
     identity_of,
-    items_of,
     joined_target,
-    read_relations,
     reads_columns,
     stored,
     target_relation,
     without_identity,
 )
-from sql.catalog.catalog import Catalog, RelationDescription, SessionSettings
+from sql.catalog.catalog import Catalog, SessionSettings
 from sql.parse.statements.update import Update
 from sql.tree.expressions import Column
-from sql.tree.relations import LockedRead, OutputColumn, Project, Relation
+from sql.tree.relations import OutputColumn, Project
 from sql.types.datatypes import SqlType
 
 
 @dataclass(frozen=True, slots=True)
-class BoundUpdate:
+class BoundUpdate(BoundWrite):
     """A bound UPDATE.
 
+    The source is the identity of each row to change, all its columns as they will be, then the
+    columns of FROM. RETURNING is over the rows of the source without their identity.
+
     Attributes:
-        source: the identity of each row to change, all its columns as they will be, then the
-            columns of FROM.
         changed: indexes of the columns that SET names.
-        returning: over the rows of `source` without their identity.
-        relations: names of all that is scanned.
-        named, needed, functions: see BoundInsert.
     """
 
-    relation: RelationDescription
-    source: Relation
     changed: tuple[int, ...]
-    returning: Relation | None
-    parameters: tuple[SqlType, ...]
-    relations: frozenset[str]
-    stable: bool
-    locked: tuple[LockedRead, ...] = ()
-    named: frozenset[str] = frozenset()
-    needed: str = "w"
-    functions: frozenset[tuple[str, int]] = frozenset()
 
 
 def bind_update(
@@ -72,8 +56,7 @@ def bind_update(
     parameter_types: Sequence[SqlType | None] | None = None,
 ) -> BoundUpdate:
     """Return the typed form of an UPDATE of a table."""
-    parameters = ParameterTypes(parameter_types)
-    context = BindContext(catalog, settings, parameters, QUERIES)
+    context = BindContext(catalog, settings, ParameterTypes(parameter_types), QUERIES)
     with common_tables(statement.common_tables, context):
         relation = target_relation(statement.name, statement.name_position, catalog, settings, "update")
         joined, scope = joined_target(relation, statement.alias, statement.from_items, context)
@@ -87,24 +70,7 @@ def bind_update(
         (column.name, stored(changes.get(index, Column(index, column.name, column.type)), column))
         for index, column in enumerate(relation.columns)
     )
-    source = settled(refuse_wide_numbers(Project(found, (identity_of(relation), *new, *beside)), context))
-    if returning is not None:
-        returning = settled(refuse_wide_numbers(returning, context))
+    source = Project(found, (identity_of(relation), *new, *beside))
+    reads = reads_columns(relation, *condition_of(found), *changes.values())
     changed = tuple(sorted(changes))
-    locked = locked_reads(context, source, returning)
-    names = read_relations(source, returning, *(one.root for one in locked))
-    read = reads_columns(relation, *condition_of(found), *changes.values(), *items_of(returning))
-    types, named, needed = parameters.finish(), frozenset(context.named), "wr" if read else "w"
-    return BoundUpdate(
-        relation,
-        source,
-        changed,
-        returning,
-        types,
-        names,
-        context.stable,
-        locked,
-        named,
-        needed,
-        context.references.every,
-    )
+    return bound_write(BoundUpdate, context, relation, source, returning, "w", reads, changed=changed)

@@ -25,7 +25,7 @@ from sql.parse.syntax import Expression as Syntax
 from sql.parse.syntax import FromItem, Target
 from sql.tree.expressions import Cast, Column, Expression
 from sql.tree.relations import ROW_ID, Filter, Join, OutputColumn, Project, Relation, Scan, Schema
-from sql.tree.walks import columns_of, map_expression, scans
+from sql.tree.walks import columns_of, map_expression
 
 # The scan of the rows that a statement is about to write, or has written: what CHECK and RETURNING
 # are evaluated over.
@@ -177,18 +177,6 @@ def reads_columns(relation: RelationDescription, *expressions: Expression) -> bo
 def condition_of(found: Relation) -> tuple[Expression, ...]:
     """Return the condition of what `filtered` has made."""
     return (found.predicate,) if isinstance(found, Filter) else ()
-
-
-def items_of(returning: Relation | None) -> tuple[Expression, ...]:
-    """Return the expressions of RETURNING."""
-    return tuple(item for _, item in returning.items) if isinstance(returning, Project) else ()
-
-
-def read_relations(*roots: Relation | None) -> frozenset[str]:
-    """Return the names of the relations that these trees read, the rows of the statement itself
-    left out.
-    """
-    return frozenset(scan.name for root in roots if root is not None for scan in scans(root) if scan.kind != "rows")
 
 
 def bind_returning(targets: tuple[Target, ...], scope: Scope, schema: Schema, context: BindContext) -> Relation | None:
