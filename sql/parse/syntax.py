@@ -398,7 +398,7 @@ class Derived:
     """[LATERAL] (query) AS alias in FROM."""
 
     query: Query
-    alias: str | None
+    alias: str
     column_aliases: tuple[str, ...]
     position: int
     lateral: bool = False

@@ -310,7 +310,7 @@ class QueryReader:
     def _derived(self, item: syntax.Derived, outer: Levels) -> Source:
         query = self.query(item.query, outer)
         columns = [SourceColumn(name, name, kind) for name, kind in query.columns]
-        called = item.alias or ""
+        called = item.alias
         return Source(
             "query", called, called, "", item.alias, item.column_aliases, columns, query=query, lateral=item.lateral
         )

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 from sql.bind.expressions.coerce import converted, result_type
 from sql.bind.expressions.correlation import Closure, Mark, nearest_closure, pass_in, reads_outside, reads_row
 from sql.bind.expressions.object_names import as_array
-from sql.bind.expressions.operators import type_name
+from sql.bind.expressions.operators import no_function, pick_function, written_call
 from sql.bind.expressions.placeholder_columns import FIRST_AGGREGATE, FIRST_WINDOW
 from sql.errors import SqlError, not_supported
-from sql.functions.overloads import AmbiguousError, choose
 from sql.functions.signatures import Signature
 from sql.functions.table import AGGREGATE_ROWS, AGGREGATES, WITHIN_GROUP
 from sql.parse.syntax import FunctionCall, SortItem
@@ -29,9 +28,6 @@ from sql.types.datatypes import INT4, SqlType
 
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
-
-# The hint for overloads of functions.
-NONE_HINT = "No function matches the given name and argument types. You might need to add explicit type casts."
 
 
 def aggregate(binder: Binder, node: FunctionCall) -> Expression:
@@ -140,20 +136,7 @@ def resolve(binder: Binder, node: FunctionCall) -> tuple[str, tuple[Expression, 
 
 
 def pick(name: str, operands: list[Expression], position: int) -> Signature:
-    families = [operand.type.family for operand in operands]
-    written = f"{name}({', '.join(type_name(operand) for operand in operands)})"
-    try:
-        found = choose(AGGREGATES[name], families)
-    except AmbiguousError:
-        hint = "Could not choose a best candidate function. You might need to add explicit type casts."
-        raise SqlError("42725", f"function {written} is not unique", position, hint=hint) from None
-    if found is None:
-        raise no_function(written, position)
-    return found
-
-
-def no_function(written: str, position: int) -> SqlError:
-    return SqlError("42883", f"function {written} does not exist", position, hint=NONE_HINT)
+    return pick_function(AGGREGATES[name], operands, written_call(name, operands), position)
 
 
 GROUPING_ARGUMENTS_MAX = 31

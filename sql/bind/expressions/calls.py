@@ -25,9 +25,12 @@ from sql.bind.expressions.operators import (
     binary,
     comparison_signature,
     finish,
-    type_name,
+    no_function,
+    not_unique,
+    pick_function,
     with_blanks,
     with_defaults,
+    written_call,
 )
 from sql.bind.expressions.placeholder_columns import FIRST_SET, SetCall
 from sql.bind.expressions.session_functions import SESSION_FUNCTIONS, is_known, session_function
@@ -36,7 +39,6 @@ from sql.catalog.catalog import KnowsSchemas
 from sql.errors import SqlError, not_supported
 from sql.functions.catalog import OF_CATALOG
 from sql.functions.missing import AGGREGATE_NAMES, NAMES
-from sql.functions.overloads import AmbiguousError, choose
 from sql.functions.rows import VOLATILE
 from sql.functions.signatures import PSEUDO, TIMES, Signature
 from sql.functions.table import (
@@ -68,7 +70,6 @@ CASTS = frozenset({"text", "name", "bpchar", "varchar", "int4", "int8"}) - FUNCT
 FORMS = frozenset({"coalesce", "greatest", "least", "nullif"})
 SCALAR_NAMES = FORMS | SESSION_FUNCTIONS | time_functions.TIME_FUNCTIONS | FUNCTIONS.keys()
 CALLED_NAMES = SCALAR_NAMES | AGGREGATES.keys() | WINDOW_FUNCTIONS.keys() | TABLE_FUNCTIONS.keys()
-MANY_HINT = "Could not choose a best candidate function. You might need to add explicit type casts."
 
 
 def call(binder: Binder, node: FunctionCall) -> Expression:
@@ -124,10 +125,6 @@ def refuse_decorations(node: FunctionCall) -> None:
     ):
         if present:
             raise SqlError("42809", what, node.position)
-
-
-def no_function(written: str, position: int, hint: str | None = None) -> SqlError:
-    return SqlError("42883", f"function {written} does not exist", position, hint=hint or aggregates.NONE_HINT)
 
 
 def nullif(binder: Binder, node: FunctionCall) -> Expression:
@@ -193,7 +190,6 @@ def chosen(binder: Binder, node: FunctionCall) -> tuple[Signature, list[Expressi
         operands[0] = sequence_name(binder, operands[0])
     if name in BLANKS_SEEN:
         operands = [with_blanks(operand) for operand in operands]
-    families = [as_array(operand).type.family for operand in operands]
     prefix = "pg_catalog." if node.spelled else ""
     written = prefix + user_functions.written_call(node, operands)
     candidates = (*(FUNCTIONS.get(name, ()) if node.schema is None else ()), *own)
@@ -202,15 +198,10 @@ def chosen(binder: Binder, node: FunctionCall) -> tuple[Signature, list[Expressi
         if name in NAMES and node.schema is None:
             raise not_supported(f"the function {name}", node.position)
         raise no_function(written, node.position, did_you_mean(name, sorted(CALLED_NAMES), "the function"))
-    try:
-        found = choose(candidates, families)
-    except AmbiguousError:
-        raise SqlError("42725", f"function {written} is not unique", node.position, hint=MANY_HINT) from None
-    if found is None:
-        raise no_function(written, node.position)
+    found = pick_function(candidates, [as_array(operand) for operand in operands], written, node.position)
     if isinstance(found, user_functions.OwnSignature):
         if found.is_ambiguous:
-            raise SqlError("42725", f"function {written} is not unique", node.position, hint=MANY_HINT)
+            raise not_unique(written, node.position)
         return found, operands
     if any(isinstance(argument, NamedArgument) for argument in node.arguments):
         raise not_supported("a named argument", node.position)
@@ -380,8 +371,7 @@ def _aggregate(binder: Binder, node: FunctionCall, overload: Signature) -> Expre
 
 
 def _no_function(node: FunctionCall, operands: Sequence[Expression]) -> SqlError:
-    written = f"{node.name}({', '.join(type_name(operand) for operand in operands)})"
-    return SqlError("42883", f"function {written} does not exist", node.position, hint=aggregates.NONE_HINT)
+    return no_function(written_call(node.name, operands), node.position)
 
 
 JSON_FORMS: Mapping[str, Callable[[Binder, FunctionCall, list[Expression]], Expression]] = {
@@ -414,16 +404,11 @@ def resolve_set(binder: Binder, node: FunctionCall) -> SetCall:
     """Return the canonical call and the type of its values."""
     given = [binder.bind(argument) for argument in node.arguments]
     operands = [as_array(operand) for operand in given]
-    families = [operand.type.family for operand in operands]
-    written = f"{node.name.split()[0]}({', '.join(type_name(operand) for operand in operands)})"
-    if families == ["unknown"] and node.name == "unnest":
-        raise SqlError("42725", f"function {written} is not unique", node.position, hint=MANY_HINT)
-    try:
-        found = choose(TABLE_FUNCTIONS.get(node.name) or SET_NAMES[node.name].overloads, families)
-    except AmbiguousError:
-        raise SqlError("42725", f"function {written} is not unique", node.position, hint=MANY_HINT) from None
-    if found is None:
-        raise SqlError("42883", f"function {written} does not exist", node.position, hint=aggregates.NONE_HINT)
+    written = written_call(node.name.split()[0], operands)
+    if [operand.type.family for operand in operands] == ["unknown"] and node.name == "unnest":
+        raise not_unique(written, node.position)
+    overloads = TABLE_FUNCTIONS.get(node.name) or SET_NAMES[node.name].overloads
+    found = pick_function(overloads, operands, written, node.position)
     if not found.canonical or SET_ROWS[found.canonical].columns:
         raise not_supported(f"the function {written}", node.position)
     arguments = converted(found, operands, binder.context)

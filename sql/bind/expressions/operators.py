@@ -4,7 +4,7 @@ call.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from sql.bind.expressions.coerce import coerce, converted, result_type
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 NONE_HINT = "No operator matches the given name and argument types. You might need to add explicit type casts."
 NONE_HINT_UNARY = "No operator matches the given name and argument type. You might need to add an explicit type cast."
+NO_FUNCTION_HINT = "No function matches the given name and argument types. You might need to add explicit type casts."
+MANY_FUNCTIONS_HINT = "Could not choose a best candidate function. You might need to add explicit type casts."
 MANY_HINT = "Could not choose a best candidate operator. You might need to add explicit type casts."
 
 
@@ -91,17 +93,44 @@ def text_operands(binder: Binder, left: Expression, right: Expression, position:
 
 def pick(candidates: Sequence[Signature], operator: str, operands: Sequence[Expression], position: int) -> Signature:
     """Return the overload, or raise 42883 or 42725."""
-    families = [operand.type.family for operand in operands]
     names = [type_name(operand) for operand in operands]
     written = f"{names[0]} {operator} {names[1]}" if len(names) == 2 else f"{operator} {names[0]}"
     try:
-        found = choose(candidates, families, is_operator=True)
+        found = choose(candidates, [operand.type.family for operand in operands], is_operator=True)
     except AmbiguousError:
         raise SqlError("42725", f"operator is not unique: {written}", position, hint=MANY_HINT) from None
     if found is None:
         hint = NONE_HINT if len(names) == 2 else NONE_HINT_UNARY
         raise SqlError("42883", f"operator does not exist: {written}", position, hint=hint)
     return found
+
+
+def pick_function(
+    candidates: Iterable[Signature], operands: Sequence[Expression], written: str, position: int
+) -> Signature:
+    """Return the overload of a function, or raise 42883 or 42725 about the call as written."""
+    try:
+        found = choose(candidates, [operand.type.family for operand in operands])
+    except AmbiguousError:
+        raise not_unique(written, position) from None
+    if found is None:
+        raise no_function(written, position)
+    return found
+
+
+def not_unique(written: str, position: int) -> SqlError:
+    """Return the error about a call that means several functions."""
+    return SqlError("42725", f"function {written} is not unique", position, hint=MANY_FUNCTIONS_HINT)
+
+
+def no_function(written: str, position: int, hint: str | None = None) -> SqlError:
+    """Return the error about a call that means no function."""
+    return SqlError("42883", f"function {written} does not exist", position, hint=hint or NO_FUNCTION_HINT)
+
+
+def written_call(name: str, operands: Sequence[Expression]) -> str:
+    """Return a call as errors about it have it: with the types of its arguments."""
+    return f"{name}({', '.join(type_name(operand) for operand in operands)})"
 
 
 def type_name(expression: Expression) -> str:

@@ -9,6 +9,7 @@ window call k is column FIRST_WINDOW + k and set-returning function m is column 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from sql.tree.expressions import AggregateCall, Column, Expression, WindowCall
 from sql.types.datatypes import SqlType
@@ -41,21 +42,23 @@ class PlaceholderColumns:
 
     def aggregate(self, name: str, call: AggregateCall) -> Column:
         """Return the column that stands for the aggregate."""
-        for index, (_, known) in enumerate(self.aggregates):
-            if known == call:
-                return Column(FIRST_AGGREGATE + index, name, call.type, call.position)
-        self.aggregates.append((name, call))
-        return Column(FIRST_AGGREGATE + len(self.aggregates) - 1, name, call.type, call.position)
+        return _column(self.aggregates, FIRST_AGGREGATE, name, call)
 
     def window(self, name: str, call: WindowCall) -> Column:
         """Return the column that stands for the window call."""
-        for index, (_, known) in enumerate(self.windows):
-            if known == call:
-                return Column(FIRST_WINDOW + index, name, call.type, call.position)
-        self.windows.append((name, call))
-        return Column(FIRST_WINDOW + len(self.windows) - 1, name, call.type, call.position)
+        return _column(self.windows, FIRST_WINDOW, name, call)
 
     def set_function(self, name: str, call: SetCall) -> Column:
         """Return the column that stands for the function's values."""
         self.sets.append((name, call))
         return Column(FIRST_SET + len(self.sets) - 1, name, call.type, call.position)
+
+
+Of = TypeVar("Of", AggregateCall, WindowCall)
+
+
+def _column(calls: list[tuple[str, Of]], first: int, name: str, call: Of) -> Column:
+    """Return the column of a call among others, of which equal ones are one."""
+    index = next((index for index, (_, known) in enumerate(calls) if known == call), len(calls))
+    calls += [(name, call)] * (index == len(calls))
+    return Column(first + index, name, call.type, call.position)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from sql.bind.expressions import aggregates
 from sql.bind.expressions.coerce import coerce, unify
-from sql.bind.expressions.operators import type_name
+from sql.bind.expressions.operators import no_function, written_call
 from sql.errors import SqlError, not_supported
 from sql.functions.overloads import choose
 from sql.functions.table import AGGREGATES, FUNCTIONS, WINDOW_FUNCTIONS, WINDOW_ROWS, WITHIN_GROUP
-from sql.parse.syntax import FrameBound, FunctionCall, SortItem, WindowDefinition
+from sql.parse.syntax import FrameBound, FunctionCall, WindowDefinition
 from sql.times.interval_values import span_us
 from sql.tree.expressions import Expression, Literal, SortKey, WindowCall, WindowFrame
 from sql.types.casts import plain_name
@@ -35,7 +35,7 @@ def window(binder: Binder, node: FunctionCall) -> Expression:
         if name in FUNCTIONS:
             message = f"OVER specified, but {name} is not a window function nor an aggregate function"
             raise SqlError("42809", message, node.position)
-        raise aggregates.no_function(f"{name}()", node.position)
+        raise no_function(f"{name}()", node.position)
     refuse_place(binder, node)
     if node.distinct:
         raise SqlError("0A000", "DISTINCT is not implemented for window functions", node.position)
@@ -55,7 +55,7 @@ def window(binder: Binder, node: FunctionCall) -> Expression:
     definition = named_window(binder, node.over)
     place = replace(binder, clause="window definitions", windows_allowed=False, sets_allowed=False)
     partition = tuple(place.bind_value(item) for item in definition.partition_by)
-    order = tuple(sort_key(place, item) for item in definition.order_by)
+    order = tuple(aggregates.sort_key(place, item) for item in definition.order_by)
     frame = None if definition.frame is None else bind_frame(place, definition.frame, order)
     call = WindowCall(function, arguments, kind, partition, order, frame, condition, node.position, node.text)
     assert binder.virtual is not None
@@ -75,12 +75,11 @@ def refuse_place(binder: Binder, node: FunctionCall) -> None:
 def resolve(binder: Binder, node: FunctionCall) -> tuple[tuple[Expression, ...], SqlType]:
     """Return the converted arguments and the type of a window function that is no aggregate."""
     operands = [binder.bind(argument) for argument in node.arguments]
-    written = f"{node.name}({', '.join(type_name(operand) for operand in operands)})"
     signature = (
         None if node.star else choose(WINDOW_FUNCTIONS[node.name], [operand.type.family for operand in operands])
     )
     if signature is None:
-        raise aggregates.no_function(written, node.position)
+        raise no_function(written_call(node.name, operands), node.position)
     if "element" not in signature.arguments:
         values = [
             coerce(operand, SqlType(family), binder.context)
@@ -96,12 +95,6 @@ def resolve(binder: Binder, node: FunctionCall) -> tuple[tuple[Expression, ...],
     if len(operands) > 1:
         operands[1] = coerce(operands[1], INT4, binder.context)
     return tuple(operands), kind.without_modifier()
-
-
-def sort_key(binder: Binder, item: SortItem) -> SortKey:
-    """Return a window's ORDER BY item; NULLs come last when ascending."""
-    first = item.descending if item.nulls_first is None else item.nulls_first
-    return SortKey(binder.bind_value(item.expression), item.descending, first)
 
 
 def named_window(binder: Binder, over: WindowDefinition) -> WindowDefinition:

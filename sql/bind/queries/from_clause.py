@@ -26,7 +26,7 @@ from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import as_written, described, name_of
 from sql.names.suggestions import did_you_mean
 from sql.parse.grammar.cursor import relation_of
-from sql.parse.syntax import Derived, FromItem, FunctionTable, JoinClause, Table, ValuesBody
+from sql.parse.syntax import Derived, FromItem, FunctionTable, JoinClause, Table
 from sql.tree.expressions import Call, Column, Expression, Literal
 from sql.tree.relations import ROW_ID, Join, OutputColumn, Recursive, Relation, Scan, Schema, Values
 from sql.tree.walks import map_expression, rewrite_everywhere
@@ -99,23 +99,14 @@ def bind_item(item: FromItem, context: BindContext, base: Outer | None, hidden: 
         case Table():
             return bind_table(item, context)
         case Derived():
-            check_alias(item)
             with context.inside(context.outer if item.lateral else blind(context, base, hidden)):
                 relation = context.queries.relation(item.query, context)
-            return aliased(relation, item.alias or "", item.column_aliases)
+            return aliased(relation, item.alias, item.column_aliases)
         case FunctionTable():
             scope = Scope(outer=context.outer, same_level=context.outer is not base)
             return bind_function_table(item, Binder(scope, context, "functions in FROM", in_from=True))
         case JoinClause():
             return bind_join(item, context, base, hidden)
-
-
-def check_alias(item: Derived) -> None:
-    """Raise 42601 for a derived table without a name."""
-    if item.alias is None:
-        word, what = ("VALUES", "VALUES") if isinstance(item.query.body, ValuesBody) else ("SELECT", "subquery")
-        hint = f"For example, FROM ({word} ...) [AS] foo."
-        raise SqlError("42601", f"{what} in FROM must have an alias", item.position, hint=hint)
 
 
 def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
@@ -286,23 +277,33 @@ def check_aliases(left: Scope, right: Scope, position: int) -> None:
             raise SqlError("42712", f'table name "{table.alias}" specified more than once', position)
 
 
-def shift_column(column: ScopeColumn, width: int) -> ScopeColumn:
-    """Return the column as it is addressed when `width` columns come before it."""
+def shift_column(column: ScopeColumn, width: int, first: int = 0) -> ScopeColumn:
+    """Return the column as it is addressed when those of the row from the `first` on stand `width`
+    places further on.
+    """
 
     def moved(node: Expression) -> Expression | None:
-        return Column(node.index + width, node.name, node.type, node.position) if isinstance(node, Column) else None
+        if not isinstance(node, Column) or node.index < first:
+            return None
+        return Column(node.index + width, node.name, node.type, node.position)
 
     return replace(column, expression=map_expression(column.expression, moved))
 
 
+def shifted(scope: Scope, width: int, first: int = 0) -> Scope:
+    """Return a scope whose columns are addressed as `shift_column` says."""
+    tables = [
+        replace(table, columns=tuple(shift_column(column, width, first) for column in table.columns), key=())
+        for table in scope.tables
+    ]
+    visible = [shift_column(column, width, first) for column in scope.visible]
+    return Scope(tables, visible, scope.width + width)
+
+
 def side_by_side(left: Scope, right: Scope) -> Scope:
     """Return the scope of two relations joined, left columns first."""
-    tables = [
-        replace(table, columns=tuple(shift_column(column, left.width) for column in table.columns), key=())
-        for table in right.tables
-    ]
-    visible = [shift_column(column, left.width) for column in right.visible]
-    return Scope([*left.tables, *tables], [*left.visible, *visible], left.width + right.width, left.outer)
+    moved = shifted(right, left.width)
+    return Scope([*left.tables, *moved.tables], [*left.visible, *moved.visible], moved.width, left.outer)
 
 
 def missing_where(scope: Scope, is_filled: bool) -> Scope:

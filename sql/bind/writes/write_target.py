@@ -8,13 +8,12 @@ errors for what can't be written to.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from sql.bind.expressions.binder import Binder
 from sql.bind.expressions.context import BindContext
 from sql.bind.expressions.correlation import Passage
 from sql.bind.expressions.scope import Scope, ScopeColumn, ScopeTable
-from sql.bind.queries.from_clause import bind_from, check_aliases, side_by_side
+from sql.bind.queries.from_clause import bind_from, check_aliases, shifted, side_by_side
 from sql.bind.queries.query import bind_target
 from sql.catalog.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
 from sql.catalog.schemas import find_relation
@@ -25,7 +24,7 @@ from sql.parse.syntax import Expression as Syntax
 from sql.parse.syntax import FromItem, Target
 from sql.tree.expressions import Cast, Column, Expression
 from sql.tree.relations import ROW_ID, Filter, Join, OutputColumn, Project, Relation, Scan, Schema
-from sql.tree.walks import columns_of, map_expression
+from sql.tree.walks import columns_of
 
 # The scan of the rows that a statement is about to write, or has written: what CHECK and RETURNING
 # are evaluated over.
@@ -145,18 +144,7 @@ def without_identity(scope: Scope, relation: RelationDescription) -> Scope:
     """Return the scope of the same rows without the identity between the target's columns and the
     others.
     """
-    place = len(relation.columns)
-
-    def moved(node: Expression) -> Expression | None:
-        if isinstance(node, Column) and node.index > place:
-            return Column(node.index - 1, node.name, node.type, node.position)
-        return None
-
-    def column(known: ScopeColumn) -> ScopeColumn:
-        return replace(known, expression=map_expression(known.expression, moved))
-
-    tables = [replace(table, columns=tuple(map(column, table.columns)), key=()) for table in scope.tables]
-    return Scope(tables, list(map(column, scope.visible)), scope.width - 1)
+    return shifted(scope, -1, len(relation.columns) + 1)
 
 
 def stored(value: Expression, column: ColumnDescription) -> Expression:
