@@ -22,7 +22,7 @@ from sql.names.relation_keys import quoted_key
 from sql.parse import syntax
 from sql.parse.grammar.cursor import read_name
 from sql.parse.parse import parse
-from sql.parse.statements.parts import ColumnDefinition, TableColumn
+from sql.parse.statements.parts import TableColumn
 from sql.parse.statements.select import Select
 from sql.tree.expressions import Call, Column, Expression, Literal
 from sql.tree.walks import map_expression, walk
@@ -158,7 +158,7 @@ def bound_default(column: ColumnDescription, source: SourceText, image: CatalogI
 
 
 def new_default(
-    definition: ColumnDefinition | TableColumn, image: CatalogImage, settings: SessionSettings
+    definition: TableColumn, image: CatalogImage, settings: SessionSettings
 ) -> tuple[Expression, SourceText]:
     """Return the default that a statement gives to a column, bound and as it is stored.
 

@@ -21,7 +21,7 @@ from sql.errors import SqlError, not_supported
 from sql.functions.overloads import element_family
 from sql.functions.signatures import INTEGERS, Signature
 from sql.functions.table import result_scale
-from sql.parse.statements.parts import ColumnDefinition, TableChange, TableColumn
+from sql.parse.statements.parts import TableChange, TableColumn
 from sql.parse.type_names import OwnTypes, found_type
 from sql.times.datetime_input import CLOCK_WORDS
 from sql.times.input_styles import USUAL
@@ -429,12 +429,12 @@ def clock_reading(word: str, target: SqlType, context: BindContext, position: in
     return day if target == DATE else Cast(day, target, False, zone if target.family == "timestamptz" else "", position)
 
 
-Part = TypeVar("Part", TableColumn, ColumnDefinition, TableChange)
+Part = TypeVar("Part", TableColumn, TableChange)
 
 
 def with_type(part: Part, own: OwnTypes) -> Part:
     """Return a column, or a change of one, with its known type."""
-    if isinstance(part, TableColumn | ColumnDefinition):
+    if isinstance(part, TableColumn):
         return replace(part, type=found_type(part.type, own))
     if part.column is not None:
         return replace(part, column=replace(part.column, type=found_type(part.column.type, own)))

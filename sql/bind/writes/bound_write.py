@@ -1,4 +1,4 @@
-"""What every bound INSERT, UPDATE or DELETE has, and the last step of binding one."""
+"""The common part of bound INSERTs, UPDATEs and DELETEs, and the last step of binding them."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ def bound_write(
 ) -> Write:
     """Return the bound statement.
 
-    needed: the privileges for writing; reading the target's columns takes one more. reads: it does
-    so before RETURNING. updates: one more tree of the statement, which is settled. own: the fields that
-    the kind has alone.
+    needed: the privileges for writing; reading the target's columns takes one more. reads: the
+    statement does so before RETURNING. updates: one more tree of the statement, settled. own: the
+    fields that the kind has alone.
     """
     source = settled_tree(source, context)
     if returning is not None:

@@ -31,7 +31,7 @@ from sql.bind.writes.write_target import (
 from sql.catalog.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError, not_supported
 from sql.parse.statements.insert import Insert
-from sql.parse.statements.parts import ColumnDefinition, TableColumn
+from sql.parse.statements.parts import TableColumn
 from sql.parse.syntax import Expression as Syntax
 from sql.parse.syntax import Query
 from sql.tree.expressions import Column, Expression, Subquery
@@ -99,7 +99,7 @@ def bind_insert(
 
 
 def bind_default(
-    definition: ColumnDefinition | TableColumn,
+    definition: TableColumn,
     catalog: Catalog,
     settings: SessionSettings,
     references: References | None = None,

@@ -97,6 +97,17 @@ def index_options(cursor: Cursor) -> None:
         cursor.refuse("TABLESPACE", position)
 
 
+# The words of each attribute, with its field and value in `Timing`, and PostgreSQL's names of the
+# fields.
+TIMINGS = (
+    (("not", "deferrable"), "deferrable", False),
+    (("deferrable",), "deferrable", True),
+    (("initially", "immediate"), "deferred", False),
+    (("initially", "deferred"), "deferred", True),
+)
+CLAUSES = {"deferrable": "DEFERRABLE/NOT DEFERRABLE", "deferred": "INITIALLY IMMEDIATE/DEFERRED"}
+
+
 @dataclass
 class Timing:
     """The attributes [NOT] DEFERRABLE and INITIALLY DEFERRED | IMMEDIATE as written, None where
@@ -113,18 +124,15 @@ class Timing:
     def read(self, cursor: Cursor) -> bool:
         """Read one of the attributes; return False when none is next."""
         position = cursor.position
-        if cursor.accept("not", "deferrable"):
-            self._set_deferrable(cursor, False, position)
-        elif cursor.accept("deferrable"):
-            self._set_deferrable(cursor, True, position)
-        elif cursor.accept("initially", "immediate"):
-            self._set_deferred(cursor, False, position)
-        elif cursor.accept("initially", "deferred"):
-            self._set_deferred(cursor, True, position)
-        elif cursor.accept("initially"):
-            cursor.fail()
-        else:
+        found = next((row for row in TIMINGS if cursor.accept(*row[0])), None)
+        if found is None:
+            if cursor.accept("initially"):
+                cursor.fail()
             return False
+        _, name, value = found
+        if getattr(self, name) is not None:
+            cursor.defer(SqlError("42601", f"multiple {CLAUSES[name]} clauses not allowed", position))
+        setattr(self, name, value)
         if self.deferred and self.deferrable is False:
             cursor.defer(SqlError("42601", "constraint declared INITIALLY DEFERRED must be DEFERRABLE", position))
         if self.position is None and (self.deferrable or self.deferred):
@@ -135,18 +143,6 @@ class Timing:
     def can_wait(self) -> bool:
         """True for a constraint that SET CONSTRAINTS may defer."""
         return bool(self.deferrable or self.deferred)
-
-    def _set_deferrable(self, cursor: Cursor, value: bool, position: int) -> None:
-        if self.deferrable is not None:
-            message = "multiple DEFERRABLE/NOT DEFERRABLE clauses not allowed"
-            cursor.defer(SqlError("42601", message, position))
-        self.deferrable = value
-
-    def _set_deferred(self, cursor: Cursor, value: bool, position: int) -> None:
-        if self.deferred is not None:
-            message = "multiple INITIALLY IMMEDIATE/DEFERRED clauses not allowed"
-            cursor.defer(SqlError("42601", message, position))
-        self.deferred = value
 
 
 def attributes(cursor: Cursor) -> Timing:

@@ -15,7 +15,7 @@ from sql.parse.statements.constraints import at_table_constraint, refuse_inherit
 from sql.parse.statements.create_table import COLUMNS_MAX, check_names
 from sql.parse.statements.declaration import Naming, Right, Statement
 from sql.parse.statements.options import foreign_options
-from sql.parse.statements.parts import ColumnDefinition
+from sql.parse.statements.parts import TableColumn
 from sql.parse.statements.rules import begins
 
 
@@ -33,7 +33,7 @@ class CreateStream(
     """CREATE FOREIGN TABLE [IF NOT EXISTS] name (...) SERVER stream [OPTIONS (...)]."""
 
     name: str
-    columns: tuple[ColumnDefinition, ...]
+    columns: tuple[TableColumn, ...]
     options: Mapping[str, str]
     if_not_exists: bool
     name_position: int
@@ -62,10 +62,10 @@ def create_foreign_table(cursor: Cursor) -> CreateStream:
     return CreateStream(cursor.statement_text, name, columns, options, if_not_exists, name_position)
 
 
-def column_definitions(cursor: Cursor, table: str) -> tuple[ColumnDefinition, ...]:
+def column_definitions(cursor: Cursor, table: str) -> tuple[TableColumn, ...]:
     """Read (name type constraints, ...)."""
     position = cursor.position
-    columns: list[ColumnDefinition] = []
+    columns: list[TableColumn] = []
 
     def element(cursor: Cursor) -> None:
         place = cursor.position
@@ -85,7 +85,7 @@ def column_definitions(cursor: Cursor, table: str) -> tuple[ColumnDefinition, ..
     return tuple(columns)
 
 
-def column_definition(cursor: Cursor, table: str) -> ColumnDefinition:
+def column_definition(cursor: Cursor, table: str) -> TableColumn:
     """Read one column.
 
     Of all that can be written at a column, a stream keeps NOT NULL and DEFAULT.
@@ -99,4 +99,4 @@ def column_definition(cursor: Cursor, table: str) -> ColumnDefinition:
         refused.append("GENERATED")
     for what in refused:
         cursor.refuse(f"{what} in a stream", position)
-    return ColumnDefinition(found.name, found.type, found.not_null, found.default, found.default_text, position)
+    return found

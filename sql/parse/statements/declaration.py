@@ -15,96 +15,101 @@ from typing import ClassVar
 class Naming(Enum):
     """The way in which the name in a field is found along the search_path, before the statement is
     done.
+
+    Attributes:
+        NEW: a relation that is made.
+        NEW_AT_POSITION: a relation or type that is made, whose position is told when its schema is
+            not there.
+        KNOWN: a relation or index that is to be there, unless the statement says IF EXISTS.
+        ALL_KNOWN: several of these, with their positions.
+        DROPPED: relations or indexes that are to be dropped, with their positions.
+        TYPE: a type of the database that is to be there.
+        DROPPED_TYPES: types that are to be dropped.
+        FUNCTION: a user's function that is to be there.
+        FUNCTIONS: several of these, unless the statement says IF EXISTS.
+        BESIDE: the new name of what `name` is, in the same schema.
+        LIKES: the relations that a new table is to be like.
+        OPTIONS: the options of a sequence, among them the table that owns it.
+        CHANGE: a change of the relation `name`, perhaps of its name.
+        CHANGES: several of these.
+        TYPES: columns or changes, whose types may be of the database.
+        STATEMENT: a statement within the statement.
     """
 
     NEW = auto()
-    """A relation that is made."""
     NEW_AT_POSITION = auto()
-    """A relation or type that is made, whose position is told when its schema is not there."""
     KNOWN = auto()
-    """A relation or index that is to be there, unless the statement says IF EXISTS."""
     ALL_KNOWN = auto()
-    """Several of these, with their positions."""
     DROPPED = auto()
-    """Relations or indexes that are to be dropped, with their positions."""
     TYPE = auto()
-    """A type of the database that is to be there."""
     DROPPED_TYPES = auto()
-    """Types that are to be dropped."""
     FUNCTION = auto()
-    """A user's function that is to be there."""
     FUNCTIONS = auto()
-    """Several of these, unless the statement says IF EXISTS."""
     BESIDE = auto()
-    """The new name of what `name` is, in the same schema."""
     LIKES = auto()
-    """The relations that a new table is to be like."""
     OPTIONS = auto()
-    """The options of a sequence, among them the table that owns it."""
     CHANGE = auto()
-    """A change of the relation `name`, perhaps of its name."""
     CHANGES = auto()
-    """Several of these."""
     TYPES = auto()
-    """Columns or changes, whose types may be of the database."""
     STATEMENT = auto()
-    """A statement within the statement."""
 
 
 class Right(Enum):
     """The right that a role needs for the relation or object in a field.
 
     The rights that a query or a write needs are read off its bound tree instead.
+
+    Attributes:
+        CREATE: to make a relation or type in its schema.
+        CREATE_AT_POSITION: the same; the position of the name is told.
+        REPLACE: to own the relation, if the statement says OR REPLACE.
+        OWN: to own the relation.
+        OWN_PART: to own the relation, of which the statement means a part.
+        DROP: to own each relation or its schema.
+        OWN_INDEX: to own the table of an index.
+        OWN_INDEXES: the same of several.
+        OWN_TYPE: to own a type.
+        OWN_TYPES: to own several types.
+        OWN_FUNCTION: to own a function.
+        OWN_FUNCTIONS: to own several functions.
+        INSERT: to insert into the relation.
+        TRUNCATE: to empty each relation.
+        LOCK: to lock each relation in the statement's mode.
+        LIKE: to read the relations that a new table is to be like.
+        REFER: to refer to the tables of foreign keys.
+        LINK: to let a table own the sequence: both have one owner.
+        MOVE: to make something in the schema into which the relation or type is moved.
+        NAME_SCHEMAS: to use the schemas that a query's text names.
+        READ_FILE: to read a file of the server, if the statement names one.
+        WRITE_FILE: to write one.
+        CHECKPOINT: to ask for a checkpoint.
+        STATEMENT: what the statement within the statement needs.
     """
 
     CREATE = auto()
-    """To make a relation or type in its schema."""
     CREATE_AT_POSITION = auto()
-    """The same; the position of the name is told."""
     REPLACE = auto()
-    """To own the relation, if the statement says OR REPLACE."""
     OWN = auto()
-    """To own the relation."""
     OWN_PART = auto()
-    """To own the relation, of which the statement means a part."""
     DROP = auto()
-    """To own each relation or its schema."""
     OWN_INDEX = auto()
-    """To own the table of an index."""
     OWN_INDEXES = auto()
-    """The same of several."""
     OWN_TYPE = auto()
-    """To own a type."""
     OWN_TYPES = auto()
-    """To own several types."""
     OWN_FUNCTION = auto()
-    """To own a function."""
     OWN_FUNCTIONS = auto()
-    """To own several functions."""
     INSERT = auto()
-    """To insert into the relation."""
     TRUNCATE = auto()
-    """To empty each relation."""
     LOCK = auto()
-    """To lock each relation in the statement's mode."""
     LIKE = auto()
-    """To read the relations that a new table is to be like."""
     REFER = auto()
-    """To refer to the tables of foreign keys."""
     LINK = auto()
-    """To let a table own the sequence: both have one owner."""
     MOVE = auto()
-    """To make something in the schema into which the relation or type is moved."""
     NAME_SCHEMAS = auto()
-    """To use the schemas that a query's text names."""
     READ_FILE = auto()
-    """To read a file of the server, if the statement names one."""
     WRITE_FILE = auto()
-    """To write one."""
     CHECKPOINT = auto()
-    """To ask for a checkpoint."""
     STATEMENT = auto()
-    """What the statement within the statement needs."""
 
 
 @dataclass(frozen=True)
@@ -113,13 +118,13 @@ class Statement:
 
     Attributes:
         text: the user's own text without the semicolon.
+        writes: a read-only transaction refuses it, by its tag.
+        defines: it changes the catalog, so that its names are those of the newest one.
     """
 
     text: str
     writes: ClassVar[bool] = False
-    """Whether a read-only transaction refuses it, by its tag."""
     defines: ClassVar[bool] = False
-    """Whether it changes the catalog, so that its names are those of the newest one."""
 
     def __init_subclass__(
         cls,

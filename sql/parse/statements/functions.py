@@ -33,6 +33,17 @@ PSEUDO_TYPES = frozenset(
 )
 MODES = {"in": "i", "out": "o", "inout": "b", "variadic": "v"}
 REDUNDANT = "conflicting or redundant options"
+# Attributes that are words alone, with their names and values.
+ATTRIBUTES: dict[tuple[str, ...], tuple[str, str | bool]] = {
+    ("immutable",): ("volatility", "i"),
+    ("stable",): ("volatility", "s"),
+    ("volatile",): ("volatility", "v"),
+    ("strict",): ("strict", True),
+    ("returns", "null", "on", "null", "input"): ("strict", True),
+    ("called", "on", "null", "input"): ("strict", False),
+    ("leakproof",): ("leakproof", True),
+    ("not", "leakproof"): ("leakproof", False),
+}
 PARALLEL = {"safe": "s", "restricted": "r", "unsafe": "u"}
 
 
@@ -238,21 +249,15 @@ class Options:
     def _attribute(self, position: int) -> bool:
         """Read one option that ALTER FUNCTION has, too."""
         cursor = self.cursor
-        word = cursor.accept_any("immutable", "stable", "volatile")
-        if word is not None:
-            return self._set("volatility", word[0], position)
-        if cursor.accept("strict") or cursor.accept("returns", "null", "on", "null", "input"):
-            return self._set("strict", True, position)
-        if cursor.accept("called", "on", "null", "input"):
-            return self._set("strict", False, position)
-        if cursor.accept("leakproof") or cursor.at_words("not", "leakproof"):
-            return self._set("leakproof", not cursor.accept("not", "leakproof"), position)
+        for words, (name, value) in ATTRIBUTES.items():
+            if cursor.accept(*words):
+                return self._set(name, value, position)
         if cursor.accept("parallel"):
             place = cursor.position
-            value = PARALLEL.get(cursor.name())
-            if value is None:
+            parallel = PARALLEL.get(cursor.name())
+            if parallel is None:
                 raise SqlError("42601", 'parameter "parallel" must be SAFE, RESTRICTED, or UNSAFE', place)
-            return self._set("parallel", value, position)
+            return self._set("parallel", parallel, position)
         word = cursor.accept_any("cost", "rows")
         if word is not None:
             number = float(signed_number(cursor))

@@ -14,22 +14,6 @@ from sql.values.encodings import Encoding
 
 
 @dataclass(frozen=True)
-class ColumnDefinition:
-    """A column of CREATE FOREIGN TABLE.
-
-    Attributes:
-        default: the expression or None.
-    """
-
-    name: str
-    type: SqlType
-    not_null: bool = False
-    default: syntax.Expression | None = None
-    default_text: str = ""
-    position: int | None = None
-
-
-@dataclass(frozen=True)
 class SequenceOptions:
     """The options of CREATE SEQUENCE and of an identity column.
 
@@ -81,9 +65,10 @@ class Constraint:
 
 @dataclass(frozen=True)
 class TableColumn:
-    """A column of CREATE TABLE or ADD COLUMN.
+    """A column of CREATE TABLE, CREATE FOREIGN TABLE or ADD COLUMN.
 
     Attributes:
+        default: the expression or None.
         serial: the type was written smallserial, serial or bigserial (`type` is then the integer).
         identity: 'always' or 'by default'.
         identity_options: of the column's sequence.
