@@ -23,9 +23,10 @@ from ringbuffer.memory.columns import Morsel
 from ringbuffer.memory.error_codes import RowError
 from sql.errors import SqlError
 from views.model.plan import Plan
-from views.plan.stream_grouping import NAME, StreamGrouping
+from views.plan.stream_grouping import StreamGrouping
 from views.upkeep.join_tables import Joins
 from views.upkeep.kernels import KernelTools
+from views.upkeep.program import StreamProgram
 from views.upkeep.state import ViewState
 
 KERNELS_KEPT_MAX = 64
@@ -56,7 +57,7 @@ class StreamKernels:
         try:
             # Two that ask for the same at the same time compile it twice: who waited for the
             # other's would wait for its cancellation, too.
-            state = ViewState(NAME, plan, files.folder, tools=KernelTools(files.compile_text))
+            state = ViewState(plan, files.folder, tools=KernelTools(files.compile_text))
         except KernelFileError as error:
             raise disk_error(error.error, "write a kernel") from error
         with self._lock:
@@ -80,6 +81,7 @@ class GroupingTable:
 
     grouping: StreamGrouping
     state: ViewState
+    program: StreamProgram
     table: GroupTable
 
     @property
@@ -93,7 +95,7 @@ class GroupingTable:
         Raises SqlError for a row that can't be evaluated.
         """
         try:
-            self.state.program.fold(morsel, self.table, now_us)
+            self.program.fold(morsel, self.table, now_us)
         except RowError as error:
             raise SqlError(error.sqlstate, error.message) from None
 
@@ -119,5 +121,5 @@ def new_tables(
         plan, parameters = grouping.for_kernels()
         state = kernels.state(plan, check_cancelled)
         program = state.program.joined_with(Joins(join_tables[grouping.name]), parameters)
-        tables.append(GroupingTable(grouping, state.with_program(program), program.new_table()))
+        tables.append(GroupingTable(grouping, state, program, program.new_table()))
     return tables

@@ -135,7 +135,7 @@ def explain(
         facts_of_all = only_relation(bound.root) | by_key | ({} if measured is None else measured.counted)
         left = dict(facts)
         views = [shown_whole(whole, left, scanning, engines) for whole in wholes]
-        views += [shown_running(view, engines, known) for view, known in left.items()]
+        views += [shown_running(view, scanning, engines, known) for view, known in left.items()]
         return in_form(form, shown_query(over, engines.tables.explain(over), views, facts_of_all), measured)
     lines = [f"{name}: {value}" for name, value in by_key.items()]
     lines += select_lines(bound, over, list(facts), streams_among(bound.relations, image), scanning, engines)
@@ -150,7 +150,7 @@ def explain(
         for view, known in facts.items():
             lines += plan_lines(view.plan, [running(view, known)], engines.upper)
             head = "Now:" if measured is None else "Measured:"
-            lines += [head, *fact_lines(shown_running(view, engines, known))]
+            lines += [head, *fact_lines(shown_running(view, scanning, engines, known))]
     if measured is not None:
         lines += [f"{name}: {value}" for name, value in measured.summary.items()]
     return lines
@@ -275,14 +275,9 @@ def running(view: Chain, facts: Facts) -> Strand:
     return Strand(view.identity, view.state.kernel_paths[0], view.time_dependent, facts)
 
 
-def shown_running(view: Chain, engines: QueryEngines, facts: Facts) -> Shown:
+def shown_running(view: Chain, scanning: ScanSettings, engines: QueryEngines, facts: Facts) -> Shown:
     """Return the pipelines of an existing view of one stream."""
-    return shown_plan(view.plan, [running(view, facts)], engines.upper, nothing_above)
-
-
-def nothing_above(_: Relation) -> tuple[str, dict[str, object]]:
-    """Return nothing: the plan of a view of one stream has no query above its state."""
-    raise AssertionError("one state is read by no query")
+    return shown_plan(view.plan, [running(view, facts)], engines.upper, above_in(scanning, engines, {}))
 
 
 def planned_draft(draft: ViewDraft, engines: QueryEngines) -> tuple[Plan, Strand]:
@@ -294,7 +289,7 @@ def planned_draft(draft: ViewDraft, engines: QueryEngines) -> tuple[Plan, Strand
     facts: Facts = {}
     if twin is not None:
         image, kernel = draft.image, twin.state.kernel_paths[0]
-        others = [view for view in image.chains_over(twin.stream_name) if view.state.takes_rows_of(twin.state)]
+        others = [view for view in image.chains_over(twin.stream_name) if view.state.program is twin.state.program]
         names = ", ".join(view.label for view in others if view in image.taking_rows)
         if names:
             facts = {STREAM: {SHARED: names}}

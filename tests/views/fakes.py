@@ -21,9 +21,9 @@ from sql.types.datatypes import INT8
 from views.model.arrow_schema import arrow_schema
 from views.model.definition import ViewDefinition, only_state
 from views.model.nodes import FinishStep, StreamPipeline, UpperPipeline
-from views.model.plan import chain
+from views.model.plan import Plan, chain
 from views.model.protocols import TableExport
-from views.upkeep.chain import Chain, view_life
+from views.upkeep.chain import Chain
 from views.upkeep.cuts import Upkeep
 from views.upkeep.join_tables import Joins
 from views.upkeep.state import ViewState
@@ -36,7 +36,8 @@ class FakeState:
     next exports, first one first.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
         self.local: list[int] = []
         self.merged: list[int] = []
         self.failures: list[Exception] = []
@@ -144,8 +145,8 @@ def make_view(name: str = "v", *, upper: bool = False, time_dependent: bool = Fa
     finish = FinishStep(SCHEMA, (), items, SCHEMA)
     plan = chain(stream, finish, UpperPipeline(Scan("groups", "groups", SCHEMA)) if upper else None, None)
     identity = only_state(ViewDefinition(name, 16385, "CREATE VIEW ...", "...", 0, (), SessionSettings()))
-    state = FakeState()
-    view = Chain(identity, SCHEMA, plan, cast(ViewState, state), time_dependent, (), view_life(name))
+    state = FakeState(plan)
+    view = Chain(identity, SCHEMA, cast(ViewState, state), time_dependent, ())
     return view, state
 
 

@@ -80,26 +80,24 @@ class Chain:
         self,
         identity: StateDefinition,
         schema: Schema,
-        plan: Plan,
         state: ViewState,
         time_dependent: bool,
         notices: tuple[str, ...],
-        lifecycle: ViewLife,
         static_versions: Mapping[str, int] = NO_VERSIONS,
     ) -> None:
         self.identity = identity
         self.definition = identity.view
         self.schema = schema
-        self.plan = plan
         self.state = state
+        self.plan: Plan = state.plan
         self.time_dependent = time_dependent
         self.notices = notices
-        self.lifecycle = lifecycle
+        self.lifecycle = view_life(identity.name)
         self.static_versions = static_versions
         self.upkeep = state.groups.upkeep
         self.latest: Version | None = None
         self.latest_at: Moment | None = None
-        self.uses_arrival = uses_arrival(plan.maintained)
+        self.uses_arrival = uses_arrival(self.plan.maintained)
 
     def __repr__(self) -> str:
         return f"<view {self.name}: {self.committed} statements, {self.upkeep.versions_count} versions>"

@@ -23,9 +23,10 @@ from views.plan.planner import PlannedView, plan_view
 from views.share.reuse import NotCoveredError, cover
 from views.share.stored import restored_pipeline, stored_pipeline
 from views.upkeep.caps import require_room
-from views.upkeep.chain import Chain, view_life
+from views.upkeep.chain import Chain
 from views.upkeep.join_tables import run_static_pipelines
 from views.upkeep.kernels import TOOLS, KernelTools
+from views.upkeep.program import StreamProgram
 from views.upkeep.state import ViewState
 from views.upkeep.twins import find_twin
 
@@ -81,11 +82,8 @@ def build_view(
     known = heir_of or twin
     # Kernels come first: a caller that compiles them elsewhere builds the view again, and nothing
     # before was done in vain.
-    if known is None:
-        state = ViewState(definition.shown, plan, kernels_dir, None, places, tools=tools)
-    else:
-        heir, other = (None, known.state) if heir_of is None else (heir_of.state, None)
-        state = ViewState(definition.shown, plan, kernels_dir, heir_of=heir, twin_of=other, tools=tools)
+    program = StreamProgram(plan.maintained, kernels_dir, places, tools) if known is None else known.state.program
+    state = ViewState(plan, kernels_dir, program, None if heir_of is None else heir_of.state.groups, tools)
     if known is None:
         exports = oracles.tables.read_all(plan.stream_tables)
         follows = definition.joins.stream_join == "arrival"
@@ -102,11 +100,9 @@ def build_view(
     return Chain(
         replace(identity, kept=kept, told=planned.told),
         planned.schema,
-        plan,
         state,
         planned.time_dependent,
         planned.notices,
-        view_life(name),
         static_versions,
     )
 
@@ -181,8 +177,7 @@ def emptied_view(view: Chain, oid: int) -> Chain:
 
 
 def _successor(view: Chain, state: ViewState, identity: StateDefinition, schema: Schema) -> Chain:
-    life, versions = view_life(identity.name), view.static_versions
-    return Chain(identity, schema, view.plan, state, view.time_dependent, (), life, versions)
+    return Chain(identity, schema, state, view.time_dependent, (), view.static_versions)
 
 
 def _check_upper(relation: Relation, executor: UpperExecutor) -> None:

@@ -27,7 +27,7 @@ from views.upkeep.export.finish import CompiledStep
 from views.upkeep.export.groups import read_groups, read_made_groups
 from views.upkeep.export.to_arrow import to_arrow
 from views.upkeep.group_state import GroupState
-from views.upkeep.join_tables import Joins, joined, rows_from_bytes, without_joins
+from views.upkeep.join_tables import joined, rows_from_bytes, without_joins
 from views.upkeep.kernels import TOOLS, CompiledKernel, KernelTools
 from views.upkeep.older_states import StoredForm, stored_form
 from views.upkeep.program import StreamProgram
@@ -44,57 +44,31 @@ class ViewState:
 
     def __init__(
         self,
-        name: str,
         plan: Plan,
         kernels_dir: Path,
-        joins: Joins | None = None,
-        places: tuple[int, ...] | None = None,
-        heir_of: ViewState | None = None,
-        twin_of: ViewState | None = None,
+        program: StreamProgram | None = None,
+        groups: GroupState | None = None,
         tools: KernelTools = TOOLS,
     ) -> None:
         """Generate, compile and warm up the kernels. Raises SqlError 0A000 where none can evaluate.
 
         Arguments:
-            joins: a table for each probe; None: only states that `joined_with` makes may take rows.
-            places: as of `StreamProgram`.
-            heir_of: the state whose groups and program this state goes on with; the pipeline of
-                that state is `plan.maintained`.
-            twin_of: a state with an equal pipeline, whose program this state shares.
+            program: of `plan.maintained`; None: a new one, whose join tables the caller adds.
+            groups: that this state goes on with; None: no row has come.
         """
-        self.name = name
         self.plan = plan
-        known = heir_of or twin_of
-        if known is None:
-            self.program = StreamProgram(plan.maintained, kernels_dir, places, tools)
-            if joins is not None:
-                self.program = self.program.joined_with(joins)
-        else:
-            self.program = known.program
+        self.program = program or StreamProgram(plan.maintained, kernels_dir, tools=tools)
         grouping = self.program.grouping
         self._shown = grouping if plan.kept is None else covered_grouping(grouping, plan.stream)
         self._finish = CompiledStep(plan.finish, kernels_dir, tools.compile_text)
         self._tail = None if plan.tail is None else CompiledStep(plan.tail, kernels_dir, tools.compile_text)
-        self.groups: GroupState = no_groups(self.program, TABLES_WAITING_MAX) if heir_of is None else heir_of.groups
+        self.groups = groups or no_groups(self.program, TABLES_WAITING_MAX)
 
     def emptied(self) -> ViewState:
         """Return a state with the same program, and no rows."""
         state = copy.copy(self)
         state.groups = no_groups(self.program, self.groups.queue_max)
         return state
-
-    def with_program(self, program: StreamProgram) -> ViewState:
-        """Return a state with another program.
-
-        It is for tables of its own, of which `rows_of` reads.
-        """
-        state = copy.copy(self)
-        state.program = program
-        return state
-
-    def takes_rows_of(self, other: ViewState) -> bool:
-        """Tell whether this state would fold rows in the same way as the other state."""
-        return self.program is other.program
 
     @property
     def kernel_paths(self) -> tuple[Path, ...]:

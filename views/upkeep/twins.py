@@ -26,7 +26,7 @@ def together(chains: Iterable[Chain]) -> tuple[Chains, ...]:
     sets: list[list[Chain]] = []
     for chain in chains:
         for known in sets:
-            if chain.state.takes_rows_of(known[0].state):
+            if chain.state.program is known[0].state.program:
                 known.append(chain)
                 break
         else:

@@ -73,7 +73,7 @@ def test_random_orders(seed: int, is_split: bool, tmp_path: Path, monkeypatch: p
         SortKey(one, choose.random() < 0.5, choose.random() < 0.5)
         for one in choose.sample([one for one in columns if one not in keys], choose.randint(0, 3))
     )
-    state = ViewState("v", make_plan([], [*keys], firsts(columns, order)), tmp_path)
+    state = ViewState(make_plan([], [*keys], firsts(columns, order)), tmp_path)
     rows = random_rows(choose, 300, STREAM, wild=0.0)
     few = choose.sample(rows, 25)
     # Few different values: many rows of a group, and many that are equal in the order.
@@ -88,7 +88,7 @@ def test_ties_are_in_order_of_commits_though_a_large_table_waits(
 ) -> None:
     monkeypatch.setattr("views.upkeep.commit_buffers.MERGED_GROUPS_MAX", 2)
     plan = make_plan([], [column("i4")], firsts([column("t"), column("i8")], (SortKey(column("i8")),)))
-    state = ViewState("v", plan, tmp_path)
+    state = ViewState(plan, tmp_path)
     first, second = (
         stream_morsel(rows_with(5, i4=lambda n: n, i8=lambda n: 1, t=lambda n, text=text: text * 4))
         for text in ("came first", "came later")
@@ -109,7 +109,7 @@ def test_ties_are_in_order_of_commits_though_a_large_table_waits(
 def test_a_state_with_another_order_is_another_state(tmp_path: Path) -> None:
     order = SortKey(column("i8"))
     states = [
-        ViewState("v", make_plan([], [column("i4")], firsts([column("t")], (key,))), tmp_path)
+        ViewState(make_plan([], [column("i4")], firsts([column("t")], (key,))), tmp_path)
         for key in (order, replace(order, descending=True), replace(order, nulls_first=True), order)
     ]
     assert len({state.program.fingerprint for state in states}) == 3

@@ -47,7 +47,7 @@ def fold(state: ViewState, first: int, count: int) -> None:
 
 
 def counted(tmp_path: Path) -> ViewState:
-    return ViewState("v", make_plan([], [column("t")], [COUNTED, make_aggregate("max", column("t"))]), tmp_path)
+    return ViewState(make_plan([], [column("t")], [COUNTED, make_aggregate("max", column("t"))]), tmp_path)
 
 
 def shown(state: ViewState) -> dict[str, int]:
@@ -205,7 +205,7 @@ def test_groups_near_a_cap_are_counted_once(tmp_path: Path, monkeypatch: pytest.
     for is_split in (False, True):
         if is_split:
             split_early(monkeypatch)
-        state = ViewState("v", make_plan([], [column("t")], [COUNTED]), tmp_path)
+        state = ViewState(make_plan([], [column("t")], [COUNTED]), tmp_path)
         fold(state, 0, 200)
         state.apply(stream_morsel(rows_with(100, t=lambda number: f"{LONG}{150 + number}")), 0)
         coming = state.program.new_table()
@@ -221,7 +221,7 @@ def test_aggregates_out_of_range_are_found_in_any_partition(tmp_path: Path, monk
     split_early(monkeypatch)
     large = Cast(column("i8"), scaled_numeric(0))
     total = make_aggregate("sum", Call("multiply", (large, large), scaled_numeric(0)))
-    state = ViewState("v", make_plan([], [column("i4")], [COUNTED, total]), tmp_path)
+    state = ViewState(make_plan([], [column("i4")], [COUNTED, total]), tmp_path)
     rows = rows_with(
         1000, i4=lambda number: number % 100, i8=lambda number: 2**63 - 1 if number % 100 in (7, 77) else 1
     )

@@ -152,7 +152,7 @@ def test_random_groupings(seed: int, is_split: bool, tmp_path: Path, monkeypatch
     keys = [maker.any(choose.randint(0, 1)) for _ in range(choose.randint(0, 3))]
     aggregates = [random_aggregate(maker) for _ in range(choose.randint(1, 5))]
     skipping = choose.random() < 0.5
-    state = ViewState("v", make_plan(filters, keys, aggregates, "skip" if skipping else "reject"), tmp_path)
+    state = ViewState(make_plan(filters, keys, aggregates, "skip" if skipping else "reject"), tmp_path)
     rows = random_rows(choose, 400, STREAM, wild=0.05 if skipping else 0.0)
     wanted = outcome(lambda: group(keys, aggregates, filters, rows, skip_errors=skipping))
     found = outcome(lambda: (feed(state, stream_morsel(rows), choose), exported(state))[1])
@@ -183,7 +183,7 @@ def rows_with(count: int, **values: Any) -> list[tuple[Any, ...]]:
 
 
 def test_no_keys_is_one_group_even_of_no_rows(tmp_path: Path) -> None:
-    state = ViewState("v", make_plan([], [], [make_aggregate("", None), make_aggregate("sum", column("i4"))]), tmp_path)
+    state = ViewState(make_plan([], [], [make_aggregate("", None), make_aggregate("sum", column("i4"))]), tmp_path)
     assert exported(state) == [(0, None)]
     state.apply(stream_morsel(rows_with(3, i4=lambda number: number)), 0)
     state.groups.merge(state.groups.swap())
@@ -200,7 +200,7 @@ def test_many_groups_and_long_texts_grow_the_table(
     if is_split:
         split_early(monkeypatch)
     aggregates = [make_aggregate("max", column("t")), make_aggregate("min", column("t")), make_aggregate("", None)]
-    state = ViewState("v", make_plan([], [column("t"), column("i4")], aggregates), tmp_path)
+    state = ViewState(make_plan([], [column("t"), column("i4")], aggregates), tmp_path)
     rows = rows_with(
         20_000, t=lambda number: f"key number {number % 5000:09d}" * (1 + number % 2), i4=lambda number: number % 3
     )
@@ -225,7 +225,7 @@ def absorb(state: ViewState, morsel: Morsel) -> None:
 def test_large_tables_wait_for_the_refresh_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("views.upkeep.commit_buffers.MERGED_GROUPS_MAX", 2)
     monkeypatch.setattr("views.upkeep.state.TABLES_WAITING_MAX", 3)
-    state = ViewState("v", make_plan([], [column("i4")], [make_aggregate("", None)]), tmp_path)
+    state = ViewState(make_plan([], [column("i4")], [make_aggregate("", None)]), tmp_path)
     morsel = stream_morsel(rows_with(30, i4=lambda number: number % 5))
     tables_counts = []
     for statements_count in range(1, 7):
@@ -244,7 +244,7 @@ def test_large_tables_wait_for_the_refresh_up_to_a_bound(tmp_path: Path, monkeyp
 def test_who_drains_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_read: bool) -> None:
     monkeypatch.setattr("views.upkeep.commit_buffers.MERGED_GROUPS_MAX", 2)
     monkeypatch.setattr("views.upkeep.state.TABLES_WAITING_MAX", 2)
-    state = ViewState("v", make_plan([], [column("i4")], [make_aggregate("", None)]), tmp_path)
+    state = ViewState(make_plan([], [column("i4")], [make_aggregate("", None)]), tmp_path)
     morsel = stream_morsel(rows_with(30, i4=lambda number: number % 5))
     read: list[GroupTable] = []
 
@@ -272,7 +272,7 @@ def test_what_is_drained_again_and_again_is_merged_with_tables_of_its_size(
 ) -> None:
     monkeypatch.setattr("views.upkeep.commit_buffers.MERGED_GROUPS_MAX", 2)
     monkeypatch.setattr("views.upkeep.state.TABLES_WAITING_MAX", 2)
-    state = ViewState("v", make_plan([], [column("i4")], [make_aggregate("", None)]), tmp_path)
+    state = ViewState(make_plan([], [column("i4")], [make_aggregate("", None)]), tmp_path)
     for number in range(64):
         absorb(state, stream_morsel(rows_with(4, i4=lambda row, first=4 * number: first + row)))
     sizes = [table.groups_count for table in state.groups.buffer.drained]
@@ -283,7 +283,7 @@ def test_what_is_drained_again_and_again_is_merged_with_tables_of_its_size(
 
 def test_an_error_names_row_and_expression_and_leaves_the_state(tmp_path: Path) -> None:
     quotient = Call("divide", (Literal(10, INT4), column("i4")), INT4, text="10 / i4")
-    state = ViewState("v", make_plan([], [], [make_aggregate("sum", quotient)]), tmp_path)
+    state = ViewState(make_plan([], [], [make_aggregate("sum", quotient)]), tmp_path)
     morsel = stream_morsel(rows_with(5, i4=lambda number: 3 - number))
     for run in (
         lambda: state.program.check(morsel, 0),
@@ -299,9 +299,7 @@ def test_an_error_names_row_and_expression_and_leaves_the_state(tmp_path: Path) 
 
 def test_skip_leaves_bad_rows_out_and_counts_them(tmp_path: Path) -> None:
     quotient = Call("divide", (Literal(10, INT4), column("i4")), INT4)
-    state = ViewState(
-        "v", make_plan([], [], [make_aggregate("", None), make_aggregate("sum", quotient)], "skip"), tmp_path
-    )
+    state = ViewState(make_plan([], [], [make_aggregate("", None), make_aggregate("sum", quotient)], "skip"), tmp_path)
     morsel = stream_morsel(rows_with(7, i4=lambda number: number % 3))
     state.program.check(morsel, 0)
     table = state.program.new_table()
@@ -319,7 +317,7 @@ def test_skip_leaves_bad_rows_out_and_counts_them(tmp_path: Path) -> None:
 def test_a_sum_out_of_range_is_the_readers_error(tmp_path: Path) -> None:
     large = Cast(column("i8"), scaled_numeric(0))
     square = Call("multiply", (large, large), scaled_numeric(0))
-    state = ViewState("v", make_plan([], [], [make_aggregate("sum", square), make_aggregate("", None)]), tmp_path)
+    state = ViewState(make_plan([], [], [make_aggregate("sum", square), make_aggregate("", None)]), tmp_path)
     state.apply(stream_morsel(rows_with(2, i8=lambda number: 2**62)), 0)
     state.groups.merge(state.groups.swap())
     assert exported(state)[0][0] == Decimal(2 * 2**124)
@@ -332,7 +330,7 @@ def test_a_sum_out_of_range_is_the_readers_error(tmp_path: Path) -> None:
 
 def test_sums_may_leave_128_bits_and_come_back(tmp_path: Path) -> None:
     value = column("n38")
-    state = ViewState("v", make_plan([], [], [make_aggregate("sum", value), make_aggregate("avg", value)]), tmp_path)
+    state = ViewState(make_plan([], [], [make_aggregate("sum", value), make_aggregate("avg", value)]), tmp_path)
     most = Decimal(10**38 - 1).scaleb(-6, EXACT)
     state.apply(stream_morsel(rows_with(40, n38=lambda number: most if number < 20 else most.copy_negate())), 0)
     state.apply(stream_morsel(rows_with(1, n38=lambda number: Decimal("1.500000"))), 0)
@@ -341,7 +339,7 @@ def test_sums_may_leave_128_bits_and_come_back(tmp_path: Path) -> None:
 
 
 def test_float_sums_overflow_only_from_finite_values(tmp_path: Path) -> None:
-    state = ViewState("v", make_plan([], [column("i4")], [make_aggregate("sum", column("f8"))]), tmp_path)
+    state = ViewState(make_plan([], [column("i4")], [make_aggregate("sum", column("f8"))]), tmp_path)
     rows = rows_with(4, i4=lambda number: number // 2, f8=lambda number: [float("inf"), 1.0, 1e308, 1.0][number])
     state.apply(stream_morsel(rows), 0)
     state.groups.merge(state.groups.swap())
@@ -354,7 +352,7 @@ def test_float_sums_overflow_only_from_finite_values(tmp_path: Path) -> None:
 
 def test_groups_whose_sum_is_out_of_range_are_told_apart(tmp_path: Path) -> None:
     sums = [make_aggregate("sum", column("f8")), make_aggregate("", None), make_aggregate("sum", column("i4"))]
-    state = ViewState("v", make_plan([], [column("i4")], sums), tmp_path)
+    state = ViewState(make_plan([], [column("i4")], sums), tmp_path)
     too_large = {3, 4, 99}
     rows = rows_with(200, i4=lambda number: number // 2, f8=lambda n: 1e308 if n // 2 in too_large else float(n))
     state.apply(stream_morsel(rows), 0)
@@ -384,7 +382,7 @@ def test_finish_step_filters_and_computes(tmp_path: Path) -> None:
     predicate = Call("gt", (total, Literal(Decimal(2), scaled_numeric(0))), BOOL)
     output = tuple(OutputColumn(key, item.type) for key, item in items)
     finish = FinishStep(groups, (predicate,), items, output)
-    state = ViewState("v", chain(plan.stream, finish, None, None), tmp_path)
+    state = ViewState(chain(plan.stream, finish, None, None), tmp_path)
     rows = rows_with(
         2000, t=lambda number: f"t{number % 1000}", n2=lambda number: Decimal(number % 1000 % 5).scaleb(-2) + 1
     )
@@ -398,7 +396,7 @@ def test_finish_step_filters_and_computes(tmp_path: Path) -> None:
 
 def test_tables_fold_on_threads(tmp_path: Path) -> None:
     plan = make_plan([], [column("t")], [make_aggregate("sum", column("n2")), make_aggregate("max", column("t"))])
-    state = ViewState("v", plan, tmp_path)
+    state = ViewState(plan, tmp_path)
     rows = rows_with(
         5000, t=lambda number: f"a text of some length {number % 77}", n2=lambda number: Decimal(number).scaleb(-2)
     )
@@ -422,13 +420,13 @@ def test_tables_fold_on_threads(tmp_path: Path) -> None:
 def test_unsupported_is_0a000_at_creation(tmp_path: Path) -> None:
     padded = Call("initcap", (column("t"),), TEXT, position=7)
     with pytest.raises(SqlError) as raised:
-        ViewState("v", make_plan([], [padded], [make_aggregate("", None)]), tmp_path)
+        ViewState(make_plan([], [padded], [make_aggregate("", None)]), tmp_path)
     assert (raised.value.sqlstate, raised.value.position) == ("0A000", 7)
     assert "initcap" in raised.value.message
 
 
 def test_read_only_arrays_are_taken(tmp_path: Path) -> None:
-    state = ViewState("v", make_plan([], [], [make_aggregate("sum", column("i4"))]), tmp_path)
+    state = ViewState(make_plan([], [], [make_aggregate("sum", column("i4"))]), tmp_path)
     morsel = stream_morsel(rows_with(3, i4=lambda number: 7))
     for array in (*morsel.data, *morsel.nulls):
         array.flags.writeable = False
@@ -442,7 +440,7 @@ def test_read_only_arrays_are_taken(tmp_path: Path) -> None:
 def test_numeric_key_of_variable_scale_shows_the_first_form(tmp_path: Path) -> None:
     ten = Literal(Decimal(10), scaled_numeric(0))
     key = Call("coalesce", (Cast(column("i4"), scaled_numeric(0)), column("n2"), ten), scaled_numeric(None))
-    state = ViewState("v", make_plan([], [key], [make_aggregate("", None)]), tmp_path)
+    state = ViewState(make_plan([], [key], [make_aggregate("", None)]), tmp_path)
     rows = rows_with(
         4, i4=lambda number: 3 if number == 2 else None, n2=lambda number: Decimal("3.00") if number < 2 else None
     )

@@ -74,7 +74,7 @@ def test_a_loaded_state_goes_on_like_the_one_that_was_written(
     keys = [maker.any(choose.randint(0, 1)) for _ in range(choose.randint(0, 3))]
     aggregates = [random_aggregate(maker) for _ in range(choose.randint(1, 5))]
     plan = make_plan([maker.boolean(1)], keys, aggregates, "skip")
-    written, loaded = ViewState("v", plan, tmp_path), ViewState("v", plan, tmp_path)
+    written, loaded = ViewState(plan, tmp_path), ViewState(plan, tmp_path)
     assert written.program.fingerprint == loaded.program.fingerprint
     morsel = stream_morsel(random_rows(choose, 500, STREAM))
     feed(written, slice_morsel(morsel, 0, 250), choose)
@@ -99,7 +99,7 @@ def test_a_loaded_state_goes_on_like_the_one_that_was_written(
 
 
 def test_pages_are_those_of_the_merged_rows_only(tmp_path: Path) -> None:
-    state = ViewState("v", make_plan([], [column("i4")], [make_aggregate("", None)]), tmp_path)
+    state = ViewState(make_plan([], [column("i4")], [make_aggregate("", None)]), tmp_path)
     state.apply(stream_morsel(rows_with(3, i4=lambda number: number)), 0)
     state.groups.merge(state.groups.swap())
     state.apply(stream_morsel(rows_with(9, i4=lambda number: number)), 0)
@@ -112,7 +112,7 @@ def test_pages_are_those_of_the_merged_rows_only(tmp_path: Path) -> None:
 def test_an_empty_state(tmp_path: Path) -> None:
     choices: list[list[Expression]] = [[], [column("t")]]
     for keys in choices:
-        state = ViewState("v", make_plan([], keys, [make_aggregate("max", column("t"))]), tmp_path)
+        state = ViewState(make_plan([], keys, [make_aggregate("max", column("t"))]), tmp_path)
         before = exported(state)
         state.load(through_bytes(pages_of(state)), form_of(state))
         assert exported(state) == before
@@ -138,7 +138,7 @@ def test_an_empty_state(tmp_path: Path) -> None:
 )
 def test_other_pages_are_refused_and_the_state_stays(change: object, tmp_path: Path) -> None:
     assert callable(change)
-    state = ViewState("v", make_plan([], [column("t")], [make_aggregate("", None)]), tmp_path)
+    state = ViewState(make_plan([], [column("t")], [make_aggregate("", None)]), tmp_path)
     state.apply(stream_morsel(rows_with(2, t=lambda number: "a text of more than twelve bytes")), 0)
     state.groups.merge(state.groups.swap())
     before = exported(state)
