@@ -8,7 +8,7 @@ BIN := .venv/bin
 # Three workers, each with servers of its own: two leave a sixth of two cores unused while they wait. The tests of one file stay together.
 SHARED := -n 3 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup venv demo test check golden test-long load bench durability ring stream-relation interference view-memory queue race lock format clean
+.PHONY: help setup venv demo test check golden test-long load durability ring stream-relation view-memory queue race lock format clean
 
 help:
 	@echo "make demo       set up .venv, start a server and stream a year of flights through three views"
@@ -19,11 +19,10 @@ help:
 	@echo "make test-long  the whole suite of SQLAlchemy, small runs of the benchmarks, the random tests with 10,000 cases, every fault at every event, writers and readers of one ring, a million wrong messages, the soak with 200 kills; writes tests/evidence/*.json"
 	@echo "make load       locust against a server of its own, 30 s, without a browser"
 	@echo "make race       Antumbra beside PostgreSQL, ClickHouse, DuckDB and others, part by part, for some hours; what was cut off goes on where it was"
-	@echo "make bench      the first numbers, PostgreSQL beside them in the same run"
 	@echo "make durability what the log, checkpoints and restarts cost, PostgreSQL beside them in the same run; half an hour"
 	@echo "make ring       append and scan of a ring beside memcpy, and how their cost grows"
 	@echo "make stream-relation  TPC-H over a stream that COPY fills, Spark over the same CSV beside it; half an hour"
-	@echo "make interference, view-memory, queue  what continuous views cost: inserts beside refreshes, memory, waiting"
+	@echo "make view-memory, queue  what continuous views cost: memory, waiting"
 	@echo "make format     rewrite the sources in the house format"
 	@echo "make lock       write requirements.lock anew after a change of pyproject.toml"
 	@echo "make clean      remove what the tools leave behind, but not .venv"
@@ -67,10 +66,6 @@ test-long: setup
 load: setup
 	@$(BIN)/python -m bench.load
 
-bench: setup
-	@docker/setup.sh postgres
-	@$(BIN)/python -m bench.first_numbers
-
 durability: setup
 	@docker/setup.sh postgres
 	@$(BIN)/python -m bench.durability
@@ -80,10 +75,6 @@ ring: setup
 
 stream-relation: setup
 	@$(BIN)/python -m bench.stream_relation
-
-interference: setup
-	@docker/setup.sh postgres
-	@$(BIN)/python -m bench.interference
 
 view-memory: setup
 	@$(BIN)/python -m bench.view_memory

@@ -48,6 +48,12 @@ def interleaved(runs_count: int, *measures: Callable[[], float]) -> list[list[fl
     return [list(results) for results in zip(*rounds, strict=True)]
 
 
+def percentile(values: Sequence[float], share: float) -> float:
+    """Return the value that so large a share of all do not exceed."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+
+
 def compared(name: str, ours: Sequence[float], theirs: Sequence[float], threshold: float, whose: str) -> Figure:
     """Return the figure of a rate that is to be at least `threshold` of another."""
     our_rate, their_rate = statistics.median(ours), statistics.median(theirs)

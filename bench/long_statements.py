@@ -21,8 +21,7 @@ from typing import Any
 import psycopg
 
 from bench.asking import Asking, asking
-from bench.figures import Figure, report, told, write_report
-from bench.interference import percentile
+from bench.figures import Figure, percentile, report, told, write_report
 from bench.shapes.every import SETUP, SHAPES
 from bench.shapes.table import ANY, LIMITS, Connection, Shape
 from engine.demo.child import child_server

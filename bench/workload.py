@@ -19,7 +19,6 @@ NO_SPARK = ("--set", "spark_preload=off")
 
 COLUMNS = "key integer, amount numeric(12,2), weight double precision, label text, taken timestamp"
 CREATE_STREAM = f"CREATE FOREIGN TABLE events ({COLUMNS}) SERVER stream"
-CREATE_TABLE = f"CREATE UNLOGGED TABLE events ({COLUMNS})"
 COPY_EVENTS = "COPY events FROM STDIN"
 
 # The grouped view that is attached whenever events are written.
@@ -28,19 +27,6 @@ CREATE_GROUPED_VIEW = f"CREATE VIEW per_key AS {GROUPED_QUERY}"
 
 # A window above the grouping is a breaker, so all groups travel to Spark and back.
 RANKED_QUERY = f"SELECT key, events, total, rank() OVER (ORDER BY total DESC) AS place FROM ({GROUPED_QUERY}) AS groups"
-
-# The same view twice, by a key of the event and by that of one of many customers.
-CUSTOMERS_COUNT = 100_000
-CREATE_CUSTOMERS = "CREATE TABLE customers (id integer PRIMARY KEY, key integer NOT NULL, name text NOT NULL)"
-COPY_CUSTOMERS = "COPY customers FROM STDIN"
-PURCHASES = "(customer integer, key integer, amount numeric(12,2), label text, taken timestamp)"
-AGGREGATES = "count(*) AS purchases, sum(p.amount) AS total, max(p.taken) AS latest"
-JOIN_STREAMS = {
-    "purchases_alone": f"SELECT p.key, {AGGREGATES} FROM purchases_alone AS p GROUP BY p.key",
-    "purchases_joined": (
-        f"SELECT c.key, {AGGREGATES} FROM purchases_joined AS p JOIN customers AS c ON c.id = p.customer GROUP BY c.key"
-    ),
-}
 
 # A view of as many groups as there are visits.
 CREATE_VISITS = "CREATE FOREIGN TABLE visits (visitor bigint, amount numeric(12,2)) SERVER stream"
@@ -67,26 +53,6 @@ def copy_text(rows_count: int) -> bytes:
         second = row % 86_400
         taken = f"2026-05-01 {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}"
         lines.append(f"{key}\t{amount}\t{chance.random() * 100:.4f}\t{label}\t{taken}\n")
-    return "".join(lines).encode()
-
-
-def customers_text() -> bytes:
-    """Return the customers as COPY text; their keys are as many as those of events."""
-    return "".join(f"{id_}\t{id_ % KEYS_COUNT}\tCustomer {id_:09}\n" for id_ in range(CUSTOMERS_COUNT)).encode()
-
-
-def purchases_text(rows_count: int) -> bytes:
-    """Return `rows_count` purchases of known customers as COPY text; each has its customer's
-    key.
-    """
-    chance = random.Random(SEED)
-    lines = []
-    for row in range(rows_count):
-        customer = chance.randrange(CUSTOMERS_COUNT)
-        amount = f"{chance.randrange(100_000_000) / 100:.2f}"
-        second = row % 86_400
-        taken = f"2026-05-01 {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}"
-        lines.append(f"{customer}\t{customer % KEYS_COUNT}\t{amount}\ta label\t{taken}\n")
     return "".join(lines).encode()
 
 

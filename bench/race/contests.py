@@ -6,11 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from bench.race import micro, reads, wire
+from bench.race import aim, beside, micro, reads, refresh, tpch, wire
 from bench.race.measuring import Arena
 
 CONTESTS: Mapping[str, Mapping[str, Callable[[Arena], None]]] = {
     "wire": wire.PARTS,
     "micro": micro.PARTS,
+    "tpch": tpch.PARTS,
+    "aim": aim.PARTS,
     "reads": reads.PARTS,
+    "refresh": refresh.PARTS,
+    "beside": beside.PARTS,
 }

@@ -1,8 +1,8 @@
 """The measuring of all contests: interleaved runs of each contestant, and series of what was
 found.
 
-Enters: functions that run once and return a rate or a time. Leaves: a series for each of them.
-A rate counts as better when it is more, a time (`ms`) when it is less.
+Enters: functions that run once and return a rate or a time, or several. Leaves: a series for each
+of them. A rate counts as better when it is more, a time (`ms`) when it is less.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.figures import interleaved
 from bench.race.peers import Peer, Peers
 
 MILLISECONDS = "ms"
 
-Measure = Callable[[], float]
+Measure = Callable[[], float | Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +72,14 @@ class Arena:
 
     def race(self, what: str, unit: str, measures: Mapping[str, Measure]) -> None:
         """Run each contestant in turns, and keep their series but for the first run, which warms
-        up.
+        up. A measure that returns values by names leaves a series for each name, which `what` is
+        put before.
         """
-        for measure in measures.values():
-            measure()
-        runs = interleaved(self.sizes.runs_count, *measures.values())
-        for whose, values in zip(measures, runs, strict=True):
-            self.keep(what, whose, unit, values)
+        rounds = [[measure() for measure in measures.values()] for _ in range(self.sizes.runs_count + 1)][1:]
+        for whose, values in zip(measures, zip(*rounds, strict=True), strict=True):
+            named = [value if isinstance(value, Mapping) else {"": value} for value in values]
+            for end in named[0]:
+                self.keep(what + end, whose, unit, [value[end] for value in named])
 
     def keep(self, what: str, whose: str, unit: str, values: Sequence[float]) -> None:
         """Keep a series, after a line for the person who waits."""

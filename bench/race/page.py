@@ -12,7 +12,7 @@ from bench.race.contests import CONTESTS
 from bench.race.measuring import MILLISECONDS, Series
 from bench.race.results import FOLDER, Results
 from bench.race.servers import ANTUMBRA
-from bench.race.targets import targets
+from bench.race.targets import TARGETS
 
 SECTION = "race"
 
@@ -35,7 +35,7 @@ def report(found: dict[str, Results]) -> str:
     """Return all tables in Markdown."""
     every = [one for results in found.values() for one in results.series]
     lines = ["| what | ours / other's | ratio | at least | |", "|---|---|---|---|---|"]
-    lines += [target.line(every) for target in targets()]
+    lines += [target.line(every) for target in TARGETS]
     lines += ["", "Medians of interleaved runs; the ratio's least and most of a run in brackets.", conditions(found)]
     for contest, results in found.items():
         lines += ["", f"### {contest}", "", *table(results.series), "", f"![{contest}](results/{contest}.svg)"]

@@ -24,6 +24,8 @@ STAMP = "packages.txt"
 POSTGRES = "postgres"
 INSTALL_S_MAX = 900
 STOP_S_MAX = 20
+# The parts of a time: as the client sees it, and inside the process.
+ROUND_TRIP, INSIDE = "", ", inside"
 
 
 class PeerError(Exception):
@@ -81,6 +83,8 @@ class Peer:
             # An environment of its own, whatever this one says of Python and Spark.
             env={key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "SPARK_"))},
         )
+        # What the last timed call has answered.
+        self.last: Any = None
         self.version = str(self._answer()["answer"])
 
     def ask(self, call: str, *arguments: Any) -> Any:
@@ -91,11 +95,12 @@ class Peer:
         """Return the seconds of a call in the process, without the way to it and back."""
         return float(self._called(call, arguments)["seconds"])
 
-    def round_trip_s(self, call: str, *arguments: Any) -> float:
-        """Return the seconds of a call as its client sees them."""
+    def both_ms(self, call: str, *arguments: Any) -> dict[str, float]:
+        """Return the milliseconds of a call as its client sees them, and in the process."""
         began_s = time.perf_counter()
-        self._called(call, arguments)
-        return time.perf_counter() - began_s
+        answer = self._called(call, arguments)
+        self.last, inside_s = answer["answer"], float(answer["seconds"])
+        return {ROUND_TRIP: (time.perf_counter() - began_s) * 1000, INSIDE: inside_s * 1000}
 
     def stop(self) -> None:
         """End the process."""

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench.race.measuring import MILLISECONDS, Series
+from bench.race.plans import QUERIES
 from bench.race.servers import ANTUMBRA, NOT_WAITING, POSTGRES, UNLOGGED
 
 
@@ -58,56 +59,95 @@ def series_of(series: Sequence[Series], what: str, whose: str) -> Series | None:
     return next((one for one in series if (one.what, one.whose) == (what, whose)), None)
 
 
-def targets() -> list[Target]:
-    """Return all rows."""
-    return [
-        *(
-            Target(
-                f"INSERT VALUES of 1,000 rows, {way}, {count}, against PostgreSQL logged", what, ANTUMBRA, POSTGRES, 1
-            )
-            for way in ("Query", "extended")
-            for count in (1, 8)
-            for what in (f"INSERT VALUES of 1,000 rows, {way}, {count}",)
-        ),
-        *(
-            Target(f"{what}, synchronous_commit off, against PostgreSQL unlogged", what, NOT_WAITING, UNLOGGED, 2)
-            for what in ("asyncpg executemany", "psycopg executemany", "psycopg pipeline", "JDBC batch")
-        ),
-        *(
-            Target(
-                f"COPY {name} of six integers, one view, against PostgreSQL unlogged", what, ANTUMBRA, UNLOGGED, bound
-            )
-            for name, bound in (("text", 3), ("csv", 3), ("binary", 2.5))
-            for what in (f"COPY {name}, 1",)
-        ),
-        *(
-            Target(f"{what}, synchronous_commit off, against PostgreSQL unlogged", what, NOT_WAITING, UNLOGGED, 1.1)
-            for what in ("single INSERT, simple, 8", "single INSERT, prepared, 8")
-        ),
-        *(
-            Target(f"{what}, against PostgreSQL logged", what, ANTUMBRA, POSTGRES, 1.1)
-            for what in ("single INSERT, simple, 1", "single INSERT, prepared, 1")
-        ),
-        *(
-            Target(
-                f"Arrow by COPY with {what} against ClickHouse in process", what, "Antumbra, Arrow", "ClickHouse", bound
-            )
-            for what, bound in (("1 views", 0.5), ("8 views", 1))
-        ),
-        Target("8 equal views against one", "8 equal views", ANTUMBRA, "Antumbra, one view", 0.8),
-        *(
-            Target(f"{what}, against PostgreSQL's primary key", what, ANTUMBRA, POSTGRES, 0.7)
-            for what in ("read by key, prepared", "read by key, simple")
-        ),
-        *(
-            Target(f"{what}, against PostgreSQL without events", what, ANTUMBRA, POSTGRES, 0.5)
-            for what in ("read by key, prepared beside 50,000 events/s", "read by key, simple beside 50,000 events/s")
-        ),
+# All rows.
+TARGETS: Sequence[Target] = [
+    *(
+        Target(f"INSERT VALUES of 1,000 rows, {way}, {count}, against PostgreSQL logged", what, ANTUMBRA, POSTGRES, 1)
+        for way in ("Query", "extended")
+        for count in (1, 8)
+        for what in (f"INSERT VALUES of 1,000 rows, {way}, {count}",)
+    ),
+    *(
+        Target(f"{what}, synchronous_commit off, against PostgreSQL unlogged", what, NOT_WAITING, UNLOGGED, 2)
+        for what in ("asyncpg executemany", "psycopg executemany", "psycopg pipeline", "JDBC batch")
+    ),
+    *(
+        Target(f"COPY {name} of six integers, one view, against PostgreSQL unlogged", what, ANTUMBRA, UNLOGGED, bound)
+        for name, bound in (("text", 3), ("csv", 3), ("binary", 2.5))
+        for what in (f"COPY {name}, 1",)
+    ),
+    *(
+        Target(f"{what}, synchronous_commit off, against PostgreSQL unlogged", what, NOT_WAITING, UNLOGGED, 1.1)
+        for what in ("single INSERT, simple, 8", "single INSERT, prepared, 8")
+    ),
+    *(
+        Target(f"{what}, against PostgreSQL logged", what, ANTUMBRA, POSTGRES, 1.1)
+        for what in ("single INSERT, simple, 1", "single INSERT, prepared, 1")
+    ),
+    *(
+        Target(f"Arrow by COPY with {what} against ClickHouse in process", what, "Antumbra, Arrow", "ClickHouse", bound)
+        for what, bound in (("1 views", 0.5), ("8 views", 1))
+    ),
+    Target("8 equal views against one", "8 equal views", ANTUMBRA, "Antumbra, one view", 0.8),
+    *(
+        Target(f"{what}, against PostgreSQL's primary key", what, ANTUMBRA, POSTGRES, 0.7)
+        for what in ("read by key, prepared", "read by key, simple")
+    ),
+    *(
+        Target(f"{what}, against PostgreSQL without events", what, ANTUMBRA, POSTGRES, 0.5)
+        for what in ("read by key, prepared beside 50,000 events/s", "read by key, simple beside 50,000 events/s")
+    ),
+    Target(
+        "read of an unchanged view against SELECT 1",
+        "unchanged view of 1,000 rows",
+        ANTUMBRA,
+        "Antumbra, SELECT 1",
+        0.7,
+    ),
+    *(
+        Target(f"{what} after 1,000 new rows against ClickHouse", what, ANTUMBRA, "ClickHouse", 1)
+        for what in ("refresh of q01, SF 1", "refresh of q03, SF 1", "refresh of q06, SF 1")
+    ),
+    *(
+        Target(f"{what} after 1,000 new rows against Spark's memory sink", what, ANTUMBRA, "Spark's memory sink", 4)
+        for what in ("refresh of q15, SF 1", "refresh of q20, SF 1")
+    ),
+    *(
         Target(
-            "read of an unchanged view against SELECT 1",
-            "unchanged view of 1,000 rows",
+            f"COPY text of lineitem with five views against {other}",
+            "COPY of lineitem, SF 1",
             ANTUMBRA,
-            "Antumbra, SELECT 1",
-            0.7,
-        ),
-    ]
+            other,
+            bound,
+        )
+        for other, bound in (("Antumbra, no view", 0.85), (UNLOGGED, 2), ("DuckDB", 1))
+    ),
+    *(
+        Target(
+            f"prepared against planned anew in Spark, {what}",
+            what,
+            "Antumbra, prepared",
+            "Antumbra, planned anew",
+            bound,
+        )
+        for groups, bound in (("1,000", 3), ("100,000", 2))
+        for kind in QUERIES
+        for what in (f"{kind}, {groups} groups",)
+    ),
+    Target(
+        "99% of INSERTs beside refreshes against without",
+        "INSERTs beside refreshes, 99%",
+        ANTUMBRA,
+        "Antumbra, without refreshes",
+        0.5,
+    ),
+    Target("CREATE VIEW of a new shape in 300 ms", "CREATE VIEW, new shape", ANTUMBRA, 300.0, 1),
+    Target("CREATE VIEW of a known shape in 50 ms", "CREATE VIEW, known shape", ANTUMBRA, 50.0, 1),
+    Target(
+        "first refresh 10 s after a start against the hundredth",
+        "refresh after a start, first",
+        ANTUMBRA,
+        ("refresh after a start, hundredth", ANTUMBRA),
+        0.33,
+    ),
+]

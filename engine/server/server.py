@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 # How long a thread may keep the interpreter from the event loop, which needs it after each sync of
 # the disk. The slowest INSERTs beside refreshes wait for Python's own 5 ms, once or twice
-# (bench/interference.py).
+# (bench/race/beside.py).
 SWITCH_INTERVAL_S = 0.0005
 
 

@@ -1,6 +1,4 @@
-"""The benchmarks of views with tiny numbers: memory by groups, the queue, refreshes beside
-inserts.
-"""
+"""The benchmarks of views with tiny numbers: memory by groups, the queue."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bench import interference, queue, view_memory
+from bench import queue, view_memory
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -36,18 +34,3 @@ def test_a_queue_that_is_emptied() -> None:
     assert found.rows_count > 0 and found.looks
     assert all(figure.holds for figure in queue.figures(found)), found
     assert lines_count(queue.draw(found)) == 2
-
-
-def test_latencies_are_read_from_the_log_and_compared() -> None:
-    text = "0 1 2500 0 1700000000 1 40\n1 2 500 0 1700000000 2 10\n"
-    assert interference.latencies_of(text) == [2.5, 0.5]
-    assert interference.percentile([float(number) for number in range(200)], 0.99) == 198
-    found = interference.Found([1.0] * 100, [2.0] * 98 + [4.0, 300.0], 500.0, 7, 200)
-    ratio, longest = interference.figures(found)
-    assert (ratio.value, longest.value) == (300.0, 300.0) and not longest.holds and not ratio.holds
-
-
-@pytest.mark.long
-def test_refreshes_beside_inserts() -> None:
-    found = interference.measure(interference.Sizes(trial_s=1, phase_s=2, turns=1))
-    assert found.refreshes > 0 and found.alone_ms and found.beside_ms

@@ -1,13 +1,10 @@
-"""The benchmark with tiny sizes: it runs to its end, both servers agree, and the table has all its
-lines.
+"""The figures of the benchmarks: their table, percentiles, and a workload that is the same every
+time.
 """
 
 from __future__ import annotations
 
-import pytest
-
-from bench.figures import Figure, report
-from bench.first_numbers import Sizes, measure
+from bench.figures import Figure, percentile, report
 from bench.workload import copy_text
 
 
@@ -24,10 +21,5 @@ def test_the_report_says_what_is_missed() -> None:
     assert lines[3] == "| time | 1 s | 1.00 s | under 2 | holds |"
 
 
-@pytest.mark.slow
-def test_a_tiny_run() -> None:
-    figures, checksum = measure(Sizes(runs_count=1, copy_rows_count=5000, pgbench_s=1, reads_count=5))
-    assert len(figures) == 6
-    assert all(figure.value > 0 for figure in figures)
-    # Every key, and both servers got the rows twice: once to warm up, once to measure.
-    assert checksum.split()[1] == "10000"
+def test_a_percentile_is_a_value() -> None:
+    assert percentile([float(number) for number in range(200)], 0.99) == 198
