@@ -44,10 +44,13 @@ class JoinChoice:
         stream_join: the state of a table that a stream's row meets: 'frozen', that of CREATE VIEW,
             which can't be changed; 'arrival', that of the row's commit; or 'retroactive', the
             reader's.
+        freeze_tables: true if the tables above the groups are as they were at CREATE VIEW too, so
+            that they say which groups are kept.
     """
 
     eager_grouping: bool = True
     stream_join: str = "frozen"
+    freeze_tables: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,7 @@ class ViewDefinition:
             "on_error": self.on_error,
             "eager_grouping": self.joins.eager_grouping,
             "stream_join": self.joins.stream_join,
+            "freeze_tables": self.joins.freeze_tables,
             "refresh_us": self.refresh_us,
             "max_groups": self.caps.groups_max,
             "max_bytes": self.caps.bytes_max,
@@ -127,7 +131,11 @@ class ViewDefinition:
                 time_zone=str(plain["time_zone"]), search_path=str(plain["search_path"]), is_shared=True
             ),
             on_error=_checked("on_error", str(plain["on_error"])),
-            joins=JoinChoice(bool(plain.get("eager_grouping", True)), str(plain.get("stream_join", "frozen"))),
+            joins=JoinChoice(
+                bool(plain.get("eager_grouping", True)),
+                str(plain.get("stream_join", "frozen")),
+                bool(plain.get("freeze_tables", False)),
+            ),
             refresh_us=int(str(plain.get("refresh_us", 0))),
             caps=Caps(int(str(plain.get("max_groups", 0))), int(str(plain.get("max_bytes", 0)))),
         )
@@ -210,9 +218,12 @@ def define_view(statement: CreateView, oid: int, settings: SessionSettings) -> V
     joins = JoinChoice(
         BOOLEANS[_checked("eager_grouping", options.get("eager_grouping", "on"))],
         _checked("stream_join", options.get("stream_join", default_join)),
+        BOOLEANS[_checked("freeze_tables", options.get("freeze_tables", "off"))],
     )
     if joins.stream_join == "retroactive" and not joins.eager_grouping:
         raise SqlError("22023", "stream_join = retroactive needs eager grouping, which eager_grouping = off forbids")
+    if joins.freeze_tables and joins.stream_join != "frozen":
+        raise SqlError("22023", f"freeze_tables = on contradicts stream_join = {joins.stream_join}")
     definition = ViewDefinition(
         name=statement.name,
         oid=oid,

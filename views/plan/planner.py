@@ -101,7 +101,7 @@ def plan_view(
     groups; raises NotCoveredError where that is impossible. Raises SqlError 0A000 for a query
     without a plan, 42701 and 42601 for bad column names.
     """
-    root = prepared(_named(bound.root, definition.column_names))
+    root = prepared(_named(bound.root, definition.column_names), definition.joins.freeze_tables)
     check_sources(root)
     check_heights(root)
     rewritten = apply_rules(root, rules_for(statistics, kept))

@@ -20,6 +20,7 @@ from views.model.definition import JoinChoice
 from views.model.properties import scans
 from views.plan.eager.grouping import EagerGrouping
 from views.plan.first_groupings import first_groupings, scanned_rows, with_scans
+from views.plan.reduce_groups import reduce_groups
 from views.plan.rules.anti_joins import anti_joins
 from views.plan.rules.combine_groupings import combine_groupings, split_unions
 from views.plan.rules.distinct_to_grouping import grouped
@@ -37,8 +38,6 @@ BEFORE = (unnest_laterals, join_subqueries, first_rows, grouped, group_set_opera
 # Each sees the groupings that those before it have made. Eager grouping comes first: what it groups
 # may be a UNION ALL again.
 AFTER = (separate_sets, separate_distinct, split_unions, combine_groupings)
-
-ALONE = JoinChoice(eager_grouping=False)
 
 
 @dataclass(frozen=True)
@@ -67,9 +66,9 @@ class Prepared:
         return with_scans(drop_order_by(self.root), self.groupings, names)
 
 
-def prepared(root: Relation) -> Relation:
+def prepared(root: Relation, freeze_tables: bool = False) -> Relation:
     """Return a prepared query whose streams are grouped where the query groups them."""
-    return _prepared(root, EagerGrouping(ALONE))
+    return _prepared(root, EagerGrouping(JoinChoice(eager_grouping=False, freeze_tables=freeze_tables)))
 
 
 def prepared_view(root: Relation, joins: JoinChoice, is_above: bool = False) -> Prepared:
@@ -97,4 +96,4 @@ def _prepared(root: Relation, eager: EagerGrouping) -> Relation:
     root = group_subqueries(rewrite_everywhere(root, anti_joins), streams)
     for step in (before, eager.step, *AFTER):
         root = rewrite_everywhere(root, step)
-    return root
+    return reduce_groups(root) if eager.choice.freeze_tables else root

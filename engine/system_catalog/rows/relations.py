@@ -102,6 +102,7 @@ def options_of(entry: Entry) -> list[str] | None:
             "on_error": (definition.on_error, "reject"),
             "eager_grouping": (str(definition.joins.eager_grouping).lower(), "true"),
             "stream_join": (definition.joins.stream_join, "frozen"),
+            "freeze_tables": (str(definition.joins.freeze_tables).lower(), "false"),
             "refresh_every": (f"{definition.refresh_us / SECOND_US:g} s", "0 s"),
             "max_groups": (f"{definition.caps.groups_max}", "0"),
             "max_bytes": (f"{definition.caps.bytes_max}", "0"),

@@ -55,6 +55,7 @@ OPTIONS = {
     "reset": ("true", "false", "on", "off"),
     "eager_grouping": ("true", "false", "on", "off"),
     "stream_join": STREAM_JOINS,
+    "freeze_tables": ("true", "false", "on", "off"),
     # Any name of a time zone.
     "time_zone": (),
     # Any interval.
