@@ -85,4 +85,5 @@ def function_of(plain: Mapping[str, Any], image: CatalogImage) -> FunctionDescri
     """Return a stored function. Raises SqlError for a type that is missing."""
     arguments = tuple(FunctionArgument(**{**one, "type": type_of(one["type"], image)}) for one in plain["arguments"])
     result = None if plain["result"] is None else type_of(plain["result"], image)
-    return FunctionDescription(**{**plain, "arguments": arguments, "result": result})
+    needs = tuple((oid, number) for oid, number in plain.get("needs", ()))
+    return FunctionDescription(**{**plain, "arguments": arguments, "result": result, "needs": needs})

@@ -24,6 +24,7 @@ from engine.catalog.image import (
 )
 from engine.ddl.query_views import read_directly
 from sql.catalog.catalog import ColumnDescription, ConstraintDescription
+from sql.catalog.functions import FunctionDescription
 from sql.errors import SqlError
 from sql.names.relation_keys import described, quoted_key
 from sql.tree.expressions import Call, Literal
@@ -35,8 +36,8 @@ CASCADE_HINT = "Use DROP ... CASCADE to drop the dependent objects too."
 
 @dataclass(frozen=True)
 class Dependent:
-    """A dependent: a relation as a whole, or only a column's default or a constraint of the
-    relation.
+    """A dependent: a relation or a function as a whole, or only a column's default or a constraint
+    of the relation.
 
     Attributes:
         on: the object that it depends on.
@@ -44,14 +45,24 @@ class Dependent:
         constraint: the constraint depends.
     """
 
-    entry: Entry
+    entry: Entry | FunctionDescription
     on: str
     column: int | None = None
     constraint: str | None = None
 
     @property
+    def oid(self) -> int:
+        """The oid of the relation or the function."""
+        return oid_of(self.entry)
+
+    @property
+    def relation(self) -> Entry | None:
+        """The relation, None for a function."""
+        return None if isinstance(self.entry, FunctionDescription) else self.entry
+
+    @property
     def is_whole(self) -> bool:
-        """True when the whole relation is the dependent."""
+        """True when the whole relation, or a function, is the dependent."""
         return self.column is None and self.constraint is None
 
     @property
@@ -59,14 +70,21 @@ class Dependent:
         """The dependent as DROP's messages call it."""
         if self.constraint is not None:
             return f"constraint {self.constraint} on {shown(self.entry)}"
-        if self.column is None:
+        if self.column is None or isinstance(self.entry, FunctionDescription):
             return shown(self.entry)
         name = next(one.name for one in self.entry.description.columns if one.number == self.column)
         return f"default value for column {name} of {shown(self.entry)}"
 
 
-def shown(entry: Entry) -> str:
-    """Return the name of a relation in messages."""
+def oid_of(entry: Entry | FunctionDescription) -> int:
+    """Return the oid of a relation or a function."""
+    return entry.oid if isinstance(entry, FunctionDescription) else entry.description.oid
+
+
+def shown(entry: Entry | FunctionDescription) -> str:
+    """Return the name of a relation or a function in messages."""
+    if isinstance(entry, FunctionDescription):
+        return f"function {entry.signature}"
     return f"{WORDS[entry.description.kind]} {described(entry.description.name)}"
 
 
@@ -79,9 +97,12 @@ def dependents_of(image: CatalogImage, gone: Iterable[Entry]) -> list[Dependent]
     return _reached(image, [one for root in reversed(roots) for one in _direct(image, root)], leaving)
 
 
-def with_dependents(image: CatalogImage, direct: Sequence[Dependent]) -> list[Dependent]:
-    """Return the dependents of an object that is no relation, and their dependents."""
-    return _reached(image, sorted(direct, key=lambda one: one.entry.description.oid), set())
+def with_dependents(image: CatalogImage, direct: Sequence[Dependent], leaving: Iterable[int] = ()) -> list[Dependent]:
+    """Return the dependents of an object that is no relation, and their dependents.
+
+    leaving: the oids of what is dropped anyway.
+    """
+    return _reached(image, sorted(direct, key=lambda one: one.oid), set(leaving))
 
 
 def _reached(image: CatalogImage, direct: Sequence[Dependent], leaving: set[int]) -> list[Dependent]:
@@ -90,9 +111,9 @@ def _reached(image: CatalogImage, direct: Sequence[Dependent], leaving: set[int]
 
     def visit(one: Dependent) -> None:
         if one.is_whole:
-            if one.entry.description.oid in leaving:
+            if one.oid in leaving:
                 return
-            leaving.add(one.entry.description.oid)
+            leaving.add(one.oid)
             for below in reversed(_direct(image, one.entry)):
                 visit(below)
         found.append(one)
@@ -100,12 +121,14 @@ def _reached(image: CatalogImage, direct: Sequence[Dependent], leaving: set[int]
     # PostgreSQL goes from the last to the first, and tells them from the first to the last.
     for one in reversed(direct):
         visit(one)
-    return [one for one in reversed(found) if one.is_whole or one.entry.description.oid not in leaving]
+    return [one for one in reversed(found) if one.is_whole or one.oid not in leaving]
 
 
-def _direct(image: CatalogImage, needed: Entry) -> list[Dependent]:
-    """Return the dependents of a relation, of its sequences last."""
-    on, oid = shown(needed), needed.description.oid
+def _direct(image: CatalogImage, needed: Entry | FunctionDescription) -> list[Dependent]:
+    """Return the dependents of a relation or a function, of its sequences last."""
+    on, oid = shown(needed), oid_of(needed)
+    if isinstance(needed, FunctionDescription):
+        return naming(image, oid, on)
     found: list[Dependent] = []
     for entry in sorted(image.entries.values(), key=lambda one: one.description.oid):
         if reads(entry, needed) or entry.description.oid in followers_of(needed):
@@ -115,9 +138,59 @@ def _direct(image: CatalogImage, needed: Entry) -> list[Dependent]:
         elif isinstance(needed, TableEntry) and isinstance(entry, TableEntry):
             references = ((one.name, one.reference) for one in entry.description.constraints)
             found += [Dependent(entry, on, constraint=name) for name, one in references if one and one.oid == oid]
+    known = {one.text for one in found}
+    found += [one for one in naming(image, oid, on) if one.text not in known]
+    found.sort(key=lambda one: one.oid)
     if isinstance(needed, TableEntry):
         found += [one for sequence in owned_by(image, oid) for one in _direct(image, sequence)]
     return found
+
+
+def objects_named(entry: Entry) -> frozenset[int]:
+    """Return the oids of the functions and types in the texts of a relation."""
+    match entry:
+        case ViewEntry():
+            return _oids(entry.objects)
+        case QueryViewEntry():
+            return _oids(entry.source.objects)
+        case DisabledViewEntry():
+            return _oids(entry.plain.get("objects", entry.plain.get("functions", ())))
+        case StreamEntry():
+            return frozenset().union(*(_oids(one.objects) for one in entry.defaults.values()))
+        case TableEntry():
+            sources = (*entry.defaults.values(), *entry.checks.values())
+            return frozenset().union(*(_oids(one.objects) for one in sources))
+    return frozenset()
+
+
+def _oids(objects: Iterable[tuple[str, int]]) -> frozenset[int]:
+    return frozenset(oid for _, oid in objects)
+
+
+def naming(image: CatalogImage, oid: int, on: str, number: int = 0) -> list[Dependent]:
+    """Return the views, defaults, checks and functions that name an object, or a column of it, of
+    their own accord: what calls a function that names the object depends on the function.
+
+    on: the object, as messages call it.
+    """
+    functions = [one for one in image.functions.values() if (oid, number) in one.needs]
+    between = {one.oid for one in functions}
+
+    def names(objects: Iterable[tuple[str, int]]) -> bool:
+        named = _oids(objects)
+        return oid in named and named.isdisjoint(between)
+
+    found: list[Dependent] = []
+    for entry in () if number else image.entries.values():
+        if oid not in objects_named(entry):
+            continue
+        if not isinstance(entry, TableEntry | StreamEntry):
+            found += [Dependent(entry, on)] if objects_named(entry).isdisjoint(between) else []
+            continue
+        checks = entry.checks.items() if isinstance(entry, TableEntry) else ()
+        found += [Dependent(entry, on, column=place) for place, one in entry.defaults.items() if names(one.objects)]
+        found += [Dependent(entry, on, constraint=name) for name, one in checks if names(one.objects)]
+    return found + [Dependent(one, on) for one in functions]
 
 
 def without_constraint(entry: TableEntry, name: str | None) -> TableEntry:

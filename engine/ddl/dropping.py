@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.catalog.image import WORDS, Entry, SequenceEntry, TableEntry, states_of
+from engine.catalog.functions import with_functions
+from engine.catalog.image import WORDS, Entry, SequenceEntry, StreamEntry, TableEntry, states_of
 from engine.ddl.dependents import SEVERAL, Dependent, cascade_notice, dependents_of, owned_by, refusal, shown
 from engine.ddl.table_names import index_names
 from engine.ddl.table_references import drop_constraint
 from engine.ddl.table_work import TableWork
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import NOWHERE, name_of, schema_of
 from sql.names.suggestions import did_you_mean
 from sql.parse.statements.drop import DropRelation
@@ -40,11 +41,19 @@ def drop(statement: DropRelation, work: TableWork) -> None:
 
 
 def drop_with(gone: Sequence[Entry], found: Sequence[Dependent], work: TableWork) -> None:
-    """Drop relations and their dependents."""
+    """Drop relations, and dependents of these or of other objects. Raises 0A000 for the default of
+    a stream.
+    """
     for one in found:
+        if isinstance(one.entry, StreamEntry) and not one.is_whole:
+            raise not_supported(f"DROP ... CASCADE to {one.text}")
         if one.column is not None:
             _drop_default(one, work)
-    remove([*gone, *(one.entry for one in found if one.is_whole)], work)
+    remove([*gone, *(one.relation for one in found if one.is_whole and one.relation is not None)], work)
+    functions = {one.oid for one in found if one.relation is None}
+    if functions:
+        kept = [one for oid, one in work.image.functions.items() if oid not in functions]
+        work.image = with_functions(work.image, kept)
     for one in found:
         drop_constraint(one, work)
 
@@ -148,7 +157,7 @@ def _refuse_needed_sequence(entry: Entry, gone: Sequence[Entry], work: TableWork
 
 
 def _drop_default(one: Dependent, work: TableWork) -> None:
-    table = work.image.by_oid(one.entry.description.oid)
+    table = work.image.by_oid(one.oid)
     if isinstance(table, TableEntry):
         defaults = {number: source for number, source in table.defaults.items() if number != one.column}
         columns = (

@@ -52,13 +52,14 @@ def with_schema(image: CatalogImage, name: str, owner: int) -> CatalogImage:
 
 def drop_schemas(names: Sequence[str], cascade: bool, work: TableWork) -> None:
     """Drop schemas with the objects in them. Raises 2BP01 without CASCADE if there are any."""
+    functions = [one for name in names for one in functions_of(name, work.image)]
+    own = [one.oid for one in functions]
     inside = [entry for name in names for entry in _relations_of(name, work.image)]
     direct = [Dependent(entry, f"schema {schema_of(entry.description.name)}") for entry in inside]
-    taken = with_dependents(work.image, direct)
+    taken = with_dependents(work.image, direct, own)
     lines = [(one.text, one.on) for one in taken]
     types = [enum for name in names for enum in types_of(name, work.image)]
     lines += [(f"type {described(enum.name)}", f"schema {schema_of(enum.name)}") for enum in types]
-    functions = [one for name in names for one in functions_of(name, work.image)]
     lines += [(f"function {one.signature}", f"schema {schema_of(one.name)}") for one in functions]
     if lines and not cascade:
         what = f"schema {names[0]}" if len(names) == 1 else SEVERAL
@@ -67,8 +68,8 @@ def drop_schemas(names: Sequence[str], cascade: bool, work: TableWork) -> None:
         text, detail = cascade_notice([text for text, _ in lines])
         work.notice(text, detail=detail)
     leaving = {entry.description.oid for entry in inside}
-    drop_with(inside, [one for one in taken if one.entry.description.oid not in leaving], work)
-    drop_functions(functions, cascade, work)
+    drop_with(inside, [one for one in taken if one.oid not in leaving], work)
+    drop_functions([one for one in functions if one.oid in work.image.functions], cascade, work)
     remove_types(types, work)
     schemas = {name: oid for name, oid in work.image.schemas.items() if name not in names}
     work.image = replace(work.image, schemas=MappingProxyType(schemas)).without(())

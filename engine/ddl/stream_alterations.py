@@ -17,8 +17,8 @@ from engine.catalog.image import Entry, SourceText, StreamEntry, columns_named
 from engine.commit.staging import StatementStage
 from engine.ddl.alterations import Alteration
 from engine.ddl.definitions import refuse_hidden_name, require_free, stream_description
-from engine.ddl.dependents import Dependent, shown, with_dependents
-from engine.ddl.dropping import remove
+from engine.ddl.dependents import Dependent, naming, shown, with_dependents
+from engine.ddl.dropping import drop_with
 from engine.ddl.table_work import TableWork
 from engine.streams.options import StreamOptions, changed_options, read_options
 from engine.streams.ring_rebuild import Reshaping
@@ -143,10 +143,13 @@ class StreamAlteration(Alteration[StreamEntry]):
         users = [
             entry for entry in self.work.image.entries.values() if (stream.oid, column.number) in columns_named(entry)
         ]
-        found = with_dependents(self.work.image, [Dependent(user, what) for user in users])
+        found = with_dependents(
+            self.work.image,
+            [Dependent(user, what) for user in users] + naming(self.work.image, stream.oid, what, column.number),
+        )
         if found:
             self.tell_dropped(what, found, change.cascade)
-            remove([one.entry for one in found], self.work)
+            drop_with([], found, self.work)
         self._put_column(
             replace(column, not_null=False, default=None),
             dropped=stream.dropped | {column.number},

@@ -18,6 +18,7 @@ from engine.ddl.dependents import (
     Dependent,
     dependents_of,
     names_built_in,
+    naming,
     owned_by,
     shown,
     used_by,
@@ -25,12 +26,12 @@ from engine.ddl.dependents import (
     with_dependents,
     without_constraint,
 )
-from engine.ddl.dropping import remove
+from engine.ddl.dropping import drop_with
 from engine.ddl.query_views import carried_over
 from engine.ddl.table_building import next_value, own_sequence, with_column
 from engine.ddl.table_constraints import require_key_type, with_check, with_key
 from engine.ddl.table_names import relation_names
-from engine.ddl.table_references import drop_constraint, links_needing, with_reference
+from engine.ddl.table_references import links_needing, with_reference
 from engine.ddl.table_work import TableWork, table_scan
 from engine.tables.foreign_keys import links_from, links_to
 from engine.tables.table_expressions import bound_default, bound_description, with_columns
@@ -129,7 +130,9 @@ class TableAlteration(Alteration[TableEntry]):
         covering = [one for one in self.entry.description.constraints if one.is_key and column.number in one.columns]
         needing = links_needing(self.entry, covering, self.work.image)
         found = [Dependent(one.child, what, constraint=one.constraint.name) for one in needing]
-        found += with_dependents(self.work.image, [Dependent(view, what) for view in views])
+        users = [Dependent(view, what) for view in views]
+        users += naming(self.work.image, self.entry.description.oid, what, column.number)
+        found += with_dependents(self.work.image, users)
         sequences = owned_by(self.work.image, self.entry.description.oid, column.number)
         found += [one for one in dependents_of(self.work.image, sequences) if one.entry is not self.entry]
         self._drop_dependents(what, found, change.cascade)
@@ -377,12 +380,10 @@ class TableAlteration(Alteration[TableEntry]):
         if not found:
             return
         self.tell_dropped(what, found, cascade)
-        remove([one.entry for one in found if one.is_whole], self.work)
-        for one in found:
-            if one.constraint is not None and one.entry.description.oid == self.entry.description.oid:
-                self._put(without_constraint(self.entry, one.constraint))
-            else:
-                drop_constraint(one, self.work)
+        own = [one for one in found if one.constraint is not None and one.oid == self.entry.description.oid]
+        drop_with([], [one for one in found if one not in own], self.work)
+        for one in own:
+            self._put(without_constraint(self.entry, one.constraint))
 
     def _require_filled(self, column: ColumnDescription) -> None:
         """Raise 23502 when a row has NULL in a column."""

@@ -27,8 +27,7 @@ from engine.catalog.image import (
     in_states,
     states_of,
 )
-from engine.ddl.dependents import SEVERAL, Dependent, refusal_of, shown, used_by, with_dependents
-from engine.ddl.functions.callers import users_of
+from engine.ddl.dependents import SEVERAL, Dependent, naming, refusal_of, shown, used_by, with_dependents
 from engine.ddl.table_work import TableWork
 from engine.ddl.view_alterations import with_view
 from engine.tables.table_expressions import with_each_column
@@ -290,7 +289,7 @@ def type_dependents(enum: EnumType, image: CatalogImage) -> list[tuple[str, str]
     Columns of arrays come first.
     """
     found: dict[str, str] = {}
-    named = users_of(enum.oid, f"type {described(enum.name)}", image)
+    named = with_dependents(image, naming(image, enum.oid, f"type {described(enum.name)}"))
     known = {one.text for one in named}
     tables = [entry for entry in image.entries.values() if isinstance(entry, TableEntry | StreamEntry)]
     typed = [(one, column) for one in tables for column in one.description.columns if _is_of(enum, column.type)]
@@ -308,14 +307,14 @@ def type_dependents(enum: EnumType, image: CatalogImage) -> list[tuple[str, str]
             found[f"function {function.signature}"] = f"type {described(enum.name)}"
     own = {(entry.description.oid, column.number) for entry, column in typed}
     for one in named:
-        if own.isdisjoint((one.entry.description.oid, number) for number in columns_of(one)):
+        if own.isdisjoint((one.oid, number) for number in columns_of(one)):
             found.setdefault(one.text, one.on)
     return list(found.items())
 
 
 def columns_of(one: Dependent) -> set[int]:
     """Return the columns of its relation without which a default or a constraint is not there."""
-    if one.constraint is None:
+    if one.constraint is None or one.relation is None:
         return set() if one.column is None else {one.column}
-    constraints = {known.name: known for known in one.entry.description.constraints}
-    return used_by(constraints[one.constraint], one.entry.description.columns)
+    constraints = {known.name: known for known in one.relation.description.constraints}
+    return used_by(constraints[one.constraint], one.relation.description.columns)

@@ -105,7 +105,7 @@ def goes_on(entry: View, change: TableChange, image: CatalogImage, committed: Ca
     if len(owners) > 1 or not are_alike(entry, aside):
         return None
     name = aside.description.name
-    followers = frozenset(one.entry.description.oid for one in dependents_of(image, [aside]) if one.is_whole)
+    followers = frozenset(one.oid for one in dependents_of(image, [aside]) if one.is_whole and one.relation is not None)
     image = rename_view(with_options_of(aside, entry), change, image)
     made = image.by_oid(entry.description.oid)
     assert isinstance(made, ViewEntry | QueryViewEntry)

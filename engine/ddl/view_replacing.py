@@ -70,7 +70,8 @@ def replace_view(
     bound = bind_query(statement.query, image, settings)
     if reads_stream(bound, image):
         require(image, bound)
-    behind = [one.entry.description.name for one in dependents_of(image, [entry])]
+    relations = [one.relation for one in dependents_of(image, [entry])]
+    behind = [one.description.name for one in relations if one is not None]
     if not bound.named.isdisjoint({statement.name, *behind}):
         raise SqlError("42P17", f'infinite recursion detected in rules for relation "{statement.name}"')
     replacing = Replacing(statement, entry, image, settings, engines)

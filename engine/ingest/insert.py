@@ -76,12 +76,16 @@ class InsertTarget:
     @cached_property
     def literals(self) -> LiteralDecoder:
         """The decoder of rows of literals, for one thread at a time."""
-        late = {
+        return LiteralDecoder(self.arriving, late=self.late)
+
+    @property
+    def late(self) -> dict[int, int]:
+        """The columns that no kernel reads, each with the literals that a decoder takes for it."""
+        return {
             index: STRINGS_AND_NUMBERS if column.type.family == "numeric" else STRINGS
             for index, column in enumerate(self.columns)
             if not has_kernel(column.type)
         }
-        return LiteralDecoder(self.arriving, late=late)
 
     @property
     def is_decoded(self) -> bool:

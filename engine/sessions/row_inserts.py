@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,12 +28,13 @@ from engine.ingest.field_readers import FieldReader
 from engine.ingest.insert import HEAD, InsertTarget
 from engine.sessions.staged_inserts import INSERTED, PerHead
 from engine.streams.stream import arrived
+from ringbuffer.decode.literals import NO_COLUMNS
 from ringbuffer.decode.one_row import OneRow, Reader
 from ringbuffer.decode.parameters import RAW_BYTES
 from ringbuffer.memory.columns import Layout
 from ringbuffer.pages.log_rows import RowRecord
 from ringbuffer.ring.ring import RowWriter
-from sql.catalog.catalog import SessionSettings
+from sql.catalog.catalog import ColumnDescription, SessionSettings
 from sql.errors import SqlError
 from sql.wire import writer
 from sql.wire.reader import read_bind
@@ -57,11 +58,16 @@ PACKETS_KEPT_MAX = 8
 
 @dataclass(frozen=True, slots=True)
 class PlacedRow:
-    """The memory of one row, and its commit."""
+    """The memory of one row, and its commit.
+
+    Attributes:
+        late: the columns whose literals no kernel reads.
+    """
 
     row: OneRow
     commit: RowCommit
     stream_name: str
+    late: tuple[ColumnDescription, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +130,8 @@ class RowInserts:
         self._prepared = prepared
         self._placed_rows: PerHead[PlacedRow | None] = PerHead(session, self._placed)
         self._known: PerImage[KnownPacket] = PerImage()
+        # The readers of the last literals, and the settings with which these are read.
+        self._read_with: tuple[PlacedRow | None, SessionSettings | None, Sequence[Reader]] = (None, None, ())
 
     def _placed(self, head: bytes, image: CatalogImage) -> PlacedRow | None:
         """Return memory for a row of an INSERT's text up to its values.
@@ -131,9 +139,9 @@ class RowInserts:
         None: the text has to go the general way.
         """
         target = self._session.staged.target(head, image)
-        if target is None or not target.is_decoded:
+        if target is None:
             return None
-        return place(target, target.layout, [0] * len(target.layout))
+        return place(target, target.arriving, [0] * len(target.layout), late=target.late)
 
     # Whole packets.
 
@@ -173,12 +181,24 @@ class RowInserts:
             return False
         image = self._server.catalog.image
         placed = self._placed_rows.find(match[0], image)
-        if placed is None or not placed.row.fill_literals(text, len(match[0])):
+        if placed is None or not placed.row.fill_literals(text, len(match[0]), self._readers(placed)):
             return False
         if not self._session.identity.may_insert(placed.stream_name, image):
             return False
         waits = self._session.settings.waits_for_log
         return self._committed(placed, image.chains_of(placed.stream_name), image, waits, INSERTED, data, simple=True)
+
+    def _readers(self, placed: PlacedRow) -> Sequence[Reader]:
+        """Return the readers of the literals of a row that no kernel reads."""
+        if not placed.late:
+            return ()
+        settings = self._session.settings
+        captured = settings.captured()
+        if self._read_with[:2] != (placed, captured):
+            reader = FieldReader(settings.time_zone, settings.input_styles)
+            readers = [reader.try_stored(column, False) for column in placed.late]
+            self._read_with = placed, captured, readers
+        return self._read_with[2]
 
     def _answer_bind(self, data: bytes) -> bytes | bool:
         image = self._server.catalog.image
@@ -302,12 +322,16 @@ def learn(data: bytes, head: bytes, shape: ParameterRow) -> InsertPacket | None:
 
 
 def place(
-    target: InsertTarget, layout: Layout, formats: Sequence[int], are_read: Sequence[bool] = ()
+    target: InsertTarget,
+    layout: Layout,
+    formats: Sequence[int],
+    are_read: Sequence[bool] = (),
+    late: Mapping[int, int] = NO_COLUMNS,
 ) -> PlacedRow | None:
     """Return memory for whole rows of a target whose values arrive as `layout`.
 
-    are_read: which of them no kernel reads; () for none. None is returned when the values need
-    more than that.
+    are_read: which of them no kernel reads; () for none. late: of literals, those that no kernel
+    reads. None is returned when the values need more than that.
     """
     stream, start = target.entry.stream, target.defaults
     given = frozenset(target.targets)
@@ -318,9 +342,10 @@ def place(
         or any(start.nulls[index][0] and index not in given for index in stream.not_null)
     ):
         return None
-    read = [index for index, is_read in enumerate(are_read) if is_read]
+    read = [index for index, is_read in enumerate(are_read) if is_read] or list(late)
     codes = [RAW_BYTES if code and index in read else code for index, code in enumerate(formats)]
-    row = OneRow(layout, codes, start, target.targets, read)
+    row = OneRow(layout, codes, start, target.targets, read, late)
     record = RowRecord(row.morsel, stream.layout, stream.oid)
     whole = arrived(row.morsel, 0)
-    return PlacedRow(row, RowCommit(whole, record, RowWriter(stream.ring, whole)), stream.name)
+    commit = RowCommit(whole, record, RowWriter(stream.ring, whole))
+    return PlacedRow(row, commit, stream.name, tuple(target.columns[index] for index in late))

@@ -11,20 +11,20 @@ For one thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ringbuffer.compile.jit import entry_of, kernel
-from ringbuffer.decode.literals import literals_entry
+from ringbuffer.decode.literals import NO_COLUMNS, literals_entry
 from ringbuffer.decode.parameters import HEAP_SPARE_BYTES, STATE_WORDS, decode_parameter_rows, signed_int32
 from ringbuffer.decode.slow_fields import NO_ZONE
 from ringbuffer.memory.columns import INLINE_BYTES_MAX, Layout, Morsel
 from ringbuffer.memory.error_codes import OK
 from ringbuffer.memory.few_rows import string_at, string_words
-from ringbuffer.memory.row_block import CAPACITY_STEP, PADDING_BYTES, Array, RowBlock, RowPlan
+from ringbuffer.memory.row_block import CAPACITY_STEP, FORCE, PADDING_BYTES, Array, RowBlock, RowPlan
 from ringbuffer.memory.widening import widen, widenings
 from ringbuffer.scalar.calendars.time_zones import Zone
 from ringbuffer.scalar.numbers.fields import Bytes
@@ -58,13 +58,22 @@ class OneRow:
         start: the row before the first `fill`, without long strings.
         targets: the column of `start` that each parameter gives, of the same type or a wider one.
         read: the parameters that are decoded as strings, and read by `Reader`s.
+        late: of literals, as of a `LiteralDecoder`.
     """
 
     def __init__(
-        self, layout: Layout, formats: Sequence[int], start: Morsel, targets: Sequence[int], read: Sequence[int] = ()
+        self,
+        layout: Layout,
+        formats: Sequence[int],
+        start: Morsel,
+        targets: Sequence[int],
+        read: Sequence[int] = (),
+        late: Mapping[int, int] = NO_COLUMNS,
     ) -> None:
         assert start.rows_count == 1 and len(start.heap) == 0
         plan = RowPlan(layout)
+        for column, kinds in late.items():
+            plan.columns[column, FORCE] = kinds
         self._plan = plan
         self._formats = np.array(formats, dtype=np.int8)
         self._buffer = np.zeros(BLOCK_BYTES_MAX + PADDING_BYTES, dtype=np.uint8)
@@ -141,17 +150,20 @@ class OneRow:
                     end += len(value)
         return True
 
-    def fill_literals(self, text: bytes, start: int) -> bool:
+    def fill_literals(self, text: bytes, start: int, readers: Sequence[Reader] = ()) -> bool:
         """Decode text[start:], which must be one `(literal, ...)`; a semicolon may follow.
 
-        False: it is not, or the literals are not plain.
+        readers: of the literals that no kernel reads. False: it is not, or the literals are not
+        plain.
         """
         size = len(text)
         if size > BLOCK_BYTES_MAX:
             return False
         self._view[:size] = text
         rows_count, error = self._decode_literals(self._buffer, start, size, *self._literals)
-        return rows_count == 1 and error == OK and not len(self._widenings)
+        if rows_count != 1 or error != OK or len(self._widenings):
+            return False
+        return not self._fields or self._read(readers)
 
 
 @kernel

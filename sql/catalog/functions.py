@@ -47,6 +47,8 @@ class FunctionDescription:
         body: of a string the string; else the expression, or the one statement.
         volatility: 'i', 's' or 'v', as in pg_proc; 'parallel': 's', 'r' or 'u'.
         time_zone, search_path: of the definition.
+        needs: (oid, attnum) of what the body of RETURN and BEGIN ATOMIC, and defaults, name; an
+            attnum of 0 is an object as a whole.
     """
 
     name: str
@@ -64,6 +66,7 @@ class FunctionDescription:
     rows: float = 0
     time_zone: str = "UTC"
     search_path: str = PUBLIC
+    needs: tuple[tuple[int, int], ...] = ()
 
     @property
     def inputs(self) -> tuple[FunctionArgument, ...]:

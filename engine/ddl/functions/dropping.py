@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.catalog.image import CatalogImage, StreamEntry
-from engine.ddl.dependents import SEVERAL, Dependent, cascade_notice, refusal_of
+from engine.catalog.image import CatalogImage
+from engine.ddl.dependents import SEVERAL, Dependent, cascade_notice, naming, refusal_of, shown, with_dependents
 from engine.ddl.dropping import drop_with
-from engine.ddl.functions.callers import users_of
 from engine.ddl.functions.replacing import put
 from engine.ddl.table_work import TableWork
 from sql.catalog.functions import FunctionDescription
-from sql.errors import not_supported
 from sql.names.relation_keys import name_of, relation_key, schema_of, written_schema
 from sql.parse.statements.functions import DropFunction
 
@@ -39,8 +37,10 @@ def drop_function(statement: DropFunction, work: TableWork) -> None:
 def drop_functions(gone: list[FunctionDescription], cascade: bool, work: TableWork) -> None:
     """Drop functions, with what calls them if CASCADE is said."""
     found: dict[str, Dependent] = {}
-    for function in gone:
-        for one in users_of(function.oid, f"function {function.signature}", work.image):
+    leaving = {one.oid for one in gone}
+    for function in reversed(gone):
+        direct = naming(work.image, function.oid, shown(function))
+        for one in with_dependents(work.image, direct, leaving):
             found.setdefault(one.text, one)
     if found and not cascade:
         what = f"function {gone[0].signature}" if len(gone) == 1 else SEVERAL
@@ -48,12 +48,8 @@ def drop_functions(gone: list[FunctionDescription], cascade: bool, work: TableWo
     if found:
         text, detail = cascade_notice(list(found))
         work.notice(text, detail=detail)
-        for one in found.values():
-            if isinstance(one.entry, StreamEntry) and not one.is_whole:
-                raise not_supported(f"DROP FUNCTION ... CASCADE to {one.text}")
         drop_with([], list(found.values()), work)
-    oids = {one.oid for one in gone}
-    put(work, [one for one in work.image.functions.values() if one.oid not in oids])
+    put(work, [one for one in work.image.functions.values() if one.oid not in leaving])
     work.image = work.tables.image = work.image.without(())
 
 

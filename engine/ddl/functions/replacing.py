@@ -21,8 +21,7 @@ from engine.catalog.image import (
     ViewEntry,
     states_of,
 )
-from engine.ddl.dependents import shown
-from engine.ddl.functions.callers import objects_named
+from engine.ddl.dependents import objects_named, shown
 from engine.ddl.query_views import StreamsAsThen, bound_again, bound_anew, statement_of
 from engine.ddl.table_work import TableWork
 from engine.tables.table_expressions import bound_defaults, bound_description

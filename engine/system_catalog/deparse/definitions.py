@@ -75,21 +75,20 @@ def function_text(function: FunctionDescription, image: CatalogImage, style: Sty
 
     A body that means nothing any more is shown as it was written.
     """
-    if relations_in_body(function, image) is None:
+    if not has_meaning(function, image):
         return body_around(function, function.body if function.form == "return" else f" {function.body}")
     settings = replace(own_settings(function), is_shared=True)
     query = read_body(body_query(function), function, _catalog(ObjectsAsThen(image, None), image, settings, zone))
     return body_around(function, (returned_text if function.form == "return" else body_text)(query, style))
 
 
-def relations_in_body(function: FunctionDescription, image: CatalogImage) -> set[str] | None:
-    """Return the relations that the body of RETURN or BEGIN ATOMIC names, None where it can't be
-    bound.
-    """
+def has_meaning(function: FunctionDescription, image: CatalogImage) -> bool:
+    """Tell whether the body of RETURN or BEGIN ATOMIC can be bound."""
     try:
-        return check_function(function, image, own_settings(function))
+        check_function(function, image, own_settings(function))
     except SqlError:
-        return None
+        return False
+    return True
 
 
 def own_settings(function: FunctionDescription) -> SessionSettings:

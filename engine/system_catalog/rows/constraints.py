@@ -9,7 +9,7 @@ from functools import cache
 
 from engine.catalog.image import CatalogImage, DisabledViewEntry, QueryViewEntry, SequenceEntry, TableEntry, ViewEntry
 from engine.ddl.dependents import reads
-from engine.system_catalog.deparse.definitions import STORED, check_text, relations_in_body
+from engine.system_catalog.deparse.definitions import STORED, check_text
 from engine.system_catalog.object_oids import EXTENSION, METHODS, OWN_TYPE, SERVER, WRAPPER, part_oid
 from engine.system_catalog.rows.relations import columns_of, indexes_of
 from engine.system_catalog.static_rows import Row, relations, static_rows
@@ -168,11 +168,11 @@ def _needs_of_bodies(image: CatalogImage) -> Iterator[Row]:
     """Yield what the bodies of RETURN and BEGIN ATOMIC need: a dump makes the relations first."""
     function_class, class_oid = (relations()["pg_catalog", name].oid for name in ("pg_proc", "pg_class"))
     for function in image.functions.values():
-        named = relations_in_body(function, image) if function.form != "string" else None
-        for name in sorted(named or ()):
-            if name in image.entries:
-                needed = (class_oid, image.entries[name].description.oid, 0)
-                yield _depend((function_class, function.oid, 0), needed, "n")
+        for oid, number in function.needs:
+            if oid in image.functions:
+                yield _depend((function_class, function.oid, 0), (function_class, oid, 0), "n")
+            elif image.by_oid(oid) is not None:
+                yield _depend((function_class, function.oid, 0), (class_oid, oid, number), "n")
 
 
 def _needs_of_reference(

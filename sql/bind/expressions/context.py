@@ -75,6 +75,8 @@ class References:
         used: (key, oid) of all users' functions that are called, in bodies too.
         below: the same of the ordinary views that are read.
         nodes_count: operators and expressions that their bodies have become.
+        in_body: the text is a function's body that is defined: what other functions' bodies name is
+            not noted.
     """
 
     columns: set[tuple[int, int]] = field(default_factory=set)
@@ -84,6 +86,12 @@ class References:
     used: set[tuple[str, int]] = field(default_factory=set)
     below: set[tuple[str, int]] = field(default_factory=set)
     nodes_count: int = 0
+    in_body: bool = False
+
+    @property
+    def is_text(self) -> bool:
+        """True while the text itself is being bound, and no body of a function that it calls."""
+        return len(self.running) == self.in_body
 
     @property
     def every(self) -> frozenset[tuple[str, int]]:
@@ -135,7 +143,9 @@ class BindContext:
 
     def own_type(self, written: str) -> EnumType | None:
         """Return the type of the database that a name as written means, or None. Raises 3F000."""
-        return find_type(written, self.catalog, self.settings, self.references.types)
+        references = self.references
+        noted = references.types if references.is_text or not references.in_body else None
+        return find_type(written, self.catalog, self.settings, noted)
 
     @contextmanager
     def inside(self, outer: Outer | None, common_tables: CommonTables | None = None) -> Iterator[None]:

@@ -40,7 +40,7 @@ def constant_oids(text: str, kind: SqlType, context: BindContext, position: int 
     Raises the error of a name of nothing.
     """
     value = known_oids(text, kind, context.catalog, context.settings, position)
-    if isinstance(value.value, int) and not context.references.running:
+    if isinstance(value.value, int) and context.references.is_text:
         context.references.texts.add((name_in_text(kind.family, text), value.value))
     return value
 

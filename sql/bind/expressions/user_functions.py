@@ -253,8 +253,9 @@ class Body:
         if len(calls.running) >= NESTED_MAX:
             hint = f"Functions call each other at most {NESTED_MAX} deep."
             raise SqlError("54001", "stack depth limit exceeded", self.node.position, hint=hint)
+        if calls.is_text or not calls.in_body:
+            calls.used.add((function.name, function.oid))
         calls.running.append(function.oid)
-        calls.used.add((function.name, function.oid))
         try:
             relation = self._bound()
         except SqlError as error:
@@ -292,7 +293,8 @@ class Body:
         if settings.is_shared and named:
             what = f"the function {name_of(function.name)}, whose body reads relations, in a definition"
             raise not_supported(what, self.node.position)
-        context.named |= named
+        if not context.references.in_body:
+            context.named |= named
         context.stable |= inner.stable
         context.wide_numbers |= inner.wide_numbers
         context.recursive_count = inner.recursive_count

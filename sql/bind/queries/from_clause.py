@@ -144,7 +144,8 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
         relation = Scan(found.name, found.kind, (*schema_of(found.row), *((ROW_ID,) if identified else ())))
     alias = item.alias or name_of(found.name)
     _, scope = aliased(relation, alias, item.column_aliases, schema)
-    noted = context.references.columns
+    references = context.references
+    noted = references.columns if references.is_text or not references.in_body else set()
     scope.visible = [
         # Columns of views are not counted.
         replace(column, origin=Origin(noted, found.oid, found.columns[place].number or place + 1))

@@ -18,21 +18,24 @@ from sql.catalog.functions import FunctionArgument, FunctionDescription
 from sql.errors import SqlError
 from sql.parse.syntax import Expression as Syntax
 from sql.tree.expressions import Subquery
+from sql.tree.relations import Relation
 from sql.tree.walks import walk
 from sql.types.casts import can_cast, plain_name
 
 
-def check_function(function: FunctionDescription, catalog: Catalog, settings: SessionSettings) -> set[str]:
-    """Bind a function's body and return the relations that it names."""
+def check_function(
+    function: FunctionDescription, catalog: Catalog, settings: SessionSettings
+) -> tuple[Relation, set[str], References]:
+    """Bind a function's body and return it, the relations that it names, and what else it names."""
     kinds = [one.type for one in function.inputs]
-    references = References(running=[function.oid])
+    references = References(running=[function.oid], in_body=True)
     context = BindContext(catalog, settings, BodyParameters(kinds), QUERIES, references=references)
-    bound_body(function, kinds, Binder(Scope(), context))
-    return context.named
+    bound = bound_body(function, kinds, Binder(Scope(), context))
+    return bound, context.named, references
 
 
-def check_default(item: Syntax, argument: FunctionArgument, catalog: Catalog, settings: SessionSettings) -> None:
-    """Bind the default of an argument. Raises 42P10, 42804, and 0A000."""
+def check_default(item: Syntax, argument: FunctionArgument, catalog: Catalog, settings: SessionSettings) -> References:
+    """Bind the default of an argument and return what it names. Raises 42P10, 42804, and 0A000."""
     context = BindContext(catalog, settings, ParameterTypes(None), QUERIES)
     bound = Binder(Scope(), context, DEFAULTS).bind(item)
     for node in walk(bound):
@@ -42,3 +45,4 @@ def check_default(item: Syntax, argument: FunctionArgument, catalog: Catalog, se
         message = f"argument of DEFAULT must be type {plain_name(argument.type)}, not type {plain_name(bound.type)}"
         raise SqlError("42804", message, start_of(item))
     coerce(bound, argument.type, context)
+    return context.references

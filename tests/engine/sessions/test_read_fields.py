@@ -1,5 +1,5 @@
-"""A prepared INSERT of one row whose types no decoder's kernel reads is answered at once, and
-leaves what its messages one by one leave.
+"""An INSERT of one row whose types no decoder's kernel reads, prepared or a text of literals, is
+answered at once, and leaves what the general way leaves.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from uuid import UUID
 import pytest
 
 from ringbuffer.memory.arrow import morsel_to_arrow
-from tests.end_to_end.raw_client import SYNC, bind, execute, parse
+from tests.end_to_end.raw_client import SYNC, bind, execute, parse, query
 from tests.engine.session_client import SessionClient, World
 from tests.faults.machine import shared_kernels
 from tests.faults.simulated_storage import SimulatedStorage
@@ -79,7 +79,12 @@ def rows_of(world: World, client: SessionClient) -> tuple[object, ...]:
     return repr(rows), *views
 
 
-def test_same_as_one_by_one(tmp_path: Path) -> None:
+def literal(field: bytes | None) -> str:
+    return "NULL" if field is None else "'" + field.decode(errors="replace").replace("'", "''") + "'"
+
+
+@pytest.mark.parametrize("is_simple", [False, True], ids=["bind", "query"])
+def test_same_as_the_general_way(tmp_path: Path, is_simple: bool) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     worlds = [World(tmp_path / name, SimulatedStorage(SEED, tmp_path / name)) for name in "ab"]
@@ -91,15 +96,17 @@ def test_same_as_one_by_one(tmp_path: Path) -> None:
     at_once_count = 0
     choices = [[1] + [int(bool(forms[1]) and draw.random() < 0.5) for forms in FIELDS.values()] for _ in range(4)]
     for _ in range(CASES):
-        formats = draw.choice(choices)
+        formats = [1] + [0] * len(FIELDS) if is_simple else draw.choice(choices)
         fields = [draw_field(draw, kind, bool(code)) for kind, code in zip(FIELDS, formats[1:], strict=True)]
         data = bind((b"\0\0\0" + bytes([draw.randrange(5)]), *fields), "ins", formats=formats) + execute() + SYNC
+        if is_simple:
+            data = query(f"INSERT INTO s (k, {GIVEN}) VALUES (1, {', '.join(map(literal, fields))})")
         expected = clients[1].ask(data)
         answer = clients[0].at_once(data)
         at_once_count += answer is not None
         assert expected == (clients[0].ask(data) if answer is None else answer), data
     assert rows_of(worlds[0], clients[0]) == rows_of(worlds[1], clients[1])
-    assert CASES / 5 < at_once_count < CASES
+    assert CASES / (20 if is_simple else 5) < at_once_count < CASES
     for world in worlds:
         world.close()
 
@@ -125,4 +132,5 @@ def test_settings_are_those_of_now(world: World) -> None:
         data = bind((b"12:00",), "ins") + execute() + SYNC
         client.ask(data)
         assert client.at_once(data) is not None
-    assert client.rows("SELECT * FROM v ORDER BY t") == ["D [b'12:00:00+02', b'2']", "D [b'12:00:00+00', b'4']"]
+        assert client.at_once(query("INSERT INTO s VALUES ('12:00')")) is not None
+    assert client.rows("SELECT * FROM v ORDER BY t") == ["D [b'12:00:00+02', b'3']", "D [b'12:00:00+00', b'6']"]
