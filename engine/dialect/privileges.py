@@ -380,15 +380,13 @@ def comment_on(statement: CommentOn, work: RoleWork) -> None:
 
 
 def _with_owned(oid: int, image: CatalogImage) -> list[int]:
-    """Return a relation and its followers: a table's sequences, the parts of a view."""
-    entry = image.by_oid(oid)
-    parts = getattr(entry, "parts", ())
+    """Return a relation and the sequences that its columns own."""
     sequences = (
         one.description.oid
         for one in image.entries.values()
         if isinstance(one, SequenceEntry) and one.owner is not None and one.owner[0] == oid
     )
-    return [oid, *parts, *sequences]
+    return [oid, *sequences]
 
 
 def _require_owner(target: Target, work: RoleWork) -> None:

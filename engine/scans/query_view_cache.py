@@ -1,10 +1,10 @@
-"""A cache of the parts above the groupings of views that are made of several parts.
+"""A cache of the rows of views that are queries over states.
 
-Such a view has a version per combination of versions of its parts and tables. Enters: a statement's
-query, in which such views are inlined, and what its scans read. Leaves: the query over scans of the
-whole views, and their rows. Readers of the same version share it, and wait for the reader that
-makes it. A transaction that has changed tables, or sees older ones, makes a version of its own,
-which is not kept. Must not cut views.
+Such a view has a version per combination of versions of its states and tables. Enters: a
+statement's query, in which such views are inlined, and what its scans read. Leaves: the query over
+scans of the whole views, and their rows. Readers of the same version share it, and wait for the
+reader that makes it. A transaction that has changed tables, or sees older ones, makes a version of
+its own, which is not kept. Must not cut views.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ def rules_for(statistics: Statistics, kept: StreamPipeline | None) -> tuple[Rule
 
 
 def order_notices(root: Relation) -> tuple[str, ...]:
-    """Return the notices of a query that loses its order because it is read through its parts."""
+    """Return the notices of a query that loses its order because it is read through its states."""
     return (ORDER_DROPPED,) if _sorts_count(drop_order_by(root)) < _sorts_count(root) else ()
 
 
