@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from bench.race import aim, beside, micro, reads, refresh, tpch, wire
+from bench.race import aim, beside, first_pipeline, groups, micro, reads, refresh, threads, tpch, wire
 from bench.race.measuring import Arena
 
 CONTESTS: Mapping[str, Mapping[str, Callable[[Arena], None]]] = {
@@ -17,4 +17,7 @@ CONTESTS: Mapping[str, Mapping[str, Callable[[Arena], None]]] = {
     "reads": reads.PARTS,
     "refresh": refresh.PARTS,
     "beside": beside.PARTS,
+    "groups": groups.PARTS,
+    "threads": threads.PARTS,
+    "first_pipeline": first_pipeline.PARTS,
 }

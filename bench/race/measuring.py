@@ -7,6 +7,7 @@ of them. A rate counts as better when it is more, a time (`ms`) when it is less.
 
 from __future__ import annotations
 
+import math
 import statistics
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -42,8 +43,11 @@ class Series:
         return f"{self.median:,.{digits}f} ({least:,.{digits}f} to {most:,.{digits}f})"
 
     def ratios(self, other: Series) -> list[float]:
-        """Return this series over another one, run by run."""
-        return [one / another for one, another in zip(self.values, other.values, strict=True)]
+        """Return this series over another one, run by run; without an end where the other has
+        0.
+        """
+        pairs = zip(self.values, other.values, strict=True)
+        return [one / another if another else math.inf for one, another in pairs]
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,9 +74,10 @@ def drawing(contest: str, series: Sequence[Series]) -> str:
     for what in dict.fromkeys(one.what for one in series):
         ours = [one for one in series if one.what == what and one.whose.startswith(ANTUMBRA)]
         for other in (one for one in series if one.what == what and not one.whose.startswith(ANTUMBRA)):
-            if not ours:
-                continue
-            times = other.unit == MILLISECONDS
-            best = min(ours, key=lambda one: one.median) if times else max(ours, key=lambda one: one.median)
-            shown[f"{what}: {other.whose}"] = other.median / best.median if times else best.median / other.median
+            medians = [one.median for one in ours] or [0.0]
+            best = min(medians) if other.unit == MILLISECONDS else max(medians)
+            # Who answers nothing beside events has no bar.
+            if best and other.median:
+                ratio = best / other.median
+                shown[f"{what}: {other.whose}"] = 1 / ratio if other.unit == MILLISECONDS else ratio
     return bars(f"{contest}: how many times ahead of a peer", shown)

@@ -150,4 +150,38 @@ TARGETS: Sequence[Target] = [
         ("refresh after a start, hundredth", ANTUMBRA),
         0.33,
     ),
+    *(
+        Target(f"{what} against DuckDB, per core", what, ANTUMBRA, "DuckDB", bound)
+        for name, bound in (("q01", 1.5), ("q03", 1.1), ("q06", 2), ("q15", 1.5), ("q20", 1.1))
+        for what in (f"first pipeline of {name}",)
+    ),
+    *(
+        Target(f"{what} against DuckDB, per core", what, ANTUMBRA, "DuckDB", 1.2)
+        for name in ("q1", "q2", "q3", "q4", "q5", "q7")
+        for what in (f"first pipeline of AIM {name}",)
+    ),
+    *(
+        Target(f"{what} against one", what, ANTUMBRA, "Antumbra, one thread", 1.7)
+        for what in (
+            *(f"first pipeline of {name} with two threads" for name in ("q01", "q03", "q06", "q15", "q20")),
+            "COPY text over two connections",
+        )
+    ),
+    Target(
+        "AIM events/s, 100,000 customers, against ClickHouse in process",
+        "AIM events, 100,000 customers",
+        ANTUMBRA,
+        "ClickHouse",
+        1,
+    ),
+    *(
+        Target(
+            f"AIM queries/s beside {rate} events/s against {known}/s before",
+            f"AIM queries, 100,000 customers beside {rate} events/s",
+            ANTUMBRA,
+            known,
+            4,
+        )
+        for rate, known in (("10,000", 5.3), ("50,000", 5.1))
+    ),
 ]
