@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from engine.ingest.copy_arrow import ArrowDecoder
 from ringbuffer.decode.copy_binary import BinaryDecoder
 from ringbuffer.decode.copy_csv import CsvDecoder, CsvFormat
 from ringbuffer.decode.copy_text import TextDecoder, TextFormat
@@ -24,14 +25,20 @@ from sql.values.literals import input_value
 CODE_OF_SQLSTATE = {"22007": INVALID_DATETIME, "22008": DATETIME_OVERFLOW}
 
 
+Decoder = TextDecoder | CsvDecoder | BinaryDecoder | ArrowDecoder
+
+
 def make_decoder(
     relation: RelationDescription, layout: Layout, fallback: Callable[[int, str], LiteralValue], options: CopyOptions,
     time_zone: str,
-) -> TextDecoder | CsvDecoder | BinaryDecoder:  # fmt: skip
+) -> Decoder:  # fmt: skip
     """Return the decoder of lines whose fields are the columns of `layout`.
 
     For types without a kernel it returns texts, or binary forms.
     """
+    if options.format == "arrow":
+        columns = {column.name: column for column in relation.row}
+        return ArrowDecoder(relation.name, [columns[one.name] for one in layout], layout)
     if options.format == "binary":
         families = {column.name: column.type.family for column in relation.row}
         return BinaryDecoder(layout, [_is_raw(column.physical, families[column.name]) for column in layout])
@@ -45,6 +52,8 @@ def received_text(options: CopyOptions, encoding: Encoding) -> ReceivedText | No
 
     encoding: the client's. Raises 0A000 for binary data.
     """
+    if options.format == "arrow":
+        return None
     encoding = options.encoding or encoding
     if not encoding.converts:
         return None

@@ -18,8 +18,9 @@ from engine.commit.committer import Committer
 from engine.commit.staging import StatementStage
 from engine.commit.string_admission import FullBufferError
 from engine.commit.transactions import Transactions
+from engine.ingest.copy_arrow import ArrowDecoder
 from engine.ingest.copy_blocks import BLOCKS_AT_ONCE_MAX, Beside, Blocks, Submit
-from engine.ingest.copy_decoders import make_decoder
+from engine.ingest.copy_decoders import Decoder, make_decoder
 from engine.ingest.copy_header import HeaderMatch
 from engine.ingest.copy_lines import read_by_line
 from engine.ingest.field_readers import ColumnError, FieldReader
@@ -27,7 +28,6 @@ from engine.ingest.insert import InsertTarget
 from engine.streams.failing_rows import FailingRowError
 from engine.streams.row_errors import copy_error, shown
 from ringbuffer.decode.copy_binary import BinaryDecoder
-from ringbuffer.decode.copy_decoder import CopyDecoder
 from ringbuffer.memory.columns import Layout, Morsel
 from ringbuffer.memory.error_codes import RowError
 from sql.errors import SqlError
@@ -99,6 +99,7 @@ class CopyIn:
         self.rows_count = 0
         self.needs_room = False
         self._is_binary = options.format == "binary"
+        self._has_lines = options.format in ("text", "csv")
         self._server = server
         self._target = target
         self._image = image
@@ -124,7 +125,7 @@ class CopyIn:
 
     def response(self) -> bytes:
         """Return the message CopyInResponse."""
-        return writer.copy_in_response(int(self._is_binary), len(self._target.targets))
+        return writer.copy_in_response(int(not self._has_lines), len(self._target.targets))
 
     @property
     def place(self) -> str:
@@ -229,6 +230,9 @@ class CopyIn:
         except (RowError, FailingRowError, ColumnError) as error:
             # The error of an earlier row comes first.
             self._staging.wait()
+            if isinstance(self._decoder, ArrowDecoder):
+                assert not isinstance(error, RowError), error
+                raise self.with_published(self._placed(error, self.rows_count + 1)) from None
             failure = self._first_failure(bytes(carried) + data, lines_before)
             if failure is not None:
                 raise self.with_published(failure) from None
@@ -250,7 +254,7 @@ class CopyIn:
             morsel = self._reader.rows(morsel, target.columns, target.layout, [self._is_binary] * len(target.layout))
         return target.rows(morsel, self._now_us, self._time_zone)
 
-    def _new_decoder(self, layout: Layout, header: bool) -> CopyDecoder | BinaryDecoder:
+    def _new_decoder(self, layout: Layout, header: bool) -> Decoder:
         target, options = self._target, replace(self._options, header=header)
         fallback = target.fallback(self._time_zone, self._styles)
         return make_decoder(target.entry.description, layout, fallback, options, self._time_zone)
@@ -265,7 +269,7 @@ class CopyIn:
         decoder = self._new_decoder(tuple(replace(one, not_null=False) for one in self._target.arriving), header)
         rows_before = 0
         try:
-            if isinstance(decoder, BinaryDecoder):
+            if isinstance(decoder, BinaryDecoder | ArrowDecoder):
                 found: Iterable[tuple[int, str, list[Morsel]]] = [(0, "", decoder.feed(data))]
             else:
                 found = read_by_line(decoder, data, header)
@@ -274,16 +278,22 @@ class CopyIn:
                     try:
                         self._whole(morsel)
                     except (FailingRowError, ColumnError) as failure:
-                        line = lines_before + (number or rows_before + failure.row + 1)
-                        place = f"COPY {self._target.entry.description.name}, line {line}"
-                        if isinstance(failure, ColumnError):
-                            return failure.at(place, self._is_binary)
-                        failure.context = f'{place}: "{shown(text)}"' if number else place
-                        return failure
+                        line = lines_before + (number - failure.row if number else rows_before + 1)
+                        return self._placed(failure, line, text if number else None)
                     rows_before += morsel.rows_count
         except RowError:
             pass
         return None
+
+    def _placed(self, failure: FailingRowError | ColumnError, first: int, text: str | None = None) -> SqlError:
+        """Return the error of a row with its place. first: the line of the first row of its morsel;
+        text: the line, if there are lines.
+        """
+        place = f"COPY {self._target.entry.description.name}, line {first + failure.row}"
+        if isinstance(failure, ColumnError):
+            return failure.at(place, self._is_binary)
+        failure.context = place if text is None else f'{place}: "{shown(text)}"'
+        return failure
 
     def _publish_due(self) -> bool:
         if self._publishing.interval_ms is None:

@@ -16,8 +16,9 @@ import pyarrow.compute as pc
 
 from engine.catalog.image import TableEntry
 from engine.commit.staging import StatementStage
+from engine.ingest.copy_arrow import ArrowDecoder
 from engine.ingest.copy_blocks import Blocks
-from engine.ingest.copy_decoders import field_fallback, make_decoder
+from engine.ingest.copy_decoders import Decoder, field_fallback, make_decoder
 from engine.ingest.copy_header import HeaderMatch
 from engine.ingest.copy_lines import read_by_line
 from engine.ingest.field_readers import ColumnError, FieldReader, arriving_layout, has_kernel
@@ -25,7 +26,6 @@ from engine.statements.table_writes import TableWriter
 from engine.streams.failing_rows import FailingRowError
 from engine.streams.row_errors import copy_error, shown
 from ringbuffer.decode.copy_binary import BinaryDecoder
-from ringbuffer.decode.copy_decoder import CopyDecoder
 from ringbuffer.memory.arrow import morsel_to_arrow
 from ringbuffer.memory.columns import Layout, Morsel, PhysicalType
 from ringbuffer.memory.error_codes import RowError
@@ -104,6 +104,7 @@ class CopyIntoTable:
         self._target = target
         self._options = statement.options
         self._is_binary = statement.options.format == "binary"
+        self._has_lines = statement.options.format in ("text", "csv")
         self._open_writer = open_writer
         self._time_zone = time_zone
         self._styles = styles
@@ -118,7 +119,7 @@ class CopyIntoTable:
 
     def response(self) -> bytes:
         """Return CopyInResponse."""
-        return writer.copy_in_response(int(self._is_binary), len(self._target.targets))
+        return writer.copy_in_response(int(not self._has_lines), len(self._target.targets))
 
     @property
     def place(self) -> str:
@@ -181,7 +182,7 @@ class CopyIntoTable:
                 self._add(morsel_to_arrow(morsel, self._target.layout))
             except FailingRowError as failure:
                 line, text = self._line(bytes(carried) + data, lines_before, start + failure.row)
-                failure.context = self._place(line) if self._is_binary else f'{self._place(line)}: "{shown(text)}"'
+                failure.context = f'{self._place(line)}: "{shown(text)}"' if self._has_lines else self._place(line)
                 raise
             except ColumnError as failure:
                 line, _ = self._line(bytes(carried) + data, lines_before, start + failure.row)
@@ -245,7 +246,7 @@ class CopyIntoTable:
             self._writer = self._open_writer()
         return self._writer
 
-    def _new_decoder(self, header: bool) -> CopyDecoder | BinaryDecoder:
+    def _new_decoder(self, header: bool) -> Decoder:
         target = self._target
         fallback = field_fallback(target.columns, self._time_zone, self._styles)
         options = replace(self._options, header=header)
@@ -258,11 +259,11 @@ class CopyIntoTable:
         """Return number and text of the line of a row of `data`, which is decoded again line by
         line: only errors come here.
         """
-        if self._is_binary:
+        if not self._has_lines:
             return lines_before + row + 1, ""
         header = self._options.header and lines_before == 0
         decoder = self._new_decoder(header)
-        assert not isinstance(decoder, BinaryDecoder)
+        assert not isinstance(decoder, BinaryDecoder | ArrowDecoder)
         for number, text, _ in read_by_line(decoder, data, header):
             if decoder.rows_count > row:
                 return lines_before + number, text

@@ -157,9 +157,8 @@ def _string_buffers(array: pa.Array) -> tuple[npt.NDArray[np.int32], npt.NDArray
     if array.type not in (pa.string(), pa.binary()):
         array = array.cast(pa.string())
     buffers = array.buffers()
-    offsets = (
-        np.frombuffer(buffers[1], dtype=np.int32)[array.offset : array.offset + len(array) + 1] if len(array) else None
-    )
+    end = array.offset + len(array) + 1
+    offsets = np.frombuffer(buffers[1], dtype=np.int32, count=end)[array.offset :] if len(array) else None
     content = np.frombuffer(buffers[2], dtype=np.uint8) if buffers[2] is not None and buffers[2].size else None
     return (
         np.zeros(1, dtype=np.int32) if offsets is None else _writable(offsets),
@@ -176,8 +175,8 @@ def _fixed(array: pa.Array, column: ColumnLayout, nulls: npt.NDArray[np.uint8]) 
         assert array.type.scale == column.scale, (column.name, array.type)
         if len(array) == 0:
             return np.zeros((0, 2), dtype=np.int64)
-        content = np.frombuffer(array.buffers()[1], dtype=np.int64)
-        words = content[2 * array.offset : 2 * (array.offset + len(array))].reshape(-1, 2).copy()
+        end = 2 * (array.offset + len(array))
+        words = np.frombuffer(array.buffers()[1], dtype=np.int64, count=end)[2 * array.offset :].reshape(-1, 2).copy()
         if array.null_count:
             words[nulls != 0] = 0
         return words

@@ -129,7 +129,9 @@ def check_option(name: str, value: OptionValue, position: int, is_from: bool) ->
         case "format":
             if value is None:
                 raise SqlError("42601", "format requires a parameter")
-            if str(value).lower() not in ("text", "csv", "binary"):
+            if str(value).lower() == "arrow" and not is_from:
+                raise not_supported("COPY TO in the format arrow", position, hint="Use FORMAT binary, or csv.")
+            if str(value).lower() not in ("text", "csv", "binary", "arrow"):
                 raise SqlError("22023", f'COPY format "{value}" not recognized', position)
         case "delimiter" | "null" | "quote" | "escape" | "encoding" | "publish":
             if not isinstance(value, str):
@@ -164,8 +166,11 @@ def check_together(options: CopyOptions, found: dict[str, OptionValue], is_from:
     """Raise PostgreSQL's errors about options that do not go together."""
     is_csv = options.format == "csv"
     for name in ("delimiter", "null", "header"):
-        if name in found and options.format == "binary" and (name != "header" or options.header):
-            raise SqlError("42601" if name != "header" else "0A000", f"cannot specify {name.upper()} in BINARY mode")
+        if name in found and options.format in ("binary", "arrow") and (name != "header" or options.header):
+            code = "42601" if name != "header" else "0A000"
+            raise SqlError(code, f"cannot specify {name.upper()} in {options.format.upper()} mode")
+    if options.encoding is not None and options.format == "arrow":
+        raise SqlError("0A000", "cannot specify ENCODING in ARROW mode", hint="Arrow's strings are always UTF-8.")
     if len(options.delimiter.encode()) != 1:
         raise SqlError("0A000", "COPY delimiter must be a single one-byte character")
     if options.delimiter in "\r\n":
