@@ -11,15 +11,25 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from engine.system_catalog.static_rows import Row, static_rows
+from sql.functions import overloads
+from sql.functions.signatures import Signature
 from sql.types.datatypes import SqlType, array_of, by_oid
 
 UNKNOWN_OID = 705
 ANY, ANY_ELEMENT, ANY_ARRAY, ANY_NONARRAY, ANY_ENUM = 2276, 2283, 2277, 2776, 3500
+RECORD = 2249
 ANY_COMPATIBLE, ANY_COMPATIBLE_ARRAY, ANY_COMPATIBLE_NONARRAY = 5077, 5078, 5079
 ELEMENTS = frozenset({ANY, ANY_ELEMENT, ANY_NONARRAY, ANY_ENUM, ANY_COMPATIBLE, ANY_COMPATIBLE_NONARRAY})
 NONARRAYS = frozenset({ANY_NONARRAY, ANY_COMPATIBLE_NONARRAY})
 ARRAYS = frozenset({ANY_ARRAY, ANY_COMPATIBLE_ARRAY})
-POLYMORPHIC = ELEMENTS | ARRAYS
+# The pseudo-types as `sql.functions` has them.
+PSEUDO = {
+    **dict.fromkeys(ELEMENTS, "element"),
+    **dict.fromkeys(ARRAYS, "array"),
+    ANY: "any",
+    ANY_ENUM: "enum",
+    RECORD: "record",
+}
 
 
 @cache
@@ -75,7 +85,7 @@ def operator(name: str, given: Sequence[SqlType]) -> Row | None:
     if len(given) == 1:
         return choose([row for row in rows if not row["oprleft"]], lambda row: (row["oprright"],), given)
     binary = [row for row in rows if row["oprleft"] and row["oprright"]]
-    return choose(binary, lambda row: (row["oprleft"], row["oprright"]), given, alike=True)
+    return choose(binary, lambda row: (row["oprleft"], row["oprright"]), given, is_operator=True)
 
 
 def functions_named(name: str) -> list[Row]:
@@ -103,76 +113,29 @@ def argument_types(row: Row, count: int) -> tuple[int, ...]:
 
 
 def choose(
-    rows: list[Row], types_of: Callable[[Row], tuple[int, ...]], given: Sequence[SqlType], alike: bool = False
+    rows: list[Row], types_of: Callable[[Row], tuple[int, ...]], given: Sequence[SqlType], is_operator: bool = False
 ) -> Row | None:
-    """Return the row whose types fit best.
+    """Return the row whose types fit best, None for no row or several.
 
-    alike: beside a typed operand an untyped constant is tried with its type first.
+    Of rows with the same types the first one counts: another one is variadic.
     """
-    oids = [kind.oid for kind in given]
-    exact = tuple(oids)
-    if alike and UNKNOWN_OID in exact:
-        known = next((oid for oid in exact if oid != UNKNOWN_OID), UNKNOWN_OID)
-        exact = (known,) * len(exact)
+    found: dict[Signature, Row] = {}
     for row in rows:
-        if types_of(row) == exact:
-            return row
-    left = [row for row in rows if _fits(types_of(row), given)]
-    for measure in (_exact_count, _preferred_count):
-        if len(left) > 1:
-            best = max(measure(types_of(row), oids) for row in left)
-            left = [row for row in left if measure(types_of(row), oids) == best]
-    if len(left) > 1 and UNKNOWN_OID in oids:
-        left = _by_category(left, types_of, oids)
-    return left[0] if left else None
+        types = types_of(row)
+        wanted = tuple(map(_wanted, types))
+        if "" not in wanted and all(map(is_implicit, given, types)):
+            found.setdefault(Signature("", wanted, ""), row)
+    try:
+        best = overloads.choose(found, [kind.family for kind in given], is_operator)
+    except overloads.AmbiguousError:
+        return None
+    return None if best is None else found[best]
 
 
-def _fits(types: Sequence[int], given: Sequence[SqlType]) -> bool:
-    pairs = list(zip(types, given, strict=True))
-    if not all(is_implicit(kind, oid) for oid, kind in pairs):
-        return False
-    known = [(oid, kind) for oid, kind in pairs if kind.oid != UNKNOWN_OID and oid in POLYMORPHIC and oid != ANY]
-    for compatible in (False, True):
-        own = [one for one in known if (one[0] >= ANY_COMPATIBLE) == compatible]
-        elements = [kind.element if oid in ARRAYS else kind for oid, kind in own]
-        if any(not (one.oid == elements[0].oid or (compatible and _meet(one, elements[0]))) for one in elements[1:]):
-            return False
-    return True
-
-
-def _meet(one: SqlType, other: SqlType) -> bool:
-    return is_implicit(one, other.oid) or is_implicit(other, one.oid)
-
-
-def _exact_count(types: Sequence[int], given: Sequence[int]) -> int:
-    return sum(one == other for one, other in zip(types, given, strict=True))
-
-
-def _preferred_count(types: Sequence[int], given: Sequence[int]) -> int:
-    return sum(
-        other != UNKNOWN_OID and (one == other or (category(one)[1] and category(one)[0] == category(other)[0]))
-        for one, other in zip(types, given, strict=True)
-    )
-
-
-def _by_category(rows: list[Row], types_of: Callable[[Row], tuple[int, ...]], given: Sequence[int]) -> list[Row]:
-    """Return the rows that take untyped constants as texts where one does, or as values of the
-    typed operands.
-    """
-    for place, oid in enumerate(given):
-        if oid != UNKNOWN_OID:
-            continue
-        categories = {category(types_of(row)[place])[0] for row in rows}
-        if "S" in categories or len(categories) == 1:
-            wanted = "S" if "S" in categories else next(iter(categories))
-            kept = [row for row in rows if category(types_of(row)[place])[0] == wanted]
-            preferred = [row for row in kept if category(types_of(row)[place])[1]]
-            rows = preferred or kept
-    known = {oid for oid in given if oid != UNKNOWN_OID}
-    if len(rows) > 1 and len(known) == 1:
-        same = [row for row in rows if types_of(row) == tuple(known) * len(given)]
-        rows = same or rows
-    return rows
+def _wanted(oid: int) -> str:
+    """Return a declared type as signatures have it, '' for one that no value has here."""
+    kind = by_oid(oid)
+    return PSEUDO.get(oid) or ("" if kind is None else kind.family)
 
 
 def element_of(given: Sequence[tuple[int, SqlType]]) -> SqlType | None:
