@@ -8,7 +8,7 @@ Must not know what a rule wants, nor how anything is evaluated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from operator import is_
 from typing import Any, TypeVar, cast
@@ -70,7 +70,8 @@ EXPRESSION_FIELDS: dict[type, tuple[str, ...]] = {
     Join: ("lateral", "condition"),
     TableFunction: ("calls",),
 }
-EXPRESSIONS = (Column, OuterColumn, Literal, Parameter, Call, Cast, Case, Subquery)
+# Kinds of expressions; a look-up by type is quicker than isinstance.
+EXPRESSIONS = frozenset({Column, OuterColumn, Literal, Parameter, Call, Cast, Case, Subquery})
 # The fields of operators that hold their inputs; others have one, `input`.
 INPUT_FIELDS: dict[type, tuple[str, ...]] = {
     **dict.fromkeys((Scan, Values, TableFunction), ()),
@@ -90,20 +91,20 @@ def children(node: object) -> tuple[Expression, ...]:
     if isinstance(node, Call):
         return node.arguments
     found: list[Expression] = []
-    for name in EXPRESSION_FIELDS.get(type(node), ()):
-        _collect(getattr(node, name), found)
+    _collect([getattr(node, name) for name in EXPRESSION_FIELDS.get(type(node), ())], found)
     return tuple(found)
 
 
-def _collect(value: object, found: list[Expression]) -> None:
-    """Add the expressions of a field to those that have been found."""
-    if isinstance(value, EXPRESSIONS):
-        found.append(value)
-    elif isinstance(value, tuple):
-        for part in value:
-            _collect(part, found)
-    else:
-        found += children(value)
+def _collect(values: Iterable[Any], found: list[Expression]) -> None:
+    """Add the expressions in fields, or in a tuple in a field, to those that have been found."""
+    for value in values:
+        kind = type(value)
+        if kind in EXPRESSIONS:
+            found.append(value)
+        elif kind is tuple:
+            _collect(value, found)
+        elif kind in EXPRESSION_FIELDS:
+            found += children(value)
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
@@ -168,8 +169,8 @@ def map_all(value: Node, change: Change, within: RelationStep | None = None) -> 
     """Return what a field holds, with the expressions in it mapped; the same object when none has
     changed.
     """
-    if isinstance(value, EXPRESSIONS):
-        return cast(Node, map_expression(value, change, within))
+    if type(value) in EXPRESSIONS:
+        return cast(Node, map_expression(cast(Expression, value), change, within))
     if not isinstance(value, tuple):
         return map_parts(value, change, within)
     found = [map_all(part, change, within) for part in value]
