@@ -30,7 +30,7 @@ class JoinChange:
     on.
     """
 
-    views: list[Chain]
+    chains: list[Chain]
     tables: tuple[JoinTable, ...]
     rows: tuple[pa.Table, ...]
 
@@ -39,7 +39,7 @@ class JoinChange:
 
         No thread may apply rows meanwhile.
         """
-        joins = self.views[0].state.program.joins
+        joins = self.chains[0].state.program.joins
         tables, rows = joins.tables, joins.rows
         joins.set(self.tables, self.rows)
         self.tables, self.rows = tables, rows
@@ -52,14 +52,14 @@ def changed_joins(image: CatalogImage, tables: TableTransaction) -> list[JoinCha
     Raises SqlError for what fails on the rows of the tables, as at CREATE VIEW.
     """
     changes: list[JoinChange] = []
-    for view in followers(image):
-        same = next((one for one in changes if one.views[0].state.program.joins is view.state.program.joins), None)
+    for chain in followers(image):
+        same = next((one for one in changes if one.chains[0].state.program.joins is chain.state.program.joins), None)
         if same is not None:
-            same.views.append(view)
-        elif view.stream_tables & frozenset(tables.written):
-            pipeline = view.plan.maintained
+            same.chains.append(chain)
+        elif chain.stream_tables & frozenset(tables.written):
+            pipeline = chain.plan.maintained
             rows = tuple(tables.query(probe.build, {}) for probe in pipeline.probes)
-            changes.append(JoinChange([view], joined(pipeline, rows), rows))
+            changes.append(JoinChange([chain], joined(pipeline, rows), rows))
     return changes
 
 
@@ -68,23 +68,23 @@ def begun_joins(image: CatalogImage | None, oids: Collection[int]) -> list[Chain
 
     oids: of the states.
     """
-    return [] if image is None else [view for view in followers(image) if view.state_oid in oids]
+    return [] if image is None else [chain for chain in followers(image) if chain.state_oid in oids]
 
 
 def followers(image: CatalogImage) -> list[Chain]:
     """Return the views whose join tables follow their tables."""
-    return [view for view in image.chains if view.joins_at_arrival]
+    return [chain for chain in image.chains if chain.joins_at_arrival]
 
 
-def join_payloads(views: Iterable[Chain]) -> Iterator[list[bytes]]:
+def join_payloads(chains: Iterable[Chain]) -> Iterator[list[bytes]]:
     """Yield the payloads of the records with the rows that views join with.
 
     In such a payload the oid of the state and the number of the probe stand in the places of stream
     and number of columns.
     """
-    for view in views:
-        for number, rows in enumerate(view.state.program.joins.rows):
+    for chain in chains:
+        for number, rows in enumerate(chain.state.program.joins.rows):
             kept = rows_to_bytes(rows)
             for start in range(0, len(kept), PIECE_BYTES):
-                head = ROWS_HEAD.pack(view.state_oid, JOINED_FORM, number, 0)
+                head = ROWS_HEAD.pack(chain.state_oid, JOINED_FORM, number, 0)
                 yield [head, kept[start : start + PIECE_BYTES]]

@@ -369,7 +369,7 @@ class Committer:
                 before = admit(admissible(stages))
                 try:
                     number = self._prepare_in_log(
-                        transaction, stages, records, number, [view for one in joins for view in one.views]
+                        transaction, stages, records, number, [chain for one in joins for chain in one.chains]
                     )
                     store.note_transaction(tables, number)
                     store.commit(tables)
@@ -431,7 +431,7 @@ class Committer:
         try:
             for change in joins:
                 # With those that are exchanged.
-                self._caps.require_joins((view.state.groups for view in change.views), change.tables)
+                self._caps.require_joins((view.state.groups for view in change.chains), change.tables)
                 exchanged.append(change)
                 self._exchange(change)
             yield
@@ -447,7 +447,7 @@ class Committer:
 
     def _exchange(self, change: JoinChange) -> None:
         change.exchange()
-        for view in change.views:
+        for view in change.chains:
             self._caps.forget(view.state.groups)
 
     def _note_committed(self, number: int) -> None:

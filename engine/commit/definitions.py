@@ -57,24 +57,24 @@ class Definitions:
             self.lock.release()
             transaction.built.clear()
 
-    def equip(self, views: Iterable[Chain]) -> None:
+    def equip(self, chains: Iterable[Chain]) -> None:
         """Tell the states of views how much may wait, and how much they may keep in memory."""
-        for view in views:
-            view.state.groups.queue_max = self._queue_max
-            view.state.groups.spill_into(self._memory)
+        for chain in chains:
+            chain.state.groups.queue_max = self._queue_max
+            chain.state.groups.spill_into(self._memory)
 
     def follow(self, built: Sequence[Chain] = ()) -> None:
         """Move views on in their lives after a change of the catalog, and delete the kernels that
         no view needs.
         """
         image = self._catalog.image
-        views = frozenset(image.chains)
-        for view in views - self.attached:
-            view.lifecycle.move(ViewMove.ATTACH)
-        self.equip(views)
-        for view in (self.attached | frozenset(built)) - views:
-            view.lifecycle.move(ViewMove.DROP)
-        self.attached = views
+        chains = frozenset(image.chains)
+        for chain in chains - self.attached:
+            chain.lifecycle.move(ViewMove.ATTACH)
+        self.equip(chains)
+        for chain in (self.attached | frozenset(built)) - chains:
+            chain.lifecycle.move(ViewMove.DROP)
+        self.attached = chains
         for follower in self._followers:
             follower(image)
-        self._kernels.remove_unused(path for view in views for path in view.state.kernel_paths)
+        self._kernels.remove_unused(path for chain in chains for path in chain.state.kernel_paths)
