@@ -68,14 +68,24 @@ def _time_difference(printer: Printer, node: Call, texts: list[str]) -> str:
     return printer.interval("0", "0", f"{texts[0]} - {texts[1]}", f"{texts[0]} IS NULL OR {texts[1]} IS NULL")
 
 
+# Fields of the zone of a time of day, from its seconds east.
+EAST = {"timezone": "{0}", "timezone_hour": "({0} // 3600)", "timezone_minute": "({0} // 60 % 60)"}
+
+
 def span_field(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return a field of an interval or a time of day as a whole number.
 
     The seconds are microseconds of the minute, the epoch all microseconds.
     """
     field, text = literal_text(node.arguments[0], "a field"), texts[1]
-    if node.arguments[1].type.family == "time":
+    family = node.arguments[1].type.family
+    if field in EAST:
+        return EAST[field].format(f"(-({text}).west)")
+    if family == "time":
         return text if field == "epoch" else _clock_field(printer, field, text)
+    if family == "timetz":
+        micros, west = f"({text}).micros", f"CAST(({text}).west AS BIGINT)"
+        return f"({micros} + {west} * {SECOND_US})" if field == "epoch" else _clock_field(printer, field, micros)
     months, days, micros = (f"({text}).{part}" for part in PARTS)
     if field in YEARS:
         return f"({months} // {12 * YEARS[field]})"
@@ -104,7 +114,7 @@ def _clock_field(printer: Printer, field: str, micros: str) -> str:
 
 def span_extract(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return EXTRACT from an interval or a time of day."""
-    digits = FIELD_DIGITS[literal_text(node.arguments[0], "a field")]
+    digits = FIELD_DIGITS.get(literal_text(node.arguments[0], "a field"), 0)
     value = span_field(printer, node, texts)
     if digits == 0:
         return printer.fit_text(f"CAST({value} AS DECIMAL(38,0))", scaled_numeric(0), node.type)
@@ -124,7 +134,13 @@ def span_date_part(printer: Printer, node: Call, texts: list[str]) -> str:
         parts = (("31557600", f"({months} // 12)"), ("2592000", f"({months} % 12)"), ("86400", f"({text}).days"))
         added = " + ".join(f"CAST('{seconds}' AS DOUBLE) * CAST({part} AS DOUBLE)" for seconds, part in parts)
         return f"(CAST(({text}).micros AS DOUBLE) / CAST('1000000' AS DOUBLE) + {added})"
-    return f"CAST({value} AS DOUBLE)" if FIELD_DIGITS[field] == 0 else f"time_part({printer.quoted(field)}, {value})"
+    if field == "epoch" and node.arguments[1].type.family == "timetz":
+        return f"(CAST(({text}).micros AS DOUBLE) / CAST('1000000' AS DOUBLE) + CAST(({text}).west AS DOUBLE))"
+    return (
+        f"CAST({value} AS DOUBLE)"
+        if FIELD_DIGITS.get(field, 0) == 0
+        else f"time_part({printer.quoted(field)}, {value})"
+    )
 
 
 def span_trunc(printer: Printer, unit: str, text: str) -> str:

@@ -28,7 +28,7 @@ OWN_FIELDS = frozenset({"decade", "century", "millennium", "julian"})
 OWN_UNITS = frozenset({"decade", "century", "millennium"})
 
 
-SPANS = frozenset({"interval", "time"})
+SPANS = frozenset({"interval", "time", "timetz"})
 
 
 SECOND_FIELDS = frozenset({"second", "milliseconds", "microseconds"})
@@ -229,18 +229,17 @@ FUNCTIONS = (
     ),
     Function(
         "extract", "extract",
-        "text date > numeric; text timestamp > numeric; text timestamptz > numeric; text interval > numeric; text time > numeric",
+        "text date > numeric; text timestamp > numeric; text timestamptz > numeric; text interval > numeric; text time > numeric; "
+        "text timetz > numeric",
         ("extract(hour from timestamp '2001-02-16 20:38:40')", "20"), can_fail=False, duckdb=_extract,
         bound="field", shown=_shown_extract, constants={0: "'epoch'"},
-        missing="text timetz",
     ),
     Function(
         "date_part", "date_part",
         "text date > float8 as text timestamp; text timestamp > float8; text timestamptz > float8; "
-        "text interval > float8; text time > float8",
+        "text interval > float8; text time > float8; text timetz > float8",
         ("date_part('month', interval '2 years 3 months')", "3"), can_fail=False, duckdb=_date_part,
         bound="field", constants={0: "'epoch'"},
-        missing="text timetz",
     ),
     Function(
         "to_zone", "timezone", "text timestamptz > timestamp",

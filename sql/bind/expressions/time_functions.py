@@ -191,7 +191,7 @@ def checked_field(node: FunctionCall, signature: Signature, written: str, source
     kind = source.row.sql_name
     if field is None:
         raise SqlError("22023", f'unit "{written}" not recognized for type {kind}')
-    if source.family in ("interval", "time"):
+    if source.family in ("interval", "time", "timetz"):
         return checked_span_field(signature, written, field, source)
     if truncates(signature):
         if field not in TRUNCATED:
@@ -208,7 +208,9 @@ def checked_field(node: FunctionCall, signature: Signature, written: str, source
 
 def checked_span_field(signature: Signature, written: str, field: str, source: SqlType) -> str:
     """Return a field of an interval or a time of day, or raise PostgreSQL's error."""
-    fields = TIME_FIELDS if source.family == "time" else SPAN_FIELDS
+    fields = SPAN_FIELDS if source.family == "interval" else TIME_FIELDS
+    if source.family == "timetz":
+        fields = TIME_FIELDS | {"timezone", "timezone_hour", "timezone_minute"}
     if truncates(signature):
         fields = SPAN_FIELDS - {"epoch"}
     if field in fields:

@@ -1,0 +1,21 @@
+-- Fields of times of day with a zone.
+SELECT extract(hour FROM timetz '12:34:56.789+05:30'), extract(minute FROM timetz '12:34:56.789+05:30');
+SELECT extract(timezone FROM timetz '12:34:56.789+05:30'), extract(timezone_hour FROM timetz '12:34:56.789+05:30'), extract(timezone_minute FROM timetz '12:34:56.789-05:30');
+SELECT extract(epoch FROM timetz '12:34:56.789+05:30'), extract(second FROM timetz '12:34:56.789+05:30'), extract(milliseconds FROM timetz '12:34:56.789+05:30'), extract(microseconds FROM timetz '12:34:56.789+05:30');
+SELECT date_part('epoch', timetz '12:34:56.789+05:30');
+SELECT extract(day FROM timetz '12:34:56.789+05:30');
+SELECT extract(nope FROM timetz '12:34:56.789+05:30');
+SELECT extract(hour FROM time '12:34:56.789');
+SELECT extract(timezone FROM time '12:34:56.789');
+SELECT extract(epoch FROM timetz '00:00+15'), extract(epoch FROM timetz '24:00-15:59:59'), extract(timezone_minute FROM timetz '24:00-15:59:59'), extract(timezone_hour FROM timetz '24:00-15:59:59'), extract(timezone_hour FROM timetz '24:00-00:59:59'), extract(timezone FROM timetz '24:00-00:59:59');
+SELECT extract(hour FROM NULL::timetz), date_part('timezone', timetz '12:00:00.5+05:30'), date_part('second', timetz '12:00:00.5+05:30'), date_part('hour', timetz '12:00:00.5+05:30'), date_part('epoch', timetz '12:00:00.000001+00'), date_part('microseconds', timetz '12:00:00.5+05:30');
+SELECT date_part('epoch', timetz '23:59:59.999999-11:30'), date_part('epoch', timetz '0:00:00.1+11:30:15');
+SELECT pg_typeof(extract(hour FROM timetz '12:00+1')), pg_typeof(date_part('hour', timetz '12:00+1'));
+SELECT date_part('week', timetz '12:00+1');
+SELECT date_part('timezone', time '12:00');
+SELECT date_part('julian', timetz '12:00+1');
+CREATE FOREIGN TABLE zoned_times (z timetz) SERVER stream;
+CREATE VIEW zoned_hours AS SELECT extract(hour FROM z) AS h, sum(extract(epoch FROM z)) AS e, max(extract(timezone FROM z)) AS t FROM zoned_times GROUP BY 1;
+INSERT INTO zoned_times VALUES ('12:34:56.789+05:30'), ('12:00-3'), (NULL);
+INSERT INTO zoned_times VALUES ('13:00-3:30:01');
+SELECT h, e, t FROM zoned_hours ORDER BY 1;
