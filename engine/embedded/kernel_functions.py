@@ -28,8 +28,15 @@ from engine.embedded.value_limits import too_long
 from ringbuffer.compile.code_cache import safe_place
 from ringbuffer.compile.loader import c_code, define_symbol, load_c_function
 from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
-from ringbuffer.memory.error_codes import MESSAGES, NUMERIC_DIGITS, NUMERIC_OVERFLOW, TEXT_TOO_LONG
-from ringbuffer.scalar.calendars.calendar import FIELD_CODES
+from ringbuffer.memory.error_codes import (
+    MESSAGES,
+    NUMERIC_DIGITS,
+    NUMERIC_OVERFLOW,
+    OUT_OF_MEMORY,
+    TEXT_TOO_LONG,
+    UNKNOWN_NAME,
+)
+from ringbuffer.scalar.calendars.fields import FIELD_CODES
 from ringbuffer.scalar.calendars.time_zones import zone_table
 from ringbuffer.scalar.texts.format_time import template_program
 from ringbuffer.vectors import driver
@@ -118,7 +125,7 @@ class KernelFunction:
         """Return the error of a row."""
         if code == TEXT_TOO_LONG:
             return too_long(bytes_max) if self.refusal is None else self.refusal()
-        if self.explain is not None:
+        if self.explain is not None and code != OUT_OF_MEMORY:
             try:
                 self.explain(*row())
             except SqlError as error:
@@ -188,12 +195,13 @@ class KernelFunctions:
     def _fail(self, call: int, slot: int, block: int, row: int) -> int:
         """Let a call fail with the error of a row, or give the row its value and return 1."""
         function = self._functions[_word(slot + driver.SLOT_FUNCTION)]
-        if function.computes and function.explain is not None:
+        code = _word(block + driver.ERROR) if block else OUT_OF_MEMORY
+        if code != OUT_OF_MEMORY and function.computes and function.explain is not None:
             with suppress(SqlError):
                 value = function.explain(*values_of(function, block, row))
                 c_int64.from_address(_word(block + driver.RESULT) + driver.W * row).value = int(value)
                 return 1
-        code, bytes_max = _word(block + driver.ERROR), _word(slot + driver.SLOT_BYTES_MAX)
+        bytes_max = _word(slot + driver.SLOT_BYTES_MAX)
         set_error(call, marked(function.error(code, lambda: values_of(function, block, row), bytes_max)))
         return 0
 
@@ -231,8 +239,8 @@ def bytes_at(address: int) -> bytes:
 
 
 def look_up(address: int, what: int, block: int) -> int:
-    """Return the number of a field, or the address of a zone's words or of a template's program; -1
-    for a name of nothing.
+    """Return the number of a field, or the address of a zone's words or of a template's program; an
+    error code below zero for a name of nothing, and where there is no room.
 
     Must not raise: C calls it.
     """
@@ -242,7 +250,9 @@ def look_up(address: int, what: int, block: int) -> int:
             return kept_words(program_words(name), block)
         return FIELD_CODES[name] if what == NAMED[FIELD] else int(zone_words(name).ctypes.data)
     except (LookupError, SqlError):
-        return -1
+        return -UNKNOWN_NAME
+    except MemoryError:
+        return -OUT_OF_MEMORY
 
 
 @lru_cache(maxsize=256)
@@ -256,8 +266,13 @@ def program_words(template: str) -> npt.NDArray[np.int64]:
 
 
 def kept_words(words: npt.NDArray[np.int64], block: int) -> int:
-    """Return the address of a copy of words that lives as long as the call."""
-    heap = int(allocate(words.nbytes + driver.W))
+    """Return the address of a copy of words that lives as long as the call.
+
+    Raises MemoryError.
+    """
+    heap: int | None = allocate(words.nbytes + driver.W)
+    if heap is None:
+        raise MemoryError
     c_int64.from_address(heap).value = _word(block + driver.HEAP)
     c_int64.from_address(block + driver.HEAP).value = heap
     ctypes.memmove(heap + driver.W, words.ctypes.data, words.nbytes)

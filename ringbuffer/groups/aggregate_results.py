@@ -17,8 +17,9 @@ from ringbuffer.compile.jit import kernel
 from ringbuffer.groups.aggregates import from_bits, is_special_sum, special_sum_rank, unsigned_word
 from ringbuffer.groups.hash_table import Words
 from ringbuffer.memory.error_codes import BIGINT_RANGE, FLOAT_OVERFLOW, NUMERIC_DIGITS, OK
+from ringbuffer.scalar.numbers.arithmetic import numeric_average, numeric_divide
 from ringbuffer.scalar.numbers.int128 import int128_exceeds_digits, int128_multiply, int128_subtract
-from ringbuffer.scalar.numbers.numeric import SPECIAL_SCALE, numeric_average, numeric_divide, numeric_rescale
+from ringbuffer.scalar.numbers.numeric import SPECIAL_SCALE, numeric_rescale
 
 Nulls = npt.NDArray[np.uint8]
 Scales = npt.NDArray[np.int16]

@@ -23,8 +23,9 @@ from ringbuffer.memory.addresses import bits_of_float, copy_bytes, float_from_bi
 from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
 from ringbuffer.memory.error_codes import OK
 from ringbuffer.scalar.numbers.any_numeric import any_compare
-from ringbuffer.scalar.numbers.arithmetic import compare_float64, real
+from ringbuffer.scalar.numbers.floats import compare_float64
 from ringbuffer.scalar.numbers.int128 import int128_add, int128_multiply_words
+from ringbuffer.scalar.numbers.narrow import real
 from ringbuffer.scalar.numbers.numeric import NAN_RANK, SPECIAL_SCALE, numeric_rescale
 from ringbuffer.scalar.texts.compared_bytes import stored_compare
 from ringbuffer.scalar.texts.text_values import text_compare

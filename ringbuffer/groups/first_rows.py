@@ -16,7 +16,7 @@ from ringbuffer.compile.jit import kernel
 from ringbuffer.groups.aggregates import from_bits, keep_text, unsigned_word
 from ringbuffer.groups.hash_table import HEAP_ADDRESS, Words
 from ringbuffer.scalar.numbers.any_numeric import any_compare
-from ringbuffer.scalar.numbers.arithmetic import compare_float64
+from ringbuffer.scalar.numbers.floats import compare_float64
 from ringbuffer.scalar.numbers.numeric import numeric_compare
 from ringbuffer.scalar.texts.compared_bytes import stored_compare
 

@@ -102,9 +102,12 @@ from dataclasses import dataclass
 ) = range(90, 97)
 # A text that names no zone or no field.
 UNKNOWN_NAME = 100
+# The machine has no room for the words of a call.
+OUT_OF_MEMORY = 101
 
 MESSAGES: dict[int, tuple[str, str]] = {
     UNKNOWN_NAME: ("22023", "time zone or field not recognized"),
+    OUT_OF_MEMORY: ("53200", "out of memory"),
     DIVISION_BY_ZERO: ("22012", "division by zero"),
     SMALLINT_RANGE: ("22003", "smallint out of range"),
     INTEGER_RANGE: ("22003", "integer out of range"),

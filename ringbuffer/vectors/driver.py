@@ -15,7 +15,7 @@ from __future__ import annotations
 from ringbuffer.compile.jit import external, kernel
 from ringbuffer.memory.addresses import call_at, load_word, store_word
 from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
-from ringbuffer.memory.error_codes import SCRATCH_FULL, TEXT_TOO_LONG
+from ringbuffer.memory.error_codes import OUT_OF_MEMORY, SCRATCH_FULL, TEXT_TOO_LONG
 
 W = 8
 # Words of a slot, from its address on. A form and a scale for each argument come last.
@@ -42,11 +42,12 @@ SYMBOLS = {
     "antumbra_part": 2,
     "antumbra_keep_text": 4,
     # Takes the address of a string, what the string names, and the block; returns the address of a
-    # zone or of a template's program, or a number, or -1 for a name of nothing.
+    # zone or of a template's program, or a number, or an error code below zero.
     "antumbra_look_up": 3,
     # Takes a slot, and puts the address of its loop there.
     "antumbra_load": 1,
-    # Takes the engine's call, slot, block and row; returns 1 where the row has a value now.
+    # Takes the engine's call, slot, block (0 where there is no room for one) and row; returns 1
+    # where the row has a value now.
     "antumbra_fail": 4,
 }
 slot_of, rows_count_of, argument_of, data_of, validity_of, make_validity, part_of, keep_text, look_up, load, fail = (
@@ -63,6 +64,9 @@ def run(call: int, chunk: int, result: int) -> int:
         load(slot)
     count = load_word(slot + SLOT_COUNT)
     block = allocate(ARGUMENTS + ARGUMENT_BYTES * count)
+    if block == 0:
+        fail(call, slot, 0, 0)
+        return 0
     for index in range(count):
         note_argument(slot, block, argument_of(chunk, index), index)
     note_result(slot, block, result)
@@ -133,6 +137,9 @@ def run_loop(slot: int, block: int, start: int, rows_count: int) -> int:
             return row
         size = max(needed, HEAP_BYTES)
         heap = allocate(size + W)
+        if heap == 0:
+            store_word(block + ERROR, OUT_OF_MEMORY)
+            return row
         store_word(heap, load_word(block + HEAP))
         store_word(block + HEAP, heap)
         store_word(block + SCRATCH, heap + W)

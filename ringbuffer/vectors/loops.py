@@ -13,7 +13,6 @@ import importlib
 import inspect
 from dataclasses import dataclass
 
-from ringbuffer.memory.error_codes import UNKNOWN_NAME
 from ringbuffer.vectors import driver
 
 FUNCTION = "loop"
@@ -147,7 +146,7 @@ def looked_up(stem: str, what: int) -> list[str]:
         f"    {stem}_w0, {stem}_w1 = load_word({stem} + 16 * row), load_word({stem} + 16 * row + 8)",
         f"    {stem}_found = look_up({stem} + 16 * row, {what}, block)",
         f"    if {stem}_found < 0:",
-        f"        store_word(block + {driver.ERROR}, {UNKNOWN_NAME})",
+        f"        store_word(block + {driver.ERROR}, -{stem}_found)",
         "        return row",
     ]
 

@@ -113,7 +113,7 @@ def _percentile_cont(aggregate: AggregateText) -> str:
     fraction = _fraction(aggregate)
     values, count = _sorted_list(aggregate)
     place = f"({fraction} * ({count} - 1))"
-    first, second = (f"({values})[CAST({word}({place}) AS BIGINT) + 1]" for word in ("floor", "ceil"))
+    first, second = (f"({values})[CAST({whole.format(place)} AS BIGINT) + 1]" for whole in ("floor({})", "ceil({})"))
     inside = f"float8_add({first}, float8_multiply({place} - floor({place}), float8_subtract({second}, {first})))"
     return f"CASE WHEN floor({place}) = ceil({place}) THEN {first} ELSE {inside} END"
 

@@ -5,13 +5,13 @@ Elements compare by `comparable_text`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal
 from itertools import permutations
 
 from sql.functions.comparisons import COMPARISONS, EQUAL, NEGATED
-from sql.functions.printing import Printer, Rule, raising
+from sql.functions.printing import Printer, Rule, outside, raising
 from sql.functions.rows import Function
 from sql.functions.signatures import NUMBERS, wider
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
@@ -50,17 +50,6 @@ def _concatenated(name: str, *places: str) -> Rule:
         return f"CASE WHEN {texts[0]} IS NOT NULL OR {texts[1]} IS NOT NULL THEN {joined} END"
 
     return rule
-
-
-def outside(texts: Sequence[str], use: Callable[..., str]) -> str:
-    """Return `use` of texts for inside of lambdas, where DuckDB takes no subquery: subqueries are
-    computed before.
-    """
-    if not any("SELECT" in text for text in texts):
-        return use(*texts)
-    values = ", ".join(f"v{index}: {text}" for index, text in enumerate(texts))
-    names = [f"struct_extract(outside, 'v{index}')" for index in range(len(texts))]
-    return f"list_transform([{{{values}}}], lambda outside: {use(*names)})[1]"
 
 
 def _length(printer: Printer, node: Call, texts: list[str]) -> str:

@@ -10,7 +10,7 @@ from sql.functions.rows import Function, Kernel
 FUNCTIONS = (
     Function(
         "sqrt", "sqrt |/", "float8 > float8; sqrt: numeric > numeric", ("sqrt(2)", "1.4142135623730951"),
-        kernel={"float8": Kernel("numbers.arithmetic.square_root", fallible=True)},
+        kernel={"float8": Kernel("numbers.floats.square_root", fallible=True)},
         python={"numeric": "math.sqrt"}, special="square_root",
     ),
     Function(
@@ -19,12 +19,12 @@ FUNCTIONS = (
     ),
     Function(
         "exp", "exp", "float8 > float8; numeric > numeric", ("exp(1.0)", "2.7182818284590452"),
-        kernel={"float8": Kernel("numbers.arithmetic.exponential", fallible=True)},
+        kernel={"float8": Kernel("numbers.floats.exponential", fallible=True)},
         python={"numeric": "math.exp"}, special="exponential",
     ),
     Function(
         "ln", "ln", "float8 > float8; numeric > numeric", ("ln(2.0)", "0.6931471805599453"),
-        kernel={"float8": Kernel("numbers.arithmetic.natural_logarithm", fallible=True)},
+        kernel={"float8": Kernel("numbers.floats.natural_logarithm", fallible=True)},
         python={"numeric": "math.ln"}, special="logarithm",
     ),
     Function(
@@ -39,7 +39,7 @@ FUNCTIONS = (
     Function(
         "power", "power pow ^", "float8 float8 > float8; numeric numeric > numeric",
         ("power(9.0, 3.0)", "729.0000000000000000"),
-        kernel={"float8": Kernel("numbers.arithmetic.power", fallible=True)},
+        kernel={"float8": Kernel("numbers.floats.power", fallible=True)},
         python={"numeric": "math.power"}, special="power",
     ),
     Function("pi", "pi", "> float8", ("pi()", "3.141592653589793"), strict=False, duckdb="pi()", kernel=repr(math.pi)),
@@ -99,7 +99,7 @@ FUNCTIONS = (
     Function(
         "width_bucket", "width_bucket", "float8 float8 float8 int4 > int4; numeric numeric numeric int4 > int4",
         ("width_bucket(5.35, 0.024, 10.06, 5)", "3"),
-        kernel={"float8": Kernel("numbers.arithmetic.width_bucket", fallible=True)},
+        kernel={"float8": Kernel("numbers.floats.width_bucket", fallible=True)},
         python={"numeric": "math.numeric_width_bucket"}, special="width_bucket",
     ),
     Function("sind", "sind", "float8 > float8", ("sind(30)", "0.5"), python=degrees.sine),

@@ -90,21 +90,23 @@ def _known_scale(printer: Printer, node: Call, texts: list[str]) -> str:
 
 def _checked(name: str, families: tuple[str, ...] = NUMBERS) -> Mapping[str, Kernel]:
     """Return the kernels of arithmetic that is computed in the type of its operands."""
+    at = f"numbers.arithmetic.{name}_"
     return {
-        **{one: Kernel(f"numbers.arithmetic.{name}_{WIDTHS[one]}", fallible=True) for one in families if one in WIDTHS},
-        "numeric": Kernel(f"numbers.numeric.numeric_{name}", fallible=True),
-        "variable": Kernel(f"numbers.any_numeric.any_{name}", fallible=True),
+        **{one: Kernel(at + width, fallible=True) for one, width in WIDTHS.items() if one in families},
+        **{one: Kernel(f"{at}narrow", fallible=True, constants=(bits,)) for one, bits in NARROW.items()},
+        "numeric": Kernel(f"numbers.arithmetic.numeric_{name}", fallible=True),
+        "variable": Kernel(f"numbers.arithmetic.any_{name}", fallible=True),
     }
 
 
 def _signed(name: str) -> Mapping[str, Kernel]:
     """Return the kernels of negate and abs, but for floats."""
-    kept = Kernel(f"numbers.any_numeric.any_{name}", keeps_scale=True)
+    kept = Kernel(f"numbers.arithmetic.any_{name}", keeps_scale=True)
     return {**_checked(name, INTEGERS), "numeric": kept, "variable": kept}
 
 
 def _shift(name: str) -> Mapping[str, Kernel]:
-    return {f"int{size}": Kernel(f"numbers.arithmetic.{name}", constants=(str(8 * size),)) for size in (2, 4, 8)}
+    return {f"int{size}": Kernel(f"numbers.bits.{name}", constants=(str(8 * size),)) for size in (2, 4, 8)}
 
 
 def _cut(name: str) -> Mapping[str, Kernel]:
@@ -115,7 +117,8 @@ def _cut(name: str) -> Mapping[str, Kernel]:
     }
 
 
-WIDTHS = {"int2": "int16", "int4": "int32", "int8": "int64", "float4": "float32", "float8": "float64"}
+WIDTHS = {"int8": "int64", "float4": "float32", "float8": "float64"}
+NARROW = {"int2": "16", "int4": "32"}
 NEGATIVE = {"numeric float4 float8": "(-{0})"}
 PLAIN_ABS = {"int2 int4 int8 numeric float4 float8": "abs({0})"}
 FUNCTIONS = (
@@ -161,7 +164,7 @@ FUNCTIONS = (
             "float8": "CAST(sign({0}) AS DOUBLE)",
         },
         kernel={
-            "numeric variable": Kernel("numbers.any_numeric.any_sign_words"),
+            "numeric variable": Kernel("numbers.arithmetic.any_sign_words"),
             "float8": Kernel("numbers.arithmetic.sign_float64"),
         },
         scale=whole, operands=OWN_SCALES,

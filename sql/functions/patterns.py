@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sql.errors import not_supported
 from sql.functions.arguments import RUN, literal_text
-from sql.functions.printing import Printer, Rule
-from sql.functions.rows import Function, LookAhead, Routine, routines
+from sql.functions.printing import Printer, Rule, computed_once
+from sql.functions.rows import Function, Kernel, LookAhead, Routine, routines
 from sql.patterns.grammar import parsed
 from sql.patterns.like import is_quick, like_pattern
 from sql.patterns.re2 import re2_text
 from sql.patterns.similar import similar_pattern
 from sql.patterns.trees import options_of
-from sql.tree.expressions import Call, Expression, Literal
+from sql.tree.expressions import Call, Column, Expression, Literal
 
 # A longer pattern is read where it is used, not where a statement is planned.
 CONSTANT_CHARACTERS_MAX = 1_000
@@ -96,7 +97,23 @@ def _text_like(printer: Printer, node: Call, texts: list[str]) -> str:
             template = f"CASE WHEN {few} THEN text_like_short({{0}}, {{1}}) ELSE {template} END"
     if node.function == "ilike":
         text, printed = (f"translate({part}, '{UPPER}', '{LOWER}')" for part in (text, printed))
-    return template.format(text, printed)
+    if template.count("{0}") == 1 or all(isinstance(one, Column | Literal) for one in node.arguments[:2]):
+        return template.format(text, printed)
+    return computed_once((text, printed), template.format)
+
+
+def _with_backslash(node: Call) -> Call:
+    """Return LIKE as the kernel takes it: a text, and a pattern whose escape is a backslash.
+
+    Raises 0A000 for a pattern with an escape of its own that is no constant.
+    """
+    text, pattern = node.arguments[:2]
+    escape = literal_text(node.arguments[2], "an escape character")
+    if isinstance(pattern, Literal) and isinstance(pattern.value, str):
+        pattern = replace(pattern, value=like_pattern(pattern.value, escape))
+    elif escape != "\\":
+        raise not_supported("LIKE with a pattern that is not a constant and an ESCAPE of its own", node.position)
+    return replace(node, arguments=(text, pattern))
 
 
 FUNCTIONS = (
@@ -106,6 +123,7 @@ FUNCTIONS = (
     ),
     Function(
         "like", "like ~~", "text text > bool", ("'abc' LIKE '_b_'", "t"), can_fail=False, duckdb=_text_like,
+        kernel=Kernel("texts.text_like.text_like", fallible=True), kernel_call=_with_backslash,
         infix="LIKE", third="ESCAPE", sees_blanks="~~", defaults={2: "\\"}, constants={1: "'a%'"},
         missing="bytea bytea",
     ),
@@ -167,6 +185,7 @@ FUNCTIONS = (
     ),
     Function(
         "ilike", "~~*", "text text > bool", ("'ABC' ~~* 'a%'", "t"), can_fail=False, duckdb=_text_like,
+        kernel=Kernel("texts.text_like.text_ilike", fallible=True), kernel_call=_with_backslash,
         infix="ILIKE", third="ESCAPE", sees_blanks="~~*", defaults={2: "\\"}, constants={1: "'a%'"},
     ),
     Function(

@@ -318,3 +318,17 @@ def in_micros(printer: Printer, node: Call, texts: list[str]) -> list[str]:
 def raising(sqlstate: str, message: str) -> str:
     """Return DuckDB's text of an expression that raises; the message has no quotation marks."""
     return f"error('antumbra error {sqlstate}: {message} (end)')"
+
+
+def outside(texts: Sequence[str], use: Callable[..., str]) -> str:
+    """Return `use` of texts for inside of lambdas, where DuckDB takes no subquery: subqueries are
+    computed before.
+    """
+    return computed_once(texts, use) if any("SELECT" in text for text in texts) else use(*texts)
+
+
+def computed_once(texts: Sequence[str], use: Callable[..., str]) -> str:
+    """Return `use` of the values of texts, which are computed once however often `use` has them."""
+    values = ", ".join(f"v{index}: {text}" for index, text in enumerate(texts))
+    names = [f"struct_extract(outside, 'v{index}')" for index in range(len(texts))]
+    return f"list_transform([{{{values}}}], lambda outside: {use(*names)})[1]"

@@ -38,6 +38,11 @@ class Kernel:
         constants: source text of last arguments, which no call gives.
         left_out: source text of the last operand where a call has one operand less than others.
         keeps_scale: of a numeric the kernel returns no scale, since the scale stays.
+        reads: operands that must be constants, by their places: a 'field' is passed as its number,
+            a 'zone' as its arrays, a 'width' of bins as its microseconds.
+        null_where: a kernel of the first two operands that tells where the value is NULL.
+        folds: the kernel takes what it has made of the operands so far, and the next one that is
+            not NULL.
     """
 
     name: str
@@ -46,6 +51,9 @@ class Kernel:
     constants: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     keeps_scale: bool = False
+    reads: Mapping[int, str] = field(default_factory=dict)
+    null_where: str = ""
+    folds: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +157,8 @@ class Function(Row):
         kernel: the kernel, or the source text of a word with the words of the operands in it, by
             the family of the first operand where there are several; of numerics for those of known
             scale, and as 'variable' for all others. DuckDB calls a kernel where it has no rule.
+        kernel_operand: the place of the operand whose family selects the kernel.
+        kernel_call: makes the call whose operands the kernel takes.
         python: the implementation on Python's values where there is no kernel, by the family of the
             first operand where there are several. DuckDB calls the implementation.
         special: what computes the value where a numeric is NaN or an infinity, in place of the
@@ -193,6 +203,8 @@ class Function(Row):
     spark: Rule | Mapping[str, Rule] | None = None
     python: Implementation | Mapping[str, Implementation] | None = None
     kernel: Kernel | str | Mapping[str, Kernel | str] | None = None
+    kernel_operand: int = 0
+    kernel_call: Callable[[Call], Call] | None = None
     special: str = ""
     called: str = ""
     defaults: Mapping[int, LiteralValue] = field(default_factory=dict)

@@ -34,7 +34,7 @@ from sql.functions import (
 )
 from sql.functions.aggregate_rows import Aggregate, AggregateRule, WindowFunction
 from sql.functions.printing import Rule
-from sql.functions.rows import IMMUTABLE, Function, Kernel, Routine, Row, of_form
+from sql.functions.rows import IMMUTABLE, Function, Kernel, Routine, Row, of_form, spread
 from sql.functions.sets import SetFunction
 from sql.functions.signatures import Signature
 from sql.tree.expressions import AggregateCall, Expression, WindowCall
@@ -151,6 +151,13 @@ def kernel_of(canonical: str, form: str) -> Kernel | str | None:
     row = ROWS.get(canonical)
     found: Kernel | str | None = None if row is None else of_form(row.kernel, form)
     return found
+
+
+def places_read(canonical: str) -> frozenset[int]:
+    """Return the places of operands that a kernel reads as constants, and has no words of."""
+    row = ROWS.get(canonical)
+    kernels = () if row is None else (kernel for _, kernel in spread(row.kernel) if isinstance(kernel, Kernel))
+    return frozenset(place for kernel in kernels for place in kernel.reads)
 
 
 def added_in_order(call: AggregateCall | WindowCall) -> bool:

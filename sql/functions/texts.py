@@ -236,6 +236,7 @@ FUNCTIONS = (
     Function(
         "concat", "concat", "any... > text", ("concat('abcde', 2, NULL, 22, true)", "abcde222t"), strict=False,
         can_fail=False, duckdb=_concat_all, takes_output=True,
+        kernel=Kernel("texts.text_functions.text_concat", fallible=True, scratch=True, folds=True),
     ),
     Function(
         "concat_ws", "concat_ws", "text any... > text", ("concat_ws(',', 'abcde', 2, NULL, 22)", "abcde,2,22"),

@@ -6,7 +6,7 @@ zone_utc, never through an engine's session.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from sql.functions.arguments import literal_integer, literal_text
 from sql.functions.intervals import date_at_time, span_date_part, span_extract, span_trunc
@@ -186,6 +186,18 @@ def _formatted(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"CASE WHEN {known} THEN {node.arguments[0].type.family}_format({', '.join(operands)}) END"
 
 
+FIELD = {0: "field"}
+LACKS = "calendars.fields.timestamp_lacks"
+
+
+def _of_field(plain: str, zoned: str, fallible: bool = False, null_where: str = "") -> Mapping[str, Kernel]:
+    """Return the kernels of a function of a field of a timestamp, without and with a zone."""
+    return {
+        "timestamp": Kernel(f"calendars.fields.{plain}", fallible, reads=FIELD, null_where=null_where),
+        "timestamptz": Kernel(f"calendars.fields.{zoned}", fallible, reads={**FIELD, 2: "zone"}, null_where=null_where),
+    }
+
+
 def _age(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return age, on UTC's clock where there is no zone."""
     return "time_age({}, {}, {})".format(*[*in_micros(printer, node, texts), "''"][:3])
@@ -224,22 +236,29 @@ FUNCTIONS = (
     Function(
         "date_trunc", "date_trunc",
         "text timestamp > timestamp; text timestamptz > timestamptz; text timestamptz text > timestamptz; text interval > interval",
-        ("date_trunc('hour', timestamp '2001-02-16 20:38:40')", "2001-02-16 20:00:00"), can_fail=False,
-        duckdb=_date_trunc, bound="field", constants={0: "'hour'", 2: "'Europe/Berlin'"},
+        ("date_trunc('hour', timestamp '2001-02-16 20:38:40')", "2001-02-16 20:00:00"),
+        can_fail=False, duckdb=_date_trunc, bound="field",
+        kernel=_of_field("date_trunc_us", "date_trunc_zoned", fallible=True), kernel_operand=1,
+        constants={0: "'hour'", 2: "'Europe/Berlin'"},
     ),
     Function(
         "extract", "extract",
         "text date > numeric; text timestamp > numeric; text timestamptz > numeric; text interval > numeric; text time > numeric; "
         "text timetz > numeric",
         ("extract(hour from timestamp '2001-02-16 20:38:40')", "20"), can_fail=False, duckdb=_extract,
-        bound="field", shown=_shown_extract, constants={0: "'epoch'"},
+        kernel={
+            "date": Kernel("calendars.fields.field_of_date", True, reads=FIELD, null_where="calendars.fields.date_lacks"),
+            **_of_field("field_of_timestamp", "field_of_timestamptz", fallible=True, null_where=LACKS),
+        },
+        kernel_operand=1, bound="field", shown=_shown_extract, constants={0: "'epoch'"},
     ),
     Function(
         "date_part", "date_part",
         "text date > float8 as text timestamp; text timestamp > float8; text timestamptz > float8; "
         "text interval > float8; text time > float8; text timetz > float8",
         ("date_part('month', interval '2 years 3 months')", "3"), can_fail=False, duckdb=_date_part,
-        bound="field", constants={0: "'epoch'"},
+        kernel=_of_field("date_part_timestamp", "date_part_zoned", null_where=LACKS), kernel_operand=1, bound="field",
+        constants={0: "'epoch'"},
     ),
     Function(
         "to_zone", "timezone", "text timestamptz > timestamp",
@@ -265,7 +284,9 @@ FUNCTIONS = (
         "date_bin", "date_bin",
         "interval timestamp timestamp > timestamp; interval timestamptz timestamptz > timestamptz",
         ("date_bin('15 minutes', timestamp '2001-02-16 20:38:40', timestamp '2001-02-16 20:05:00')", "2001-02-16 20:35:00"),
-        python="time.date_bin", constants={0: "'1 hour'", 2: "'2001-01-01'"},
+        python="time.date_bin", kernel_operand=1,
+        kernel={"timestamp timestamptz": Kernel("calendars.shifts.date_bin_us", fallible=True, reads={0: "width"})},
+        constants={0: "'1 hour'", 2: "'2001-01-01'"},
     ),
     Function(
         "overlaps", "overlaps", SPANS_OF_TIME,
@@ -337,6 +358,10 @@ FUNCTIONS = (
         "add_interval", "+",
         MOVED,
         ("date '2001-01-31' + interval '1 month'", "2001-02-28 00:00:00"), duckdb=_add_interval,
+        kernel={
+            "timestamp": Kernel("calendars.shifts.add_interval_us", fallible=True),
+            "timestamptz": Kernel("calendars.shifts.add_interval_zoned", fallible=True, reads={4: "zone"}),
+        },
         bound="shift", infix="+", shown=_shown_shift, constants={1: "interval '1 month'"},
     ),
     Function(

@@ -8,10 +8,12 @@ import ctypes
 import re
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ringbuffer.scalar.numbers import arithmetic
 from ringbuffer.scalar.numbers.numeric import NAN_RANK, SPECIAL_SCALE
 
 Words = tuple[int, int]
@@ -24,6 +26,14 @@ SPECIALS = {"-Infinity": -1, "Infinity": 1, "NaN": NAN_RANK}
 EPOCH = date(1970, 1, 1).toordinal()
 ERA_DAYS, ERA_YEARS = 146_097, 400
 TIMESTAMP = re.compile(r"(\d+)-(\d\d)-(\d\d)(?: (\d\d):(\d\d):(\d\d)(?:\.(\d+))?)?( BC)?")
+
+
+def integer_kernel(name: str, bits: int) -> Any:
+    """Return a kernel of arithmetic in integers of some width."""
+    if bits == 64:
+        return getattr(arithmetic, f"{name}_int64")
+    kernel = getattr(arithmetic, f"{name}_narrow")
+    return lambda *operands: kernel(*operands, bits)
 
 
 def signed(word: int) -> int:

@@ -15,7 +15,7 @@ from typing import Protocol
 from sql.errors import not_supported
 from sql.functions.comparisons import COMPARISONS
 from sql.functions.rows import VOLATILE
-from sql.functions.table import volatility
+from sql.functions.table import places_read, volatility
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
 from sql.types.datatypes import SqlType
 from views.codegen.literals import literal_value
@@ -34,8 +34,6 @@ OF_ANY_TYPE = frozenset(COMPARISONS) | frozenset(
     interval_average interval_days interval_micros interval_months interval_total
     """.split()
 )
-# Functions that read a constant interval themselves.
-OF_CONSTANT_INTERVALS = frozenset({"add_interval", "date_bin"})
 
 
 class ColumnSource(Protocol):
@@ -144,10 +142,9 @@ class ExpressionWriter:
 
         A constant interval has no words at all.
         """
-        reads = call.function in OF_CONSTANT_INTERVALS
-        for part in (call, *call.arguments):
-            is_read = reads and isinstance(part, Literal) and isinstance(part.value, tuple)
-            if not is_known(part.type) and not is_read:
+        reads = places_read(call.function)
+        for place, part in enumerate((*call.arguments, call)):
+            if place not in reads and not is_known(part.type):
                 what = f"{call.text or call.function} of a value of type {part.type.sql_name}"
                 raise not_in_kernels(what, call.position)
 

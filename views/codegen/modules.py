@@ -80,7 +80,7 @@ def module_text(title: str, lines: list[str], writer: KernelWriter) -> tuple[str
     lines, parts = in_parts(lines) if writer.is_flat else (lines, [])
     function = "\n\n\n".join("\n".join(one) for one in (*writer.guards.values(), *parts, lines))
     if "real(" in function:
-        writer.use("scalar.numbers.arithmetic", "real")
+        writer.use("scalar.numbers.narrow", "real")
     body = "\n".join(_preamble(writer, "np." in function)) + "\n\n\n" + function + "\n"
     fingerprint = hashlib.sha256(body.encode()).hexdigest()[:FINGERPRINT_CHARACTERS]
     return f'"""{title}, fingerprint {fingerprint}. Generated: do not edit."""\n{body}', fingerprint

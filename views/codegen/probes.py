@@ -20,7 +20,6 @@ from sql.tree.relations import Schema
 from sql.types.datatypes import SqlType
 from views.codegen.columns import InputColumns
 from views.codegen.expressions import ExpressionWriter, text_of
-from views.codegen.functions.text import use_scratch
 from views.codegen.values import FLOATS, INTEGERS, TIMES, Value, any_null, compared_form, is_keyed, is_string, negation
 from views.codegen.writer import KernelWriter
 from views.model.nodes import Probe
@@ -253,7 +252,7 @@ class ProbeWriter:
             return [f"{use('groups.aggregates', 'float_key')}(np.float64({value.word}))"]
         if is_keyed(key.type):
             names = [self.writer.name("key" + suffix) for suffix in ("_w0", "_w1", "_heap")]
-            arguments = f"{compared_form(key.type)}, {', '.join(value.words)}, {use_scratch(self.writer)}"
+            arguments = f"{compared_form(key.type)}, {', '.join(value.words)}, {self.writer.scratch()}"
             self.writer.line(
                 f"{', '.join(names)}, error = {use('scalar.texts.compared_bytes', 'stored_key')}({arguments})"
             )

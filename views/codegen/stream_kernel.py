@@ -21,7 +21,6 @@ from views.codegen.columns import InputColumns
 from views.codegen.expressions import ExpressionWriter, text_of
 from views.codegen.first_row import write_first
 from views.codegen.functions.table import FUNCTIONS
-from views.codegen.functions.text import use_scratch
 from views.codegen.grouping import Grouping, InputSlot, KeySlot, guarded_argument, stored_form
 from views.codegen.modules import GeneratedModule, smallest
 from views.codegen.probes import ProbeWriter
@@ -270,7 +269,7 @@ class StreamKernelWriter:
                 self.writer.line(f"{', '.join(names)} = {trimmed}({words})")
             else:
                 made = use("scalar.texts.compared_bytes", "stored_key")
-                arguments = f"{compared_form(key.type)}, {words}, {use_scratch(self.writer)}"
+                arguments = f"{compared_form(key.type)}, {words}, {self.writer.scratch()}"
                 self.writer.line(f"{', '.join(names)}, error = {made}({arguments})")
                 self.writer.fail_if_error(text_of(key.expression))
             compared = [names[0], f"{use('groups.aggregates', 'text_key')}({', '.join(names)})"]

@@ -129,6 +129,11 @@ class KernelWriter:
         self._names.add(function)
         return function
 
+    def scratch(self) -> str:
+        """Return the scratch heap as an argument, and note that the function needs it."""
+        self.uses_scratch = True
+        return "scratch"
+
     def constant(self, stem: str, text: str) -> str:
         """Return the name of a module-level constant with this source text."""
         for name, known in self.globals.items():

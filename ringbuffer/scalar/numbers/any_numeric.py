@@ -13,7 +13,6 @@ import numpy as np
 
 from ringbuffer.compile.jit import kernel
 from ringbuffer.memory.error_codes import (
-    DIVISION_BY_ZERO,
     INFINITY_TO_BIGINT,
     INFINITY_TO_INTEGER,
     INFINITY_TO_SMALLINT,
@@ -25,24 +24,17 @@ from ringbuffer.memory.error_codes import (
     OK,
 )
 from ringbuffer.scalar.numbers import casts
-from ringbuffer.scalar.numbers.arithmetic import real
+from ringbuffer.scalar.numbers.narrow import real
 from ringbuffer.scalar.numbers.numeric import (
     NAN_RANK,
     SPECIAL_SCALE,
-    numeric_absolute,
-    numeric_add,
     numeric_ceil,
     numeric_compare,
-    numeric_divide,
     numeric_floor,
     numeric_limit,
-    numeric_modulo,
-    numeric_multiply,
-    numeric_negate,
     numeric_rescale,
     numeric_round,
     numeric_sign,
-    numeric_subtract,
     numeric_to_int64,
     numeric_trunc,
 )
@@ -83,60 +75,6 @@ def special_words(value: float) -> tuple[int, int, int]:
 
 
 @kernel
-def any_add(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> tuple[int, int, int, int]:
-    """Return (lo, hi, scale, error) of a + b."""
-    if is_special(ascale, bscale):
-        lo, hi, scale = special_words(approximate(alo, ahi, ascale) + approximate(blo, bhi, bscale))
-        return lo, hi, scale, OK
-    return numeric_add(alo, ahi, ascale, blo, bhi, bscale)
-
-
-@kernel
-def any_subtract(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> tuple[int, int, int, int]:
-    """Return (lo, hi, scale, error) of a - b."""
-    if is_special(ascale, bscale):
-        lo, hi, scale = special_words(approximate(alo, ahi, ascale) - approximate(blo, bhi, bscale))
-        return lo, hi, scale, OK
-    return numeric_subtract(alo, ahi, ascale, blo, bhi, bscale)
-
-
-@kernel
-def any_multiply(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> tuple[int, int, int, int]:
-    """Return (lo, hi, scale, error) of a * b."""
-    if is_special(ascale, bscale):
-        lo, hi, scale = special_words(approximate(alo, ahi, ascale) * approximate(blo, bhi, bscale))
-        return lo, hi, scale, OK
-    return numeric_multiply(alo, ahi, ascale, blo, bhi, bscale)
-
-
-@kernel
-def any_divide(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> tuple[int, int, int, int]:
-    """Return (lo, hi, scale, error) of a / b: what is finite is nothing beside an infinity."""
-    if not is_special(ascale, bscale):
-        return numeric_divide(alo, ahi, ascale, blo, bhi, bscale)
-    dividend, divisor = approximate(alo, ahi, ascale), approximate(blo, bhi, bscale)
-    if divisor == 0.0:
-        return (NAN_RANK, 0, SPECIAL_SCALE, OK) if np.isnan(dividend) else (0, 0, 0, DIVISION_BY_ZERO)
-    lo, hi, scale = special_words(dividend / divisor)
-    return lo, hi, scale, OK
-
-
-@kernel
-def any_modulo(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> tuple[int, int, int, int]:
-    """Return (lo, hi, scale, error) of a % b: what is finite stays as it is beside an infinity."""
-    if not is_special(ascale, bscale):
-        return numeric_modulo(alo, ahi, ascale, blo, bhi, bscale)
-    dividend, divisor = approximate(alo, ahi, ascale), approximate(blo, bhi, bscale)
-    if np.isnan(dividend) or np.isnan(divisor):
-        return NAN_RANK, 0, SPECIAL_SCALE, OK
-    if divisor == 0.0:
-        return 0, 0, 0, DIVISION_BY_ZERO
-    if np.isinf(dividend):
-        return NAN_RANK, 0, SPECIAL_SCALE, OK
-    return alo, ahi, ascale, OK
-
-
-@kernel
 def any_compare(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> int:
     """Return -1, 0 or 1: NaN equals itself and is above everything else."""
     if is_special(ascale, bscale):
@@ -145,35 +83,6 @@ def any_compare(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int
         return (1 if first > second else 0) - (1 if first < second else 0)
     order: int = numeric_compare(alo, ahi, ascale, blo, bhi, bscale)
     return order
-
-
-@kernel
-def any_negate(lo: int, hi: int, scale: int) -> tuple[int, int]:
-    """Return the words of -x; the scale stays."""
-    if scale == SPECIAL_SCALE and lo == NAN_RANK:
-        return lo, hi
-    return numeric_negate(lo, hi)
-
-
-@kernel
-def any_sign(lo: int, hi: int, scale: int) -> tuple[int, int]:
-    """Return (-1, 0 or 1, scale); of NaN NaN."""
-    if scale == SPECIAL_SCALE and lo == NAN_RANK:
-        return lo, scale
-    return numeric_sign(lo, hi), 0
-
-
-@kernel
-def any_sign_words(lo: int, hi: int, scale: int) -> tuple[int, int, int]:
-    """Return (lo, hi, scale) of sign(x)."""
-    value, scale = any_sign(lo, hi, scale)
-    return value, value >> 63, scale
-
-
-@kernel
-def any_absolute(lo: int, hi: int, scale: int) -> tuple[int, int]:
-    """Return the words of abs(x); the scale stays, and the rank of NaN is above zero."""
-    return numeric_absolute(lo, hi)
 
 
 @kernel

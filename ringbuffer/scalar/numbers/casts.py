@@ -19,8 +19,8 @@ from ringbuffer.memory.error_codes import (
     OK,
     SMALLINT_RANGE,
 )
-from ringbuffer.scalar.numbers.arithmetic import limit_int16, limit_int32, real
 from ringbuffer.scalar.numbers.int128 import signed_word
+from ringbuffer.scalar.numbers.narrow import limit_int16, limit_int32, real
 from ringbuffer.scalar.numbers.numeric import numeric_to_int64
 
 

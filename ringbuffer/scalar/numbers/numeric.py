@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ringbuffer.compile.jit import kernel
 from ringbuffer.memory.columns import NUMERIC_DIGITS_MAX
-from ringbuffer.memory.error_codes import BIGINT_RANGE, DIVISION_BY_ZERO, NUMERIC_DIGITS, NUMERIC_FIELD_OVERFLOW, OK
+from ringbuffer.memory.error_codes import BIGINT_RANGE, NUMERIC_DIGITS, NUMERIC_FIELD_OVERFLOW, OK
 from ringbuffer.scalar.numbers.int128 import (
     int128_absolute,
     int128_add,
@@ -45,96 +45,6 @@ QUOTIENT_DIGITS_MIN = 16
 
 
 @kernel
-def numeric_add(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> tuple[int, int, int, int]:
-    """Return (lo, hi, scale, error) of a + b; the scale is the larger one."""
-    if ascale != bscale:
-        alo, ahi, blo, bhi, ascale, error = align(alo, ahi, ascale, blo, bhi, bscale)
-        if error != OK:
-            return 0, 0, 0, error
-    lo, hi, overflow = int128_add(alo, ahi, blo, bhi)
-    if overflow or int128_exceeds_digits(lo, hi):
-        return 0, 0, 0, NUMERIC_DIGITS
-    return lo, hi, ascale, OK
-
-
-@kernel
-def numeric_subtract(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> tuple[int, int, int, int]:
-    """Return (lo, hi, scale, error) of a - b; the scale is the larger one."""
-    if ascale != bscale:
-        alo, ahi, blo, bhi, ascale, error = align(alo, ahi, ascale, blo, bhi, bscale)
-        if error != OK:
-            return 0, 0, 0, error
-    lo, hi, overflow = int128_subtract(alo, ahi, blo, bhi)
-    if overflow or int128_exceeds_digits(lo, hi):
-        return 0, 0, 0, NUMERIC_DIGITS
-    return lo, hi, ascale, OK
-
-
-@kernel
-def numeric_multiply(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> tuple[int, int, int, int]:
-    """Return (lo, hi, scale, error) of the exact product; the scale is the sum."""
-    lo, hi, overflow = int128_multiply(alo, ahi, blo, bhi)
-    scale = ascale + bscale
-    if overflow or int128_exceeds_digits(lo, hi) or scale > SCALE_MAX:
-        return 0, 0, 0, NUMERIC_DIGITS
-    return lo, hi, scale, OK
-
-
-@kernel
-def numeric_divide(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> tuple[int, int, int, int]:
-    """Return (lo, hi, scale, error) of a / b, rounded to the scale that PostgreSQL's
-    select_div_scale chooses.
-    """
-    if blo == 0 and bhi == 0:
-        return 0, 0, 0, DIVISION_BY_ZERO
-    scale = quotient_scale(alo, ahi, ascale, blo, bhi, bscale)
-    if scale > SCALE_MAX:
-        return 0, 0, 0, NUMERIC_DIGITS
-    dividend_lo, dividend_hi = int128_absolute(alo, ahi)
-    divisor_lo, divisor_hi = int128_absolute(blo, bhi)
-    lo, hi, rest_lo, rest_hi, error = divide_shifted(
-        dividend_lo, dividend_hi, scale + bscale - ascale, divisor_lo, divisor_hi
-    )
-    rest_lo, rest_hi = int128_shift_left(rest_lo, rest_hi, 1)
-    if int128_compare_unsigned(rest_lo, rest_hi, divisor_lo, divisor_hi) >= 0:
-        lo, hi, _ = int128_add(lo, hi, 1, 0)
-    if error != OK or int128_exceeds_digits(lo, hi):
-        return 0, 0, 0, NUMERIC_DIGITS
-    if ahi ^ bhi < 0:
-        lo, hi = int128_negate(lo, hi)
-    return lo, hi, scale, OK
-
-
-@kernel
-def numeric_average(sum_lo: int, sum_hi: int, sum_scale: int, count: int) -> tuple[int, int, int, int]:
-    """Return (lo, hi, scale, error) of PostgreSQL's avg: the 128-bit sum (it may have 39 digits)
-    divided by the count of values.
-    """
-    return numeric_divide(sum_lo, sum_hi, sum_scale, count, count >> 63, 0)
-
-
-@kernel
-def numeric_modulo(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> tuple[int, int, int, int]:
-    """Return (lo, hi, scale, error) of a % b, with the sign of a; the scale is the larger one."""
-    if blo == 0 and bhi == 0:
-        return 0, 0, 0, DIVISION_BY_ZERO
-    dividend_lo, dividend_hi = int128_absolute(alo, ahi)
-    divisor_lo, divisor_hi = int128_absolute(blo, bhi)
-    scale = max(ascale, bscale)
-    divisor_lo, divisor_hi, error = scale_up(divisor_lo, divisor_hi, scale - bscale)
-    if error != OK:
-        # The divisor has more than 38 digits at the dividend's scale, so it is larger than the
-        # dividend.
-        return alo, ahi, scale, OK
-    _, _, lo, hi, _ = divide_shifted(dividend_lo, dividend_hi, scale - ascale, divisor_lo, divisor_hi)
-    if int128_exceeds_digits(lo, hi):
-        return 0, 0, 0, NUMERIC_DIGITS
-    if ahi < 0:
-        lo, hi = int128_negate(lo, hi)
-    return lo, hi, scale, OK
-
-
-@kernel
 def numeric_compare(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> int:
     """Return -1, 0 or 1 by value: 1.0 and 1.00 are equal."""
     if ascale == bscale:
@@ -161,20 +71,6 @@ def compare_scaled(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: 
         return -numeric_sign(blo, bhi)
     order = int128_compare(alo, ahi, lo, hi)
     return order
-
-
-@kernel
-def numeric_negate(lo: int, hi: int) -> tuple[int, int]:
-    """Return the words of -x; the scale stays."""
-    low, high = int128_negate(lo, hi)
-    return low, high
-
-
-@kernel
-def numeric_absolute(lo: int, hi: int) -> tuple[int, int]:
-    """Return the words of |x|; the scale stays, also that of NaN and the infinities."""
-    low, high = int128_absolute(lo, hi)
-    return low, high
 
 
 @kernel

@@ -18,7 +18,6 @@ from numba.extending import intrinsic
 from ringbuffer.compile.jit import kernel
 from ringbuffer.memory.addresses import I64
 from ringbuffer.memory.error_codes import NUMERIC_DIGITS, NUMERIC_SPECIAL, OK, REAL_RANGE
-from ringbuffer.scalar.numbers.arithmetic import real
 from ringbuffer.scalar.numbers.int128 import (
     UniTuple,
     int128_absolute,
@@ -26,6 +25,7 @@ from ringbuffer.scalar.numbers.int128 import (
     int128_negate,
     signed_word,
 )
+from ringbuffer.scalar.numbers.narrow import real
 from ringbuffer.scalar.numbers.numeric import SCALE_MAX, scale_down, scale_up
 from ringbuffer.scalar.numbers.parse_float import EXACT_POWERS, MANTISSA_MAX
 

@@ -38,7 +38,7 @@ from ringbuffer.memory.columns import LENGTH_MASK
 from ringbuffer.memory.error_codes import SCRATCH_FULL
 from ringbuffer.memory.stored_values import stored_numeric
 from ringbuffer.scalar.numbers.any_numeric import any_compare
-from ringbuffer.scalar.numbers.arithmetic import compare_float64
+from ringbuffer.scalar.numbers.floats import compare_float64
 from ringbuffer.scalar.numbers.int128 import int128_add, int128_compare, int128_multiply
 from ringbuffer.scalar.numbers.numeric import numeric_normalise
 from ringbuffer.scalar.texts.address_order import address_compare

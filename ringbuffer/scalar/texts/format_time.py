@@ -16,20 +16,8 @@ from ringbuffer.compile.jit import kernel
 from ringbuffer.memory.addresses import load_byte, store_byte
 from ringbuffer.memory.columns import LENGTH_MASK
 from ringbuffer.memory.error_codes import SCRATCH_FULL
-from ringbuffer.scalar.calendars.calendar import (
-    DAY,
-    DAY_US,
-    DOW,
-    DOY,
-    HOUR_US,
-    ISODOW,
-    JULIAN_EPOCH_DAYS,
-    MONTH,
-    SECOND_US,
-    WEEK,
-    YEAR,
-    date_field,
-)
+from ringbuffer.scalar.calendars.calendar import DAY_US, HOUR_US, JULIAN_EPOCH_DAYS, SECOND_US
+from ringbuffer.scalar.calendars.fields import DAY, DOW, DOY, ISODOW, MONTH, WEEK, YEAR, date_field
 from ringbuffer.scalar.calendars.time_zones import Offsets, Transitions, zone_offset_us
 from ringbuffer.scalar.texts.text_functions import Scratch, keep, move_bytes, reserve
 from ringbuffer.scalar.texts.text_values import text_address

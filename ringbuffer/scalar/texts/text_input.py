@@ -40,8 +40,8 @@ from ringbuffer.scalar.calendars.calendar import (
 from ringbuffer.scalar.calendars.parse_time import parse_date, parse_timestamp, two_digits
 from ringbuffer.scalar.calendars.time_zones import Offsets, Transitions
 from ringbuffer.scalar.numbers.any_numeric import special_words
-from ringbuffer.scalar.numbers.arithmetic import real
 from ringbuffer.scalar.numbers.fields import Bytes, parse_bool, parse_int64, parse_integer, parse_numeric, trim
+from ringbuffer.scalar.numbers.narrow import real
 from ringbuffer.scalar.numbers.parse_float import parse_float32, parse_float64
 from ringbuffer.scalar.texts.text_values import (
     POINTER,

@@ -1,7 +1,7 @@
 """LIKE and ILIKE on strings in kernels: `%` is any characters, `_` one, the escape is a backslash.
 
-Strings are the words of text_values.py. `like_pattern` brings a pattern with another escape, or
-none, into this form. ILIKE folds ASCII letters only, as PostgreSQL does in the C locale. Must not
+Strings are the words of text_values.py. A pattern with another escape, or none, is brought
+into this form before. ILIKE folds ASCII letters only, as PostgreSQL does in the C locale. Must not
 allocate.
 """
 
@@ -18,42 +18,22 @@ PERCENT = 37
 UNDERSCORE = 95
 
 
-def like_pattern(pattern: str, escape: str) -> str:
-    """Return the pattern with the escape character replaced by backslash, as PostgreSQL's
-    like_escape does; '' is no escape.
-    """
-    if escape == "\\":
-        return pattern
-    result: list[str] = []
-    after_escape = False
-    for character in pattern:
-        if escape and character == escape and not after_escape:
-            result.append("\\")
-            after_escape = True
-            continue
-        if character == "\\" and not after_escape:
-            result.append("\\")
-        result.append(character)
-        after_escape = False
-    return "".join(result)
+@kernel
+def text_like(w0: int, w1: int, heap: int, p0: int, p1: int, pheap: int) -> tuple[bool, int]:
+    """Return (whether the string matches the pattern, error)."""
+    address = text_address(w0, w1, heap)
+    pattern = text_address(p0, p1, pheap)
+    found, error = match(address, w0 & LENGTH_MASK, pattern, p0 & LENGTH_MASK, False)
+    return found != 0, error
 
 
 @kernel
-def text_like(w0: int, w1: int, heap: int, p0: int, p1: int, pheap: int) -> tuple[int, int]:
-    """Return (1 if the string matches the pattern else 0, error)."""
+def text_ilike(w0: int, w1: int, heap: int, p0: int, p1: int, pheap: int) -> tuple[bool, int]:
+    """Return (whether the string matches the pattern in any case of ASCII letters, error)."""
     address = text_address(w0, w1, heap)
     pattern = text_address(p0, p1, pheap)
-    return match(address, w0 & LENGTH_MASK, pattern, p0 & LENGTH_MASK, False)
-
-
-@kernel
-def text_ilike(w0: int, w1: int, heap: int, p0: int, p1: int, pheap: int) -> tuple[int, int]:
-    """Return (1 if the string matches the pattern, whatever the case of ASCII letters, else 0,
-    error).
-    """
-    address = text_address(w0, w1, heap)
-    pattern = text_address(p0, p1, pheap)
-    return match(address, w0 & LENGTH_MASK, pattern, p0 & LENGTH_MASK, True)
+    found, error = match(address, w0 & LENGTH_MASK, pattern, p0 & LENGTH_MASK, True)
+    return found != 0, error
 
 
 @kernel

@@ -191,7 +191,8 @@ def interval_arithmetic(
     kind = SqlType(left.type.family)
     if kind.family == "date":
         left, kind = Cast(left, TIMESTAMP, False, "", position), TIMESTAMP
-    zone = binder.context.settings.clock_zone if kind.family == "timestamptz" else ""
+    zoned = kind.family == "timestamptz"
+    zone = Literal(binder.context.settings.clock_zone if zoned else "", TEXT)
     sign = -1 if operator == "-" else 1
     match interval:
         case Literal(value=(int(months), int(days), int(microseconds))):
@@ -200,6 +201,6 @@ def interval_arithmetic(
                 raise SqlError("22008", "timestamp out of range")
         case _:
             span = Call("interval_negate", (interval,), INTERVAL, position, text) if sign < 0 else interval
-            return Call("add_interval_value", (left, span, Literal(zone, TEXT)), kind, position, text)
-    parts = (Literal(months, INT4), Literal(days, INT4), Literal(microseconds, INT8), Literal(zone, TEXT))
+            return Call("add_interval_value", (left, span, zone), kind, position, text)
+    parts = (Literal(months, INT4), Literal(days, INT4), Literal(microseconds, INT8), *((zone,) if zoned else ()))
     return Call("add_interval", (left, *parts), kind, position, text)

@@ -160,8 +160,8 @@ def at_zone(moment: Expression, zone: str | int, node: FunctionCall) -> Expressi
     east_us = (zone if target == TIMESTAMP else -zone) * 1_000_000
     if east_us == 0:
         return turned
-    clock = Literal("" if target == TIMESTAMP else "UTC", TEXT)
-    parts = (Literal(0, INT4), Literal(0, INT4), Literal(east_us, INT8), clock)
+    clock = () if target == TIMESTAMP else (Literal("UTC", TEXT),)
+    parts = (Literal(0, INT4), Literal(0, INT4), Literal(east_us, INT8), *clock)
     return Call("add_interval", (turned, *parts), target, node.position, node.text)
 
 

@@ -158,3 +158,9 @@ def test_rows_that_a_kernel_does_not_read_are_computed(engine: duckdb.DuckDBPyCo
     assert engine.execute(days).fetchall() == [((19_782,), (18_661,), (None,))[n % 3] for n in range(5000)]
     wrong = failure(engine, "SELECT date_from_text('Feb ' || n, 'UTC') FROM range(28, 40) AS m(n)")
     assert (wrong.sqlstate, wrong.message) == ("22007", 'invalid input syntax for type date: "Feb 28"')
+
+
+def test_no_room_for_a_template_is_an_error(engine: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.embedded.kernel_functions.allocate", lambda size: None)
+    error = failure(engine, "SELECT timestamp_format(n, 'YYYY') FROM range(3) AS m(n)")
+    assert (error.sqlstate, error.message) == ("53200", "out of memory")

@@ -25,7 +25,8 @@ from ringbuffer.memory.error_codes import (
     OK,
     SMALLINT_RANGE,
 )
-from ringbuffer.scalar.numbers import arithmetic
+from ringbuffer.scalar.numbers import arithmetic, floats
+from tests.ringbuffer.kernel_values import integer_kernel
 
 SEED = 20_261_120
 CASES = 10_000
@@ -36,7 +37,7 @@ def test_integers(bits: int, code: int) -> None:
     chooser = random.Random(SEED)
     least, most = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
     kernels: dict[str, Any] = {
-        name: getattr(arithmetic, f"{name}_int{bits}")
+        name: integer_kernel(name, bits)
         for name in ("add", "subtract", "multiply", "divide", "modulo", "negate", "absolute")
     }
 
@@ -105,8 +106,8 @@ def test_nan_is_equal_to_itself_and_greatest() -> None:
     order = [-math.inf, -1.0, 0.0, 1e300, math.inf, math.nan]
     for i, a in enumerate(order):
         for j, b in enumerate(order):
-            assert arithmetic.compare_float64(a, b) == (i > j) - (i < j)
-    assert arithmetic.compare_float64(0.0, -0.0) == 0
+            assert floats.compare_float64(a, b) == (i > j) - (i < j)
+    assert floats.compare_float64(0.0, -0.0) == 0
 
 
 def test_buckets() -> None:
@@ -121,7 +122,7 @@ def test_buckets() -> None:
         if 0 <= exact < count and (count > 1000 or abs(exact - round(exact)) < 1e-9):
             continue
         expected = 0 if exact < 0 else count + 1 if exact >= count else int(exact) + 1
-        assert arithmetic.width_bucket(operand, low, high, count) == (expected, OK), (operand, low, high, count)
+        assert floats.width_bucket(operand, low, high, count) == (expected, OK), (operand, low, high, count)
 
 
 @pytest.mark.parametrize(
@@ -142,4 +143,4 @@ def test_buckets() -> None:
     ],
 )
 def test_edges_of_buckets(arguments: tuple[float, float, float, int], expected: tuple[int, int]) -> None:
-    assert arithmetic.width_bucket(*arguments) == expected
+    assert floats.width_bucket(*arguments) == expected

@@ -10,8 +10,9 @@ from calendar import monthrange
 from datetime import UTC, datetime, timedelta
 
 from ringbuffer.memory.error_codes import BIN_ORIGIN, DATE_RANGE, INTERVAL_RANGE, OK, TIMESTAMP_NAN, TIMESTAMP_RANGE
-from ringbuffer.scalar.calendars import calendar
-from ringbuffer.scalar.calendars.calendar import DAY_US, FIELD_CODES, UNIT_CODES
+from ringbuffer.scalar.calendars import calendar, fields, shifts
+from ringbuffer.scalar.calendars.calendar import DAY_US
+from ringbuffer.scalar.calendars.fields import FIELD_CODES, UNIT_CODES
 from tests.ringbuffer.kernel_values import civil_of, days_of
 
 SEED = 20_261_120
@@ -72,7 +73,7 @@ def start_of(unit: str, moment: datetime) -> datetime:
     }[unit]
 
 
-UNITS = tuple(names[0] for names in calendar.UNIT_NAMES.values())
+UNITS = tuple(names[0] for names in fields.UNIT_NAMES.values())
 
 
 def test_date_trunc_is_the_start_of_the_unit() -> None:
@@ -83,10 +84,10 @@ def test_date_trunc_is_the_start_of_the_unit() -> None:
         if moment.year < 10:
             continue
         expected = microseconds(start_of(unit, moment)), OK
-        assert calendar.date_trunc_us(UNIT_CODES[unit], microseconds(moment)) == expected, (unit, moment)
+        assert fields.date_trunc_us(UNIT_CODES[unit], microseconds(moment)) == expected, (unit, moment)
     first = calendar.TIMESTAMP_US_MIN
-    assert calendar.date_trunc_us(UNIT_CODES["day"], first) == (first, OK)
-    assert calendar.date_trunc_us(UNIT_CODES["year"], first) == (0, TIMESTAMP_RANGE)
+    assert fields.date_trunc_us(UNIT_CODES["day"], first) == (first, OK)
+    assert fields.date_trunc_us(UNIT_CODES["year"], first) == (0, TIMESTAMP_RANGE)
 
 
 def fields_of(moment: datetime) -> dict[str, tuple[int, int]]:
@@ -121,19 +122,19 @@ def test_fields_of_timestamps_and_dates() -> None:
         moment = moments(chooser)
         days = microseconds(moment) // DAY_US
         for field, expected in fields_of(moment).items():
-            lo, hi, scale = calendar.extract_timestamp(FIELD_CODES[field], microseconds(moment))
+            lo, hi, scale = fields.extract_timestamp(FIELD_CODES[field], microseconds(moment))
             assert ((lo, scale), hi) == (expected, lo >> 63), (field, moment)
-            part = calendar.date_part_timestamp(FIELD_CODES[field], microseconds(moment))
+            part = fields.date_part_timestamp(FIELD_CODES[field], microseconds(moment))
             assert abs(part - expected[0] / 10.0 ** expected[1]) <= 1e-15 * abs(part)
-            if FIELD_CODES[field] >= calendar.DAY and field != "epoch":
-                assert calendar.extract_date(FIELD_CODES[field], days) == (lo, hi, 0)
-        assert calendar.extract_date(calendar.EPOCH, days)[0] == days * 86_400
-        assert calendar.extract_date(calendar.JULIAN, days)[0] == days + 2_440_588
+            if FIELD_CODES[field] >= fields.DAY and field != "epoch":
+                assert fields.extract_date(FIELD_CODES[field], days) == (lo, hi, 0)
+        assert fields.extract_date(fields.EPOCH, days)[0] == days * 86_400
+        assert fields.extract_date(fields.JULIAN, days)[0] == days + 2_440_588
 
 
 def test_every_alias_names_its_unit() -> None:
-    assert UNIT_CODES["usec"] == calendar.MICROSECONDS
-    assert FIELD_CODES["centuries"] == calendar.CENTURY
+    assert UNIT_CODES["usec"] == fields.MICROSECONDS
+    assert FIELD_CODES["centuries"] == fields.CENTURY
     assert set(UNIT_CODES) < set(FIELD_CODES)
 
 
@@ -164,7 +165,7 @@ def test_intervals() -> None:
         months = chooser.choice([0, chooser.randint(-30, 30), chooser.randint(-60_000, 60_000)])
         days = chooser.choice([0, chooser.randint(-40, 40), chooser.randint(-(1 << 31), (1 << 31) - 1)])
         micros = chooser.choice([0, chooser.randint(-DAY_US, DAY_US), chooser.randint(-(1 << 63), (1 << 63) - 1)])
-        assert calendar.add_interval_us(us, months, days, micros) == later(us, months, days, micros)
+        assert shifts.add_interval_us(us, months, days, micros) == later(us, months, days, micros)
 
 
 def test_dates_plus_days() -> None:
@@ -181,7 +182,7 @@ def test_bins() -> None:
     for _ in range(CASES):
         us, origin = (microseconds(moments(chooser)) for _ in range(2))
         width = chooser.choice([1, 7, 1_000_000, 900_000_000, DAY_US, 10_000 * DAY_US])
-        start, error = calendar.date_bin_us(width, us, origin)
+        start, error = shifts.date_bin_us(width, us, origin)
         if error == TIMESTAMP_RANGE:
             assert us - width < calendar.TIMESTAMP_US_MIN
             continue
@@ -190,12 +191,12 @@ def test_bins() -> None:
 
 def test_edges_of_bins() -> None:
     infinity, least, last = calendar.TIMESTAMP_INFINITY, calendar.TIMESTAMP_US_MIN, calendar.TIMESTAMP_US_END - 1
-    assert calendar.date_bin_us(5, infinity, infinity) == (infinity, OK)
-    assert calendar.date_bin_us(5, -infinity, 0) == (-infinity, OK)
-    assert calendar.date_bin_us(5, 0, infinity) == (0, BIN_ORIGIN)
-    assert calendar.date_bin_us(5, last, least) == (0, INTERVAL_RANGE)
-    assert calendar.date_bin_us(10, least, least + 1) == (0, TIMESTAMP_RANGE)
-    assert calendar.date_bin_us(2**63 - 1, least, 0) == (0, TIMESTAMP_RANGE)
+    assert shifts.date_bin_us(5, infinity, infinity) == (infinity, OK)
+    assert shifts.date_bin_us(5, -infinity, 0) == (-infinity, OK)
+    assert shifts.date_bin_us(5, 0, infinity) == (0, BIN_ORIGIN)
+    assert shifts.date_bin_us(5, last, least) == (0, INTERVAL_RANGE)
+    assert shifts.date_bin_us(10, least, least + 1) == (0, TIMESTAMP_RANGE)
+    assert shifts.date_bin_us(2**63 - 1, least, 0) == (0, TIMESTAMP_RANGE)
 
 
 def test_moments_of_seconds() -> None:

@@ -14,11 +14,21 @@ import numpy as np
 import pytest
 
 from ringbuffer.memory.error_codes import MESSAGES, NUMERIC_DIGITS, OK, SCRATCH_FULL
-from ringbuffer.scalar.calendars import calendar, time_zones, zoned_calendar
-from ringbuffer.scalar.calendars.calendar import FIELD_CODES, UNIT_CODES
-from ringbuffer.scalar.numbers import any_numeric, arithmetic, casts, numeric, numeric_floats
+from ringbuffer.scalar.calendars import calendar, fields, shifts, time_zones, zoned_calendar
+from ringbuffer.scalar.calendars.fields import FIELD_CODES, UNIT_CODES
+from ringbuffer.scalar.numbers import any_numeric, arithmetic, casts, floats, numeric, numeric_floats
 from ringbuffer.scalar.texts import text_functions, text_input, text_like, text_output, text_values
-from tests.ringbuffer.kernel_values import Texts, date_text, days, numeric_text, text, timestamp, timestamp_text
+from sql.patterns.like import like_pattern
+from tests.ringbuffer.kernel_values import (
+    Texts,
+    date_text,
+    days,
+    integer_kernel,
+    numeric_text,
+    text,
+    timestamp,
+    timestamp_text,
+)
 from tests.ringbuffer.kernel_values import numeric as numeric_words
 from tests.ringbuffer.make_golden import DATE_FIELDS, FIELDS, GOLDEN
 
@@ -119,14 +129,14 @@ def text_arguments(readers: tuple[Callable[[str], Any], ...], arguments: tuple[s
 
 def numeric_answers() -> dict[str, Answer]:
     answers = {
-        f"numeric_{name}": decimals(getattr(numeric, f"numeric_{name}"), 2)
+        f"numeric_{name}": decimals(getattr(arithmetic, f"numeric_{name}"), 2)
         for name in "add subtract multiply divide modulo".split()
     }
     answers |= {f"numeric_{name}": decimals(getattr(numeric, f"numeric_{name}"), 1, int) for name in ("round", "trunc")}
     answers["numeric_compare"] = lambda a, b: str(numeric.numeric_compare(*numeric_words(a), *numeric_words(b)))
     answers["numeric_sign"] = lambda a: str(numeric.numeric_sign(*numeric_words(a)[:2]))
     answers["numeric_abs"] = lambda a: numeric_text(
-        *numeric.numeric_absolute(*numeric_words(a)[:2]), numeric_words(a)[2]
+        *arithmetic.numeric_absolute(*numeric_words(a)[:2]), numeric_words(a)[2]
     )
     wholes: dict[str, Any] = {"ceil": numeric.numeric_ceil, "floor": numeric.numeric_floor}
     for name, whole in wholes.items():
@@ -148,7 +158,7 @@ def numeric_answers() -> dict[str, Answer]:
 def any_answers() -> dict[str, Answer]:
     """The functions of numerics that may be NaN or infinite."""
     answers = {
-        f"any_{name}": decimals(getattr(any_numeric, f"any_{name}"), 2)
+        f"any_{name}": decimals(getattr(arithmetic, f"any_{name}"), 2)
         for name in "add subtract multiply divide modulo".split()
     }
     answers |= {f"any_{name}": decimals(getattr(any_numeric, f"any_{name}"), 1, int) for name in ("round", "trunc")}
@@ -156,7 +166,7 @@ def any_answers() -> dict[str, Answer]:
     for name in ("ceil", "floor"):
         kernel: Any = getattr(any_numeric, f"any_{name}")
         answers[f"any_{name}"] = lambda a, k=kernel: numeric_text(*k(*numeric_words(a)))
-    answers["any_negate"] = lambda a: numeric_text(*any_numeric.any_negate(*numeric_words(a)), numeric_words(a)[2])
+    answers["any_negate"] = lambda a: numeric_text(*arithmetic.any_negate(*numeric_words(a)), numeric_words(a)[2])
     # A rank has a size as well.
     answers["any_abs"] = numeric_answers()["numeric_abs"]
     answers["any_sign"] = any_sign
@@ -169,7 +179,7 @@ def any_answers() -> dict[str, Answer]:
 
 
 def any_sign(argument: str) -> str:
-    lo, scale = any_numeric.any_sign(*numeric_words(argument))
+    lo, scale = arithmetic.any_sign(*numeric_words(argument))
     return numeric_text(lo, lo >> 63, scale)
 
 
@@ -190,26 +200,28 @@ def number_answers() -> dict[str, Answer]:
     answers: dict[str, Answer] = {}
     for kind, width in WIDTHS.items():
         read: Any = int if kind.startswith("int") else np.float32 if kind == "float4" else float
-        for name in ("add", "subtract", "multiply", "divide"):
-            answers[f"{name}_{kind}"] = scalar(getattr(arithmetic, f"{name}_{width}"), read, read)
         if kind.startswith("int"):
-            answers[f"modulo_{kind}"] = scalar(getattr(arithmetic, f"modulo_{width}"), int, int)
-            answers[f"negate_{kind}"] = scalar(getattr(arithmetic, f"negate_{width}"), int)
-            answers[f"absolute_{kind}"] = scalar(getattr(arithmetic, f"absolute_{width}"), int)
+            for name in ("add", "subtract", "multiply", "divide", "modulo"):
+                answers[f"{name}_{kind}"] = scalar(integer_kernel(name, int(width[3:])), int, int)
+            for name in ("negate", "absolute"):
+                answers[f"{name}_{kind}"] = scalar(integer_kernel(name, int(width[3:])), int)
             answers[f"float8_to_{kind}"] = scalar(getattr(casts, f"float_to_{width}"), float)
         else:
-            answers[f"compare_{kind}"] = scalar(arithmetic.compare_float64, read, read)
+            for name in ("add", "subtract", "multiply", "divide"):
+                answers[f"{name}_{kind}"] = scalar(getattr(arithmetic, f"{name}_{width}"), read, read)
+            answers[f"compare_{kind}"] = scalar(floats.compare_float64, read, read)
     answers["float8_to_float4"] = scalar(casts.float64_to_float32, float, show=lambda v: number(np.float32(v)))
     for kind in ("add", "subtract", "multiply", "divide"):
         kernel = getattr(arithmetic, f"{kind}_float32")
         answers[f"{kind}_float4"] = scalar(kernel, np.float32, np.float32, show=lambda v: number(np.float32(v)))
     answers["numeric_to_float4"] = lambda a: real_of_numeric(numeric_floats.numeric_to_float32, a)
-    for name in ("sign", "round", "trunc"):
-        answers[f"{name}_float8"] = scalar(getattr(arithmetic, f"{name}_float64"), float)
-    answers["sqrt_float8"] = scalar(arithmetic.square_root, float)
-    answers["ln_float8"] = scalar(arithmetic.natural_logarithm, float)
-    answers["exp_float8"] = scalar(arithmetic.exponential, float)
-    answers["power_float8"] = scalar(arithmetic.power, float, float)
+    answers["sign_float8"] = scalar(arithmetic.sign_float64, float)
+    for name in ("round", "trunc"):
+        answers[f"{name}_float8"] = scalar(getattr(floats, f"{name}_float64"), float)
+    answers["sqrt_float8"] = scalar(floats.square_root, float)
+    answers["ln_float8"] = scalar(floats.natural_logarithm, float)
+    answers["exp_float8"] = scalar(floats.exponential, float)
+    answers["power_float8"] = scalar(floats.power, float, float)
     return answers
 
 
@@ -221,20 +233,20 @@ def real_of_numeric(kernel: Any, argument: str) -> str:
 def time_answers() -> dict[str, Answer]:
     unit, field = UNIT_CODES.__getitem__, FIELD_CODES.__getitem__
     answers: dict[str, Answer] = {
-        "date_trunc": scalar(calendar.date_trunc_us, unit, timestamp, show=timestamp_text),
-        "date_part": scalar(calendar.date_part_timestamp, field, timestamp),
-        "add_interval": scalar(calendar.add_interval_us, timestamp, int, int, int, show=timestamp_text),
+        "date_trunc": scalar(fields.date_trunc_us, unit, timestamp, show=timestamp_text),
+        "date_part": scalar(fields.date_part_timestamp, field, timestamp),
+        "add_interval": scalar(shifts.add_interval_us, timestamp, int, int, int, show=timestamp_text),
         "date_add_days": scalar(calendar.date_add_days, days, int, show=date_text),
         "date_to_timestamp": scalar(calendar.date_to_timestamp, days, show=timestamp_text),
         "timestamp_to_date": scalar(calendar.timestamp_to_date, timestamp, show=date_text),
     }
     for name in FIELDS:
         answers[f"extract_{name}"] = lambda a, code=FIELD_CODES[name]: numeric_text(
-            *calendar.extract_timestamp(code, timestamp(a))
+            *fields.extract_timestamp(code, timestamp(a))
         )
     for name in DATE_FIELDS:
         answers[f"extract_date_{name}"] = lambda a, code=FIELD_CODES[name]: numeric_text(
-            *calendar.extract_date(code, days(a))
+            *fields.extract_date(code, days(a))
         )
     return answers
 
@@ -243,14 +255,14 @@ def zone_answers() -> dict[str, Answer]:
     answers: dict[str, Answer] = {
         "local_to_utc": zoned(time_zones.local_to_utc, timestamp),
         "utc_to_local": zoned(zoned_calendar.timestamptz_to_timestamp, timestamp),
-        "date_trunc_zoned": zoned(zoned_calendar.date_trunc_zoned, UNIT_CODES.__getitem__, timestamp),
-        "zoned_add_interval": zoned(zoned_calendar.add_interval_zoned, timestamp, int, int, int),
+        "date_trunc_zoned": zoned(fields.date_trunc_zoned, UNIT_CODES.__getitem__, timestamp),
+        "zoned_add_interval": zoned(shifts.add_interval_zoned, timestamp, int, int, int),
         "zone_posix": lambda zone: zoned(time_zones.local_to_utc, timestamp)("2020-01-01", zone),
         "zoned_text": zoned_text,
     }
     for name in ("timezone", "timezone_hour", "timezone_minute", "hour", "doy", "epoch", "second"):
         answers[f"zoned_extract_{name}"] = lambda stamp, zone, code=FIELD_CODES[name]: numeric_text(
-            *zoned_calendar.extract_zoned(code, timestamp(stamp), *time_zones.zone_table(zone))
+            *fields.extract_zoned(code, timestamp(stamp), *time_zones.zone_table(zone))
         )
     return answers
 
@@ -296,7 +308,7 @@ def text_answers() -> dict[str, Answer]:
         "text_compare": measures(text_values.text_compare, str, str),
         "like": measures(text_like.text_like, str, str),
         "ilike": measures(text_like.text_ilike, str, str),
-        "like_escape": lambda a, p, e: measures(text_like.text_like, str, str)(a, text_like.like_pattern(p, e)),
+        "like_escape": lambda a, p, e: measures(text_like.text_like, str, str)(a, like_pattern(p, e)),
         "float8_to_text": scalar(lambda v: v, float),
         "float4_to_text": scalar(lambda v: v, np.float32),
         "timestamp_to_text": texts(text_output.timestamp_to_text, timestamp, scratch=True),

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 
 from ringbuffer.memory.error_codes import BIGINT_RANGE, DIVISION_BY_ZERO, NUMERIC_DIGITS, NUMERIC_FIELD_OVERFLOW, OK
-from ringbuffer.scalar.numbers import numeric
+from ringbuffer.scalar.numbers import arithmetic, numeric
 from tests.ringbuffer.kernel_values import value, words
 
 SEED = 20_261_120
@@ -75,11 +75,11 @@ def test_sums_and_products() -> None:
         scale = max(a[1], b[1])
         x, y = a[0] * 10 ** (scale - a[1]), b[0] * 10 ** (scale - b[1])
         arguments = (*words(a[0]), a[1], *words(b[0]), b[1])
-        for kernel, exact in ((numeric.numeric_add, x + y), (numeric.numeric_subtract, x - y)):
+        for kernel, exact in ((arithmetic.numeric_add, x + y), (arithmetic.numeric_subtract, x - y)):
             too_long = max(abs(x), abs(y)) >= LIMIT
             expected = (0, 0, NUMERIC_DIGITS) if too_long and a[1] != b[1] else checked(exact, scale)
             assert result(kernel(*arguments)) == expected, (a, b)
-        assert result(numeric.numeric_multiply(*arguments)) == checked(a[0] * b[0], a[1] + b[1]), (a, b)
+        assert result(arithmetic.numeric_multiply(*arguments)) == checked(a[0] * b[0], a[1] + b[1]), (a, b)
         assert numeric.numeric_compare(*arguments) == (x > y) - (x < y), (a, b)
 
 
@@ -89,20 +89,20 @@ def test_quotients_and_remainders() -> None:
         a, b = next(source), next(source)
         arguments = (*words(a[0]), a[1], *words(b[0]), b[1])
         if b[0] == 0:
-            assert result(numeric.numeric_divide(*arguments)) == (0, 0, DIVISION_BY_ZERO)
-            assert result(numeric.numeric_modulo(*arguments)) == (0, 0, DIVISION_BY_ZERO)
+            assert result(arithmetic.numeric_divide(*arguments)) == (0, 0, DIVISION_BY_ZERO)
+            assert result(arithmetic.numeric_modulo(*arguments)) == (0, 0, DIVISION_BY_ZERO)
             continue
         scale = quotient_scale(a, b)
         exact = half_away(a[0] * 10 ** (scale + b[1] - a[1]), b[0])
-        assert result(numeric.numeric_divide(*arguments)) == checked(exact, scale), (a, b)
+        assert result(arithmetic.numeric_divide(*arguments)) == checked(exact, scale), (a, b)
         common = max(a[1], b[1])
         x, y = a[0] * 10 ** (common - a[1]), b[0] * 10 ** (common - b[1])
-        assert result(numeric.numeric_modulo(*arguments)) == checked(x - truncated(x, y) * y, common), (a, b)
+        assert result(arithmetic.numeric_modulo(*arguments)) == checked(x - truncated(x, y) * y, common), (a, b)
 
 
 def test_average_takes_a_sum_of_39_digits() -> None:
     total = (1 << 127) - 1
-    lo, hi, scale, error = numeric.numeric_average(*words(total), 2, 7)
+    lo, hi, scale, error = arithmetic.numeric_average(*words(total), 2, 7)
     expected_scale = quotient_scale((total, 2), (7, 0))
     assert (value(lo, hi), scale, error) == checked(half_away(total * 10 ** (expected_scale - 2), 7), expected_scale)
 
@@ -154,5 +154,5 @@ def test_equal_values_have_one_normal_form() -> None:
 def test_sign_negation_and_magnitude() -> None:
     for number in (0, 1, -1, LIMIT - 1, 1 - LIMIT):
         assert numeric.numeric_sign(*words(number)) == (number > 0) - (number < 0)
-        assert value(*numeric.numeric_negate(*words(number))) == -number
-        assert value(*numeric.numeric_absolute(*words(number))) == abs(number)
+        assert value(*arithmetic.numeric_negate(*words(number))) == -number
+        assert value(*arithmetic.numeric_absolute(*words(number))) == abs(number)

@@ -7,7 +7,7 @@ import re
 import time
 
 from ringbuffer.memory.error_codes import INVALID_ESCAPE, OK
-from ringbuffer.scalar.texts.text_like import like_pattern, text_ilike, text_like
+from ringbuffer.scalar.texts.text_like import text_ilike, text_like
 from tests.ringbuffer.kernel_values import Texts
 
 SEED = 20_261_120
@@ -76,10 +76,3 @@ def test_the_worst_patterns_take_a_few_hundredths_of_a_second_on_ten_kilobytes()
             assert kernel(*words) == (0, OK)
             # 20 to 31 ms as measured; on a machine that is busy it may be more.
             assert time.perf_counter() - began_s < 0.5, pattern[:10]
-
-
-def test_another_escape_becomes_a_backslash() -> None:
-    assert like_pattern("a#%b\\", "#") == "a\\%b\\\\"
-    assert like_pattern("##x", "#") == "\\#x"
-    assert like_pattern("a\\%", "") == "a\\\\%"
-    assert like_pattern("a\\%", "\\") == "a\\%"

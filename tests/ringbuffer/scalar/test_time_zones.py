@@ -11,25 +11,11 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from ringbuffer.memory.error_codes import DATE_OUT_OF_TIMESTAMP, OK, TIMESTAMP_RANGE
-from ringbuffer.scalar.calendars.calendar import (
-    DAY,
-    DAY_US,
-    ERA_DAYS,
-    FIELD_CODES,
-    HOUR,
-    HOUR_US,
-    SECOND_US,
-    TIMESTAMP_US_END,
-)
+from ringbuffer.scalar.calendars.calendar import DAY_US, ERA_DAYS, HOUR_US, SECOND_US, TIMESTAMP_US_END
+from ringbuffer.scalar.calendars.fields import DAY, FIELD_CODES, HOUR, date_part_zoned, date_trunc_zoned, extract_zoned
+from ringbuffer.scalar.calendars.shifts import add_interval_zoned
 from ringbuffer.scalar.calendars.time_zones import UnknownZoneError, local_to_utc, utc_to_local, zone_table
-from ringbuffer.scalar.calendars.zoned_calendar import (
-    add_interval_zoned,
-    date_part_zoned,
-    date_to_timestamptz,
-    date_trunc_zoned,
-    extract_zoned,
-    timestamptz_to_date,
-)
+from ringbuffer.scalar.calendars.zoned_calendar import date_to_timestamptz, timestamptz_to_date
 
 SEED = 20_261_120
 CASES = 3_000

@@ -8,7 +8,6 @@ from sql.functions.signatures import TIMES
 from sql.tree.expressions import Call, Case, Cast, Literal
 from sql.types.datatypes import TEXT, SqlType
 from views.codegen.expressions import ExpressionWriter, FunctionWriter
-from views.codegen.functions.text import use_scratch
 from views.codegen.functions.times import zone_arrays
 from views.codegen.literals import literal_value
 from views.codegen.values import FLOATS, INTEGERS, TEXTS, Value, numeric_function
@@ -53,7 +52,7 @@ def integer_to_integer(writer: ExpressionWriter, node: Cast, value: Value) -> Va
     """A wider integer needs nothing, a narrower one a check."""
     if SIZES[node.type.family] >= SIZES[node.operand.type.family]:
         return value
-    call = f"{writer.writer.use('scalar.numbers.arithmetic', 'limit_' + WIDTHS[node.type.family])}({value.word})"
+    call = f"{writer.writer.use('scalar.numbers.narrow', 'limit_' + WIDTHS[node.type.family])}({value.word})"
     return writer.strict(node, call, (value,), node.type.family, fallible=True)
 
 
@@ -212,7 +211,7 @@ def to_text(writer: ExpressionWriter, node: Cast, value: Value) -> Value:
     if family == "bool":
         words = [f"1 if {value.word} else 0"]
     else:
-        words.append(use_scratch(out))
+        words.append(out.scratch())
     if family == "timestamptz":
         words.append(zone_arrays(out, node.zone))
     plain = Cast(node.operand, SqlType("text"), node.explicit, node.zone, node.position)

@@ -47,7 +47,7 @@ def comparison_text(writer: ExpressionWriter, function: str, kind: SqlType, left
     use = writer.writer.use
     a, b = ", ".join(left.words), ", ".join(right.words)
     if kind.family in FLOATS:
-        return f"{use('scalar.numbers.arithmetic', 'compare_float64')}(np.float64({a}), np.float64({b})) {operator} 0"
+        return f"{use('scalar.numbers.floats', 'compare_float64')}(np.float64({a}), np.float64({b})) {operator} 0"
     if kind.family in COMPARED_BYTES:
         if operator in ("==", "!="):
             return _equal(operator, use("scalar.texts.text_values", "text_equal"), a, b)

@@ -4,20 +4,8 @@
 
 from __future__ import annotations
 
-from ringbuffer.scalar.calendars.calendar import (
-    CENTURY,
-    DAY,
-    DOY,
-    HOUR_US,
-    ISODOW,
-    ISOYEAR,
-    MINUTE_US,
-    MONTH,
-    QUARTER,
-    SECOND_US,
-    WEEK,
-    YEAR,
-)
+from ringbuffer.scalar.calendars.calendar import HOUR_US, MINUTE_US, SECOND_US
+from ringbuffer.scalar.calendars.fields import CENTURY, DAY, DOY, ISODOW, ISOYEAR, MONTH, QUARTER, WEEK, YEAR
 from ringbuffer.scalar.texts.format_time import (
     BYTE,
     CAPITALS,
@@ -45,7 +33,6 @@ from ringbuffer.scalar.texts.format_time import (
 from sql.times.templates import Item, items_of
 from sql.tree.expressions import Call, Case, Cast
 from views.codegen.expressions import ExpressionWriter, FunctionWriter, literal_argument
-from views.codegen.functions.text import use_scratch
 from views.codegen.functions.times import null_if_infinite, zone_arrays
 from views.codegen.values import Value
 from views.model.refusals import not_in_kernels
@@ -101,10 +88,10 @@ def write_format_time(writer: ExpressionWriter, node: Call | Cast | Case) -> Val
     out = writer.writer
     out.use("scalar.texts.format_time", "template_program")
     program = out.constant("template", f"template_program({', '.join(map(repr, parts))})")
-    words = f"{value.word}, {program}, {use_scratch(out)}"
+    words = f"{value.word}, {program}, {out.scratch()}"
     if is_zoned:
         arrays = zone_arrays(out, str(literal_argument(node, 2)))
-        words = f"{value.word}, {program}, 0, 0, 0, {use_scratch(out)}, {arrays}"
+        words = f"{value.word}, {program}, 0, 0, 0, {out.scratch()}, {arrays}"
     call = f"{out.use('scalar.texts.format_time', f'format_{family}')}({words})"
     return writer.strict(node, call, (value,), "formatted", fallible=True)
 
