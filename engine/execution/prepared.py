@@ -63,6 +63,7 @@ class Prepared:
     Attributes:
         declared: parameter types as the client gave them (None: to be inferred).
         from_sql: made by PREPARE.
+        is_of_text: made of the text of a Query, not by the client: its result type may change.
         shown_text, made_us: the text and the time that pg_prepared_statements and pg_cursors show.
         bound_to: the settings that `bound` is right for, by its catalog.
         kept_bytes: about how many bytes the statement takes under a name.
@@ -79,6 +80,7 @@ class Prepared:
     insert_row: PerImage[Shape | None] = field(default_factory=PerImage)
     keyed_reads: PerImage[dict[tuple[int, ...], Any]] = field(default_factory=PerImage)
     from_sql: bool = False
+    is_of_text: bool = False
     shown_text: str = ""
     made_us: int = 0
     kept_bytes: int = 0
@@ -132,7 +134,7 @@ class Prepared:
         elif isinstance(statement, Explain):
             kind = JSON if statement.options.get("format") == "json" else TEXT
             self.schema = (OutputColumn("QUERY PLAN", kind),)
-        if not first and before[0] != self.schema:
+        if not first and before[0] != self.schema and not self.is_of_text:
             self.schema, self.bound, self.parameter_types = before
             raise SqlError("0A000", "cached plan must not change result type", routine="RevalidateCachedQuery")
         self.bound_to.keep(catalog, captured)

@@ -1,9 +1,10 @@
-"""Texts of SELECTs that differ in constants alone, prepared once: parsed and bound with parameters
-in the place of the constants.
+"""Texts of SELECTs that come again, prepared once: those that differ in constants alone are parsed
+and bound with parameters in the place of the constants.
 
 Enters: the text of a Query. Leaves: the prepared statement of its shape and the constants, or None:
-the text is parsed as any other. Only constants that are compared with `=`, in conditions that end
-the text, are taken for parameters. Must not run anything.
+the text is parsed as any other. Only constants that columns are compared with, in conditions that
+are followed by no more than GROUP BY, ORDER BY and LIMIT, are taken for parameters. Must not run
+anything.
 """
 
 from __future__ import annotations
@@ -13,23 +14,36 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from engine.catalog.image import CatalogImage
+from engine.execution.kept import Kept, statement_bytes
 from engine.execution.prepared import Prepared, prepare
-from engine.scans.point_reads import INTEGERS
+from engine.scans.point_reads import INTEGERS, is_possible
 from sql.errors import SqlError
-from sql.names.relation_keys import name_of
+from sql.parse.statements.declaration import Statement
+from sql.parse.statements.select import Select
 from sql.settings.settings import Settings
+from sql.tree.expressions import Literal
+from sql.types.datatypes import SqlType
+from sql.values.literals import input_value
 
 CONSTANT = r"('[^']*'|-?[0-9]{1,18})"
-CONDITION = rf"[\w.]+[ \t\n]*=[ \t\n]*{CONSTANT}"
-# No quote, sign of a comment or parameter stands before the conditions.
+OPERATOR = r"(<>|!=|<=|>=|=|<|>)"
+CONDITION = rf"[\w.]+[ \t\n]*{OPERATOR}[ \t\n]*{CONSTANT}"
+# No quote, sign of a comment or parameter stands outside the conditions.
 SHAPED = re.compile(
-    r"[ \t\n]*SELECT\b[^'\"$;/\\-]*?\bFROM[ \t\n]+(?P<relation>[\w.]+)[ \t\n]+WHERE[ \t\n]+(?P<conditions>"
-    rf"{CONDITION}(?:[ \t\n]+AND[ \t\n]+{CONDITION})*)[ \t\n]*;?[ \t\n]*\Z",
+    r"[ \t\n]*SELECT\b[^'\"$;/\\-]*?\bWHERE[ \t\n]+(?P<conditions>"
+    rf"{CONDITION}(?:[ \t\n]+AND[ \t\n]+{CONDITION})*)"
+    r"(?P<rest>(?:[ \t\n]+(?:GROUP|ORDER|LIMIT|OFFSET)\b[\w., \t\n]*)?)[ \t\n]*;?[ \t\n]*\Z",
     re.IGNORECASE | re.ASCII,
 )
-COMPARED = re.compile(rf"=([ \t\n]*){CONSTANT}")
+COMPARED = re.compile(rf"{OPERATOR}([ \t\n]*){CONSTANT}")
 SHAPE_CHARACTERS_MAX = 1_000
-SHAPES_KEPT_MAX = 128
+# Queries of tools on the catalog are long.
+TEXT_CHARACTERS_MAX = 8_192
+# Of a session: about so many bytes of statements, and texts that came once.
+BYTES_MAX = 4 << 20
+ONCE_MAX = 128
+# Types of parameters that are read as constants are, without an error that tells where it is.
+QUOTED = frozenset({"text", "varchar", "uuid", "date", "timestamp", "timestamptz"})
 
 
 class Shaped(NamedTuple):
@@ -38,33 +52,58 @@ class Shaped(NamedTuple):
     prepared: Prepared
     values: Sequence[bytes]
 
+    def literals(self, settings: Settings) -> tuple[Literal, ...] | None:
+        """Return the values of the parameters, None where the text has to be parsed itself."""
+        found: list[Literal] = []
+        for value, kind in zip(self.values, self.prepared.parameter_types, strict=True):
+            if kind.family not in INTEGERS and (kind.family not in QUOTED or kind.length is not None):
+                return None
+            try:
+                found.append(literal(value.decode(), kind, settings))
+            except SqlError:
+                return None
+        return None if any(not is_possible(one.value, one.type) for one in found) else tuple(found)
+
 
 class Shapes:
-    """The shapes of one session that have come twice."""
+    """The shapes, and the whole texts, of one session that have come twice."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        # None: a shape has come once, and may not come again.
-        self._known: dict[str, Prepared | None] = {}
+        self._known: Kept[Prepared] = Kept()
+        # May not come again.
+        self._once: set[str] = set()
 
     def find(self, text: str, image: CatalogImage) -> Shaped | None:
-        """Return the statement of a text on one relation, if its shape has come before."""
+        """Return the statement of a text, if its shape has come before."""
         match = SHAPED.match(text) if len(text) <= SHAPE_CHARACTERS_MAX else None
         if match is None:
-            return None
+            whole = self._known.get(text)
+            return None if whole is None or not whole.is_bound_to(image, self._settings) else Shaped(whole, ())
         begin = match.start("conditions")
         conditions = text[begin : match.end("conditions")]
-        shape = text[:begin] + COMPARED.sub(shown_kind, conditions)
+        shape = text[:begin] + COMPARED.sub(shown_kind, conditions) + match["rest"]
         prepared = self._known.get(shape)
         if prepared is None or not self._is_current(prepared, image):
-            self._note(shape, text[:begin], conditions, match["relation"], image)
+            if self._has_come(shape):
+                self._prepare(shape, text[:begin], conditions, match["rest"], image)
             return None
-        constants = [constant for _, constant in COMPARED.findall(conditions)]
+        constants = [constant for _, _, constant in COMPARED.findall(conditions)]
         types = prepared.parameter_types
         if any(one[0] != "'" and kind.family not in INTEGERS for one, kind in zip(constants, types, strict=True)):
             # A number is no value of another type, where a constant in quotes may be one.
             return None
         return Shaped(prepared, [unquoted(constant).encode() for constant in constants])
+
+    def parsed(self, text: str, statements: Sequence[Statement]) -> Prepared | None:
+        """Return the prepared statement of a whole text that has come before, whose statements were
+        parsed now; None: it is none to keep.
+        """
+        if len(statements) != 1 or not isinstance(statements[0], Select) or len(text) > TEXT_CHARACTERS_MAX:
+            return None
+        if (len(text) <= SHAPE_CHARACTERS_MAX and SHAPED.match(text)) or not self._has_come(text):
+            return None
+        return self._keep(text, Prepared(statements[0], (), is_of_text=True))
 
     def _is_current(self, prepared: Prepared, image: CatalogImage) -> bool:
         """Tell whether a statement is right for the catalog and the settings of now, if need be
@@ -76,35 +115,47 @@ class Shapes:
             return False
         return True
 
-    def _note(self, shape: str, head: str, conditions: str, relation: str, image: CatalogImage) -> None:
-        """Remember a shape, or, when it comes again, how it is read."""
-        if shape not in self._known:
-            if len(self._known) >= SHAPES_KEPT_MAX:
-                self._known.clear()
-            self._known[shape] = None
-        elif any(name_of(name) == name_of_text(relation) for name in image.entries):
-            self._known[shape] = self._prepared(head, conditions, image)
+    def _has_come(self, shape: str) -> bool:
+        """Tell whether a shape or text has come before, and remember it."""
+        if shape in self._known or shape in self._once:
+            return True
+        if len(self._once) >= ONCE_MAX:
+            self._once.clear()
+        self._once.add(shape)
+        return False
 
-    def _prepared(self, head: str, conditions: str, image: CatalogImage) -> Prepared | None:
+    def _keep(self, shape: str, prepared: Prepared) -> Prepared:
+        prepared.kept_bytes = statement_bytes(shape, prepared.text)
+        if prepared.kept_bytes > BYTES_MAX // 2:
+            return prepared
+        if self._known.bytes_count + prepared.kept_bytes > BYTES_MAX:
+            self._known.clear()
+        self._known[shape] = prepared
+        return prepared
+
+    def _prepare(self, shape: str, head: str, conditions: str, rest: str, image: CatalogImage) -> None:
         numbers = iter(range(1, SHAPE_CHARACTERS_MAX))
-        text = head + COMPARED.sub(lambda match: f"={match[1]}${next(numbers)}", conditions)
+        given = COMPARED.sub(lambda match: f"{match[1]}{match[2]}${next(numbers)}", conditions)
         try:
-            prepared = prepare(self._settings.checked_text(text), (), image)
+            prepared = prepare(self._settings.checked_text(head + given + rest), (), image)
             prepared.refresh(image, self._settings)
         except SqlError:
             # The text itself will tell.
-            return None
-        return prepared
+            self._known.pop(shape, None)
+            return
+        prepared.is_of_text = True
+        if isinstance(prepared.statement, Select):
+            self._keep(shape, prepared)
 
 
-def name_of_text(relation: str) -> str:
-    """Return the last part of a name, as names without quotes are read."""
-    return relation.rpartition(".")[2].lower()
+def literal(text: str, kind: SqlType, settings: Settings) -> Literal:
+    """Return the value of a parameter. Raises SqlError."""
+    return Literal(input_value(text, kind, settings.time_zone, None, settings.input_styles), kind)
 
 
 def shown_kind(match: re.Match[str]) -> str:
     """Return what stands for a constant in a shape: which kind of constant it is."""
-    return f"={match[1]}''" if match[2][0] == "'" else f"={match[1]}0"
+    return match[1] + match[2] + ("''" if match[3][0] == "'" else "0")
 
 
 def unquoted(constant: str) -> str:

@@ -9,25 +9,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from engine.catalog.per_image import PerImage
 from engine.execution.outcome import expand, row_description
 from engine.execution.prepared import Portal, Prepared
 from engine.execution.reading import answer_key
-from engine.execution.shapes import Shapes
+from engine.execution.shapes import Shaped, Shapes
 from engine.scans.point_reads import INTEGERS, PointRead, is_possible, point_read
 from engine.scans.table_rows import QuickRow
 from ringbuffer.encode.output_forms import Forms
 from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError
+from sql.parse.statements.declaration import Statement
 from sql.parse.statements.select import Select
 from sql.tree.expressions import Literal, Parameter
 from sql.tree.relations import BoundQuery
 from sql.types.datatypes import SqlType
 from sql.wire import writer
 from sql.wire.messages import Bind
+from sql.wire.packets import DESCRIBE, EXECUTE, HEAD_OFFSET, NO_LIMIT, QUERY, SYNC, query_text
 from sql.wire.reader import read_bind
 from views.upkeep.export.one_group import BINARY_FORMAT, INTEGER_BYTES, UnreadableError
 from views.upkeep.point_reads import QuickRead
@@ -38,10 +40,7 @@ if TYPE_CHECKING:
 
 # What may stand after a statement and is no part of its text.
 AFTER = "; \t\r\n\f"
-QUERY = ord("Q")
-HEAD_OFFSET = 5
-DESCRIBE = b"D\0\0\0\x06P\0"
-EXECUTE_ALL_SYNC = b"E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04"
+EXECUTE_ALL_SYNC = EXECUTE + NO_LIMIT + SYNC
 IDLE = writer.READY_FOR_QUERY["I"]
 ONE_ROW, NO_ROW = writer.command_complete("SELECT 1"), writer.command_complete("SELECT 0")
 # Choices of result formats of one statement.
@@ -87,6 +86,10 @@ class ReadPacket:
     reply: bytes
 
 
+# A statement, the values of its parameters, and how it is bound.
+Plan = tuple[Statement, tuple[Literal, ...], Prepared]
+
+
 class ReadsAtOnce:
     """The reads of one session that are answered at once."""
 
@@ -94,7 +97,9 @@ class ReadsAtOnce:
         self._session = session
         self._server = session.server
         self._statements = statements
-        self._shapes = Shapes(session.settings)
+        self.shapes = Shapes(session.settings)
+        # The text that was looked at last, with its shape.
+        self._shaped: tuple[str, Shaped | None] = ("", None)
         self._packet: PerImage[ReadPacket] = PerImage()
 
     def is_like_last(self, data: bytes) -> bool:
@@ -134,8 +139,22 @@ class ReadsAtOnce:
     def find_text(self, text: str, image: CatalogImage) -> bytes | None:
         """Return the reply to the whole text of a Query."""
         settings = self._session.settings
+        self._shaped = text, None
         kept = self._kept(answer_key(text.rstrip(AFTER), (), settings, described=False), image)
-        return self._by_key(text, image) if kept is None else kept
+        if kept is None:
+            self._shaped = text, self.shapes.find(text, image)
+            return self._by_key(image)
+        return kept
+
+    def plan(self, text: str) -> Plan | None:
+        """Return the statement of a text that `find_text` has looked at, with its values, None:
+        the text is to be parsed.
+        """
+        looked_at, shaped = self._shaped
+        values = None if looked_at is not text or shaped is None else shaped.literals(self._session.settings)
+        if shaped is None or values is None:
+            return None
+        return replace(shaped.prepared.statement, text=text.rstrip(AFTER)), values, shaped.prepared
 
     def _kept(self, key: object, image: CatalogImage) -> bytes | None:
         """Return an encoded answer that still holds, for the data that the transaction sees, if
@@ -152,9 +171,9 @@ class ReadsAtOnce:
             server.transactions.begin_reading(transaction)
         return answers.find(key, image, transaction)
 
-    def _by_key(self, text: str, image: CatalogImage) -> bytes | None:
+    def _by_key(self, image: CatalogImage) -> bytes | None:
         """Return the reply to a text that is a read by key of a known shape."""
-        shaped = None if self._session.block.open is not None else self._shapes.find(text, image)
+        _, shaped = self._shaped
         known = None if shaped is None else self._known(shaped.prepared, (), image)
         if shaped is None or known is None:
             return None
@@ -207,10 +226,8 @@ class ReadsAtOnce:
 
     def _answer_query(self, data: bytes) -> bytes | None:
         session = self._session
-        text = data[HEAD_OFFSET:-1]
-        if data[-1] != 0 or int.from_bytes(data[1:HEAD_OFFSET], "big") != len(data) - 1 or not text.isascii():
-            return None
-        if 0 in text or (b"\\" in text and not session.settings.is_conforming):
+        text = query_text(data, session.settings.is_conforming)
+        if text is None:
             return None
         found = text.decode()
         session.identity.look()

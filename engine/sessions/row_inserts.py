@@ -26,6 +26,7 @@ from engine.execution.parameter_rows import ParameterRow, parameter_row
 from engine.execution.prepared import Prepared
 from engine.ingest.field_readers import FieldReader
 from engine.ingest.insert import HEAD, InsertTarget
+from engine.sessions.reads_at_once import IDLE
 from engine.sessions.staged_inserts import INSERTED, PerHead
 from engine.streams.stream import arrived
 from ringbuffer.decode.literals import NO_COLUMNS
@@ -37,21 +38,16 @@ from ringbuffer.ring.ring import RowWriter
 from sql.catalog.catalog import ColumnDescription, SessionSettings
 from sql.errors import SqlError
 from sql.wire import writer
+from sql.wire.packets import DESCRIBE, EXECUTE, HEAD_OFFSET, NO_LIMIT, QUERY, SYNC, query_text
 from sql.wire.reader import read_bind
 
 if TYPE_CHECKING:
     from engine.sessions.session import Session
 
-QUERY = ord("Q")
 HEAD_BYTES = re.compile(HEAD.pattern.encode(), re.IGNORECASE)
-HEAD_OFFSET = 5
-NAME_OFFSET = 6
-DESCRIBE = b"D\0\0\0\x06P\0"
-EXECUTE = b"E\0\0\0\x09\0"
-SYNC = b"S\0\0\0\x04"
+NAME_OFFSET = HEAD_OFFSET + 1
 # Execute's row limit lies between the two: a statement without rows has none to limit.
-EXECUTE_SYNC_BYTES = len(EXECUTE) + 4 + len(SYNC)
-IDLE = writer.READY_FOR_QUERY["I"]
+EXECUTE_SYNC_BYTES = len(EXECUTE + NO_LIMIT + SYNC)
 # Packets of one statement: a client may choose other formats from time to time.
 PACKETS_KEPT_MAX = 8
 
@@ -170,14 +166,9 @@ class RowInserts:
     def _answer_query(self, data: bytes) -> bytes | bool:
         if self._session.settings.read_only:
             return False
-        text = data[HEAD_OFFSET:-1]
-        # Text that isn't ASCII has to be checked first.
-        if data[-1] != 0 or int.from_bytes(data[1:HEAD_OFFSET], "big") != len(data) - 1 or not text.isascii():
-            return False
-        if b"\\" in text and not self._session.settings.is_conforming:
-            return False
-        match = HEAD_BYTES.match(text)
-        if match is None or 0 in text:
+        text = query_text(data, self._session.settings.is_conforming)
+        match = None if text is None else HEAD_BYTES.match(text)
+        if text is None or match is None:
             return False
         image = self._server.catalog.image
         placed = self._placed_rows.find(match[0], image)

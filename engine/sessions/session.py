@@ -30,7 +30,7 @@ from engine.sessions.bind_runs import BindRuns
 from engine.sessions.cancelling import Cancelling
 from engine.sessions.copy_exchange import CopyExchange
 from engine.sessions.inbox import SessionInbox
-from engine.sessions.reads_at_once import ReadsAtOnce
+from engine.sessions.reads_at_once import Plan, ReadsAtOnce
 from engine.sessions.results import send_rows
 from engine.sessions.row_inserts import RowInserts
 from engine.sessions.runner import StatementRunner
@@ -101,6 +101,8 @@ class Session:
         self.packets = RowInserts(self, self.names.statements)
         self.inbox = SessionInbox(self)
         self._remaining: deque[Statement] = deque()
+        # How its only statement is run, where it is prepared.
+        self._plan: Plan | None = None
         self._actions: dict[type, Callable[[Any], Awaitable[None] | None]] = {
             Query: self._query,
             Parse: self._parse,
@@ -209,7 +211,11 @@ class Session:
                 self.connection.write(reply)
                 self._ready()
                 return
-            self._remaining = deque(await long_texts.parsed(self, text))
+            self._plan = plan = self.reads.plan(text)
+            self._remaining = deque(await long_texts.parsed(self, text) if plan is None else plan[:1])
+            if plan is None:
+                prepared = self.reads.shapes.parsed(text, self._remaining)
+                self._plan = None if prepared is None else (prepared.statement, (), prepared)
         except SqlError as error:
             self.fail_query(error)
             return
@@ -242,7 +248,8 @@ class Session:
                     self.block.require_usable(statement)
                     await self._copy.begin(statement, alone=not self._remaining)
                     return
-                outcome = await self._run(statement, ())
+                plan = self._plan if self._plan is not None and self._plan[0] is statement else (statement, ())
+                outcome = await self._run(*plan)
                 shown = self.settings.shown
                 if not self._remaining:
                     # The client must not read success before the commit has succeeded.

@@ -27,6 +27,7 @@ from sql.catalog.schemas import SYSTEM_SCHEMAS
 from sql.functions.session import VIEW_CHANGES
 from sql.functions.table import WAITING
 from sql.names.relation_keys import schema_of
+from sql.parse.parse import parse
 from sql.parse.statements.select import Select
 from sql.tree.relations import BoundQuery, Relation, Schema
 from sql.types.datatypes import is_of_catalog
@@ -62,11 +63,21 @@ async def select(statement: Select, work: Work) -> Outcome:
 
     @once
     def bound_to(image: CatalogImage) -> BoundQuery:
-        if prepared is None:
-            return bind_query(statement.query, image, work.settings.captured(), locks=True)
-        prepared.refresh(image, work.settings)
-        assert isinstance(prepared.bound, BoundQuery)
-        return prepared.bound
+        settings, query = work.settings, statement.query
+        if (
+            prepared is not None
+            and prepared.is_of_text
+            and prepared.was_bound
+            and not prepared.is_bound_to(image, settings)
+        ):
+            # The values of its parameters were read for the catalog before.
+            (own,) = (one for one in parse(settings.checked_text(text)) if isinstance(one, Select))
+            query = own.query
+        elif prepared is not None:
+            prepared.refresh(image, settings)
+            assert isinstance(prepared.bound, BoundQuery)
+            return prepared.bound
+        return bind_query(query, image, settings.captured(), locks=True)
 
     found = await found_by_key(text, bound_to, work)
     if found is not None:
@@ -76,7 +87,8 @@ async def select(statement: Select, work: Work) -> Outcome:
         schema, more = passing
         return Outcome("SELECT #", schema, arrow_schema(schema).empty_table(), more=more)
     image, _, reading = await read_query(text, bound_to, work)
-    if not work.parameters and work.transaction.image is None:
+    is_own_text = not work.parameters or (prepared is not None and prepared.is_of_text)
+    if is_own_text and work.transaction.image is None:
         keep(work.server.engines.answers, text, image, reading, work.settings)
     return reading.outcome
 

@@ -1,8 +1,8 @@
 """Compiling of all kernels that every server needs, before a client waits for them.
 
 It takes half a minute the first time, then half a second, from numba's cache. `python -m
-engine.streams.warm_up` does it at set-up. Kernels of views are not among these: each view compiles
-its own at CREATE VIEW.
+engine.streams.warm_up` does it at set-up, and compiles what the kernels of views may call, too. The
+kernels of views are not among these: each view compiles its own at CREATE VIEW.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from ringbuffer.groups.known_groups import warm_up_counting
 from ringbuffer.groups.merge import warm_up_merging
 from ringbuffer.patterns.automata import warm_up_automata
 from ringbuffer.patterns.automaton_symbols import warm_up_symbols
+from ringbuffer.warm_up.called_kernels import warm_up_called_kernels
 from ringbuffer.warm_up.decoders import warm_up_decoders
 from ringbuffer.warm_up.encoders import warm_up_encoders
 
@@ -49,4 +50,4 @@ def warm_up(*others: Callable[[], None]) -> None:
 
 
 if __name__ == "__main__":
-    warm_up()
+    warm_up(warm_up_called_kernels)

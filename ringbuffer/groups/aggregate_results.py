@@ -8,7 +8,7 @@ the error code of the first group whose result can't be represented, or 0. Must 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ from ringbuffer.scalar.numbers.arithmetic import numeric_average, numeric_divide
 from ringbuffer.scalar.numbers.int128 import int128_exceeds_digits, int128_multiply, int128_subtract
 from ringbuffer.scalar.numbers.numeric import SPECIAL_SCALE, numeric_rescale
 
+# int64[n, 2].
+Pairs = Annotated[npt.NDArray[np.int64], 2]
 Nulls = npt.NDArray[np.uint8]
 Scales = npt.NDArray[np.int16]
 Floats = npt.NDArray[np.float64]
@@ -44,7 +46,7 @@ def bigint_sums(rows: Words, row_words: int, count: int, at: int, seen_at: int, 
 
 @kernel
 def decimal_sums(
-    rows: Words, row_words: int, count: int, at: int, seen_at: int, scale: int, out: Words, scales: Scales, nulls: Nulls
+    rows: Words, row_words: int, count: int, at: int, seen_at: int, scale: int, out: Pairs, scales: Scales, nulls: Nulls
 ) -> int:
     """Write sums as int64[count, 2] and their scales."""
     for number in range(count):
@@ -65,7 +67,7 @@ def decimal_sums(
 
 
 @kernel
-def write_special(wraps: int, number: int, out: Words, scales: Scales) -> None:
+def write_special(wraps: int, number: int, out: Pairs, scales: Scales) -> None:
     """Write a sum or an average of values of which some are NaN or infinite."""
     rank = special_sum_rank(wraps)
     out[number, 0] = rank
@@ -75,7 +77,7 @@ def write_special(wraps: int, number: int, out: Words, scales: Scales) -> None:
 
 @kernel
 def decimal_averages(
-    rows: Words, row_words: int, count: int, at: int, seen_at: int, scale: int, out: Words, scales: Scales, nulls: Nulls
+    rows: Words, row_words: int, count: int, at: int, seen_at: int, scale: int, out: Pairs, scales: Scales, nulls: Nulls
 ) -> int:
     """Write sums divided by counts as int64[count, 2], at PostgreSQL's scales."""
     for number in range(count):
@@ -156,7 +158,7 @@ class DecimalVariances(NamedTuple):
             else is written for these.
     """
 
-    values: Words
+    values: Pairs
     scales: Scales
     nulls: Nulls
     wide: Nulls
@@ -210,7 +212,7 @@ def decimal_variances(
 
 
 @kernel
-def rescaled_keys(rows: Words, row_words: int, count: int, at: int, shown_at: int, out: Words) -> None:
+def rescaled_keys(rows: Words, row_words: int, count: int, at: int, shown_at: int, out: Pairs) -> None:
     """Write decimal keys as int64[count, 2] at the scales with which the keys are shown.
 
     A key in a row is (lo, hi, scale without trailing zeros); `shown_at` is the place of the scale.

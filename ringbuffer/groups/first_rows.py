@@ -11,6 +11,10 @@ Must not know SQL.
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Annotated
+
+import numpy as np
+import numpy.typing as npt
 
 from ringbuffer.compile.jit import kernel
 from ringbuffer.groups.aggregates import from_bits, keep_text, unsigned_word
@@ -19,6 +23,9 @@ from ringbuffer.scalar.numbers.any_numeric import any_compare
 from ringbuffer.scalar.numbers.floats import compare_float64
 from ringbuffer.scalar.numbers.numeric import numeric_compare
 from ringbuffer.scalar.texts.compared_bytes import stored_compare
+
+# int64[steps, 3].
+Program = Annotated[npt.NDArray[np.int64], 2]
 
 
 class Kind(IntEnum):
@@ -110,7 +117,7 @@ def keep_value(form: int, control: Words, rows: Words, at: int, source: Words, s
 
 @kernel
 def merge_first(
-    control: Words, rows: Words, group: int, seen: int, source: Words, row: int, program: Words, step: int, heap: int
+    control: Words, rows: Words, group: int, seen: int, source: Words, row: int, program: Program, step: int, heap: int
 ) -> None:
     """Keep the earlier of the rows at rows[group] and source[row].
 

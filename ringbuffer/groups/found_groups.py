@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ringbuffer.compile.jit import entry_of, kernel
 from ringbuffer.groups.aggregates import State
+from ringbuffer.groups.first_rows import Program
 from ringbuffer.groups.hash_table import (
     HEAP_ADDRESS,
     HEAP_MAX,
@@ -27,7 +28,7 @@ from ringbuffer.groups.hash_table import (
     equal_entries,
     find_group,
 )
-from ringbuffer.groups.merge import Program, long_bytes, merge_rows
+from ringbuffer.groups.merge import long_bytes, merge_rows
 from ringbuffer.memory.columns import LENGTH_MASK
 
 

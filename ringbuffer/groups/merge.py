@@ -9,7 +9,6 @@ they belong to. A first row has a head (FIRST, its first word, how many values) 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from ringbuffer.compile.jit import kernel
 from ringbuffer.groups.aggregates import (
@@ -41,7 +40,7 @@ from ringbuffer.groups.aggregates import (
     sum_float64,
     unsigned_word,
 )
-from ringbuffer.groups.first_rows import is_kept_text, merge_first
+from ringbuffer.groups.first_rows import Program, is_kept_text, merge_first
 from ringbuffer.groups.hash_table import (
     HEAP_ADDRESS,
     HEAP_USED,
@@ -55,8 +54,6 @@ from ringbuffer.groups.hash_table import (
 )
 from ringbuffer.groups.partitions import rows_by_partition
 from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
-
-Program = npt.NDArray[np.int64]
 
 COUNT = int(State.COUNT)
 SUM_INTEGER = int(State.SUM_INTEGER)
