@@ -1,9 +1,9 @@
 """The contest of reads: by key, of a view that has not changed, while events arrive or not.
 
-A view's group in Antumbra beside a row by its primary key in PostgreSQL, by pgbench with eight
-connections; each group is read as of the last commit. Events arrive in a COPY of their own every
-100 ms, in Antumbra alone: its rates are compared with PostgreSQL's where nothing arrives. The read
-of an unchanged view has 1,000 rows. Values are reads per second.
+A view's group, or a table's row by its primary key, in Antumbra beside a row by its primary key in
+PostgreSQL, by pgbench with eight connections; each is read as of the last commit. Events arrive in
+a COPY of their own every 100 ms, in Antumbra alone: its rates are compared with PostgreSQL's where
+nothing arrives. The read of an unchanged view has 1,000 rows. Values are reads per second.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ MAKE = (
     "CREATE FOREIGN TABLE events (k bigint, v integer) SERVER stream",
     "CREATE VIEW per_key AS SELECT k, count(*) AS n, sum(v) AS total, max(v) AS most FROM events GROUP BY k",
 )
-TABLE = "CREATE TABLE per_key (k bigint PRIMARY KEY, n bigint, total bigint, most integer)"
+TABLE = "CREATE TABLE {} (k bigint PRIMARY KEY, n bigint, total bigint, most integer)"
+COPY_ROWS = (TABLE.format("per_key_rows"), "INSERT INTO per_key_rows SELECT * FROM per_key")
 FILL = "SELECT i % {groups}, i % 1000 FROM generate_series(0, {last}) AS r(i)"
 GROUPS = 100_000
 UNCHANGED_GROUPS = 1000
@@ -64,28 +65,34 @@ def arriving(dsn: str, events_per_s: int, groups_count: int) -> Iterator[list[in
 def by_key(arena: Arena) -> None:
     """Reads by key, with and without events."""
     groups = arena.sizes.rows(GROUPS)
-    script = arena.folder / "read.sql"
-    script.write_text(f"\\set k random(0, {groups - 1})\nSELECT * FROM per_key WHERE k = :k\n")
+    scripts = {name: arena.folder / f"{name}.sql" for name in ("per_key", "per_key_rows")}
+    for name, script in scripts.items():
+        script.write_text(f"\\set k random(0, {groups - 1})\nSELECT * FROM {name} WHERE k = :k\n")
     fill = FILL.format(groups=groups, last=3 * groups - 1)
 
-    def rate(port: int, database: str, mode: str) -> float:
-        return Inserting(port, database, script, mode, CONNECTIONS).rate(arena.sizes.seconds)
+    def rate(port: int, database: str, mode: str, name: str) -> float:
+        return Inserting(port, database, scripts[name], mode, CONNECTIONS).rate(arena.sizes.seconds)
 
     with ExitStack() as stack:
-        ours = stack.enter_context(antumbra(arena.folder, (*MAKE, f"INSERT INTO events {fill}")))
+        ours = stack.enter_context(antumbra(arena.folder, (*MAKE, f"INSERT INTO events {fill}", *COPY_ROWS)))
         places = {ANTUMBRA: (ours.child.port, "antumbra")}
         if POSTGRES_PEER in arena.peers:
             grouped = f"SELECT k, count(*), sum(v), max(v) FROM ({fill}) AS e(k, v) GROUP BY k"
-            theirs = stack.enter_context(postgres(arena.folder, (TABLE, f"INSERT INTO per_key {grouped}")))
+            theirs = stack.enter_context(
+                postgres(arena.folder, (TABLE.format("per_key"), f"INSERT INTO per_key {grouped}", *COPY_ROWS))
+            )
             require_equal(ours.client, theirs.client, groups)
             places[POSTGRES] = (theirs.cluster.port, "postgres")
 
-        def race(what: str) -> None:
+        def race(what: str, name: str = "per_key") -> None:
             for mode in ("prepared", "simple"):
-                measures: dict[str, Measure] = {whose: partial(rate, *place, mode) for whose, place in places.items()}
+                measures: dict[str, Measure] = {
+                    whose: partial(rate, *place, mode, name) for whose, place in places.items()
+                }
                 arena.race(f"read by key, {mode}{what}", "reads/s", measures)
 
         race("")
+        race(" of a table", "per_key_rows")
         with arriving(ours.child.dsn, EVENTS_PER_S, groups) as sent:
             began_s = time.perf_counter()
             race(f" beside {EVENTS_PER_S:,} events/s")

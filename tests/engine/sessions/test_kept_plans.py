@@ -1,5 +1,5 @@
-"""Queries whose texts, or shapes, have come before: answered as by a session that hears them for the
-first time, which parses and binds each.
+"""Queries whose texts, or shapes, have come before: answered as by a session that hears them for
+the first time, which parses and binds each.
 """
 
 from __future__ import annotations

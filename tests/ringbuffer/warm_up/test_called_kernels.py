@@ -1,4 +1,4 @@
-"""Set-up compiles the kernels that generated ones call, for the types with which they are called."""
+"""Set-up compiles the kernels that generated ones call, for the types of their arguments."""
 
 from __future__ import annotations
 
