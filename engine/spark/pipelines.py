@@ -8,7 +8,7 @@ clients.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -81,13 +81,13 @@ class SparkPipelines:
         Py4JJavaError, and Py4JError or OSError when the JVM is gone.
         """
         places = {name: f"input_{place}" for place, name in enumerate(inputs)}
-        key = QueryKey(text(places), tuple(self._shape(rows) for rows in inputs.values()))
+        key = QueryKey(text(places), self._forms(inputs.values()))
         found = self._queries.take(key)
         query = self._prepare(list(inputs), key, text, views) if found is None else found
         how = PLANNED if found is None else PREPARED if query.is_kept else COPIED
         file = self._folder / job
         try:
-            for name, rows, (_, count) in zip(query.input_names, inputs.values(), key.inputs, strict=True):
+            for name, rows, (_, count, _) in zip(query.input_names, inputs.values(), key.inputs, strict=True):
                 self._write(name, rows, count)
             query.is_kept = self._run(self._session, job, query.name, str(file))
             # Read, not mapped: a kept answer is to be in memory.
@@ -99,7 +99,7 @@ class SparkPipelines:
             raise
         finally:
             file.unlink(missing_ok=True)
-            for name, (_, count) in zip(query.input_names, key.inputs, strict=True):
+            for name, (_, count, _) in zip(query.input_names, key.inputs, strict=True):
                 self._unlink(name, count)
         self._forget(self._queries.give(key, query))
         return answer
@@ -114,8 +114,8 @@ class SparkPipelines:
         number = next(NUMBERS)
         names = tuple(f"query_{number}_{place}" for place in range(len(inputs)))
         lines: list[str] = []
-        for name, (schema, count) in zip(names, key.inputs, strict=True):
-            lines += [name, schema, str(count)]
+        for name, (schema, count, bytes_count) in zip(names, key.inputs, strict=True):
+            lines += [name, schema, str(count), str(bytes_count)]
         query = PreparedQuery(f"query_{number}", views, names)
         sql = text(dict(zip(inputs, names, strict=True)))
         self._prepare_query(self._session, query.name, str(self._folder), "\n".join(lines), sql)
@@ -126,6 +126,18 @@ class SparkPipelines:
         with suppress(Py4JError, OSError):
             for query in queries:
                 self._forget_query(query.name)
+
+    def _forms(self, inputs: Collection[pa.Table]) -> tuple[tuple[str, int, int], ...]:
+        """Return the forms of inputs for which a query is planned.
+
+        Sizes count where an input has partitions: what is small beside it is broadcast.
+        """
+        shapes = [self._shape(rows) for rows in inputs]
+        if all(count == 1 for _, count in shapes):
+            return tuple((schema, count, -1) for schema, count in shapes)
+        # Rounded up, so that a plan is used again while its inputs grow.
+        sizes = [1 << rows.nbytes.bit_length() for rows in inputs]
+        return tuple((schema, count, size) for (schema, count), size in zip(shapes, sizes, strict=True))
 
     def _shape(self, rows: pa.Table) -> tuple[str, int]:
         """Return Spark's schema of rows and the number of their partitions."""

@@ -24,11 +24,12 @@ class QueryKey:
 
     Attributes:
         sql: over inputs that are named by their places, and views of tables.
-        inputs: of each input, Spark's schema and the number of partitions.
+        inputs: of each input, Spark's schema, the number of partitions, and about how many bytes it
+            has, -1 where the plan does not depend on that.
     """
 
     sql: str
-    inputs: tuple[tuple[str, int], ...]
+    inputs: tuple[tuple[str, int, int], ...]
 
 
 @dataclass(eq=False, slots=True)

@@ -34,10 +34,7 @@ public final class SparkPipelines {
 
     /** Makes rows known to SQL that stay as they are until `dropView`. file, schema: of `source`; bytes: about how many the rows have. */
     public static void makeView(SparkSession session, String name, String file, String schema, int partitions, long bytes) {
-        Option statistics = Option.apply(Statistics$.MODULE$.apply(
-            BigInt.apply(bytes), Statistics$.MODULE$.apply$default$2(), Statistics$.MODULE$.apply$default$3(), false
-        ));
-        source(session, file, schema, partitions, false, statistics).createOrReplaceTempView(name);
+        source(session, file, schema, partitions, false, bytes).createOrReplaceTempView(name);
     }
 
     public static void dropView(SparkSession session, String name) {
@@ -46,19 +43,22 @@ public final class SparkPipelines {
 
     /**
      * Plans `sql`, to be run under the name of `query`. inputs: lines, by turns the name of a view that `sql` reads, which is that of its
-     * files in `folder` too, its schema and its number of partitions. The files are written for each run; there need be none yet.
+     * files in `folder` too, its schema, its number of partitions, and about how many bytes it has, -1 if that is not known. The files are
+     * written for each run; there need be none yet.
      */
     public static void prepare(SparkSession session, String query, String folder, String inputs, String sql) {
         String[] lines = inputs.isEmpty() ? new String[0] : inputs.split("\n");
         try {
-            for (int i = 0; i < lines.length; i += 3) {
+            int most = 1;
+            for (int i = 0; i < lines.length; i += 4) {
                 int partitions = Integer.parseInt(lines[i + 2]);
-                // Without statistics Spark takes rows for too many to be broadcast.
-                source(session, folder + "/" + lines[i], lines[i + 1], partitions, true, Option.empty()).createOrReplaceTempView(lines[i]);
+                long bytes = Long.parseLong(lines[i + 3]);
+                most = Math.max(most, partitions);
+                source(session, folder + "/" + lines[i], lines[i + 1], partitions, true, bytes).createOrReplaceTempView(lines[i]);
             }
-            PREPARED.put(query, new PreparedQuery(session, sql));
+            PREPARED.put(query, new PreparedQuery(session, sql, most));
         } finally {
-            for (int i = 0; i < lines.length; i += 3) dropView(session, lines[i]);
+            for (int i = 0; i < lines.length; i += 4) dropView(session, lines[i]);
         }
     }
 
@@ -91,10 +91,12 @@ public final class SparkPipelines {
         session.sparkContext().cancelJobGroupAndFutureJobs(job);
     }
 
-    /** Returns the rows of Arrow streams. file: the start of their names; schema: Spark's, as JSON. */
-    private static Dataset source(
-        SparkSession session, String file, String schema, int partitions, boolean isChanging, Option statistics
-    ) {
+    /** Returns the rows of Arrow streams. file: the start of their names; schema: Spark's, as JSON; bytes: -1 if that is not known. */
+    private static Dataset source(SparkSession session, String file, String schema, int partitions, boolean isChanging, long bytes) {
+        // Without statistics Spark takes rows for too many to be broadcast.
+        Option statistics = bytes < 0 ? Option.empty() : Option.apply(Statistics$.MODULE$.apply(
+            BigInt.apply(bytes), Statistics$.MODULE$.apply$default$2(), Statistics$.MODULE$.apply$default$3(), false
+        ));
         SparkRows rows = new SparkRows(session.sparkContext(), file, partitions, isChanging);
         Partitioning partitioning = partitions == 1 ? (Partitioning) SinglePartition$.MODULE$ : new UnknownPartitioning(partitions);
         LogicalPlan plan = new LogicalRDD(

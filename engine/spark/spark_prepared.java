@@ -15,6 +15,7 @@ import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.RDDScanExec;
 import org.apache.spark.sql.execution.SQLExecution;
 import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
 import scala.collection.Iterator;
@@ -43,8 +44,13 @@ public final class PreparedQuery {
     /** Null where a run needs a copy of the plan. */
     private RDD kept = null;
 
-    public PreparedQuery(SparkSession session, String sql) {
+    /** Whose exchanges have as many partitions as the largest input. */
+    private final SQLConf settings;
+
+    public PreparedQuery(SparkSession session, String sql, int partitions) {
         this.session = session;
+        settings = session.sessionState().conf().clone();
+        settings.setConfString("spark.sql.shuffle.partitions", String.valueOf(partitions));
         rows = session.sql(sql);
         planned = rows.queryExecution().sparkPlan();
     }
@@ -72,12 +78,16 @@ public final class PreparedQuery {
     }
 
     /** Returns a copy of the plan with exchanges, subqueries and generated code of its own. */
-    private SparkPlan prepared(QueryExecution execution) {
+    private SparkPlan prepared(final QueryExecution execution) {
         SparkSession.setActiveSession(session);
-        SparkPlan plan = (SparkPlan) planned.clone();
-        Iterator rules = execution.preparations().iterator();
-        while (rules.hasNext()) plan = (SparkPlan) ((Rule) rules.next()).apply(plan);
-        return plan;
+        return (SparkPlan) SQLConf.withExistingConf(settings, new AbstractFunction0() {
+            public Object apply() {
+                SparkPlan plan = (SparkPlan) planned.clone();
+                Iterator rules = execution.preparations().iterator();
+                while (rules.hasNext()) plan = (SparkPlan) ((Rule) rules.next()).apply(plan);
+                return plan;
+            }
+        });
     }
 
     /** Tells whether all that is above a changing input in a plan computes its rows in each run. */
