@@ -24,14 +24,14 @@ def test_types_are_those_of_arguments() -> None:
         (aggregate_results.decimal_sums, (WORDS, 1, 1, 1, 1, 1, PAIRS, SCALES, NULLS)),
         (aggregate_results.decimal_variances, (WORDS, 1, 1, 1, 1, 1, 1, True, variances)),
         (aggregates.add_square, (WORDS, 1, 1)),
-        (arithmetic.add_int32, (1, 1)),
+        (arithmetic.add_int64, (1, 1)),
     ):
         assert declared_types(function) == tuple(map(numba.typeof, arguments)), function
 
 
 def test_each_kernel_is_among_those_that_are_compiled() -> None:
     found = list(called_kernels())
-    assert arithmetic.add_int32 in found and aggregates.text_key in found
+    assert arithmetic.add_int64 in found and aggregates.text_key in found
     assert any(one.py_func.__module__ == text_functions.__name__ for one in found)
     # Of sizes: compiled with the view that has them.
     assert declared_types(hash_table.find_group) is None
