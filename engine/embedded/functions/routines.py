@@ -37,19 +37,22 @@ from sql.types.datatypes import FAMILIES
 VARIABLE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
 # Where the names of implementations begin.
 MODULES: Mapping[str, ModuleType] = {
-    "json": json,
-    "json_sets": json_sets,
-    "jsonb_changes": jsonb_changes,
-    "jsonb_keys": jsonb_keys,
-    "math": math,
-    "like": like,
-    "number_formats": number_formats,
-    "number_reading": number_reading,
-    "regular_expressions": regular_expressions,
-    "series": series,
-    "text": text,
-    "time": time,
-    "time_reading": time_reading,
+    module.__name__.rpartition(".")[2]: module
+    for module in (
+        json,
+        json_sets,
+        jsonb_changes,
+        jsonb_keys,
+        math,
+        like,
+        number_formats,
+        number_reading,
+        regular_expressions,
+        series,
+        text,
+        time,
+        time_reading,
+    )
 }
 
 

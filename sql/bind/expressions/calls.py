@@ -317,7 +317,7 @@ def _in_lines(binder: Binder, node: FunctionCall, operands: list[Expression]) ->
 
 def _value(binder: Binder, node: FunctionCall, value: Expression, lines: Literal) -> Expression:
     _require_type(value)
-    return _made(binder, node, "json_of_value", (value, lines))
+    return _made(binder, node, JSON_NAMES[node.name].canonical, (value, lines))
 
 
 def _require_type(value: Expression) -> None:
@@ -326,7 +326,7 @@ def _require_type(value: Expression) -> None:
 
 
 def _build_array(binder: Binder, node: FunctionCall, operands: list[Expression]) -> Expression:
-    return _made(binder, node, "json_of_values", _typed(binder, operands))
+    return _made(binder, node, JSON_NAMES[node.name].canonical, _typed(binder, operands))
 
 
 def _build_object(binder: Binder, node: FunctionCall, operands: list[Expression]) -> Expression:
@@ -336,7 +336,7 @@ def _build_object(binder: Binder, node: FunctionCall, operands: list[Expression]
     members = _typed(binder, operands)
     for key in members[::2]:
         _require_scalar(key.type)
-    return _made(binder, node, "json_of_pairs", (Literal(node.name, TEXT), *members))
+    return _made(binder, node, JSON_NAMES[node.name].canonical, (Literal(node.name, TEXT), *members))
 
 
 def _typed(binder: Binder, operands: Sequence[Expression]) -> list[Expression]:
