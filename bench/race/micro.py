@@ -3,7 +3,8 @@
 Each view groups by a column and has an aggregate of its own. Ours are continuous views, log on,
 over one connection; ClickHouse has materialized views in process, PostgreSQL an UNLOGGED table
 whose triggers keep a table per view, once per statement; DuckDB has none, so it takes part without
-views alone. ClickHouse and DuckDB read the same rows as an Arrow file. Values are rows per second.
+views alone. ClickHouse reads the same rows as an Arrow file, DuckDB, Flink and Pathway as CSV, the
+last two in a job of its own for each run. Values are rows per second.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 
 import psycopg
 
@@ -26,6 +28,8 @@ COUNTS = (0, 1, 2, 4, 8)
 ARROW = f"{ANTUMBRA}, Arrow"
 ONE_VIEW = f"{ANTUMBRA}, one view"
 CLICKHOUSE, DUCKDB = "ClickHouse", "DuckDB"
+# Peers that run a job for each file, with its start.
+JOBS = {"flink": "Flink", "pathway": "Pathway"}
 AGGREGATES = ("sum", "max", "min", "sum", "max", "min", "sum", "max")
 # How a group's value goes on with another of the same group.
 MERGED = {"sum": "{t}.x + excluded.x", "max": "greatest({t}.x, excluded.x)", "min": "least({t}.x, excluded.x)"}
@@ -126,6 +130,11 @@ def attached(arena: Arena, count: int) -> None:
             csv = arena.folder / "rows.csv"
             csv.write_bytes(numbers.delimited(rows, ","))
             measures[DUCKDB] = partial(rate, peer, f"COPY points FROM '{csv}'", rows_count)
+        headed = arena.folder / "headed.csv"
+        headed.write_bytes(f"{','.join(numbers.COLUMNS)}\n".encode() + numbers.delimited(rows, ","))
+        for name, whose in JOBS.items():
+            if peer := arena.peer(name):
+                measures[whose] = partial(job_rate, peer, headed, count, rows_count)
         arena.race(f"{count} views", "rows/s", measures)
         for number in range(count):
             found = ours.client.execute(f"SELECT sum(n) FROM v{count}_{number}".encode()).fetchone()
@@ -140,6 +149,12 @@ def takes_arrow(ours: Ours, count: int) -> bool:
     except psycopg.Error:
         return False
     return True
+
+
+def job_rate(peer: Peer, file: Path, count: int, rows_count: int) -> float:
+    """Return the rows per second of a job that keeps so many views of a file."""
+    views = [view(number) for number in range(count)]
+    return rows_count / peer.seconds("keep", str(file), numbers.COLUMNS, views)
 
 
 def rate(peer: Peer, statement: str, rows_count: int) -> float:

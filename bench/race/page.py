@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from bench.race.servers import ANTUMBRA
 from bench.race.targets import TARGETS
 
 SECTION = "race"
+COLUMNS_MAX = 100
 
 
 def write(folder: Path) -> None:
@@ -50,11 +52,10 @@ def conditions(found: dict[str, Results]) -> str:
     trees = sorted({part["tree"][:12] for part in parts})
     busy = [part["busy"] for part in parts]
     trees_text = f"Tree {trees[0]}" if len(trees) == 1 else f"{len(trees)} trees ({', '.join(trees)})"
-    seconds = sum(part["seconds"] for part in parts)
-    return (
-        f"{trees_text}, {len(parts)} parts in {seconds / 60:.0f} minutes. Others used {statistics.median(busy):.0%} of the "
-        f"processors before a part ({max(busy):.0%} at most).\nMachine: {parts[-1]['machine']}."
-    )
+    minutes = sum(part["seconds"] for part in parts) / 60
+    used = f"Others used {statistics.median(busy):.0%} of the processors before a part ({max(busy):.0%} at most)."
+    text = f"{trees_text}, {len(parts)} parts in {minutes:.0f} minutes. {used} Machine: {parts[-1]['machine']}."
+    return textwrap.fill(text, COLUMNS_MAX)
 
 
 def table(series: Sequence[Series]) -> list[str]:
