@@ -55,7 +55,7 @@ from ringbuffer.scalar.numbers.fields import Bytes, is_space, parse_numeric_colu
 UNSURE = -1
 
 # What a literal is.
-STRING, MARKED_STRING, INTEGER, DECIMAL, NULL, TRUE, FALSE, OTHER = range(8)
+STRING, MARKED_STRING, ESCAPED_STRING, INTEGER, DECIMAL, NULL, TRUE, FALSE, OTHER = range(9)
 
 # What the kernel tells, int64[8].
 ERROR_ROW, ERROR_COLUMN, ERROR_START, ERROR_END, ERROR_IN_HEAP, HEAP_USED, SLOW_USED = range(7)
@@ -223,6 +223,8 @@ def read_literal(buffer: Bytes, at: int, size: int) -> tuple[int, int, int, int]
         return OTHER, at, at, at
     if first == 45 or first == 43 or first == 46 or 48 <= first <= 57:
         return read_number(buffer, at, size)
+    if (first | 32) == 101 and at + 1 < size and buffer[at + 1] == 39:
+        return read_escaped(buffer, at + 2, size)
     start = at
     while at < size and 97 <= (buffer[at] | 32) <= 122:
         at += 1
@@ -234,6 +236,38 @@ def read_literal(buffer: Bytes, at: int, size: int) -> tuple[int, int, int, int]
     if length == 5 and is_letters(buffer, start, 102, 97, 108, 115) and (buffer[start + 4] | 32) == 101:
         return FALSE, start, at, at
     return OTHER, start, at, at
+
+
+@kernel
+def read_escaped(buffer: Bytes, at: int, size: int) -> tuple[int, int, int, int]:
+    """Return what read_literal does, for a string with escapes whose first byte is at `at`."""
+    start = at
+    while at < size:
+        if buffer[at] == 92:
+            if at + 1 >= size or escaped_byte(buffer[at + 1]) < 0:
+                return OTHER, at, at, at
+            at += 2
+        elif buffer[at] == 39 and (at + 1 >= size or buffer[at + 1] != 39):
+            return ESCAPED_STRING, start, at, at + 1
+        else:
+            at += 2 if buffer[at] == 39 else 1
+    return OTHER, at, at, at
+
+
+@kernel
+def escaped_byte(byte: int) -> int:
+    """Return the byte that is meant by one after a backslash, -1 where more than one says it."""
+    if byte in (39, 92):
+        return int(byte)
+    if byte == 98:
+        return 8
+    if byte == 102:
+        return 12
+    if byte == 110:
+        return 10
+    if byte == 114:
+        return 13
+    return 9 if byte == 116 else -1
 
 
 @kernel
@@ -326,10 +360,10 @@ def store_literal(
             if kind == DECIMAL and buffer[start] == 45:
                 start += 1
     source = buffer
-    if kind == MARKED_STRING:
+    if kind in (MARKED_STRING, ESCAPED_STRING):
         if physical in (DATE, TIMESTAMP):
             return UNSURE
-        end = without_doubled_quotes(buffer, start, end, rows.heap, used)
+        end = written_out(buffer, start, end, rows.heap, used, kind == ESCAPED_STRING)
         start = used
         source = rows.heap
         state[ERROR_IN_HEAP] = 1
@@ -400,10 +434,18 @@ def is_zero(buffer: Bytes, start: int, end: int) -> bool:
 
 
 @kernel
-def without_doubled_quotes(buffer: Bytes, start: int, end: int, heap: Bytes, at: int) -> int:
-    """Write the bytes of a string, each '' as one quote, to heap[at:], and return the end."""
+def written_out(buffer: Bytes, start: int, end: int, heap: Bytes, at: int, escapes: bool) -> int:
+    """Write the bytes that a string means to heap[at:], each '' as one quote, and return the end.
+
+    escapes: the string is written with backslashes.
+    """
     while start < end:
         heap[at] = buffer[start]
-        start += 2 if buffer[start] == 39 else 1
+        if escapes and buffer[start] == 92:
+            heap[at] = escaped_byte(buffer[start + 1])
+            start += 1
+        elif buffer[start] == 39:
+            start += 1
+        start += 1
         at += 1
     return at

@@ -37,6 +37,9 @@ def random_literal(rng: random.Random, column: ColumnLayout) -> tuple[str, objec
             printed = str(rng.randrange(-(10**6), 10**6))
             return printed, printed
         value = "".join(rng.choice(("a", "'", "(", "),", "é", "€", "\\", "\n")) for _ in range(rng.randrange(0, 14)))
+        if rng.random() < 0.3:
+            escaped = value.replace("\\", "\\\\").replace("\n", "\\n").replace("'", rng.choice(("\\'", "''")))
+            return f"{rng.choice('eE')}'{escaped}'", value
         return "'" + value.replace("'", "''") + "'", value
     number = Decimal(rng.randrange(-(10**8), 10**8)).scaleb(-rng.randrange(0, 5))
     scale = column.scale if column.physical == P.NUMERIC else 0
@@ -60,9 +63,15 @@ def test_against_the_model(seed: int) -> None:
         assert decode(text) == rows
 
 
+def test_escapes() -> None:
+    assert decode(r"(1,E'\b\f\n\r\t\\\'',3)") == [(1, "\b\f\n\r\t\\'", 300)]
+    assert decode("(1,E'',3)") == [(1, "", 300)]
+
+
 @pytest.mark.parametrize(
     "text",
-    ["", "(1,2)", "(1,2,3,4)", "(1,2,3) x", "(1,2,3);;", "(1,2,3),", "(1,2,DEFAULT)", "(1,now(),3)", "(1,2+1,3)", "(1,E'x',3)",
+    ["", "(1,2)", "(1,2,3,4)", "(1,2,3) x", "(1,2,3);;", "(1,2,3),", "(1,2,DEFAULT)", "(1,now(),3)", "(1,2+1,3)", "(1,E 'x',3)",
+     r"(1,E'\q',3)", r"(1,E'\x41',3)", r"(1,e'\101',3)", r"(1,E'\u0041',3)", r"(1,E'x\',3)", "(1,E'x", "(1,E'x\\", "(1,E'x'',3)",
      "(1,'x'::text,3)", "(1,'x' 'y',3)", "(1,TRUE,3)", "(1,2,3) -- x", "(1,/* */ 2,3)", "((1),2,3)", "(1,'x,3)", "(1,2,--3\n4)",
      "(1,$1,3)", "(1,1.50,3)", "(1,007,3)", "(1,-0,3)", "(1,+5,3)", "(99999999999,'x',3)", "(1,'x',1e30)", "(1_000,'x',3)",
      "(1,'123456789012345678901',3)", "(1,123456789012345678901,3)", "(1,'x',3) returning a", "(1,nullx,3)", "(1,x'41',3)"],
