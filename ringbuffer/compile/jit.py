@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numba
 
@@ -35,6 +35,7 @@ OPTIONS: dict[str, Any] = {
 }
 PACKAGE = Path(__file__).resolve().parents[1]
 IMPORT = re.compile(r"^from ringbuffer\.([\w.]+) import (\([^)]*\)|.*)", re.MULTILINE)
+NAME = re.compile(r"\w+")
 
 
 def kernel(function: Function) -> Function:
@@ -127,32 +128,44 @@ def stamp_of_text(text: str) -> str:
     """Return a digest of the text of a module and of every file of ringbuffer that it imports,
     directly or not.
     """
-    reached: set[Path] = set()
+    reached: set[str] = set()
     waiting = _imported(text)
     while waiting:
-        path = waiting.pop()
-        if path not in reached:
-            reached.add(path)
-            waiting += _imported(_source(path).decode())
+        place = waiting.pop()
+        if place not in reached:
+            reached.add(place)
+            waiting += _source(place).imported
     digest = hashlib.sha256(text.encode())
-    for path in sorted(reached):
-        digest.update(_source(path))
+    for place in sorted(reached):
+        digest.update(_source(place).digest)
     return digest.hexdigest()
 
 
-def _imported(text: str) -> list[Path]:
-    """Return the files of ringbuffer that a module's text imports, or imports from."""
-    found = []
-    for place, names in IMPORT.findall(text):
-        path = PACKAGE.joinpath(*place.split("."))
-        files = [path, *(path / name for name in re.findall(r"\w+", names))]
-        found += [file.with_suffix(".py") for file in files if file.with_suffix(".py").is_file()]
-    return found
+def _imported(text: str) -> list[str]:
+    """Return the modules of ringbuffer that a module's text imports, or imports from."""
+    named = [
+        place
+        for package, names in IMPORT.findall(text)
+        for place in (package, *(f"{package}.{name}" for name in NAME.findall(names)))
+    ]
+    return [place for place in named if place in _files()]
 
 
 @cache
-def _source(path: Path) -> bytes:
-    """Return a file of ringbuffer as it was when it was first read here, since that was
-    imported.
-    """
-    return path.read_bytes()
+def _files() -> dict[str, Path]:
+    """Return the files of ringbuffer by the names of their modules in it."""
+    return {".".join(path.relative_to(PACKAGE).with_suffix("").parts): path for path in PACKAGE.rglob("*.py")}
+
+
+class _Source(NamedTuple):
+    """A module of ringbuffer."""
+
+    digest: bytes
+    imported: list[str]
+
+
+@cache
+def _source(place: str) -> _Source:
+    """Return a module as it was when it was first read here, since that was imported."""
+    text = _files()[place].read_bytes()
+    return _Source(hashlib.sha256(text).digest(), _imported(text.decode()))

@@ -10,7 +10,7 @@ import pytest
 
 from bench import copied_memory
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 @pytest.mark.parametrize("into", ["stream", "table"])

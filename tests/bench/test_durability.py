@@ -33,7 +33,7 @@ def test_scaled() -> None:
     assert Sizes().scaled(0.001) == Sizes(5, 1000, (1, 8), 1, 3, 1000, 5000, 1, 10_000)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("part", PARTS)
 def test_a_tiny_run(part: str) -> None:
     figures, checksum = measure(TINY, [part])

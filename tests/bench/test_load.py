@@ -10,7 +10,7 @@ import sys
 import pytest
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_tiny_run() -> None:
     result = subprocess.run(
         [sys.executable, "-m", "bench.load", "--seconds", "5", "--users", "9"],

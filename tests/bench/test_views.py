@@ -16,7 +16,7 @@ def lines_count(drawing: str) -> int:
     return sum(1 for _ in ElementTree.fromstring(drawing).iter(f"{SVG}polyline"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_memory_depends_on_the_groups() -> None:
     sizes = view_memory.Sizes(keys_count=200, tuples_count=20_000, drawn=(50, 200, 2_000, 5_000), block_rows=4_000)
     points, checksum = view_memory.measure(sizes)
@@ -28,7 +28,7 @@ def test_memory_depends_on_the_groups() -> None:
     assert lines_count(view_memory.draw(points)) == 4
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_queue_that_is_emptied() -> None:
     found = queue.measure(queue.Sizes(clients_count=3, statement_rows=10_000, seconds=1.5, refresh_s=0.05))
     assert found.rows_count > 0 and found.looks
