@@ -17,7 +17,7 @@ from engine.execution.rights import Bound, Checks
 from sql.catalog.catalog import SessionSettings
 from sql.catalog.schemas import found_names
 from sql.errors import SqlError
-from sql.names.relation_keys import is_temporary
+from sql.names.relation_keys import MARK, is_temporary
 from sql.settings.settings import Settings
 from sql.tree.relations import BoundQuery
 
@@ -116,10 +116,12 @@ class Identity:
         def is_there(key: str) -> bool:
             return key in image.entries or key in image.types or bool(image.functions_called(key))
 
-        known = is_there, self._settings.captured()
-        error.message = found_names(error.message, *known)
-        error.detail = None if error.detail is None else found_names(error.detail, *known)
-        error.hint = None if error.hint is None else found_names(error.hint, *known)
+        def shown(text: str) -> str:
+            return found_names(text, is_there, self._settings.captured()) if MARK in text else text
+
+        error.message = shown(error.message)
+        error.detail = None if error.detail is None else shown(error.detail)
+        error.hint = None if error.hint is None else shown(error.hint)
         return error
 
     def may_insert(self, name: str, image: CatalogImage) -> bool:

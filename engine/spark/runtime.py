@@ -34,6 +34,7 @@ from engine.spark.functions import FUNCTIONS, result_type_json
 from engine.spark.pipelines import SparkPipelines
 from engine.spark.ports import SETTINGS as PORT_SETTINGS
 from engine.spark.ports import close_ports
+from engine.storage.errors import FULL, disk_error
 from sql.errors import SqlError
 
 log = logging.getLogger(__name__)
@@ -156,8 +157,9 @@ class SparkRuntime:
         before.
 
         check_cancelled: called now and then; what it raises ends the waiting. until_s: by the
-        monotonic clock, else `wait_s_max` from now. Raises SqlError 57P03 after that time, 58000
-        when Spark could not start or is stopped.
+        monotonic clock, else `wait_s_max` from now. Raises SqlError 57P03 after that time, 53100
+        when a full disk refuses what a start writes, 58000 when Spark could not start for another
+        reason or is stopped.
         """
         until_s = time.monotonic() + self.wait_s_max if until_s is None else until_s
         for attempts_left in reversed(range(STARTS_MAX)):
@@ -175,6 +177,8 @@ class SparkRuntime:
             is_over = time.monotonic() > until_s or self._pause_s >= PAUSE_WAIT_S_MAX or not attempts_left
             if self._stopped or not self._has_died or is_over:
                 break
+        if isinstance(failure, OSError) and failure.errno in FULL:
+            raise disk_error(failure, "start Spark")
         detail = str(failure).splitlines()[0] if failure is not None else "The server is stopping."
         raise SqlError("58000", "Spark is not running", detail=detail)
 
@@ -302,8 +306,13 @@ class SparkRuntime:
             self._failures_count = 0
         except (RuntimeError, OSError, ValueError, Py4JError, PySparkException) as error:
             self._next_start_s = time.monotonic() + min(PAUSE_S * 2**self._failures_count, PAUSE_S_MAX)
-            self._failures_count += 1
+            # Who makes room on a full disk need not wait.
+            self._failures_count += not (isinstance(error, OSError) and error.errno in FULL)
             self._failure = error
+            # A JVM in which a later step has failed would live on, and no other one be started.
+            if self._gateway is not None:
+                self._gateway.proc.kill()
+                self._gateway.proc.wait()
         finally:
             self._ready.set()
 

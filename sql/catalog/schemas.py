@@ -13,7 +13,6 @@ from sql.catalog.catalog import Catalog, KnowsSchemas, KnowsSystem, KnowsTypes, 
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import (
     DESCRIBED,
-    MARK,
     TEMPORARY,
     dotted,
     name_of,
@@ -142,4 +141,4 @@ def found_names(text: str, is_there: Callable[[str], object], settings: SessionS
                 break
         return f"{quoted(schema)}.{written}"
 
-    return DESCRIBED.sub(name, text) if MARK in text else text
+    return DESCRIBED.sub(name, text)

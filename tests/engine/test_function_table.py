@@ -44,6 +44,8 @@ pytestmark = pytest.mark.slow
 # What is refused by name, and what answers by the day on which it is asked.
 REFUSED = {"\"regexp_like\"(c_text, 'a+', c_text)"}
 MOVING = {'"age"(c_timestamp)', '"age"(c_timestamptz)'}
+# Rows that are refused by name: the numeric of a field is never infinite.
+REFUSED_ROWS = {"\"extract\"('epoch', c_timestamp)": 4}
 # Calls of one view, and of one query of Spark.
 BATCH = 30
 
@@ -52,7 +54,16 @@ BATCH = 30
 def calls(postgres: PostgresCluster) -> list[Call]:
     with postgres.connect() as connection:
         found = postgres_calls(connection)
-    return [one for one in found if one.text not in MOVING | REFUSED]
+    return [without_refused(one) for one in found if one.text not in MOVING | REFUSED]
+
+
+def without_refused(call: Call) -> Call:
+    """Return a call with the row that is refused among its errors."""
+    place = REFUSED_ROWS.get(call.text)
+    if place is None:
+        return call
+    rows = {other: text for other, text in call.rows.items() if other != place}
+    return Call(call.text, rows, {**call.errors, place: "0A000"})
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +76,7 @@ def aggregates(postgres: PostgresCluster) -> dict[str, str | None]:
 
 def test_all_are_calls_that_postgres_has(calls: Sequence[Call]) -> None:
     unknown = {"42883", "42725", "42601", "42846", "0A000", "42P18"}
-    assert not [one.text for one in calls if unknown & set(one.errors.values())]
+    assert not [one.text for one in calls if unknown & set(one.errors.values()) and one.text not in REFUSED_ROWS]
     assert len(calls) > 700
 
 

@@ -36,6 +36,7 @@ class BlockedJvm:
     heap_bytes_max = 1
     threads_count = READERS
     is_ready = False
+    ready_jvm = None
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -75,6 +76,7 @@ class EmbeddedUpper:
     """Makes the views without Spark."""
 
     is_ready = False
+    ready_jvm = None
 
     def __init__(self) -> None:
         self._engine = QueryEngine(MEMORY_BYTES, threads_count=1)
@@ -88,6 +90,9 @@ class EmbeddedUpper:
         told: Callable[[str], None] = lambda how: None,
     ) -> pa.Table:
         return self._engine.run(relation, inputs)
+
+    def check(self, relation: Relation) -> None:
+        """Take every pipeline."""
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.execution.shapes import Shapes
 from sql.errors import SqlError
 from tests.end_to_end.raw_client import query
 from tests.engine.session_client import SessionClient, World
@@ -61,6 +62,8 @@ def test_an_error_from_anywhere_is_answered_once(
 ) -> None:
     owner_name, name = place.split(".")
     owner = getattr(client.session, owner_name)
+    # A shape that cannot be kept is no error: its text goes the general way.
+    monkeypatch.setattr(Shapes, "_prepare", lambda *arguments: None)
     failed_count = 0
     for text in STATEMENTS:
         for messages in (
