@@ -116,13 +116,14 @@ def field_function(
 ) -> Expression:
     """Bind a function of a field, which must be a constant, of a time."""
     named = constant_text(values[0], node, "first argument")
-    if named.value is None:
+    in_zone = constant_text(values[2], node, "zone") if len(values) == 3 else None
+    if named.value is None or (in_zone is not None and in_zone.value is None):
         return Literal(None, null_type(signature), node.position)
     name, source = signature.canonical, values[1]
     field = checked_field(node, signature, str(named.value), source.type)
     zone = binder.context.settings.clock_zone
-    if len(values) == 3:
-        meant = zone_meant(str(constant_text(values[2], node, "zone").value), node.position)
+    if in_zone is not None:
+        meant = zone_meant(str(in_zone.value), node.position)
         if isinstance(meant, int):
             local = at_zone(source, meant, node)
             truncated = Call(name, (Literal(field, TEXT, named.position), local), TIMESTAMP, node.position, node.text)
