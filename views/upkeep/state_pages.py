@@ -29,7 +29,7 @@ from ringbuffer.memory.mapped_zeros import mapped_zeros
 from ringbuffer.pages.pages import Page
 from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal
 from sql.tree.relations import Schema
-from sql.types.datatypes import SqlType
+from sql.types.datatypes import TEXT, SqlType
 from views.codegen.grouping import Grouping
 from views.model.nodes import Probe, StreamPipeline
 
@@ -37,6 +37,9 @@ from views.model.nodes import Probe, StreamPipeline
 # a golden table that fails then.
 STATE_FORM = 1
 FINGERPRINT_CHARACTERS = 32
+# How many operands a function has before a zone: states are stored with an empty zone where a time
+# has none.
+BEFORE_ZONE = {"add_interval": 4, "age": 2}
 
 # The words of the page "counters".
 COUNTERS = (ROWS_COUNT, HEAP_USED, ROWS_IN, ROWS_PASSED, ROWS_SKIPPED)
@@ -176,7 +179,10 @@ def _text(expression: Expression) -> str:
         case Literal():
             return f"{expression.value!r} {_type(expression.type)}"
         case Call():
-            return f"{expression.function}({_texts(expression.arguments)}) {_type(expression.type)}"
+            arguments = expression.arguments
+            if len(arguments) == BEFORE_ZONE.get(expression.function):
+                arguments = (*arguments, Literal("", TEXT))
+            return f"{expression.function}({_texts(arguments)}) {_type(expression.type)}"
         case Cast():
             how = f"{'explicit' if expression.explicit else ''} {expression.zone}"
             return f"cast({_text(expression.operand)}) {_type(expression.type)} {how}"

@@ -20,7 +20,7 @@ from ringbuffer.memory.arrow import slice_morsel
 from ringbuffer.pages.pages import Page, read_pages, write_pages
 from sql.tree.expressions import Call, Expression, Literal
 from sql.tree.relations import OutputColumn, Scan
-from sql.types.datatypes import INT4, INT8
+from sql.types.datatypes import INT4, INT8, INTERVAL, TEXT, TIMESTAMP
 from tests.views.random_expressions import ExpressionMaker, random_rows
 from tests.views.upkeep.test_state import (
     STREAM,
@@ -180,6 +180,21 @@ def test_names_do_not_matter_to_the_fingerprint_but_meanings_do() -> None:
         replace(pipeline, probes=(replace(probe, build=Scan("t", "table", (OutputColumn("k", INT8),))),)),
     ]
     assert len({fingerprint(each) for each in (pipeline, *others)}) == len(others) + 1
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        Call("add_interval", (column("ts"), Literal(0, INT4), Literal(1, INT4), Literal(0, INT8)), TIMESTAMP),
+        Call("age", (column("ts"), column("ts")), INTERVAL),
+    ],
+    ids=lambda call: str(call.function),
+)
+def test_a_time_without_a_zone_has_the_fingerprint_that_it_had(call: Call) -> None:
+    """Earlier versions had an empty zone in the tree, and stored states with it."""
+    before = replace(call, arguments=(*call.arguments, Literal("", TEXT)))
+    today, then = (make_plan([], [key], [make_aggregate("", None)]).stream for key in (call, before))
+    assert fingerprint(today) == fingerprint(then)
 
 
 def test_the_stored_form_is_what_it_was() -> None:
