@@ -264,7 +264,7 @@ FUNCTIONS = (
     ),
     Function("bit_not", "~", unary(INTEGERS), ("~ 1", "-2"), both="(~{0})", kernel="(~{0})"),
     Function("bit_and", "&", alike(INTEGERS), ("91 & 15", "11"), both="({0} & {1})", kernel="({0} & {1})"),
-    Function("bits_or", "|", alike(INTEGERS), ("32 | 3", "35"), both="({0} | {1})", kernel="({0} | {1})"),
+    Function("bit_or", "|", alike(INTEGERS), ("32 | 3", "35"), both="({0} | {1})", kernel="({0} | {1})"),
     Function("bit_xor", "#", alike(INTEGERS), ("17 # 5", "20"), duckdb="xor({0}, {1})", spark="({0} ^ {1})", kernel="({0} ^ {1})"),
     Function(
         "shift_left", "<<", "; ".join(f"{family} int4 > {family}" for family in INTEGERS), ("1 << 4", "16"),

@@ -273,7 +273,7 @@ class ExpressionMaker:
 
     def bits(self, kind: SqlType, depth: int) -> Expression:
         """Return an operator of bits."""
-        name = self.choose.choice(("bit_and", "bits_or", "bit_xor", "bit_not", "shift_left", "shift_right"))
+        name = self.choose.choice(("bit_and", "bit_or", "bit_xor", "bit_not", "shift_left", "shift_right"))
         operand = self.of(kind.family, depth)
         if name == "bit_not":
             return Call(name, (operand,), kind)

@@ -474,7 +474,7 @@ STRICT: dict[str, Callable[[Call, list[Value]], Value]] = {
     "date_difference": lambda node, v: v[0] - v[1],
     "date_trunc": date_trunc,
     "bit_and": lambda node, v: v[0] & v[1],
-    "bits_or": lambda node, v: v[0] | v[1],
+    "bit_or": lambda node, v: v[0] | v[1],
     "bit_xor": lambda node, v: v[0] ^ v[1],
     "bit_not": lambda node, v: ~v[0],
     "shift_left": lambda node, v: shifted(node, v[0] << (v[1] & (63 if node.type.family == "int8" else 31))),
