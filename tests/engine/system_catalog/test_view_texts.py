@@ -9,10 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import psycopg
 import pytest
 
+from engine.system_catalog.deparse.expression_reading import READERS
+from sql.parse import syntax
 from tests.engine.session_client import SessionClient, World
 from tests.golden import Golden, texts
 from tests.oracle.postgres import PostgresCluster
@@ -84,3 +87,7 @@ def test_views_show_the_names_of_today(golden: Golden, answering: Ours | Theirs)
 @pytest.mark.golden
 def test_bodies_of_functions_are_shown_as_postgresql_shows_them(golden: Golden, answering: Ours | Theirs) -> None:
     golden(FUNCTIONS, lambda text: [line for row in answering.rows(text) for line in (row[0], *row[1].split("\n"))])
+
+
+def test_every_kind_of_expression_is_read() -> None:
+    assert set(get_args(syntax.Expression)) == READERS.keys()
