@@ -185,12 +185,12 @@ class Function(Row):
         infix: the operator between two operands, for people (`views.model.text`).
         third: the word before a third operand that is not its default, for people.
         suffix: the words after the one operand, for people.
-        shown: the text for people of a call that has neither: a template of the operands, or a
-            function of the call and of what shows an operand.
+        shown: the whole text for people of a call where the words above do not make it: a template
+            of the operands, or a function of the call and of what shows an operand.
         bound: what completes the call where arguments have a meaning beyond their types: 'field'
             and 'zone' (constants, `sql.bind.expressions.time_functions`), 'today', 'spans',
             'shift' (a constant interval), 'json value', 'json values', 'json pairs'.
-        sees_blanks: the names under which a char(n) is taken with its blanks.
+        sees_blanks: the one name or symbol under which a char(n) is taken with its blanks.
         overflows: fails for nothing but a result that is too large.
         constants: SQL of arguments that some engine takes only as constants, by their places.
     """

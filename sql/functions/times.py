@@ -165,15 +165,6 @@ def _moment(template: str) -> Rule:
     return rule
 
 
-def _span(template: str) -> Rule:
-    """Return a function of times whose value is no time."""
-
-    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
-        return template.format(*in_micros(printer, node, texts))
-
-    return rule
-
-
 def _formatted(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return to_char, NULL for an empty template and an infinite time."""
     moment, template = texts[0], node.arguments[1]

@@ -35,7 +35,6 @@ from engine.system_catalog.deparse.nodes import (
 )
 from sql.names.relation_keys import quoted
 
-# A relation in a string of the tree: "schema"."name".
 LOW, HIGH = frozenset("+-"), frozenset("*/%")
 # Nodes with parentheses or brackets of their own around what is in them.
 ENCLOSING = (ListNode, SubscriptNode, CaseNode)

@@ -1,8 +1,8 @@
 """The operator, function or cast that PostgreSQL takes for operands of given types.
 
-Enters: names and OIDs of types, 705 for an untyped constant. Leaves: rows of pg_operator and
-pg_proc, and how a cast is done. Follows the rules of PostgreSQL's manual, chapter 10, over the rows
-that `engine.system_catalog.static_rows` has.
+Enters: names and types, 'unknown' for an untyped constant. Leaves: rows of pg_operator and pg_proc,
+and how a cast is done. The choice is that of `sql.functions.overloads`, among the rows that
+`engine.system_catalog.static_rows` has.
 """
 
 from __future__ import annotations
