@@ -194,9 +194,10 @@ def naming(image: CatalogImage, oid: int, on: str, number: int = 0) -> list[Depe
 
 
 def without_constraint(entry: TableEntry, name: str | None) -> TableEntry:
-    """Return a table without the foreign key called `name`."""
+    """Return a table without the foreign key or check called `name`."""
     kept = tuple(one for one in entry.description.constraints if one.name != name)
-    return replace(entry, description=replace(entry.description, constraints=kept))
+    checks = {one: source for one, source in entry.checks.items() if one != name}
+    return replace(entry, description=replace(entry.description, constraints=kept), checks=checks)
 
 
 def reads(entry: Entry, needed: Entry) -> bool:

@@ -24,7 +24,6 @@ from engine.ddl.dependents import (
     used_by,
     views_using,
     with_dependents,
-    without_constraint,
 )
 from engine.ddl.dropping import drop_with
 from engine.ddl.query_views import carried_over
@@ -134,7 +133,10 @@ class TableAlteration(Alteration[TableEntry]):
         users += naming(self.work.image, self.entry.description.oid, what, column.number)
         found += with_dependents(self.work.image, users)
         sequences = owned_by(self.work.image, self.entry.description.oid, column.number)
-        found += [one for one in dependents_of(self.work.image, sequences) if one.entry is not self.entry]
+        found += dependents_of(self.work.image, sequences)
+        # The column's own default goes with it.
+        own = self.entry.description.oid, column.number
+        found = [one for one in found if (one.oid, one.column) != own]
         self._drop_dependents(what, found, change.cascade)
         self.work.image = self.work.image.without([one.description.name for one in sequences])
         description = self.entry.description
@@ -150,7 +152,7 @@ class TableAlteration(Alteration[TableEntry]):
             checks={name: one for name, one in self.entry.checks.items() if name in names},
             indexes={name: one for name, one in self.entry.indexes.items() if name in names},
         )
-        self._put(with_columns(entry, tuple(one for one in description.columns if one is not column)))
+        self._put(with_columns(entry, tuple(one for one in description.columns if one.number != column.number)))
 
     def _rename_column(self, change: TableChange) -> None:
         self._put_column(replace(self.renamed_column(change), name=change.new_name))
@@ -380,10 +382,11 @@ class TableAlteration(Alteration[TableEntry]):
         if not found:
             return
         self.tell_dropped(what, found, cascade)
-        own = [one for one in found if one.constraint is not None and one.oid == self.entry.description.oid]
-        drop_with([], [one for one in found if one not in own], self.work)
-        for one in own:
-            self._put(without_constraint(self.entry, one.constraint))
+        drop_with([], found, self.work)
+        # Defaults and constraints of the table itself may have been among them.
+        entry = self.work.image.by_oid(self.entry.description.oid)
+        assert isinstance(entry, TableEntry)
+        self._put(entry)
 
     def _require_filled(self, column: ColumnDescription) -> None:
         """Raise 23502 when a row has NULL in a column."""

@@ -78,7 +78,7 @@ def links_needing(table: TableEntry, gone: Sequence[ConstraintDescription], imag
 
 
 def drop_constraint(one: Dependent, work: TableWork) -> None:
-    """Drop the foreign key of a dependent, if it is one and its table stays."""
+    """Drop the foreign key or check of a dependent, if it is one and its table stays."""
     table = work.image.by_oid(one.oid)
     if one.constraint is not None and isinstance(table, TableEntry):
         work.image = work.image.with_replaced(table.description.name, without_constraint(table, one.constraint))
