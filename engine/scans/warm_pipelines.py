@@ -12,8 +12,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import Counter
 from collections.abc import Hashable
+from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 
@@ -68,7 +68,9 @@ class WarmPipelines:
             self._thread.join(END_S_MAX)
 
     def _run(self) -> None:
-        upper, known, runs = self._engines.upper, None, Counter[Chain]()
+        upper, known = self._engines.upper, None
+        # A chain that is dropped is let go.
+        runs: WeakKeyDictionary[Chain, int] = WeakKeyDictionary()
         wait_s = 0.0
         while not self._stopping:
             # A new view does not shorten a rest.
@@ -79,20 +81,28 @@ class WarmPipelines:
             if jvm is None:
                 continue
             if jvm is not known:
-                known, runs = jvm, Counter()
-            views = [view for view in self._views if runs[view] < RUNS]
-            if not views or self._stopping:
-                continue
-            view = min(views, key=lambda one: runs[one])
+                known = jvm
+                runs.clear()
             began_s = time.monotonic()
-            try:
-                if not self._warm_up(view):
-                    continue
-                runs[view] += 1
-            except SqlError as error:
-                log.debug("the upper pipeline of %s is not warmed up: %s", view.name, error.message)
-                runs[view] = RUNS
-            wait_s = (time.monotonic() - began_s) * (1 / SHARE_MAX - 1)
+            if self._warm_up_next(runs):
+                wait_s = (time.monotonic() - began_s) * (1 / SHARE_MAX - 1)
+
+    def _warm_up_next(self, runs: WeakKeyDictionary[Chain, int]) -> bool:
+        """Run the pipeline that has run least, unless all have run enough or Spark has other work;
+        tell whether one was tried.
+        """
+        views = [view for view in self._views if runs.get(view, 0) < RUNS]
+        if not views or self._stopping:
+            return False
+        view = min(views, key=lambda one: runs.get(one, 0))
+        try:
+            if not self._warm_up(view):
+                return False
+            runs[view] = runs.get(view, 0) + 1
+        except SqlError as error:
+            log.debug("the upper pipeline of %s is not warmed up: %s", view.name, error.message)
+            runs[view] = RUNS
+        return True
 
     def _warm_up(self, view: Chain) -> bool:
         """Run the pipeline of a view once, unless Spark has other work.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping, Set
 from pathlib import Path
 from typing import cast
@@ -102,6 +104,24 @@ def test_a_view_is_warmed_up_on_each_jvm_and_after_a_restart(tmp_path: Path, spa
     world.database.definitions.follow()
     try:
         wait_for(lambda: third.rows_counts == [warm_pipelines.ROWS] * RUNS)
+    finally:
+        world.close()
+
+
+def test_a_dropped_view_is_let_go(tmp_path: Path, spark: FakeSpark) -> None:
+    world = new_world(tmp_path, spark)
+    try:
+        client = world.client()
+        client.run(STREAM, VIEW)
+        wait_for(lambda: len(spark.ready_pipelines.rows_counts) == RUNS)
+        chain = weakref.ref(world.database.catalog.image.chains[0])
+        client.run("DROP VIEW v", "INSERT INTO s VALUES (1, 'a')")
+
+        def is_gone() -> bool:
+            gc.collect()
+            return chain() is None
+
+        wait_for(is_gone)
     finally:
         world.close()
 
