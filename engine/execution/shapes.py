@@ -26,13 +26,15 @@ from sql.types.datatypes import SqlType
 from sql.values.literals import input_value
 
 CONSTANT = r"('[^']*'|-?[0-9]{1,18})"
-OPERATOR = r"(<>|!=|<=|>=|=|<|>)"
+# Of !=- the lexer makes one operator.
+OPERATOR = r"(<>|!=(?!-)|<=|>=|=|<|>)"
 CONDITION = rf"[\w.]+[ \t\n]*{OPERATOR}[ \t\n]*{CONSTANT}"
-# No quote, sign of a comment or parameter stands outside the conditions.
+# No quote, sign of a comment or parameter stands outside the conditions. What ends the text is read
+# once: runs of blanks that could be divided in several ways would be tried in all of them.
 SHAPED = re.compile(
     r"[ \t\n]*SELECT\b[^'\"$;/\\-]*?\bWHERE[ \t\n]+(?P<conditions>"
     rf"{CONDITION}(?:[ \t\n]+AND[ \t\n]+{CONDITION})*)"
-    r"(?P<rest>(?:[ \t\n]+(?:GROUP|ORDER|LIMIT|OFFSET)\b[\w., \t\n]*)?)[ \t\n]*;?[ \t\n]*\Z",
+    r"(?P<rest>(?:[ \t\n]++(?:GROUP|ORDER|LIMIT|OFFSET)\b[\w., \t\n]*+)?)[ \t\n]*+;?[ \t\n]*+\Z",
     re.IGNORECASE | re.ASCII,
 )
 COMPARED = re.compile(rf"{OPERATOR}([ \t\n]*){CONSTANT}")

@@ -5,10 +5,11 @@ the first time, which parses and binds each.
 from __future__ import annotations
 
 from itertools import count
+from time import process_time
 
 import pytest
 
-from engine.execution.shapes import BYTES_MAX
+from engine.execution.shapes import BYTES_MAX, SHAPE_CHARACTERS_MAX, SHAPED
 from tests.engine.session_client import SessionClient, World
 
 SETUP = (
@@ -132,3 +133,20 @@ def test_statements_of_a_session_are_bounded(client: SessionClient) -> None:
             client.ask(f"SELECT {columns} FROM t LIMIT 0")
         assert client.session.reads.shapes._known.bytes_count <= BYTES_MAX
     assert client.session.reads.shapes._known
+
+
+@pytest.mark.parametrize("operator", ["=", "<>", "!=", "<", ">", "<=", ">="])
+def test_a_sign_after_an_operator_is_read_as_the_lexer_does(client: SessionClient, operator: str) -> None:
+    for number in (3, 4, 3):
+        text = f"SELECT i FROM t WHERE i {operator}-{number} ORDER BY i"
+        assert client.ask(text) == ask_anew(client, text)
+
+
+@pytest.mark.parametrize("blank", [" ", " , ", "a ", "a=1 AND ", "WHERE ", " WHERE a=1 LIMIT ", "111111111111111111 "])
+def test_no_text_takes_long_to_be_found_without_a_shape(blank: str) -> None:
+    for begin in ("SELECT ", "SELECT a FROM t WHERE a = 1", "SELECT a FROM t WHERE a = 1 LIMIT ", "SELECT a WHERE "):
+        for end in ("(", "; (", "'", ""):
+            text = (begin + blank * SHAPE_CHARACTERS_MAX)[: SHAPE_CHARACTERS_MAX - len(end)] + end
+            began_s = process_time()
+            SHAPED.match(text)
+            assert process_time() - began_s < 0.2, text
