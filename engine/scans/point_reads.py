@@ -19,8 +19,10 @@ import pyarrow as pa
 
 from engine.catalog.image import CatalogImage, TableEntry
 from engine.scans.table_rows import QuickRow, TableKey, TablesByKey, key_types, table_key
+from engine.storage.errors import disk_error
 from engine.storage.kernel_files import KernelFiles
 from engine.tables.arrow_values import column_array
+from ringbuffer.compile.loader import KernelFileError
 from ringbuffer.encode.output_forms import Forms
 from ringbuffer.groups.hash_table import GroupTable
 from ringbuffer.memory.columns import NUMERIC_DIGITS_MAX
@@ -94,12 +96,16 @@ class PointReads:
     def program(self, types: tuple[SqlType, ...], check_cancelled: Callable[[], None] | None = None) -> KeyProgram:
         """Return the kernel of keys of some types, compiled now if need be.
 
-        Raises SqlError 0A000 for keys without a kernel, and what `check_cancelled` raises.
+        Raises SqlError 0A000 for keys without a kernel, those of the disk, and what
+        `check_cancelled` raises.
         """
         found = self._programs.get(types)
         if found is None:
             files = self._files if check_cancelled is None else self._files.checked_by(check_cancelled)
-            found = KeyProgram(types, files.folder, KernelTools(files.compile_text))
+            try:
+                found = KeyProgram(types, files.folder, KernelTools(files.compile_text))
+            except KernelFileError as error:
+                raise disk_error(error.error, "write a kernel") from error
             if len(self._programs) >= KEY_PROGRAMS_MAX:
                 self._programs.clear()
             self._programs[types] = found

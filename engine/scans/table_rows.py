@@ -177,26 +177,25 @@ class TablesByKey:
 
     def _bring(self, key: TableKey, sought: SoughtTable) -> None:
         """Bring rows or columns into memory, on a thread of the background."""
-        reads = sought.reads
+        reads, sought.reads = sought.reads, 0
+        # Whatever fails is not tried again at once.
+        sought.reads_min = 2 * reads
         try:
-            count = self._tables.rows_count(key.entry.physical)
-            sought.reads_min = max(READS_MIN, count // ROWS_PER_READ)
-            if reads < sought.reads_min:
+            reads_min = max(READS_MIN, self._tables.rows_count(key.entry.physical) // ROWS_PER_READ)
+            if reads < reads_min:
+                sought.reads, sought.reads_min = reads, reads_min
                 return
             rows = self.rows(key) or self._read(key)
-            sought.reads = 0
             if rows is None:
-                sought.reads_min = 2 * reads
                 return
             for form in list(sought.wanted):
                 if form not in rows.encoded:
                     rows.encoded[form] = encoded(rows, form)
             sought.wanted.clear()
-            sought.rows = rows
+            sought.rows, sought.reads, sought.reads_min = rows, 0, reads_min
             self._let_go()
         except SqlError as error:
             # The statements themselves tell what is wrong with the table.
-            sought.reads, sought.reads_min = 0, 2 * reads
             log.info("the rows of %s are not kept in memory: %s", key.entry.description.name, error.message)
         finally:
             sought.is_being_read = False
@@ -212,6 +211,9 @@ class TablesByKey:
         program = self._programs(key_types(key))
         read = self._tables.read_once(key.entry)
         rows = read.table
+        if rows.nbytes > self._bytes_max:
+            # They may be in a file, of which nothing was read yet.
+            return None
         keys = rows.select(list(key.places)).rename_columns([column.name for column in program.schema])
         if any(column.null_count for column in keys.columns):
             is_whole = np.logical_and.reduce([pc.is_valid(column).to_numpy() for column in keys.columns])
@@ -230,6 +232,8 @@ class TablesByKey:
                 if taken <= self._bytes_max:
                     break
                 one.rows, one.reads, one.reads_min = None, 0, 2 * one.reads_min
+                # The table may be altered before it is read again.
+                one.wanted.clear()
                 taken -= size
 
 

@@ -4,11 +4,13 @@ which the embedded engine answers.
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
 
+from engine.scans.table_rows import TableKey, TablesByKey
 from tests.end_to_end.raw_client import SYNC, bind, execute, parse, query
 from tests.engine.session_client import SessionClient, World
 
@@ -78,6 +80,73 @@ def test_rows_are_those_of_a_block(client: SessionClient, results: tuple[int, ..
         assert client.at_once(packet) == in_a_block(client, packet), name
     client.run("SET TimeZone = 'Asia/Kolkata'")
     assert at_once(client, key(b"1", results=results)) == in_a_block(client, key(b"1", results=results))
+
+
+# Values of keys, and what is sought among them.
+KEYS = {
+    "numeric(6,2)": (("1.5", "-9999.99", "0"), ("1.50", "1.505", "-9999.99", "99999999", "NaN")),
+    "char(4)": (("ab", "", "a b"), ("ab", "ab  ", "ab      ", " ab", "abcde", "")),
+    "varchar(3)": (("ab", "ab "), ("ab", "ab ", "abcd", "")),
+    "double precision": (("-0", "NaN", "0.1", "-Infinity"), ("0", "NaN", "0.1", "1e-1", "-Infinity")),
+    "boolean": (("t", "f"), ("true", "off")),
+    "date": (("2024-02-29", "infinity", "0001-01-01 BC"), ("2024-02-29", "Infinity", "2024-03-01")),
+    "timestamptz": (("2024-02-29 01:00:00.000001+02", "-infinity"), ("2024-02-28 23:00:00.000001+00", "-infinity")),
+    "time": (("00:00", "24:00:00"), ("24:00", "00:00:00.000001", "00:00")),
+    "bytea": (("\\x", "\\x00ff"), ("\\x00FF", "\\x", "a")),
+}
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_keys_are_found_as_those_of_a_block(client: SessionClient, kind: str) -> None:
+    values, wanted = KEYS[kind]
+    client.run(f"CREATE TABLE keyed (k {kind} UNIQUE, n serial)")
+    client.run(*(f"INSERT INTO keyed VALUES ('{value}')" for value in values), "INSERT INTO keyed VALUES (NULL)")
+    tables = client.session.server.engines.points.tables
+    for number, value in enumerate((*wanted, "NULL", *wanted)):
+        item = "NULL" if value == "NULL" else f"'{value}'"
+        until_s = monotonic() + WAIT_S_MAX
+        for again in count():
+            # No answer of the same text is kept.
+            text = f"SELECT k, n, n AS n{number}_{again} FROM keyed WHERE k = {item}"
+            answer = client.ask(text)
+            assert answer == in_a_block(client, query(text)), text
+            if any(one.rows is not None for one in tables._sought.values()):
+                break
+            assert monotonic() < until_s
+            sleep(0.01)
+
+
+def test_a_row_with_a_null_in_its_key_is_in_no_one_elses_way(client: SessionClient) -> None:
+    client.run("CREATE TABLE pairs (b text, a int, n int, UNIQUE (a, b))")
+    client.run(
+        "INSERT INTO pairs VALUES ('x', 1, 1), (NULL, 1, 2), ('x', NULL, 3), (NULL, NULL, 4), (NULL, 1, 5), ('y', 1, 6)"
+    )
+    prepared(client, "SELECT n FROM pairs WHERE b = $2 AND a = $1")
+
+    def pair(a: bytes | None, b: bytes | None) -> bytes:
+        return bind((a, b), statement="p") + execute() + SYNC
+
+    assert at_once(client, pair(b"1", b"x"))[1:-1] == ["D [b'1']", "C SELECT 1"]
+    for a in (b"1", b"2", None):
+        for b in (b"x", b"y", b"", None):
+            assert client.at_once(pair(a, b)) == in_a_block(client, pair(a, b)), (a, b)
+    assert "C SELECT 2" in client.ask("SELECT n FROM pairs WHERE a = 1 AND b IS NULL")
+
+
+def test_what_can_not_be_brought_is_tried_ever_more_seldom(
+    client: SessionClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries = []
+
+    def fail(tables: TablesByKey, key: TableKey) -> None:
+        tries.append(key)
+        raise OSError
+
+    monkeypatch.setattr(TablesByKey, "_read", fail)
+    for number in range(64):
+        client.ask(f"SELECT i FROM t WHERE id = {number}")
+        sleep(0.002)
+    assert 1 <= len(tries) <= 6
 
 
 def test_texts_of_a_shape_and_lists_are_those_of_a_block(client: SessionClient) -> None:
