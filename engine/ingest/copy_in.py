@@ -203,16 +203,18 @@ class CopyIn:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Let no other thread decode before the end of the block, when all rows are staged."""
-        with self._decoding:
-            try:
-                yield
-                self._staging.wait()
-            except BaseException:
-                self._staging.end()
-                raise
-            finally:
-                if self._dropped.is_set():
-                    self._stage.close()
+        try:
+            with self._decoding:
+                try:
+                    yield
+                    self._staging.wait()
+                except BaseException:
+                    self._staging.end()
+                    raise
+        finally:
+            # Not before: what is dropped while the lock is held is left to its holder.
+            if self._dropped.is_set():
+                self.drop()
 
     def _decode(self, is_end: bool = False) -> None:
         if self._dropped.is_set():
@@ -239,8 +241,10 @@ class CopyIn:
             assert not isinstance(error, ColumnError), error
             raise (self._error(error) if isinstance(error, RowError) else self.with_published(error)) from None
 
-    def _add(self, morsels: list[Morsel]) -> None:
+    def _add(self, morsels: Iterable[Morsel]) -> None:
         for morsel in morsels:
+            if self._dropped.is_set():
+                return
             rows = self._whole(morsel)
             if self._stage.views_count >= VIEWS_BESIDE_MIN:
                 self._staging.do(self._stage.add, rows)
@@ -270,7 +274,7 @@ class CopyIn:
         rows_before = 0
         try:
             if isinstance(decoder, BinaryDecoder | ArrowDecoder):
-                found: Iterable[tuple[int, str, list[Morsel]]] = [(0, "", decoder.feed(data))]
+                found: Iterable[tuple[int, str, Iterable[Morsel]]] = [(0, "", decoder.feed(data))]
             else:
                 found = read_by_line(decoder, data, header)
             for number, text, morsels in found:

@@ -72,7 +72,8 @@ class Pump:
         """True while nothing is handled, waits to be handled, or is partly received: a message may
         go out on its own.
         """
-        return self._task is None and not self._packet_waits and not self._queue and self._current is None
+        works = self._task is not None or self._packet_waits or self._queue or self._current is not None
+        return not works and (self.session is None or self.session.under_way() is None)
 
     def take(self, data: bytes) -> None:
         """Handle what was received, after what came before it."""
@@ -126,6 +127,8 @@ class Pump:
             self._queue.clear()
             self._packet_ended = self._loop.create_future()
             await asyncio.wait([self._packet_ended], timeout=end_s - self._loop.time())
+        if self._task is None:
+            self._takes_rest()
         if self._task is None:
             return
         self._queue.clear()
@@ -306,7 +309,21 @@ class Pump:
         else:
             self._conversation.fail_until_sync()
 
+    def _takes_rest(self) -> bool:
+        """Let what the session still does beside its messages be the present task.
+
+        False: it does nothing.
+        """
+        rest = None if self.session is None else self.session.under_way()
+        if rest is not None:
+            self._task = self._loop.create_task(self._work_on(rest))
+        return rest is not None
+
     def _close_session(self) -> None:
+        if self.session is not None and self._takes_rest():
+            # The session is closed after it.
+            self.session.cancel()
+            return
         session, self.session = self.session, None
         if session is not None:
             with BugBarrier(self):

@@ -43,6 +43,10 @@ class CopyExchange:
         """True between CopyInResponse and the end of the COPY."""
         return self._copy is not None
 
+    def under_way(self) -> Awaitable[None] | None:
+        """Return the decoding that goes on beside the messages, None when nothing does."""
+        return None if self._decode_task is None or self._decode_task.done() else self._decode_task
+
     async def begin(self, statement: CopyFrom, alone: bool) -> None:
         """Ask the client for data. Raises the errors of the statement.
 
@@ -50,6 +54,7 @@ class CopyExchange:
         """
         session = self._session
         self._decode_task = None
+        self._forget_timer()
         self._text = received_text(statement.options, session.settings.encoding)
         transaction = session.block.current()
         autocommit = alone and not transaction.explicit and not transaction.operations
@@ -126,13 +131,13 @@ class CopyExchange:
         await self._decoded()
         copy.take(data)
         await self._decode(copy)
-        if self._copy is copy:
-            self.end_with(error)
+        await self.end_with(error)
 
-    def end_with(self, error: SqlError) -> None:
+    async def end_with(self, error: SqlError) -> None:
         """End the COPY, if there is one, with an error to the client at the line that has been
-        reached.
+        reached; not before a thread that decodes has ended.
         """
+        await self._decoded()
         if self._copy is not None:
             error.context = self._copy.place
             self._fail(self._copy, error)
@@ -140,6 +145,7 @@ class CopyExchange:
     def drop(self) -> None:
         """End the COPY, if there is one, without a word."""
         copy, self._copy = self._copy, None
+        self._forget_timer()
         if copy is not None:
             self._session.timeout.stop()
             copy.drop()
@@ -184,6 +190,12 @@ class CopyExchange:
         wait_s = copy.publish_wait_s()
         if wait_s is not None and self._publish_task is None:
             self._publish_task = asyncio.get_running_loop().create_task(self._publish_after(copy, wait_s))
+
+    def _forget_timer(self) -> None:
+        """Stop waiting for the time of a COPY that is over."""
+        if self._publish_task is not None:
+            self._publish_task.cancel()
+            self._publish_task = None
 
     async def _publish_after(self, copy: RunningCopy, wait_s: float) -> None:
         await asyncio.sleep(wait_s)

@@ -95,6 +95,7 @@ class Session:
         self.timeout = StatementTimeout(loop, settings, self.cancel)
         self.idle = IdleTimeout(self, loop)
         self._copy = CopyExchange(self)
+        self.under_way = self._copy.under_way
         self.names = Names(self.server.config.session_memory_bytes)
         self.staged = StagedInserts(self)
         self.reads = ReadsAtOnce(self, self.names.statements)
@@ -414,9 +415,9 @@ class Session:
     def _function_call(self, _: FunctionCall) -> None:
         self.fail_query(SqlError("0A000", "function calls by OID are not supported", hint="Use SELECT function(...)."))
 
-    def _malformed(self, message: Malformed) -> None:
+    async def _malformed(self, message: Malformed) -> None:
         if self._copy.is_open:
-            self._copy.end_with(message.error)
+            await self._copy.end_with(message.error)
         elif message.extended:
             self.is_simple = False
             self.fail_pipeline(message.error)

@@ -71,10 +71,17 @@ class SessionProtocol(Protocol):
     def end(self) -> None:
         """Stop the running statement, if there is one: the connection is about to be closed."""
 
+    def under_way(self) -> Awaitable[None] | None:
+        """Return what threads still do for the messages before, while the next ones are handled.
+
+        None: nothing.
+        """
+
     def close(self) -> None:
         """Roll back and let go: the client is gone.
 
-        Called once, and never while an awaitable of `handle` runs or a packet waits.
+        Called once, and never while an awaitable of `handle` runs, something is `under_way` or a
+        packet waits.
         """
 
 

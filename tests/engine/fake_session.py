@@ -67,7 +67,8 @@ class FakeSession:
     """Answers one-word statements. Extended statements give their only parameter back, as text.
 
     echo X; wait (until cancelled); later X (echo after a turn of the loop); bug; later bug; error;
-    copy; big N (N rows of 1 kB). Packets: packet X (echo at once); log X (echo once `log_answers`
+    copy; big N (N rows of 1 kB); beside (done at once, but for something that goes on until it is
+    cancelled). Packets: packet X (echo at once); log X (echo once `log_answers`
     is called); packet bug; log bug.
     """
 
@@ -84,6 +85,7 @@ class FakeSession:
         self.copied = bytearray()
         self.packets = FakePackets(self)
         self.value: bytes | None = None
+        self.rest: asyncio.Task[None] | None = None
         self.simple = True
         world.sessions.append(self)
 
@@ -162,6 +164,9 @@ class FakeSession:
                 self.connection.conversation.begin_copy_in()
             case "big":
                 return self.big(int(rest))
+            case "beside":
+                self.rest = self.loop.create_task(self.beside())
+                self.finish("BESIDE")
             case _:
                 self.finish(text.upper() or "NOTHING")
         return None
@@ -199,6 +204,14 @@ class FakeSession:
             await self.connection.drain()
         self.finish(f"SELECT {rows_count}")
 
+    async def beside(self) -> None:
+        await self.cancelled.wait()
+        # A thread does not hear of it at once.
+        await asyncio.sleep(0.01)
+
+    def under_way(self) -> Awaitable[None] | None:
+        return None if self.rest is None or self.rest.done() else self.rest
+
     def log_answers(self, error: SqlError | None = None) -> None:
         """Let the log answer a packet that waits, from any thread."""
         self.loop.call_soon_threadsafe(self.connection.end_packet, error)
@@ -213,6 +226,7 @@ class FakeSession:
         self.cancel()
 
     def close(self) -> None:
+        assert self.under_way() is None
         self.world.closed.release()
 
 

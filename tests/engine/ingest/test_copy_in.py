@@ -4,6 +4,7 @@ at its end.
 
 from __future__ import annotations
 
+import asyncio
 import random
 import threading
 import time
@@ -24,6 +25,7 @@ from sql.errors import SqlError
 from sql.parse.parse import parse
 from sql.parse.statements.copy import CopyFrom
 from sql.times.input_styles import USUAL
+from sql.wire.messages import CopyData
 from tests.end_to_end.raw_client import COPY_DONE, copy_data
 from tests.engine.session_client import SessionClient, World, rows_of
 
@@ -179,6 +181,16 @@ def test_the_option_wins_over_the_setting(client: SessionClient, options: str, p
     assert client.ask(COPY_DONE) == ["C COPY 1", "Z I"]
 
 
+def test_each_copy_of_a_session_is_published_in_its_own_time(world: World, client: SessionClient) -> None:
+    client.ask("COPY s FROM STDIN WITH (publish '1h')", copy_data(LINES[0]), COPY_DONE)
+    client.ask("COPY s FROM STDIN WITH (publish '1ms')", copy_data(LINES[1]))
+    reader, end_s = world.client(), time.monotonic() + 30
+    while reader.rows("SELECT n FROM counted") != ["D [b'2']"]:
+        assert time.monotonic() < end_s, "the row of an idle client is not published"
+        world.runner.run(asyncio.sleep(0.001))
+    assert client.ask(COPY_DONE) == ["C COPY 1", "Z I"]
+
+
 @pytest.mark.parametrize("value", ["on", "off"])
 def test_what_is_published_waits_for_the_disk_as_the_session_says(
     world: World, client: SessionClient, monkeypatch: pytest.MonkeyPatch, value: str
@@ -258,3 +270,28 @@ def test_work_beside_another_thread_is_done_here_when_none_is_free() -> None:
         beside.wait()
         is_over.set()
     assert done == [1, 2]
+
+
+def test_nothing_is_rolled_back_under_a_thread_that_decodes(
+    world: World, client: SessionClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.run("CREATE TABLE IF NOT EXISTS stored (key integer, text text)")
+    client.ask("COPY stored FROM STDIN")
+    session, open_after = client.session, []
+    running = session._copy._copy
+    assert running is not None
+    decode = running.decode
+
+    def slowly() -> bool:
+        time.sleep(0.05)
+        open_after.append(session.block.open is not None)
+        return decode()
+
+    async def give_up() -> None:
+        assert session.handle(CopyData(b"".join(LINES[:300]))) is None and session.under_way() is not None
+        await session._copy.end_with(SqlError("57014", "enough"))
+
+    monkeypatch.setattr(running, "decode", slowly)
+    world.runner.run(give_up())
+    assert open_after and all(open_after) and session.under_way() is None
+    assert client.rows("SELECT count(*) FROM stored") == ["D [b'0']"]

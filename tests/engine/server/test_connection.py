@@ -112,6 +112,22 @@ def test_a_client_that_leaves_while_its_packet_waits(client: RawClient, world: F
     assert world.closed.acquire(timeout=WAIT_S_MAX)
 
 
+def test_a_client_that_leaves_while_threads_work_for_it(client: RawClient, world: FakeWorld) -> None:
+    assert client.ask(query("beside")) == b"CZ"
+    client.close()
+    assert world.closed.acquire(timeout=WAIT_S_MAX)
+
+
+def test_shutdown_waits_for_threads_that_work_for_clients() -> None:
+    world = FakeWorld(LIMITS).start()
+    client = RawClient(world)
+    client.log_in()
+    assert client.ask(query("beside")) == b"CZ"
+    world.stop()
+    assert world.closed.acquire(timeout=WAIT_S_MAX)
+    client.close()
+
+
 def test_shutdown_waits_for_the_log() -> None:
     world = FakeWorld(LIMITS).start()
     client = RawClient(world)
