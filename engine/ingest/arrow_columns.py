@@ -64,6 +64,19 @@ def conversion(column: ColumnDescription, layout: ColumnLayout, given: pa.DataTy
     return _value_conversion(column.type, layout, given)
 
 
+def require_readable(array: pa.Array) -> None:
+    """Raise 54000 for views of strings that are too long together.
+
+    They may all show the same bytes, which are then read and written as often.
+    """
+    if isinstance(array, pa.ExtensionArray):
+        require_readable(array.storage)
+    elif kinds.is_dictionary(array.type):
+        require_readable(array.dictionary)
+    elif kinds.is_string_view(array.type):
+        _check_size(int(_sizes(array).sum()))
+
+
 def _after(first: Convert, then: Convert | None) -> Convert | None:
     return None if then is None else lambda array: then(first(array))
 
@@ -95,7 +108,7 @@ def _text_conversion(column: ColumnDescription, layout: ColumnLayout) -> Convert
 def _value_conversion(kind: SqlType, layout: ColumnLayout, given: pa.DataType) -> Convert | None:
     """Return the conversion of values that are no texts."""
     physical = layout.physical
-    is_exact = kinds.is_integer(given) or (kinds.is_decimal(given) and 0 <= given.scale <= NUMERIC_DIGITS_MAX)
+    is_exact = kinds.is_integer(given) or (kinds.is_decimal(given) and 0 <= given.scale < NUMERIC_DIGITS_MAX)
     if not has_kernel(kind):
         # Read as the text of a number.
         return (lambda array: array.cast(pa.string())) if kind.family == "numeric" and is_exact else None
@@ -148,9 +161,12 @@ def _decimals(array: pa.Array, kind: SqlType, layout: ColumnLayout) -> pa.Array:
     if kinds.is_integer(array.type):
         array = array.cast(pa.decimal128(20, 0))
     wide = array.cast(pa.decimal256(DECIMAL256_DIGITS, array.type.scale))
-    rounded = pc.round(wide, ndigits=layout.scale, round_mode="half_towards_infinity")
-    limit = pa.scalar(Decimal(10 ** (layout.precision - layout.scale)), rounded.type)
-    row = _first(pc.greater_equal(pc.abs(rounded), limit))
+    # There is room for the rounding of numbers below the limit alone.
+    limit = pa.scalar(Decimal(10 ** (layout.precision - layout.scale)), wide.type)
+    row = _first(pc.greater_equal(pc.abs(wide), limit))
+    if row < 0:
+        rounded = pc.round(wide, ndigits=layout.scale, round_mode="half_towards_infinity")
+        row = _first(pc.greater_equal(pc.abs(rounded), limit))
     if row >= 0:
         value = array[row].as_py()
         try:
@@ -218,7 +234,7 @@ def _sizes(array: pa.Array) -> npt.NDArray[np.int64]:
     """Return the bytes of each string, 0 for NULLs."""
     if kinds.is_string_view(array.type) and len(array):
         end = array.offset + len(array)
-        words = np.frombuffer(array.buffers()[1], dtype=np.int32, count=end * VIEW_WORDS)[::VIEW_WORDS]
+        words = np.frombuffer(array.buffers()[1], dtype=np.uint32, count=end * VIEW_WORDS)[::VIEW_WORDS]
         found = words[array.offset :].astype(np.int64)
         if array.null_count:
             found[~array.is_valid().to_numpy(zero_copy_only=False)] = 0

@@ -1,23 +1,23 @@
 """Arrow's IPC stream, fed in pieces cut anywhere, to record batches that are safe to read.
 
 Enters: bytes of a client. Leaves: batches, or 22P04 for bytes that are no such stream, 54000 for
-messages that are too large, 0A000 for compressed ones. The places of a message's parts are read
-here, since nothing may be read before all of it is there; the rest is pyarrow's, which checks every
-offset of a batch before it leaves. Must not know relations.
+messages that are too large, 0A000 for compressed ones. Nothing is read before all of a message is
+there; pyarrow checks every offset of a batch before it leaves. Must not know relations.
 """
 
 from __future__ import annotations
 
-import struct
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.ipc
 
-from sql.errors import SqlError, not_supported
+from engine.ingest.arrow_columns import require_readable
+from engine.ingest.arrow_messages import BAD_FORMAT, DICTIONARY, RECORDS, SCHEMA, TOO_LARGE, message_parts
+from sql.errors import SqlError
 
 CONTINUATION = b"\xff\xff\xff\xff"
 FILE_MAGIC = b"ARROW1"
@@ -25,25 +25,20 @@ HEAD_BYTES = 8
 METADATA_BYTES_MAX = 1 << 24
 # Of one message, and of all dictionaries of a stream together.
 MESSAGE_BYTES_MAX = 1 << 28
-BAD_FORMAT, TOO_LARGE = "22P04", "54000"
 
-# Fields of flatbuffers tables: of a message, of a batch of rows, of a batch of a dictionary.
-HEADER_TYPE, HEADER, BODY_BYTES = 1, 2, 3
-COMPRESSION = 3
-DICTIONARY_DATA = 1
-# Types of headers.
-SCHEMA, DICTIONARY, RECORDS = 1, 2, 3
+# Name, type, and the type's text.
+Field = tuple[str, pa.DataType, str]
 
 
 class ArrowStream:
     """The reader of one stream.
 
-    Attributes:
-        fields: name, type, and the type's text, of each field, once the schema has come.
+    accept: is told the fields before any batch is read, and raises SqlError for a field whose
+    arrays are not to be read.
     """
 
-    def __init__(self) -> None:
-        self.fields: list[tuple[str, pa.DataType, str]] = []
+    def __init__(self, accept: Callable[[list[Field]], None]) -> None:
+        self._accept = accept
         self._messages = Messages()
         self._reader: pa.RecordBatchReader | None = None
         self._kind = 0
@@ -60,7 +55,7 @@ class ArrowStream:
     @property
     def is_at_end(self) -> bool:
         """True when the stream may end here."""
-        return self._has_ended or (self._reader is not None and self._filled == 0)
+        return self._reader is not None and (self._has_ended or self._filled == 0)
 
     def feed(self, data: bytes | memoryview) -> Iterator[pa.RecordBatch]:
         """Yield the batches that are complete with these bytes. Raises SqlError."""
@@ -91,7 +86,8 @@ class ArrowStream:
         if size == 0:
             self._has_ended = True
             return
-        if not 0 < size <= METADATA_BYTES_MAX:
+        # Else the body would not be aligned.
+        if not 0 < size <= METADATA_BYTES_MAX or size % HEAD_BYTES:
             raise SqlError(BAD_FORMAT, "invalid size of an Arrow message")
         whole = HEAD_BYTES + size
         if self._filled > HEAD_BYTES:
@@ -118,8 +114,8 @@ class ArrowStream:
         try:
             if kind == SCHEMA:
                 self._reader = pa.ipc.open_stream(pa.PythonFile(self._messages, mode="r"))
-                # Names are UTF-8, or this raises.
-                self.fields = [(one.name, one.type, str(one.type)) for one in self._reader.schema]
+                # Names and zones are UTF-8, or this raises.
+                self._accept([(one.name, one.type, str(one.type)) for one in self._reader.schema])
             if kind != RECORDS:
                 return None
             assert self._reader is not None
@@ -127,6 +123,9 @@ class ArrowStream:
             # A row takes a bit, but for columns that have nothing but NULLs.
             if batch.num_rows > 8 * len(message):
                 raise SqlError(BAD_FORMAT, "an Arrow batch has more rows than bytes")
+            batch.validate()
+            for column in batch.columns:
+                require_readable(column)
             batch.validate(full=True)
         except (pa.ArrowException, OSError, ValueError, StopIteration) as error:
             said = str(error).splitlines() or [type(error).__name__]
@@ -166,45 +165,3 @@ class Messages:
 def too_large() -> SqlError:
     hint = f"Send batches of at most {MESSAGE_BYTES_MAX >> 20} MB, and not more than that in dictionaries."
     return SqlError(TOO_LARGE, "an Arrow message is too large", hint=hint)
-
-
-def message_parts(metadata: bytes) -> tuple[int, int]:
-    """Return the kind of a message and the bytes of its body. Raises SqlError."""
-    try:
-        table = place_after(metadata, 0)
-        kind_at, header_at, size_at = (field(metadata, table, one) for one in (HEADER_TYPE, HEADER, BODY_BYTES))
-        kind = metadata[kind_at] if kind_at else 0
-        size = number(metadata, size_at, "<q") if size_at else 0
-        if kind not in (SCHEMA, DICTIONARY, RECORDS) or size < 0 or not header_at or (kind == SCHEMA and size):
-            raise ValueError(kind, size)
-        records = place_after(metadata, header_at)
-        if kind == DICTIONARY:
-            records = place_after(metadata, field(metadata, records, DICTIONARY_DATA))
-        if kind != SCHEMA and field(metadata, records, COMPRESSION):
-            raise not_supported("a compressed Arrow batch", hint="Write the stream without compression.")
-    except (struct.error, IndexError, ValueError):
-        raise SqlError(BAD_FORMAT, "invalid head of an Arrow message") from None
-    return kind, size
-
-
-def field(data: bytes, table: int, index: int) -> int:
-    """Return the place of a field of a flatbuffers table, 0 if the table has none."""
-    entries = table - number(data, table, "<i")
-    offset = 4 + 2 * index
-    if offset + 2 > number(data, entries, "<H"):
-        return 0
-    found = number(data, entries + offset, "<H")
-    return table + found if found else 0
-
-
-def place_after(data: bytes, at: int) -> int:
-    """Return the place to which the offset at `at` points."""
-    return at + number(data, at, "<I")
-
-
-def number(data: bytes, at: int, form: str) -> int:
-    """Return a number. Raises struct.error outside of the data."""
-    if at < 0:
-        raise struct.error(at)
-    (found,) = struct.unpack_from(form, data, at)
-    return int(found)

@@ -7,12 +7,13 @@ row. Must not know streams or tables.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
 from engine.ingest.arrow_columns import Convert, conversion
-from engine.ingest.arrow_stream import BAD_FORMAT, ArrowStream
+from engine.ingest.arrow_messages import BAD_FORMAT
+from engine.ingest.arrow_stream import ArrowStream, Field
 from engine.streams.row_errors import within
 from engine.tables.arrow_values import FieldError
 from ringbuffer.memory.arrow import morsel_from_arrow
@@ -41,9 +42,9 @@ class ArrowDecoder:
         self._relation = relation
         self._columns = columns
         self._layout = layout
-        self._stream = ArrowStream()
+        self._stream = ArrowStream(self._match)
         # By column: the place of its field, and how its arrays are converted.
-        self._fields: list[tuple[int, Convert]] | None = None
+        self._fields: list[tuple[int, Convert]] = []
 
     @property
     def lines_count(self) -> int:
@@ -54,28 +55,24 @@ class ArrowDecoder:
         """Tell that nobody needs the bytes again: errors have their places."""
         return True
 
-    def feed(self, data: bytes | bytearray | memoryview) -> list[Morsel]:
-        """Take some bytes and return the rows of the batches that are complete. Raises SqlError."""
-        morsels = []
+    def feed(self, data: bytes | bytearray | memoryview) -> Iterator[Morsel]:
+        """Take some bytes and yield the rows of the batches that are complete, one morsel after the
+        other: a few bytes may be many rows. Raises SqlError.
+        """
         for batch in self._stream.feed(memoryview(data)):
-            if self._fields is None:
-                self._fields = self._matched()
             for start in range(0, batch.num_rows, MORSEL_ROWS_MAX):
-                morsels.append(self._morsel(batch.slice(start, MORSEL_ROWS_MAX)))
-        return morsels
+                yield self._morsel(batch.slice(start, MORSEL_ROWS_MAX))
 
     def finish(self) -> list[Morsel]:
         """Return nothing. Raises 22P04 for a stream that is cut off."""
         if not self._stream.is_at_end:
             raise SqlError(BAD_FORMAT, "unexpected end of the Arrow stream")
-        if self._fields is None:
-            self._matched()
         return []
 
-    def _matched(self) -> list[tuple[int, Convert]]:
-        """Return the field of each column. Raises 22P04 and 42804."""
+    def _match(self, fields: list[Field]) -> None:
+        """Find the field of each column. Raises 22P04 and 42804."""
         known = [column.name for column in self._columns]
-        names = [name for name, _, _ in self._stream.fields]
+        names = [name for name, _, _ in fields]
         for name in names:
             if name not in known or names.count(name) > 1:
                 problem = "is there twice" if name in known else "is no column of the COPY"
@@ -83,28 +80,22 @@ class ArrowDecoder:
                     did_you_mean(name, known, "the column") or "Name the columns: COPY relation (column, ...) FROM ..."
                 )
                 raise SqlError(BAD_FORMAT, f'Arrow field "{name}" {problem}', hint=hint)
-        found = []
         for column, layout in zip(self._columns, self._layout, strict=True):
             if column.name not in names:
                 hint = "Name the columns that the data have: COPY relation (column, ...) FROM ..."
                 raise SqlError(BAD_FORMAT, f'missing Arrow field for column "{column.name}"', hint=hint)
             place = names.index(column.name)
-            _, given, shown = self._stream.fields[place]
-            try:
-                convert = conversion(column, layout, given)
-            except UnicodeDecodeError:
-                raise SqlError(BAD_FORMAT, "the time zone of an Arrow field is no text") from None
+            _, given, shown = fields[place]
+            convert = conversion(column, layout, given)
             if convert is None:
                 raise SqlError(
                     "42804",
                     f'column "{column.name}" is of type {column.type.sql_name} but the Arrow field is of type {shown}',
                     hint="Cast the field before you send it.",
                 )
-            found.append((place, convert))
-        return found
+            self._fields.append((place, convert))
 
     def _morsel(self, batch: pa.RecordBatch) -> Morsel:
-        assert self._fields is not None
         arrays = []
         for column, (place, convert) in zip(self._columns, self._fields, strict=True):
             try:

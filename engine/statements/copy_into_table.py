@@ -178,6 +178,8 @@ class CopyIntoTable:
         lines_before = decoder.lines_count
         start = 0
         for morsel in self._morsels(data, is_end):
+            if self._dropped.is_set():
+                return
             try:
                 self._add(morsel_to_arrow(morsel, self._target.layout))
             except FailingRowError as failure:

@@ -16,10 +16,20 @@ import pytest
 
 from engine.catalog.image import StreamEntry
 from engine.ingest import arrow_columns, arrow_stream
+from engine.ingest.arrow_messages import (
+    CHILDREN,
+    HEADER,
+    MESSAGE_PAIRS,
+    SCHEMA_FIELDS,
+    field,
+    place_after,
+    tables_in,
+)
 from engine.ingest.arrow_stream import ArrowStream
 from engine.ingest.copy_arrow import ArrowDecoder
 from engine.ingest.insert import make_target
 from ringbuffer.memory.arrow import morsel_to_arrow
+from ringbuffer.memory.columns import Morsel
 from sql.errors import SqlError
 from tests.end_to_end.raw_client import COPY_DONE, copy_data
 from tests.engine.session_client import SessionClient, World
@@ -288,7 +298,101 @@ def test_memory_is_bounded(client: SessionClient, monkeypatch: pytest.MonkeyPatc
     with pa.ipc.new_stream(sink, nothing.schema) as writer:
         writer.write_batch(nothing)
     with pytest.raises(SqlError, match="more rows than bytes"):
-        list(ArrowStream().feed(sink.getvalue().to_pybytes()))
+        list(ArrowStream(lambda _: None).feed(sink.getvalue().to_pybytes()))
+
+
+def test_views_of_the_same_bytes_in_a_dictionary(client: SessionClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrow_columns, "TEXT_BYTES_MAX", 1 << 16)
+    view = pa.array(["x" * 1000], pa.string_view())
+    repeated = pa.py_buffer(view.buffers()[1].to_pybytes() * 100)
+    words = pa.Array.from_buffers(pa.string_view(), 100, [None, repeated, *view.buffers()[2:]])
+    one = pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), words)
+    table = pa.table({"k": [1], "t": one})
+    error = "E ERROR 54000: the strings of an Arrow batch are too long together"
+    assert copy(client, sent(table), "s (k, t)")[1:] == [error, "Z I"]
+
+
+def repeated(metadata: bytes, table: int, index: int) -> bytes:
+    """Return the head of a message in which all entries of a vector of tables are the first."""
+    first, *_ = places = list(tables_in(metadata, table, index))
+    start = 4 + place_after(metadata, field(metadata, table, index))
+    offsets = b"".join((first - start - 4 * number).to_bytes(4, "little") for number, _ in enumerate(places))
+    return metadata[:start] + offsets + metadata[start + len(offsets) :]
+
+
+def schema_of(metadata: bytes) -> int:
+    return place_after(metadata, field(metadata, place_after(metadata, 0), HEADER))
+
+
+def test_heads_that_say_more_than_they_hold(client: SessionClient) -> None:
+    error = "E ERROR 54000: the head of an Arrow message is too large"
+    # 2^40 fields within fields.
+    kind: pa.DataType = pa.int32()
+    for _ in range(40):
+        kind = pa.struct([("a", kind), ("b", pa.int32())])
+    data = sent(pa.schema([("k", kind)]).empty_table())
+    head, metadata = data[:8], data[8:]
+    one = next(tables_in(metadata, schema_of(metadata), SCHEMA_FIELDS))
+    for _ in range(40):
+        metadata = repeated(metadata, one, CHILDREN)
+        one = next(tables_in(metadata, one, CHILDREN))
+    assert copy(client, head + metadata)[1:] == [error, "Z I"]
+    # 20 MB of names.
+    names = ["k" * 10_000, *(f"k{number}" for number in range(2000))]
+    data = sent(pa.schema([(name, pa.int32()) for name in names]).empty_table())
+    head, metadata = data[:8], data[8:]
+    assert copy(client, head + repeated(metadata, schema_of(metadata), SCHEMA_FIELDS))[1:] == [error, "Z I"]
+    # 20 MB of texts beside a batch.
+    batch = pa.record_batch({"k": pa.array([1], pa.int32())})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch, custom_metadata=dict.fromkeys(names, ""))
+    data = sink.getvalue().to_pybytes()
+    # After the schema, which has no body.
+    start = 16 + int.from_bytes(data[4:8], "little")
+    head, metadata = data[:start], data[start:]
+    assert copy(client, data, "s (k)")[1:] == ["C COPY 1", "Z I"]
+    bomb = repeated(metadata, place_after(metadata, 0), MESSAGE_PAIRS)
+    assert copy(client, head + bomb, "s (k)")[1:] == [error, "Z I"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "number", "found"),
+    [
+        (pa.decimal256(76, 1), "9" * 75 + ".9", None),
+        (pa.decimal256(76, 37), "9" * 39 + "." + "9" * 37, None),
+        (pa.decimal256(76, 37), "999.99" + "4" * 35, "999.99"),
+        (pa.decimal128(38, 37), "-9." + "9" * 37, "-10.00"),
+    ],
+)
+def test_numbers_of_all_digits(client: SessionClient, kind: pa.DataType, number: str, found: str | None) -> None:
+    table = pa.table({"k": pa.array([77], pa.int32()), "n": pa.array([Decimal(number)], kind)})
+    answer = copy(client, sent(table), "s (k, n)")[1]
+    assert answer == ("E ERROR 22003: numeric field overflow" if found is None else "C COPY 1")
+    if found is not None:
+        assert f"D [b'{found}']" in client.rows("SELECT n FROM s WHERE k = 77")
+
+
+@pytest.mark.parametrize("into", ["s", "stored (t)"])
+def test_what_is_dropped_is_not_read_to_its_end(
+    client: SessionClient, monkeypatch: pytest.MonkeyPatch, into: str
+) -> None:
+    """A few bytes may be many rows: a cancel does not wait for all of a block."""
+    client.ask(f"COPY {into} FROM STDIN (FORMAT arrow)")
+    running: Any = client.session._copy._copy
+    made = running._decoder._morsel
+
+    def then_drop(batch: pa.RecordBatch) -> Morsel:
+        running._dropped.set()
+        morsel: Morsel = made(batch)
+        return morsel
+
+    monkeypatch.setattr(running._decoder, "_morsel", then_drop)
+    table = pa.Table.from_pylist([row()] * 50, schema=SCHEMA)
+    running.take(sent(table if into == "s" else table.select(["t"]), 5))
+    running.decode()
+    assert running._decoder.rows_count == 5
+    client.session._copy.drop()
 
 
 @pytest.mark.parametrize(
