@@ -16,7 +16,7 @@ from engine.catalog.per_image import PerImage
 from engine.commit.staging import StatementStage
 from engine.commit.transaction import Step
 from engine.execution.outcome import expand
-from engine.execution.parameter_rows import LiteralRows, parameter_row
+from engine.execution.parameter_rows import LiteralRows, ParameterRows, parameter_row
 from engine.execution.prepared import Portal, Prepared, UnparsedInsert
 from engine.ingest.field_readers import ColumnError, FieldReader
 from engine.ingest.insert import HEAD, InsertTarget, head_target
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 HEADS_KEPT_MAX = 256
+# Parameters of several rows that are read at once where no kernel reads some of them, which takes
+# some 10 us each.
+READ_AT_ONCE_BYTES_MAX = 16_384
 INSERTED = writer.command_complete("INSERT 0 1")
 
 
@@ -167,6 +170,9 @@ class StagedInserts:
         if row is None or self._session.connection.encoding.converts:
             return False
         message = portal.message
+        is_read = isinstance(row, ParameterRows) and any(row.row.read)
+        if is_read and message.is_larger_than(READ_AT_ONCE_BYTES_MAX):
+            return False
         formats = expand(message.parameter_formats, len(row.layout))
         try:
             settings = self._session.settings

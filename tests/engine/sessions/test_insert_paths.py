@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import random
 from datetime import datetime
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -15,6 +15,7 @@ from engine.sessions.long_texts import done_at_once
 from engine.sessions.staged_inserts import StagedInserts
 from ringbuffer.encode.output_forms import Forms
 from ringbuffer.encode.rows import encode_data_rows
+from ringbuffer.memory.columns import Morsel
 from tests.end_to_end.raw_client import SYNC, RawClient, bind, close, describe, execute, parse, query
 from tests.engine.session_client import SessionClient, World
 from tests.oracle.postgres import PostgresCluster
@@ -318,6 +319,24 @@ def test_which_lists_of_parameters_are_decoded_at_once(world: World) -> None:
             mixed = tuple([0] * (count - 1) + [1])
             assert staged_by(client, bind(given, "list", formats=mixed), execute(), SYNC)[1] == staged
         client.ask(close("S", "list"), SYNC)
+
+
+def test_long_lists_of_fields_that_no_kernel_reads_are_read_by_a_thread(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = make_client(world)
+    decoded: list[int] = []
+    decode_one = ParameterRows.decode_one
+
+    def noted(shape: ParameterRows, *arguments: Any) -> Morsel | None:
+        decoded.append(len(shape.starts))
+        return decode_one(shape, *arguments)
+
+    monkeypatch.setattr(ParameterRows, "decode_one", noted)
+    statement = parse("INSERT INTO everything (jb) VALUES ($1), ($2)")
+    for text, count in ((b'"short"', 1), (b'"' + 10_000 * b"x" + b'"', 1)):
+        answer, staged = staged_by(client, statement, bind([text] * 2), execute(), SYNC)
+        assert "C INSERT 0 2" in answer and len(staged[0]) == 2 and len(decoded) == count
 
 
 def check_binary(
