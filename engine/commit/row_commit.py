@@ -40,7 +40,7 @@ class RowCommit(Commit):
     """
 
     __slots__ = (
-        "arrival", "caps", "checks", "folds", "most", "now_us", "record", "ring_row", "room", "row",
+        "arrival", "caps", "checks", "counts", "folds", "most", "now_us", "record", "ring_row", "room", "row",
         "string_bytes_max", "views",
     )  # fmt: skip
 
@@ -55,6 +55,7 @@ class RowCommit(Commit):
         self.views: Views = ()
         self.checks: list[Callable[[Morsel, int], None]] = []
         self.folds: list[Callable[[int], None]] = []
+        self.counts: list[Callable[[], None]] = []
         self.most: RowParts | None = None
         self.caps: StateCaps | None = None
         self.now_us = 0
@@ -63,6 +64,7 @@ class RowCommit(Commit):
         """Exchange the views that take the row. The caller calls between two commits of the row."""
         self.views = views
         self.checks, self.folds = [], []
+        self.counts = [view.state.groups.note_commit for view in views]
         most = most_of(views, self.row)
         self.most = None if most is None else caps.parts_of(most)
         for view in views:
@@ -109,8 +111,8 @@ class RowCommit(Commit):
         """Bring the row into the views; see Commit."""
         for fold in self.folds:
             fold(self.now_us)
-        for view in self.views:
-            view.state.groups.note_commit()
+        for count in self.counts:
+            count()
         if self.caps is not None:
             self.end_reserving(is_applied=True)
 

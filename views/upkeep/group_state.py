@@ -124,7 +124,11 @@ class GroupState:
 
         The caller holds the commit lock.
         """
-        for groups in self.together:
+        shared = self.shared
+        if shared is None:
+            self.committed += 1
+            return
+        for groups in shared.members:
             groups.committed += 1
 
     def make_room(self) -> CommitBuffer:
