@@ -2,9 +2,10 @@
 these contests; without a name it makes the tables alone.
 
 Each part of a contest runs in a process of its own for at most 20 minutes, and is kept in
-bench/results/<contest>.json as soon as it has ended: a race that was cut off goes on with the parts
-that are not there. A part counts as there if it ran on this very tree, with the same sizes and
-peers. At the end the tables and drawings of bench/README.md are made of these files.
+bench/results/<contest>.json as soon as it has ended; of a part that was cut off, what it had found
+is kept. A race that was cut off goes on with the parts that are not there. A part counts as there
+if it ran to its end on this very tree, with the same sizes and peers. At the end the tables and
+drawings of bench/README.md are made of these files.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from bench.race import page, peers
@@ -25,7 +27,9 @@ from bench.race.measuring import Arena, Sizes
 from bench.race.results import FOLDER, Conditions, Results, digest
 
 PART_S_MAX = 20 * 60
-END_S_MAX = 60
+# A server is given a minute to stop.
+END_S_MAX = 120
+CUT_OFF = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,6 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = [name for name in options.peers.split(",") if name]
     if unknown := [name for name in chosen if name not in peers.names()]:
         parser.error(f"no peer {unknown[0]}: {known}")
+    signal.signal(signal.SIGTERM, end)
     parts = [
         (contest, part)
         for contest in contests
@@ -66,6 +71,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     failed = run_all(parts, sizes, chosen, options.results, options.again)
     page.write(options.results)
     return 1 if failed else 0
+
+
+def end(*_: object) -> None:
+    """End by an exception, as Ctrl-C does, so that servers are stopped. Raises SystemExit."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise SystemExit(CUT_OFF)
 
 
 def run_all(
@@ -91,23 +102,24 @@ def run_apart(contest: str, part: str, sizes: Sizes, chosen: Sequence[str], fold
     """Run a part in a process; return what went wrong, or nothing."""
     command = [sys.executable, "-m", "bench.race", contest, "--parts", part, "--here", "--peers", ",".join(chosen)]
     command += ["--runs", str(sizes.runs_count), "--seconds", str(sizes.seconds), "--share", str(sizes.share)]
-    process = subprocess.Popen([*command, "--results", str(folder.resolve())], cwd=peers.TREE)
+    # Ctrl-C reaches this process alone, which ends the part in order.
+    process = subprocess.Popen([*command, "--results", str(folder.resolve())], cwd=peers.TREE, process_group=0)
     try:
         code = process.wait(PART_S_MAX)
     except subprocess.TimeoutExpired:
-        # As Ctrl-C does, so that it stops its servers.
-        process.send_signal(signal.SIGINT)
+        return "cut off"
+    finally:
+        process.terminate()
         try:
             process.wait(END_S_MAX)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        return "cut off"
     return "" if code == 0 else "failed"
 
 
 def run(contest: str, part: str, sizes: Sizes, chosen: Sequence[str], folder: Path) -> None:
-    """Run a part in this process, and keep what it finds."""
+    """Run a part in this process, and keep what it finds, also where it is cut off."""
     conditions = Conditions.now(sizes, chosen, digest())
     began_s = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="antumbra-race-") as name:
@@ -115,8 +127,18 @@ def run(contest: str, part: str, sizes: Sizes, chosen: Sequence[str], folder: Pa
         os.chmod(name, 0o755)
         with peers.Peers(chosen, Path(name) / "peers") as found:
             arena = Arena(sizes, Path(name), found)
-            CONTESTS[contest][part](arena)
-    Results(contest, folder).keep(part, conditions, time.perf_counter() - began_s, arena.series)
+
+            def keep(is_cut_off: bool) -> None:
+                found_so = replace(conditions, peers=found.there, is_cut_off=is_cut_off)
+                Results(contest, folder).keep(part, found_so, time.perf_counter() - began_s, arena.series)
+
+            try:
+                CONTESTS[contest][part](arena)
+            except (SystemExit, KeyboardInterrupt):
+                if arena.series and not Results(contest, folder).has(part, conditions.tree, sizes, chosen):
+                    keep(is_cut_off=True)
+                raise
+            keep(is_cut_off=False)
 
 
 if __name__ == "__main__":

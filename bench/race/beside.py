@@ -58,8 +58,10 @@ def inserts(arena: Arena) -> None:
             ends = threading.Event()
             with ThreadPoolExecutor(1) as threads:
                 reader = threads.submit(refresh, ours, ends) if refreshing else None
-                found = insert(ours, script, highest / 2, TURN_S_PER_S * arena.sizes.seconds)
-                ends.set()
+                try:
+                    found = insert(ours, script, highest / 2, TURN_S_PER_S * arena.sizes.seconds)
+                finally:
+                    ends.set()
                 assert reader is None or reader.result() > 0
             inserted += len(found)
             return {", 99%": percentile(found, 0.99), ", longest": max(found)}

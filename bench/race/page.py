@@ -55,6 +55,14 @@ def conditions(found: dict[str, Results]) -> str:
     minutes = sum(part["seconds"] for part in parts) / 60
     used = f"Others used {statistics.median(busy):.0%} of the processors before a part ({max(busy):.0%} at most)."
     text = f"{trees_text}, {len(parts)} parts in {minutes:.0f} minutes. {used} Machine: {parts[-1]['machine']}."
+    cut_off = [
+        f"{contest} ({name})"
+        for contest, results in found.items()
+        for name, part in results.conditions.items()
+        if part.get("is_cut_off")
+    ]
+    if cut_off:
+        text += f" Cut off, and so without their last lines: {', '.join(cut_off)}."
     return textwrap.fill(text, COLUMNS_MAX)
 
 

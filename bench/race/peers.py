@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +106,8 @@ class Peer:
     def stop(self) -> None:
         """End the process."""
         assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.close()
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()
         try:
             self._process.wait(STOP_S_MAX)
         except subprocess.TimeoutExpired:
@@ -150,6 +152,11 @@ class Peers:
 
     def __contains__(self, name: str) -> bool:
         return name in self._chosen
+
+    @property
+    def there(self) -> tuple[str, ...]:
+        """The chosen peers but for those that were asked for and could not be had."""
+        return tuple(sorted(name for name in self._chosen if self._peers.get(name, name) is not None))
 
     def get(self, name: str) -> Peer | None:
         """Return a peer, or None where it was not chosen or cannot be had."""

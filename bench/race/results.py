@@ -21,14 +21,18 @@ from tests.oracle.evidence import tree_digest
 
 FOLDER = Path(__file__).resolve().parent.parent / "results"
 # What a measurement depends on.
-SOURCES = ("engine", "ringbuffer", "sql", "views", "bench", "requirements.lock", ":!bench/results", ":!bench/*.svg")
+SOURCES = (
+    *("engine", "ringbuffer", "sql", "views", "bench", "tests/tpch", "requirements.lock"),
+    *(":!bench/results", ":!bench/*.svg"),
+)
 LOOK_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """How a part was run. busy: the share of the processors that others used just before; load: the
-    machine's load average of a minute.
+    """How a part was run. peers: those that could be had; busy: the share of the processors that
+    others used just before; load: the machine's load average of a minute; is_cut_off: it has not
+    come to its end.
     """
 
     tree: str
@@ -37,6 +41,7 @@ class Conditions:
     machine: str
     busy: float
     load: float
+    is_cut_off: bool = False
 
     @staticmethod
     def now(sizes: Sizes, peers: Sequence[str], tree: str) -> Conditions:
@@ -72,9 +77,11 @@ class Results:
         self._parts: dict[str, Any] = json.loads(self._path.read_text()) if self._path.is_file() else {}
 
     def has(self, part: str, tree: str, sizes: Sizes, peers: Sequence[str]) -> bool:
-        """Tell whether a part ran on this tree, with these sizes and at least these peers."""
+        """Tell whether a part ran to its end on this tree, with these sizes and at least these
+        peers.
+        """
         known = self._parts.get(part)
-        if known is None:
+        if known is None or known.get("is_cut_off"):
             return False
         return (known["tree"], known["sizes"]) == (tree, asdict(sizes)) and set(peers) <= set(known["peers"])
 
@@ -83,7 +90,10 @@ class Results:
         found = [asdict(one) | {"median": one.median} for one in series]
         self._parts[part] = asdict(conditions) | {"seconds": round(seconds, 1), "series": found}
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._path.write_text(json.dumps(self._parts, indent=1) + "\n")
+        # As a whole: who is killed here has the other parts still.
+        written = self._path.with_suffix(".new")
+        written.write_text(json.dumps(self._parts, indent=1) + "\n")
+        written.replace(self._path)
 
     @property
     def conditions(self) -> dict[str, dict[str, Any]]:

@@ -5,7 +5,10 @@ its parts.
 from __future__ import annotations
 
 import re
+import signal
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -59,7 +62,6 @@ def test_a_target_is_about_the_ratios_of_runs() -> None:
     assert Target("b", "time", "Antumbra", "Other", 1.5).line(found) == (
         "| b | 4 / 4 ms | 1.00 (1.00 to 2.00) | 1.5 | **falls short** |"
     )
-    assert "| 2.50 (1.67 to 3.33)" not in Target("c", "time", "Antumbra", 10.0, 3).line(found)
     assert "| 2.50 (2.00 to 5.00) | 3 | **falls short** |" in Target("c", "time", "Antumbra", 10.0, 3).line(found)
     assert Target("d", "time", "Antumbra", ("rows", "Other"), 1).found(found)[1] == [5.0, 2.5, 3.0]
     assert Target("e", "rows", "Antumbra", "Nobody", 1).line(found) == "| e | 30 / not measured | | 1 | |"
@@ -78,6 +80,74 @@ def test_a_part_is_there_on_its_tree_with_its_sizes_and_peers(tmp_path: Path) ->
     assert found.has("single", TREE, TINY, ["postgres", "duckdb"])
     assert found.series == [Series("rows", "Antumbra", "rows/s", (1.0, 3.0))]
     assert found.conditions["copy"]["busy"] == 0.25
+    cut_off = replace(conditions(), is_cut_off=True)
+    Results("wire", tmp_path).keep("values", cut_off, 3.0, [])
+    assert not Results("wire", tmp_path).has("values", TREE, TINY, ["postgres"])
+
+
+def part_that_ends(how: BaseException | None) -> Callable[[Arena], None]:
+    def part(arena: Arena) -> None:
+        arena.keep("rows", "Antumbra", "rows/s", [1.0])
+        arena.peer("gone")
+        if how is not None:
+            raise how
+
+    return part
+
+
+def test_a_part_that_is_cut_off_keeps_what_it_has_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parts = {
+        "whole": part_that_ends(None),
+        "cut": part_that_ends(SystemExit(race.CUT_OFF)),
+        "failed": part_that_ends(ValueError("wrong")),
+    }
+    monkeypatch.setattr(race, "CONTESTS", {"wire": parts})
+    monkeypatch.setattr(race, "digest", lambda: TREE)
+    monkeypatch.setattr(results, "LOOK_S", 0.01)
+    monkeypatch.setattr(peers, "environment", lambda name: Path(sys.executable))
+    chosen = ["gone", "duckdb"]
+    race.run("wire", "whole", TINY, chosen, tmp_path)
+    with pytest.raises(SystemExit):
+        race.run("wire", "cut", TINY, chosen, tmp_path)
+    with pytest.raises(ValueError, match="wrong"):
+        race.run("wire", "failed", TINY, chosen, tmp_path)
+    found = Results("wire", tmp_path)
+    assert {name: len(part["series"]) for name, part in found.conditions.items()} == {"whole": 1, "cut": 1}
+    # Without the peer that it has missed, which may be there next time.
+    assert found.has("whole", TREE, TINY, ["duckdb"]) and not found.has("whole", TREE, TINY, chosen)
+    assert not found.has("cut", TREE, TINY, [])
+    page.write(tmp_path)
+    assert "Cut off, and so without their last lines: wire (cut)." in " ".join(capsys.readouterr().out.split())
+    # What has ended is not given up for less.
+    monkeypatch.setattr(race, "CONTESTS", {"wire": {"whole": parts["cut"]}})
+    with pytest.raises(SystemExit):
+        race.run("wire", "whole", TINY, ["duckdb"], tmp_path)
+    assert Results("wire", tmp_path).has("whole", TREE, TINY, ["duckdb"])
+
+
+def test_a_part_that_is_stopped_ends_what_it_has_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[bool] = []
+
+    def part(arena: Arena) -> None:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        finally:
+            # A second signal does not disturb the end.
+            signal.raise_signal(signal.SIGTERM)
+            ended.append(arena.folder.is_dir())
+
+    monkeypatch.setattr(race, "CONTESTS", {"wire": {"copy": part}})
+    monkeypatch.setattr(race, "digest", lambda: TREE)
+    monkeypatch.setattr(results, "LOOK_S", 0.01)
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        with pytest.raises(SystemExit, match=str(race.CUT_OFF)):
+            race.main(["wire", "--here", "--peers", "", "--results", str(tmp_path)])
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+    assert ended == [True] and not any(tmp_path.iterdir())
 
 
 def test_a_race_goes_on_with_what_is_not_there(
