@@ -149,7 +149,7 @@ def connected(place: Place, connections_count: int) -> list[Sender]:
     settings = re.findall(r"-c (\w+)=(\w+)", place.options)
     for client in clients:
         for name, value in settings:
-            client.ask(query(f"SET {name} = {value}"))
+            require(client.ask(query(f"SET {name} = {value}")))
     return clients
 
 

@@ -14,8 +14,6 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-import psycopg
-
 from bench import wire_clients as clients
 from bench.race import numbers
 from bench.race.measuring import Arena, Measure
@@ -115,8 +113,7 @@ def attached(arena: Arena, count: int) -> None:
         copied = partial(clients.copied, rows_count=rows_count, connections_count=1)
         place = ours.place(f"points{count}")
         measures[ANTUMBRA] = partial(copied, place, "text", text)
-        if takes_arrow(ours, count):
-            measures[ARROW] = partial(copied, place, "arrow", numbers.copy_messages(stream))
+        measures[ARROW] = partial(copied, place, "arrow", numbers.copy_messages(stream))
         if POSTGRES_PEER in arena.peers:
             theirs = stack.enter_context(postgres(arena.folder))
             make_theirs(theirs, count)
@@ -139,16 +136,6 @@ def attached(arena: Arena, count: int) -> None:
         for number in range(count):
             found = ours.client.execute(f"SELECT sum(n) FROM v{count}_{number}".encode()).fetchone()
             assert found is not None and int(str(found[0])) % rows_count == 0 and found[0], found
-
-
-def takes_arrow(ours: Ours, count: int) -> bool:
-    """Tell whether COPY takes Arrow."""
-    try:
-        with ours.client.cursor().copy(f"COPY points{count} FROM STDIN WITH (FORMAT arrow)".encode()) as copy:
-            copy.write(numbers.arrow(numbers.numbers(0)))
-    except psycopg.Error:
-        return False
-    return True
 
 
 def job_rate(peer: Peer, file: Path, count: int, rows_count: int) -> float:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
 
@@ -53,13 +54,13 @@ def arriving(dsn: str, events_per_s: int, groups_count: int) -> Iterator[list[in
                 sent[0] += rows_count
                 due_s += EVENT_PERIOD_S
 
-    thread = threading.Thread(target=send)
-    thread.start()
-    try:
-        yield sent
-    finally:
-        ends.set()
-        thread.join()
+    with ThreadPoolExecutor(1) as threads:
+        sender = threads.submit(send)
+        try:
+            yield sent
+        finally:
+            ends.set()
+        sender.result()
 
 
 def by_key(arena: Arena) -> None:
