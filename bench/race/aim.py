@@ -4,16 +4,17 @@
 turn, in queries per second, alone and beside 10,000 and 50,000 events/s, ours also with
 `view_staleness = '1s'`. Beside ours are PostgreSQL, whose trigger keeps a table of the customers'
 sums once per statement, and ClickHouse with a materialized view per query; both answer and insert
-over the same connection.
+over the same connection. Before they do, their answers are compared.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import cycle
+from typing import Any
 
 import numpy as np
 import psycopg
@@ -27,6 +28,7 @@ from bench.race.peers import POSTGRES as POSTGRES_PEER
 from bench.race.peers import Peer
 from bench.race.servers import ANTUMBRA, UNLOGGED, antumbra, postgres
 from bench.race.splits import Split, make_clickhouse_view
+from bench.race.tpch import require_equal
 from bench.workload import SEED
 
 CUSTOMERS = (100_000, 1_000_000)
@@ -221,6 +223,11 @@ def queries(arena: Arena, customers_count: int) -> None:
         if peer:
             make_clickhouse(peer, customers_count)
             peer.ask("run", f"INSERT INTO events SELECT * FROM file('{whole}', TSV)")
+        for name in QUERIES:
+            answer = ask_ours(client, name)
+            require_equal(name, UNLOGGED, answer, ask_theirs(their_client, name))
+            if peer:
+                require_equal(name, CLICKHOUSE, answer, ask_clickhouse(peer, name))
         for events_per_s in RATES:
             piece = events_text(max(1, int(events_per_s * PERIOD_S)), customers_count)
             file = arena.folder / f"{events_per_s}.tsv"
@@ -241,19 +248,20 @@ def queries(arena: Arena, customers_count: int) -> None:
             arena.race(f"AIM queries, {customers_count:,} customers{beside}", "queries/s", rates)
 
 
-def ask_ours(client: Client, name: str) -> None:
+def ask_ours(client: Client, name: str) -> Sequence[Any]:
     """Read a view."""
-    client.execute(f"SELECT * FROM {name}".encode()).fetchall()
+    return client.execute(f"SELECT * FROM {name}".encode()).fetchall()
 
 
-def ask_theirs(client: Client, name: str) -> None:
+def ask_theirs(client: Client, name: str) -> Sequence[Any]:
     """Query the table of groups."""
-    client.execute(QUERIES[name].over(RENAMED.get(name, "kept")).encode()).fetchall()
+    return client.execute(QUERIES[name].over(RENAMED.get(name, "kept")).encode()).fetchall()
 
 
-def ask_clickhouse(peer: Peer, name: str) -> None:
+def ask_clickhouse(peer: Peer, name: str) -> Sequence[Any]:
     """Query a materialized view."""
-    peer.ask("rows", QUERIES[name].over_parts(name))
+    rows: Sequence[Any] = peer.ask("rows", QUERIES[name].over_parts(name))
+    return rows
 
 
 PARTS: Mapping[str, Callable[[Arena], None]] = {
