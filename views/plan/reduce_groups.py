@@ -17,8 +17,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from ringbuffer.groups.hash_table import JOINS_MAX
+from sql.functions.table import AGGREGATE_ROWS, added_in_order
 from sql.tree.expressions import Call, Column, Expression, OuterColumn, Subquery
-from sql.tree.relations import Aggregate, Distinct, Filter, Join, Project, Relation, Sort
+from sql.tree.relations import Aggregate, Distinct, Filter, Join, Limit, Project, Relation, Sort, Window
 from sql.tree.walks import all_relations, children, map_expression, map_parts, open_columns, subqueries_of
 from sql.tree.walks import scans as leaves
 from sql.types.datatypes import BOOL
@@ -274,10 +275,24 @@ def demanded(columns: Sequence[int], items: Sequence[Expression], rows: Relation
 
 
 def is_frozen(relation: Relation) -> bool:
-    """Tell whether a relation has the same rows whenever it is read, if its tables have."""
+    """Tell whether a relation has the same rows whenever it is read, and in any engine, if its
+    tables have.
+    """
     if not all(scan.kind == "table" for scan in leaves(relation)) or any(True for _ in open_columns(relation)):
         return False
+    if any(depends_on_order(part) for part in all_relations(relation)):
+        return False
     return is_same_for_all(relation) and not relation_uses_now(relation)
+
+
+def depends_on_order(part: Relation) -> bool:
+    """Tell whether an operator's rows may depend on the order of those that it reads, which each
+    engine reads in its own.
+    """
+    if not isinstance(part, Aggregate):
+        return isinstance(part, Limit | Window)
+    rows = [(AGGREGATE_ROWS.get(call.function), call) for _, call in part.aggregates]
+    return any(row is None or row.ordered or added_in_order(call) for row, call in rows)
 
 
 def filtered(rows: Relation, conditions: Sequence[Expression]) -> Relation:

@@ -44,6 +44,10 @@ QUERIES = {
     f"SELECT k, n FROM ({BY_K}) g WHERE k NOT IN (SELECT k FROM t WHERE r = 1 AND k IS NOT NULL)": ALL_K,
     f"SELECT k, n FROM ({BY_K}) g WHERE n > 7 OR k IN (SELECT k FROM t WHERE r = 1)": ALL_K,
     f"SELECT rank() OVER (ORDER BY n, g.k) AS r, g.k FROM ({BY_K}) g": ALL_K,
+    # Of rows that are equal in the order, the engine above the groups may take others.
+    f"SELECT k, n FROM ({BY_K}) g JOIN (SELECT k FROM t ORDER BY k LIMIT 4) f USING (k)": ALL_K,
+    f"SELECT k, n FROM ({BY_K}) g JOIN (SELECT k, row_number() OVER (ORDER BY k) AS i FROM t) f USING (k) WHERE i < 3": ALL_K,
+    f"SELECT k, n FROM ({BY_K}) g JOIN (SELECT DISTINCT ON (r) r, k FROM t ORDER BY r, k) f USING (k)": ALL_K,
     f"SELECT a.k, b.n FROM ({BY_K}) a JOIN t ON t.k = a.k AND t.r = 1 JOIN ({BY_K}) b ON b.k = a.k + 1": ALL_K,
 }
 
