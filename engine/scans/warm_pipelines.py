@@ -12,15 +12,14 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Hashable
-from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 
 from engine.catalog.image import CatalogImage
 from engine.scans.engines import QueryEngines
 from sql.errors import SqlError
-from sql.tree.relations import Relation
 from views.model.arrow_schema import arrow_schema
 from views.model.trees import substitute_now
 from views.plan.hand_over import hand_over
@@ -46,90 +45,77 @@ class WarmPipelines:
 
     def __init__(self, engines: QueryEngines) -> None:
         self._engines = engines
+        self._upper = engines.upper
         self._views: tuple[Chain, ...] = ()
-        self._changed = threading.Event()
-        self._stopping = False
+        self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
+        # The latest JVM, and how often it has run the pipeline of each view.
+        self._jvm: object | None = None
+        self._runs = Counter[Chain]()
 
     def follow(self, image: CatalogImage) -> None:
-        """Take up the views of a new catalog."""
-        self._views = tuple(view for view in image.chains if pipeline_of(view) is not None)
+        """Take up the views of a new catalog, at once: who defines waits."""
+        self._views = tuple(view for view in image.chains if view.plan.upper is not None)
         if self._views and self._thread is None:
             self._thread = threading.Thread(target=self._run, name="antumbra-warm-up", daemon=True)
             self._thread.start()
-        self._changed.set()
 
     def stop(self) -> None:
         """End what runs, and begin nothing."""
-        self._stopping = True
-        self._changed.set()
+        self._stopping.set()
         if self._thread is not None:
-            self._engines.upper.cancel(TOKEN)
+            self._upper.cancel(TOKEN)
             self._thread.join(END_S_MAX)
 
     def _run(self) -> None:
-        upper, known = self._engines.upper, None
-        # A chain that is dropped is let go.
-        runs: WeakKeyDictionary[Chain, int] = WeakKeyDictionary()
-        wait_s = 0.0
-        while not self._stopping:
-            # A new view does not shorten a rest.
-            time.sleep(wait_s) if wait_s else self._changed.wait(LOOK_S)
-            self._changed.clear()
-            wait_s = 0.0
-            jvm = upper.ready_jvm
-            if jvm is None:
-                continue
-            if jvm is not known:
-                known = jvm
-                runs.clear()
-            began_s = time.monotonic()
-            if self._warm_up_next(runs):
-                wait_s = (time.monotonic() - began_s) * (1 / SHARE_MAX - 1)
+        rest_s = LOOK_S
+        while not self._stopping.wait(rest_s):
+            rest_s = self._turn()
 
-    def _warm_up_next(self, runs: WeakKeyDictionary[Chain, int]) -> bool:
-        """Run the pipeline that has run least, unless all have run enough or Spark has other work;
-        tell whether one was tried.
-        """
-        views = [view for view in self._views if runs.get(view, 0) < RUNS]
-        if not views or self._stopping:
-            return False
-        view = min(views, key=lambda one: runs.get(one, 0))
+    def _turn(self) -> float:
+        """Warm up the view with the fewest runs; return the seconds to rest."""
+        # A view that was dropped is not kept here, nor are its groups.
+        self._runs = Counter({view: self._runs[view] for view in self._views})
+        jvm = self._upper.ready_jvm
+        if jvm is not None and jvm is not self._jvm:
+            self._jvm, self._runs = jvm, Counter(dict.fromkeys(self._runs, 0))
+        view = min(self._runs, key=self._runs.__getitem__, default=None)
+        if jvm is None or view is None or self._runs[view] >= RUNS:
+            return LOOK_S
+        began_s = time.monotonic()
         try:
             if not self._warm_up(view):
-                return False
-            runs[view] = runs.get(view, 0) + 1
+                return LOOK_S
+            self._runs[view] += 1
         except SqlError as error:
             log.debug("the upper pipeline of %s is not warmed up: %s", view.name, error.message)
-            runs[view] = RUNS
-        return True
+            self._runs[view] = RUNS
+        except Exception:
+            # At the end of the server, what the work needs may be gone.
+            if not self._stopping.is_set():
+                log.exception("a bug in the warm-up of the upper pipeline of %s", view.name)
+            self._runs[view] = RUNS
+        return (time.monotonic() - began_s) * (1 / SHARE_MAX - 1)
 
     def _warm_up(self, view: Chain) -> bool:
         """Run the pipeline of a view once, unless Spark has other work.
 
-        Raises SqlError.
+        Raises SqlError, also for a pipeline that is not for Spark.
         """
-        relation, upper = pipeline_of(view), view.plan.upper
-        assert relation is not None and upper is not None
-        if view.time_dependent:
-            relation = substitute_now(relation, self._engines.clock.now_us())
+        upper = view.plan.upper
+        assert upper is not None
+        relation = substitute_now(upper.relation, self._engines.clock.now_us())
+        if hand_over(relation) is None:
+            raise SqlError("0A000", "the embedded engine runs the pipeline")
         tables = self._engines.committed_tables.read_all(view.upper_tables) if view.upper_tables else {}
         schema = arrow_schema(view.plan.finish.output)
         try:
-            return self._engines.upper.warm_up(TOKEN, relation, {upper.groups: made_up(schema)}, tables)
+            return self._upper.warm_up(TOKEN, relation, {upper.groups: made_up(schema)}, tables)
         except SqlError as error:
             if not error.sqlstate.startswith("22"):
                 raise
             # Not with these values.
-            return self._engines.upper.warm_up(TOKEN, relation, {upper.groups: schema.empty_table()}, tables)
-
-
-def pipeline_of(view: Chain) -> Relation | None:
-    """Return the upper pipeline that Spark runs for a view, None if there is none."""
-    upper = view.plan.upper
-    if upper is None or hand_over(substitute_now(upper.relation, 0)) is None:
-        return None
-    return upper.relation
+            return self._upper.warm_up(TOKEN, relation, {upper.groups: schema.empty_table()}, tables)
 
 
 def made_up(schema: pa.Schema) -> pa.Table:

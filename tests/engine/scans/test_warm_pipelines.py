@@ -31,13 +31,17 @@ class FakeJvm:
 
     def __init__(self) -> None:
         self.rows_counts: list[int] = []
+        self.failure: Exception | None = None
         self.may_go_on = threading.Event()
         self.may_go_on.set()
 
     def run(
         self, job: str, inputs: Mapping[str, pa.Table], text: Callable[..., str], views: Set[str] = frozenset()
     ) -> SparkAnswer:
+        failure = self.failure
         self.rows_counts += [rows.num_rows for rows in inputs.values()]
+        if failure is not None:
+            raise failure
         assert self.may_go_on.wait(WAIT_S_MAX)
         return SparkAnswer(pa.table({"n": pa.array([], pa.int64()), "keys": pa.array([], pa.int64())}), PLANNED)
 
@@ -138,6 +142,23 @@ def test_create_view_does_not_wait_and_the_end_of_the_server_ends_it(tmp_path: P
         world.close()
     assert jvm.may_go_on.is_set()
     assert len(jvm.rows_counts) == 1
+
+
+def test_a_view_that_fails_ends_no_warm_up_and_one_that_is_dropped_is_let_go(tmp_path: Path, spark: FakeSpark) -> None:
+    world, jvm = new_world(tmp_path, spark), spark.ready_pipelines
+    try:
+        client = world.client()
+        jvm.failure = ZeroDivisionError("made up")
+        client.run(STREAM, VIEW)
+        wait_for(lambda: len(jvm.rows_counts) == 1)
+        jvm.failure = None
+        client.run("CREATE VIEW other AS " + VIEW.partition(" AS ")[2])
+        wait_for(lambda: len(jvm.rows_counts) == 1 + RUNS)
+        client.run("DROP VIEW v", "DROP VIEW other")
+        warm = world.database.warm_pipelines
+        wait_for(lambda: not warm._runs)
+    finally:
+        world.close()
 
 
 def test_wrong_queries_are_refused_without_a_run_in_spark(tmp_path: Path, spark: FakeSpark) -> None:
