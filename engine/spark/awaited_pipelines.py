@@ -69,9 +69,9 @@ class AwaitedPipelines:
             raise PipelineNeededError(relation, inputs, tables)
         return self._executor.run(self._token, relation, inputs, tables, told)
 
-    def check(self, relation: Relation) -> None:
-        """Raise SqlError for what no engine has."""
-        self._executor.check(relation)
+    def check(self, token: Hashable, relation: Relation) -> None:
+        """Raise SqlError for what no engine has, and 57014."""
+        self._executor.check(self._token, relation)
 
     def run_needed(self, needed: PipelineNeededError) -> None:
         """Run a pipeline that was needed, for the next call of `run`. Raises 57014."""

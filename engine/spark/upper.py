@@ -165,13 +165,19 @@ class SparkUpperExecutor:
                 until_s = until_s or time.monotonic() + self._runtime.wait_s_max
                 if time.monotonic() > until_s:
                     raise self._runtime.is_starting()
-            try:
-                return job.rows_of(self._threads.submit(self._computed, job, relation, inputs, tables))
-            finally:
-                # A cancel may have come before the engine knew of it.
-                self._engine.interrupt(job)
+            return self._embedded(job, relation, inputs, tables)
 
-    def check(self, relation: Relation) -> None:
+    def _embedded(
+        self, job: Job, relation: Relation, inputs: Mapping[str, pa.Table], tables: Mapping[str, TableExport]
+    ) -> pa.Table:
+        """Return the rows of a pipeline in the embedded engine alone. Raises SqlError."""
+        try:
+            return job.rows_of(self._threads.submit(self._computed, job, relation, inputs, tables))
+        finally:
+            # A cancel may have come before the engine knew of it.
+            self._engine.interrupt(job)
+
+    def check(self, token: Hashable, relation: Relation) -> None:
         """Raise SqlError for what no engine has, as the protocol says; Spark starts if it will be
         needed.
         """
@@ -179,7 +185,8 @@ class SparkUpperExecutor:
             self._runtime.start()
         # The embedded engine has all that Spark has.
         rows = {scan.name: arrow_schema(scan.schema).empty_table() for scan in scans(relation)}
-        self._engine.run(rewrite_everywhere(relation, passing), rows, Job("check"))
+        with self._job(token) as job:
+            self._embedded(job, relation, rows, {})
 
     def warm_up(
         self,

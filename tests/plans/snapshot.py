@@ -77,7 +77,7 @@ class NoSpark:
     ) -> pa.Table:
         raise AssertionError("EXPLAIN runs nothing")
 
-    def check(self, relation: Relation) -> None:
+    def check(self, token: Hashable, relation: Relation) -> None:
         raise AssertionError("EXPLAIN runs nothing")
 
     def explain(self, relation: Relation) -> Mapping[str, str]:

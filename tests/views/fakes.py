@@ -126,7 +126,7 @@ class FakeExecutor:
         self.before()
         return inputs["groups"]
 
-    def check(self, relation: Relation) -> None:
+    def check(self, token: Hashable, relation: Relation) -> None:
         self.checked.append(relation)
         self.before()
 

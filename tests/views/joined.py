@@ -143,7 +143,7 @@ class EmbeddedExecutor:
     ) -> pa.Table:
         return self.engine.run(relation, {**inputs, **{name: export.table for name, export in tables.items()}})
 
-    def check(self, relation: Relation) -> None:
+    def check(self, token: Hashable, relation: Relation) -> None:
         empty = {scan.name: arrow_schema(scan.schema).empty_table() for scan in scans(relation)}
         self.engine.run(relation, empty)
 

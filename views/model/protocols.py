@@ -93,10 +93,11 @@ class UpperExecutor(Protocol):
         cancelled.
         """
 
-    def check(self, relation: Relation) -> None:
-        """Run `relation` over no rows at all, in milliseconds.
+    def check(self, token: Hashable, relation: Relation) -> None:
+        """Run `relation` over no rows at all.
 
-        Raises SqlError for an expression that no engine has.
+        Raises SqlError for an expression that no engine has, and 57014 when the work of `token` is
+        cancelled.
         """
 
     def explain(self, relation: Relation) -> Mapping[str, str]:

@@ -95,7 +95,7 @@ def build_view(
     else:
         static_versions = known.static_versions
     if plan.upper is not None and is_new:
-        _check_upper(plan.upper.relation, oracles.executor)
+        _check_upper(name, plan.upper.relation, oracles.executor)
     kept = None if plan.kept is None else stored_pipeline(plan.kept)
     return Chain(
         replace(identity, kept=kept, told=planned.told),
@@ -180,10 +180,10 @@ def _successor(view: Chain, state: ViewState, identity: StateDefinition, schema:
     return Chain(identity, schema, state, view.time_dependent, (), view.static_versions)
 
 
-def _check_upper(relation: Relation, executor: UpperExecutor) -> None:
+def _check_upper(name: str, relation: Relation, executor: UpperExecutor) -> None:
     """Raise SqlError for an upper pipeline that no engine can run."""
     try:
-        executor.check(substitute_now(relation, 0))
+        executor.check(name, substitute_now(relation, 0))
     except SqlError as error:
         # An aggregate without keys has a row even of no groups, and that row may divide by zero:
         # the reader's error, later.

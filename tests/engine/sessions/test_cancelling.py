@@ -91,7 +91,7 @@ class EmbeddedUpper:
     ) -> pa.Table:
         return self._engine.run(relation, inputs)
 
-    def check(self, relation: Relation) -> None:
+    def check(self, token: object, relation: Relation) -> None:
         """Take every pipeline."""
 
 

@@ -4,7 +4,9 @@ counted; those of many wait for it.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import cast
 
@@ -13,8 +15,10 @@ import pytest
 from engine.spark.runtime import SparkRuntime
 from sql.errors import SqlError
 from tests.engine.session_client import World
+from tests.engine.tables.test_tables import bound
 
 GROUPS_MAX = 3
+END_S_MAX = 60.0
 VIEW = "CREATE VIEW v AS SELECT n, count(*) AS keys FROM (SELECT k, count(*) AS n FROM s GROUP BY k) g GROUP BY n"
 READ = "SELECT n, keys FROM v ORDER BY n"
 STARTING = "E ERROR 57P03: Spark is starting"
@@ -75,3 +79,19 @@ def test_a_spark_that_is_there_is_asked(world: World, spark: ColdSpark) -> None:
     client.run("CREATE FOREIGN TABLE s (k integer) SERVER stream", VIEW, "INSERT INTO s VALUES (1)")
     spark.is_ready = True
     assert STARTING in client.ask(READ)
+
+
+def test_a_check_of_no_groups_that_takes_long_is_cancelled(world: World) -> None:
+    upper, endless = (
+        world.database.engines.upper,
+        bound("SELECT sum(i % 7) FROM generate_series(1, 1000000000000) g(i)"),
+    )
+    with ThreadPoolExecutor(1) as pool:
+        checking = pool.submit(upper.check, "statement", endless)
+        while not upper.runs_for("statement"):
+            time.sleep(0.01)
+        upper.cancel("statement")
+        with pytest.raises(SqlError, match="57014"):
+            checking.result(END_S_MAX)
+    # The engine may be closed now.
+    upper._threads.shutdown()
