@@ -1,16 +1,23 @@
 """Spark's exceptions as PostgreSQL's errors: SQLSTATE and message.
 
 Errors of our own functions carry mark, SQLSTATE and message in their text; Spark's ANSI errors have
-a condition. An exception that is not known here is a bug of the printed SQL and stays as it is.
+a condition. A text that Spark's analysis refuses is for the embedded engine, which has taken it at
+CREATE VIEW: unless the refusal is known here, it is a bug of the printed SQL, and is logged. Any
+other exception that is not known here stays as it is.
 """
 
 from __future__ import annotations
 
+import logging
 import re
+
+from pyspark.errors import AnalysisException
 
 from engine.embedded.error_mark import own_error
 from engine.storage.errors import DISK_FULL
 from sql.errors import SqlError, not_supported
+
+log = logging.getLogger(__name__)
 
 CONDITION = re.compile(r"\[([A-Z_]+(?:\.[A-Z_]+)?)\]")
 CAST_TARGET = re.compile(r'cannot be cast to "(SMALLINT|INT|BIGINT)"')
@@ -51,6 +58,9 @@ def sql_error(error: Exception) -> Exception:
             return SqlError(DISK_FULL, f"could not write what Spark computes: {reason}")
     if "OutOfMemoryError" in text or "OutOfDirectMemoryError" in text:
         return SqlError("53200", "out of memory", detail="Spark's heap is too small for this view.")
+    if isinstance(error, AnalysisException):
+        log.error("Spark refuses a query that the embedded engine runs instead: %s", text)
+        return not_supported("this query in Spark")
     return error
 
 

@@ -4,6 +4,7 @@ database in this process for each test.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 from engine.embedded.query_engine import QueryEngine
+from engine.spark import errors
 from engine.spark.runtime import SparkRuntime
 from engine.spark.upper import SparkUpperExecutor
 from tests.engine.answers import arrow_table, create_oracle_table
@@ -59,9 +61,15 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkRuntime]:
 
 
 @pytest.fixture(scope="session")
-def upper(spark: SparkRuntime, engine: QueryEngine) -> SparkUpperExecutor:
-    """An executor of upper pipelines."""
-    return SparkUpperExecutor(spark, engine)
+def upper(spark: SparkRuntime, engine: QueryEngine) -> Iterator[SparkUpperExecutor]:
+    """An executor of upper pipelines. No text may be refused by Spark, and run elsewhere unseen."""
+    refused: list[str] = []
+    handler = logging.Handler(logging.ERROR)
+    handler.emit = lambda record: refused.append(record.getMessage())  # type: ignore[method-assign]
+    errors.log.addHandler(handler)
+    yield SparkUpperExecutor(spark, engine)
+    errors.log.removeHandler(handler)
+    assert not refused
 
 
 @pytest.fixture

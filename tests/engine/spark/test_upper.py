@@ -15,6 +15,8 @@ import psycopg
 import pyarrow as pa
 import pytest
 
+from engine.spark import errors
+from engine.spark import upper as executor
 from engine.spark.runtime import SparkRuntime
 from engine.spark.upper import SparkUpperExecutor
 from sql.errors import SqlError
@@ -226,6 +228,17 @@ def test_a_cancel_is_not_lost_whenever_it_comes(
         upper.cancel("me")
         with pytest.raises(SqlError, match="57014"):
             stopped.result(CANCEL_S_MAX)
+
+
+def test_a_text_that_spark_refuses_is_run_by_the_embedded_engine_and_logged(
+    upper: SparkUpperExecutor, inputs: dict[str, pa.Table], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    relation, refused = in_spark_bound("select count(*) from t"), list[str]()
+    monkeypatch.setattr(errors.log, "error", lambda text, *parts: refused.append(text % parts))
+    for sql in ("SELECT no_such_column FROM range(1)", "SELECT FROM WHERE"):
+        monkeypatch.setattr(executor, "emit_spark", lambda root, names, sql=sql: sql)
+        assert upper.run("view", relation, inputs, {}).to_pydict() == {"count": [inputs["t"].num_rows]}
+    assert ["no_such_column" in text for text in refused] == [True, False]
 
 
 def test_warm_refresh_of_1000_groups(upper: SparkUpperExecutor, inputs: dict[str, pa.Table]) -> None:
