@@ -7,6 +7,7 @@ the line: decoders skip it.
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Sequence
 
 from engine.streams.row_errors import shown
@@ -14,6 +15,9 @@ from sql.catalog.catalog import ColumnDescription
 from sql.errors import SqlError
 from sql.parse.statements.parts import CopyOptions
 
+# 1,600 names of 63 bytes, each of them escaped, have less.
+LINE_BYTES_MAX = 1_048_576
+LINE_END = re.compile(rb"[\r\n]")
 UNESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
@@ -25,22 +29,27 @@ class HeaderMatch:
         self._names = [column.name for column in columns]
         self._options = options
         self._is_due = options.header_match
-        self._kept = b""
+        self._kept = bytearray()
+        self._searched = 0
 
     def passed(self, data: bytes, is_end: bool) -> bytes:
         """Return what is to be decoded, nothing until the whole first line is there.
 
-        Raises 22P04.
+        Raises 22P04, and 54000 for a line of more than `LINE_BYTES_MAX`.
         """
         if not self._is_due:
             return data
         self._kept += data
-        lines = self._kept.splitlines()
-        if not is_end and len(lines) < 2:
+        found = LINE_END.search(self._kept, self._searched)
+        self._searched = len(self._kept)
+        length = self._searched if found is None else found.start()
+        if length > LINE_BYTES_MAX:
+            raise SqlError("54000", "the header line is too long", context=f"COPY {self._relation}, line 1")
+        if found is None and not is_end:
             return b""
-        data, self._kept = self._kept, b""
+        data, self._kept = bytes(self._kept), bytearray()
         self._is_due = False
-        line = lines[0].decode(errors="replace") if lines else ""
+        line = data[:length].decode(errors="replace")
         try:
             check_header(line, self._names, self._options)
         except SqlError as error:

@@ -53,15 +53,19 @@ def sql_error(error: Exception) -> Exception:
             return not_supported("this subquery in the upper part of a continuous view")
         if condition == "DATETIME_OVERFLOW":
             return SqlError("22008", "timestamp out of range")
-    for reason in DISK_FULL_TEXTS:
-        if reason in text:
-            return SqlError(DISK_FULL, f"could not write what Spark computes: {reason}")
+    if (reason := disk_full_reason(text)) is not None:
+        return SqlError(DISK_FULL, f"could not write what Spark computes: {reason}")
     if "OutOfMemoryError" in text or "OutOfDirectMemoryError" in text:
         return SqlError("53200", "out of memory", detail="Spark's heap is too small for this view.")
     if isinstance(error, AnalysisException):
         log.error("Spark refuses a query that the embedded engine runs instead: %s", text)
         return not_supported("this query in Spark")
     return error
+
+
+def disk_full_reason(text: str) -> str | None:
+    """Return the reason in an error's text when a disk is full or a file may not grow."""
+    return next((reason for reason in DISK_FULL_TEXTS if reason in text), None)
 
 
 def _integer_message(text: str) -> str:

@@ -30,11 +30,12 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from engine.spark.classes import SparkClasses, compile_classes, spark_classes
+from engine.spark.errors import disk_full_reason
 from engine.spark.functions import FUNCTIONS, result_type_json
 from engine.spark.pipelines import SparkPipelines
 from engine.spark.ports import SETTINGS as PORT_SETTINGS
 from engine.spark.ports import close_ports
-from engine.storage.errors import FULL, disk_error
+from engine.storage.errors import DISK_FULL
 from sql.errors import SqlError
 
 log = logging.getLogger(__name__)
@@ -129,7 +130,7 @@ class SparkRuntime:
         self._lock = threading.Lock()
         self._ready = threading.Event()
         self._thread: threading.Thread | None = None
-        self._failure: BaseException | None = None
+        self._failure: str | None = None
         self._failures_count = 0
         self._next_start_s = 0.0
         self._session: Any = None
@@ -177,10 +178,10 @@ class SparkRuntime:
             is_over = time.monotonic() > until_s or self._pause_s >= PAUSE_WAIT_S_MAX or not attempts_left
             if self._stopped or not self._has_died or is_over:
                 break
-        if isinstance(failure, OSError) and failure.errno in FULL:
-            raise disk_error(failure, "start Spark")
-        detail = str(failure).splitlines()[0] if failure is not None else "The server is stopping."
-        raise SqlError("58000", "Spark is not running", detail=detail)
+        if failure is None:
+            raise SqlError("58000", "Spark is not running", detail="The server is stopping.")
+        sqlstate = "58000" if disk_full_reason(failure) is None else DISK_FULL
+        raise SqlError(sqlstate, "Spark is not running", detail=failure.splitlines()[0])
 
     def is_starting(self) -> SqlError:
         """Return the client's error of a wait that is over."""
@@ -289,7 +290,9 @@ class SparkRuntime:
     def _forget(self) -> None:
         """Forget the JVM, so that another one can be started."""
         if self._gateway is None:
-            log.warning("Spark's JVM has not started, and is started again: %s", str(self._failure).splitlines()[0])
+            log.warning(
+                "Spark's JVM has not started, and is started again: %s", (self._failure or "").partition("\n")[0]
+            )
         else:
             self._last_status = self._gateway.proc.returncode
             log.warning("Spark's JVM has ended with status %d, and is started again", self._last_status)
@@ -306,10 +309,11 @@ class SparkRuntime:
             self._failures_count = 0
         except (RuntimeError, OSError, ValueError, Py4JError, PySparkException) as error:
             self._next_start_s = time.monotonic() + min(PAUSE_S * 2**self._failures_count, PAUSE_S_MAX)
+            # The JVM tells the text of its error, and is ended then: it would live on, and no other
+            # one be started.
+            self._failure = str(error) or type(error).__name__
             # Who makes room on a full disk need not wait.
-            self._failures_count += not (isinstance(error, OSError) and error.errno in FULL)
-            self._failure = error
-            # A JVM in which a later step has failed would live on, and no other one be started.
+            self._failures_count += disk_full_reason(self._failure) is None
             if self._gateway is not None:
                 self._gateway.proc.kill()
                 self._gateway.proc.wait()
