@@ -25,6 +25,7 @@ from bench.race import page, peers
 from bench.race.contests import CONTESTS
 from bench.race.measuring import Arena, Sizes
 from bench.race.results import FOLDER, Conditions, Results, digest
+from engine.demo.child import end_process
 
 PART_S_MAX = 20 * 60
 # A server is given a minute to stop.
@@ -109,12 +110,7 @@ def run_apart(contest: str, part: str, sizes: Sizes, chosen: Sequence[str], fold
     except subprocess.TimeoutExpired:
         return "cut off"
     finally:
-        process.terminate()
-        try:
-            process.wait(END_S_MAX)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end_process(process, END_S_MAX)
     return "" if code == 0 else "failed"
 
 

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Timer
+from typing import AnyStr
 
 READY = re.compile(r"ready on \S+:(\d+)")
 START_WAIT_S_MAX = 120.0
@@ -63,14 +64,19 @@ def child_server(data_dir: Path, port: int = 0, options: Sequence[str] = (), mod
     try:
         yield Child(wait_until_ready(process), process.pid)
     finally:
-        process.terminate()
-        try:
-            process.wait(STOP_WAIT_S_MAX)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end_process(process, STOP_WAIT_S_MAX)
         assert process.stdout is not None
         process.stdout.close()
+
+
+def end_process(process: subprocess.Popen[AnyStr], wait_s_max: float) -> None:
+    """Ask a process to end, and kill it when it has not ended in time."""
+    process.terminate()
+    try:
+        process.wait(wait_s_max)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def wait_until_ready(process: subprocess.Popen[str]) -> int:
