@@ -192,7 +192,8 @@ class Turmoil:
             for _ in range(100):
                 work(draw)
         finally:
-            self.working -= 1
+            with self.database.lock:
+                self.working -= 1
 
     def block(self, draw: random.Random) -> None:
         before = self.committed
