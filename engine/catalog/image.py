@@ -15,6 +15,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+from engine.catalog.as_then import body_as_then
 from engine.catalog.privileges import PUBLIC_SCHEMA_OID, Privileges
 from engine.catalog.roles import Roles
 from engine.catalog.sequences import SequenceCounter, SequenceDefinition
@@ -22,7 +23,7 @@ from engine.catalog.system import the_system
 from engine.streams import statistics as stream_statistics
 from engine.streams import view_statistics
 from engine.streams.stream import Stream
-from sql.catalog.catalog import RelationDescription, SessionSettings
+from sql.catalog.catalog import Catalog, RelationDescription, SessionSettings, UsedRelation
 from sql.catalog.functions import FunctionDescription
 from sql.names.relation_keys import PUBLIC, schema_of
 from sql.tree.relations import BoundQuery, Relation
@@ -182,21 +183,6 @@ class SequenceEntry:
 
 
 @dataclass(frozen=True)
-class UsedRelation:
-    """A relation as it was when a view over it was made.
-
-    The oid finds the relation of today.
-
-    Attributes:
-        columns: (name, number) of each.
-    """
-
-    name: str
-    oid: int
-    columns: tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True)
 class QueryViewEntry:
     """A query under a name, over states of its own if its text has groupings of streams.
 
@@ -288,6 +274,10 @@ class CatalogImage:
         `sql.catalog.functions.KnowsFunctions`).
         """
         return self._functions.get(key, ())
+
+    def body_catalog(self, function: FunctionDescription, in_default: bool = False) -> Catalog:
+        """See `sql.catalog.functions.KnowsFunctions`."""
+        return body_as_then(function, self, in_default) or self
 
     @cached_property
     def _functions(self) -> dict[str, tuple[FunctionDescription, ...]]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from engine.catalog.functions import Objects, plain_function
+from engine.catalog.functions import objects_of, plain_function
 from engine.catalog.image import (
     CatalogImage,
     DisabledViewEntry,
@@ -23,7 +23,6 @@ from engine.catalog.image import (
     StateEntry,
     StreamEntry,
     TableEntry,
-    UsedRelation,
     ViewEntry,
 )
 from engine.catalog.plain_types import DAMAGED, plain_type
@@ -129,14 +128,14 @@ def plain_entry(entry: Entry) -> dict[str, object]:
                 "search_path": entry.source.search_path,
                 "objects": entry.source.objects,
                 "columns": [{"name": column.name, "type": plain_type(column.type)} for column in description.columns],
-                "used": [plain_used(used) for used in entry.used],
+                "used": [asdict(used) for used in entry.used],
                 "states": [_state(state) for state in entry.states],
             }
 
 
 def _state(entry: StateEntry) -> dict[str, object]:
     """Return the stored form of a state of a view: what the view itself does not say."""
-    used = [plain_used(one) for one in entry.used]
+    used = [asdict(one) for one in entry.used]
     return {**entry.chain.identity.to_dict(), "used": used, "active": entry.active}
 
 
@@ -209,30 +208,9 @@ def source_of(plain: Mapping[str, Any] | None, image: CatalogImage) -> SourceTex
     return SourceText(plain["text"], plain["time_zone"], names, plain.get("search_path", PUBLIC), sequences, objects)
 
 
-def objects_of(plain: Mapping[str, Any], image: CatalogImage) -> Objects:
-    """Return the functions and types that a stored definition names.
-
-    An older server has stored functions alone: it renamed no type that a definition names.
-    """
-    if "objects" in plain:
-        return tuple((key, oid) for key, oid in plain["objects"])
-    types = tuple((one.name, one.oid) for one in image.types.values())
-    return (*((key, oid) for key, oid in plain.get("functions", ())), *types)
-
-
 def reference_of(plain: Mapping[str, Any] | None) -> KeyReference | None:
     """Return the reference of a stored foreign key."""
     return None if plain is None else KeyReference(**{**plain, "columns": tuple(plain["columns"])})
-
-
-def plain_used(used: UsedRelation) -> dict[str, object]:
-    """Return the stored form of a relation as a view knew it."""
-    return {"name": used.name, "oid": used.oid, "columns": [list(column) for column in used.columns]}
-
-
-def used_of(plain: Mapping[str, Any]) -> UsedRelation:
-    """Return a relation as a stored view knew it."""
-    return UsedRelation(plain["name"], plain["oid"], tuple((name, number) for name, number in plain["columns"]))
 
 
 def _stream(entry: StreamEntry) -> dict[str, object]:

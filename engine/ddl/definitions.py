@@ -11,17 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from engine.catalog.functions import Objects
+from engine.catalog.as_then import Objects, StreamsAsThen, stream_as_then
 from engine.catalog.image import (
     CatalogImage,
     QueryViewEntry,
     SourceText,
     StateEntry,
     StreamEntry,
-    UsedRelation,
     ViewEntry,
 )
-from engine.ddl.query_views import StreamsAsThen, define_query_view, rescanned, stream_as_then, used_relation
+from engine.ddl.query_views import define_query_view, rescanned
 from engine.ddl.table_names import relation_names
 from engine.storage.errors import disk_error
 from engine.storage.kernel_files import KernelFiles
@@ -31,7 +30,14 @@ from engine.tables.table_expressions import new_default
 from ringbuffer.compile.loader import KernelFileError
 from sql.bind.expressions.readers import as_read, expression_with_zone, open_expressions
 from sql.bind.queries.query import bind_query
-from sql.catalog.catalog import ARRIVAL, ColumnDescription, RelationDescription, SessionSettings
+from sql.catalog.catalog import (
+    ARRIVAL,
+    ColumnDescription,
+    RelationDescription,
+    SessionSettings,
+    UsedRelation,
+    used_relation,
+)
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
 from sql.parse.statements.create_foreign_table import CreateStream

@@ -9,104 +9,32 @@ that time: so a renamed column stays known, and `*` does not grow. Must not run 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from engine.catalog.functions import ObjectsAsThen
+from engine.catalog.as_then import AsThen
 from engine.catalog.image import (
     CatalogImage,
     QueryViewEntry,
-    SequenceEntry,
     SourceText,
     StateEntry,
     StreamEntry,
-    TableEntry,
-    UsedRelation,
-    ViewEntry,
     columns_named,
     source_text,
 )
 from sql.bind.queries.query import bind_query
-from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
+from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings, UsedRelation, used_relation
 from sql.errors import SqlError
 from sql.parse.parse import parse
 from sql.parse.statements.create_view import CreateView
 from sql.tree.expressions import Cast, Column, Expression, Literal
-from sql.tree.relations import BoundQuery, OutputColumn, Project, Relation, Scan, Schema, project
+from sql.tree.relations import BoundQuery, OutputColumn, Project, Relation, Scan, project
 from sql.tree.walks import relation_names, rewrite_everywhere
 from sql.types.datatypes import TEXT
 from sql.types.records import require_stored
 from views.model.definition import JoinChoice
+from views.model.properties import scans
 from views.model.trees import substitute
 from views.plan.prepare import Prepared, prepared_view
-
-# Stands before the names of scans in views that a view reads: these names are the present ones
-# already. No key of a relation begins like this.
-TODAY = "\0\0\0"
-
-
-@dataclass(frozen=True)
-class AsThen(ObjectsAsThen):
-    """A catalog of the relations that a view uses, as they were when the view was made."""
-
-    used: dict[str, UsedRelation]
-
-    def relation(self, name: str) -> RelationDescription | None:
-        """Return the relation that was called `name`, without the columns that were dropped."""
-        used = self.used.get(name)
-        entry = None if used is None else self.image.by_oid(used.oid)
-        if used is None or entry is None:
-            return None
-        description = entry.description
-        if isinstance(entry, StreamEntry):
-            return stream_as_then(entry, used)
-        if isinstance(entry, TableEntry):
-            numbers = {column.number: column for column in description.columns}
-            columns = tuple(replace(numbers[number], name=then) for then, number in used.columns if number in numbers)
-            return replace(description, name=name, columns=columns)
-        if isinstance(entry, SequenceEntry):
-            return description
-        # A view's columns keep their places, and more may have come after them.
-        columns = tuple(
-            replace(column, name=then) for (then, _), column in zip(used.columns, description.columns, strict=False)
-        )
-        query = None if description.query is None else _query_as_then(description.query, columns)
-        return replace(description, name=name, columns=columns, query=query)
-
-    def relation_names(self) -> Iterable[str]:
-        """Return the names that the view knows."""
-        return self.used.keys()
-
-
-@dataclass(frozen=True)
-class StreamsAsThen(ObjectsAsThen):
-    """A catalog in which streams are as a view knew them when it was made, dropped columns
-    included.
-
-    A query that is bound to this catalog stays the same for ever, and so do the view's kernels and
-    the meaning of its state.
-
-    Attributes:
-        named: the other relations that the view's text means; None: as its names are understood
-            now.
-    """
-
-    used: tuple[UsedRelation, ...]
-    named: frozenset[str] | None = None
-
-    def relation(self, name: str) -> RelationDescription | None:
-        """Return the relation called `name`."""
-        for used in self.used:
-            entry = self.image.by_oid(used.oid)
-            if used.name == name and isinstance(entry, StreamEntry):
-                return stream_as_then(entry, used)
-        return self.image.relation(name) if self.named is None or name in self.named else None
-
-
-def stream_as_then(entry: StreamEntry, used: UsedRelation) -> RelationDescription:
-    """Return a stream with the name and the columns that a view knew when it was made."""
-    stored = entry.stream.stored
-    columns = tuple(replace(stored[number - 1], name=then) for then, number in used.columns)
-    return replace(entry.description, name=used.name, columns=columns)
 
 
 def statement_of(text: str) -> CreateView:
@@ -161,7 +89,7 @@ def bound_as_then(
     """
     then = AsThen(image, source.objects, {relation.name: relation for relation in used})
     bound = bind_query(statement.query, then, source.settings)
-    return replace(bound, root=rewrite_everywhere(bound.root, lambda node: _of_today(node, then)))
+    return replace(bound, root=then.of_today(bound.root))
 
 
 def prepared_states(bound: BoundQuery, joins: JoinChoice, count: int) -> Prepared:
@@ -203,8 +131,7 @@ def query_view(
     entry = QueryViewEntry(description, source, used, bound.columns, states)
     if not states:
         return entry
-    streams = {one.name for state in states for one in state.used}
-    return replace(entry, root=bound.root, named=bound.named - streams)
+    return replace(entry, root=bound.root, named=bound.named.difference(scans(bound.root, "stream")))
 
 
 def carried_over(before: CatalogImage, image: CatalogImage, changed: Iterable[int]) -> CatalogImage:
@@ -279,49 +206,6 @@ def bound_again(image: CatalogImage, changed: Iterable[int]) -> CatalogImage:
 def read_directly(entry: QueryViewEntry) -> set[int]:
     """Return the oids of the relations that an ordinary view reads directly."""
     return {used.oid for used in entry.used}
-
-
-def used_relation(name: str, description: RelationDescription) -> UsedRelation:
-    """Return a relation as a view that is made now will remember it."""
-    columns = tuple((column.name, column.number) for column in description.columns)
-    return UsedRelation(name, description.oid, columns)
-
-
-def _query_as_then(query: BoundQuery, columns: tuple[ColumnDescription, ...]) -> BoundQuery:
-    """Return a view's query with the columns that it had then, for a view that reads it."""
-    root = rewrite_everywhere(query.root, _marked)
-    if [column.name for column in columns] != [column.name for column in root.schema]:
-        items = (Column(index, column.name, column.type) for index, column in enumerate(root.schema))
-        root = Project(root, tuple((column.name, item) for column, item in zip(columns, items, strict=False)))
-    return replace(query, root=root)
-
-
-def _marked(node: Relation) -> Relation:
-    if isinstance(node, Scan) and node.kind != "recursive":
-        return replace(node, name=TODAY + node.name)
-    return node
-
-
-def _of_today(node: Relation, then: AsThen) -> Relation:
-    """Return a scan under the name and with the columns that its relation has now."""
-    if not isinstance(node, Scan) or node.kind in ("recursive", "catalog"):
-        return node
-    if node.name.startswith(TODAY):
-        return replace(node, name=node.name.removeprefix(TODAY))
-    used = then.used[node.name]
-    entry = then.image.by_oid(used.oid)
-    assert entry is not None
-    name, columns = entry.description.name, entry.description.columns
-    whole: Schema = tuple(OutputColumn(column.name, column.type) for column in columns)
-    if whole == node.schema or not isinstance(entry, TableEntry | ViewEntry):
-        return replace(node, name=name)
-    if isinstance(entry, ViewEntry):
-        kept = [(then_called, index) for index, (then_called, _) in enumerate(used.columns)]
-    else:
-        indexes = {column.number: index for index, column in enumerate(columns)}
-        kept = [(then_called, indexes[number]) for then_called, number in used.columns if number in indexes]
-    items = tuple((called, Column(index, called, columns[index].type)) for called, index in kept)
-    return Project(Scan(name, node.kind, whole), items)
 
 
 def _named(root: Relation, column_names: tuple[str, ...]) -> Relation:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from engine.catalog.disabled_views import restored_or_disabled
-from engine.catalog.functions import function_of, with_functions
+from engine.catalog.functions import function_of, objects_of, used_of, with_functions
 from engine.catalog.image import (
     CatalogImage,
     Entry,
@@ -32,11 +32,9 @@ from engine.catalog.sequences import SequenceCounter
 from engine.catalog.stored_form import (
     definition_of,
     enum_of,
-    objects_of,
     read_plain,
     reference_of,
     source_of,
-    used_of,
     view_form,
 )
 from engine.ddl.definitions import (
@@ -47,6 +45,7 @@ from engine.ddl.definitions import (
     stored_draft,
     stream_description,
 )
+from engine.ddl.functions.naming import with_names
 from engine.ddl.query_views import bound_as_then, prepared_states, query_view
 from engine.spark.upper import SparkUpperExecutor
 from engine.storage.kernel_files import KernelFiles
@@ -115,6 +114,7 @@ def restore_catalog(engines: Engines, text: str) -> CatalogImage:
     roles = Roles() if access is None else roles_of(access)
     privileges = Privileges() if access is None else privileges_of(access)
     comments = {(oid, number): text for oid, number, text in plain.get("comments", ())}
+    image = with_functions(image, [with_names(one, image) for one in image.functions.values()])
     return replace(
         image, entries=order, next_oid=plain["next_oid"], roles=roles, comments=comments, privileges=privileges
     )

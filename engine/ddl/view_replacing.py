@@ -17,16 +17,15 @@ from engine.catalog.image import (
     QueryViewEntry,
     StateEntry,
     StreamEntry,
-    UsedRelation,
     ViewEntry,
     states_of,
 )
 from engine.ddl.definitions import ViewDraft, ViewEngines, drafted
 from engine.ddl.dependents import dependents_of
-from engine.ddl.query_views import TODAY, bound_again, define_query_view, reads_stream, used_relation
+from engine.ddl.query_views import bound_again, define_query_view, reads_stream
 from engine.ddl.view_alterations import refuse_built_in, require_view
 from sql.bind.queries.query import bind_query
-from sql.catalog.catalog import ColumnDescription, SessionSettings
+from sql.catalog.catalog import ColumnDescription, SessionSettings, UsedRelation, used_relation
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
 from sql.parse.statements.create_view import CreateView
@@ -244,5 +243,5 @@ def columns_kept(piece: StateEntry, stream: StreamEntry) -> UsedRelation:
     """
     old = next(one for one in piece.used if one.oid == stream.description.oid)
     today = {column.number: column.name for column in stream.description.columns}
-    columns = tuple((today.get(number, f"{TODAY}{number}"), number) for _, number in old.columns)
+    columns = tuple((today.get(number, f"\0\0\0{number}"), number) for _, number in old.columns)
     return UsedRelation(stream.description.name, old.oid, columns)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from engine.catalog.functions import ObjectsAsThen
+from engine.catalog.as_then import ObjectsAsThen
 from engine.catalog.image import CatalogImage, Entry, SourceText, StreamEntry, TableEntry, source_text
 from sql.bind.expressions.context import References
 from sql.bind.writes.constraints import bind_check

@@ -113,6 +113,7 @@ class RelationDescription:
         hidden: columns after the others that only their names reach, no star and no list that was
             left out.
         disabled: why the relation can't be read, '' where it can.
+        key_now: the key of today where `name` is that of the time of a definition.
     """
 
     name: str
@@ -124,11 +125,38 @@ class RelationDescription:
     query: BoundQuery | None = None
     hidden: tuple[ColumnDescription, ...] = ()
     disabled: str = ""
+    key_now: str = ""
+
+    @property
+    def scanned(self) -> str:
+        """The key by which the relation is read."""
+        return self.key_now or self.name
 
     @property
     def row(self) -> tuple[ColumnDescription, ...]:
         """The columns of a row as a scan reads it: hidden ones, too."""
         return (*self.columns, *self.hidden)
+
+
+@dataclass(frozen=True)
+class UsedRelation:
+    """A relation as it was when a definition over it was made.
+
+    The oid finds the relation of today.
+
+    Attributes:
+        columns: (name, number) of each.
+    """
+
+    name: str
+    oid: int
+    columns: tuple[tuple[str, int], ...]
+
+
+def used_relation(name: str, description: RelationDescription) -> UsedRelation:
+    """Return a relation as a definition that is made now will remember it."""
+    columns = tuple((column.name, column.number) for column in description.columns)
+    return UsedRelation(name, description.oid, columns)
 
 
 class Catalog(Protocol):

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from sql.catalog.catalog import SessionSettings
+from sql.catalog.catalog import Catalog, SessionSettings, UsedRelation
 from sql.catalog.schemas import keys_of
 from sql.names.relation_keys import PUBLIC, described
+from sql.tree.relations import Relation
 from sql.types.datatypes import SqlType
 
 INPUTS = "ib"
@@ -49,6 +50,8 @@ class FunctionDescription:
         time_zone, search_path: of the definition.
         needs: (oid, attnum) of what the body of RETURN and BEGIN ATOMIC, and defaults, name; an
             attnum of 0 is an object as a whole.
+        used, objects: the relations, and the functions, types and names in constants, that they
+            name, as they were then; None: not known.
     """
 
     name: str
@@ -67,6 +70,8 @@ class FunctionDescription:
     time_zone: str = "UTC"
     search_path: str = PUBLIC
     needs: tuple[tuple[int, int], ...] = ()
+    used: tuple[UsedRelation, ...] = ()
+    objects: tuple[tuple[str, int], ...] | None = None
 
     @property
     def inputs(self) -> tuple[FunctionArgument, ...]:
@@ -104,6 +109,17 @@ class KnowsFunctions(Protocol):
 
     def functions_called(self, key: str) -> tuple[FunctionDescription, ...]:
         """Return the functions with a key."""
+
+    def body_catalog(self, function: FunctionDescription, in_default: bool = False) -> Catalog:
+        """Return the catalog by which a body, or a default of its arguments, is bound."""
+
+
+@runtime_checkable
+class KnowsThen(Catalog, Protocol):
+    """A catalog that shows relations by the names of a definition's time."""
+
+    def of_today(self, root: Relation) -> Relation:
+        """Return a tree that was bound to this catalog over the columns that relations have now."""
 
 
 def visible_functions(written: str, catalog: object, settings: SessionSettings) -> Iterator[FunctionDescription]:

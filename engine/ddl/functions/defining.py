@@ -11,12 +11,10 @@ from dataclasses import replace
 from engine.catalog.image import (
     CatalogImage,
 )
+from engine.ddl.functions.naming import with_body
 from engine.ddl.functions.replacing import give_way, put
 from engine.ddl.table_work import TableWork
-from engine.ddl.types import expressions_of
-from engine.tables.table_expressions import named_sequence, sequences_in
-from sql.bind.expressions.context import References
-from sql.bind.queries.function_bodies import check_default, check_function
+from sql.bind.queries.function_bodies import check_default
 from sql.catalog.catalog import SessionSettings
 from sql.catalog.functions import FunctionArgument, FunctionDescription
 from sql.catalog.schemas import find_type
@@ -24,7 +22,6 @@ from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import name_of, relation_key, schema_of
 from sql.parse.statements.functions import AlterFunction, CreateFunction
 from sql.parse.type_names import found_type
-from sql.tree.relations import Relation
 from sql.types.datatypes import SqlType
 
 
@@ -39,32 +36,18 @@ def create_function(statement: CreateFunction, work: TableWork) -> None:
         require_alike(known, function)
         function = replace(function, oid=known.oid)
     settings = work.settings
-    needs: set[tuple[int, int]] = set()
+    objects: set[tuple[str, int]] = set()
     for written, argument in zip(statement.parameters, function.arguments, strict=True):
         if written.default is not None:
-            needs.update((oid, 0) for _, oid in check_default(written.default, argument, work.image, settings).objects)
+            objects |= check_default(written.default, argument, work.image, settings).objects
+    function = replace(function, needs=tuple(sorted((oid, 0) for _, oid in objects)), objects=tuple(sorted(objects)))
     if dict(settings.variables).get("check_function_bodies", "on") == "on" or function.form != "string":
-        bound = checked(statement, function, work.image, settings)
-        if function.form != "string":
-            needs |= needs_of(*bound, work)
-    function = replace(function, needs=tuple(sorted(needs)))
+        function = checked(statement, function, work.image, settings)
     if known is None:
         work.take_oid()
         put(work, [*work.image.functions.values(), function])
     else:
         give_way(known, function, work)
-
-
-def needs_of(body: Relation, named: set[str], references: References, work: TableWork) -> set[tuple[int, int]]:
-    """Return (oid, attnum) of the objects and columns that a body names, and of the sequences whose
-    values it takes.
-    """
-    image = work.image
-    sequences = (one for item in expressions_of(body) for one in sequences_in(item))
-    entries = [named_sequence(one, work.settings, image) for one in sequences]
-    entries += [image.entries.get(name) for name in named]
-    oids = {oid for _, oid in references.objects} | {one.description.oid for one in entries if one is not None}
-    return references.columns | {(oid, 0) for oid in oids}
 
 
 def replaced_function(statement: CreateFunction, work: TableWork) -> FunctionDescription | None:
@@ -136,12 +119,12 @@ def check_arguments(arguments: tuple[FunctionArgument, ...]) -> None:
 
 def checked(
     statement: CreateFunction, function: FunctionDescription, image: CatalogImage, settings: SessionSettings
-) -> tuple[Relation, set[str], References]:
-    """Bind the body and return it and what it names; the places of its errors are places in the
+) -> FunctionDescription:
+    """Return the function with what its body names; the places of its errors are places in the
     statement.
     """
     try:
-        return check_function(function, image, settings)
+        return with_body(function, image, settings)
     except SqlError as error:
         position = None
         if error.position is not None and statement.body_start:

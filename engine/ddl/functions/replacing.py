@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from engine.catalog.as_then import StreamsAsThen
 from engine.catalog.functions import with_functions
 from engine.catalog.image import (
     CatalogImage,
@@ -22,7 +23,7 @@ from engine.catalog.image import (
     states_of,
 )
 from engine.ddl.dependents import objects_named, shown
-from engine.ddl.query_views import StreamsAsThen, bound_again, bound_anew, statement_of
+from engine.ddl.query_views import bound_again, bound_anew, statement_of
 from engine.ddl.table_work import TableWork
 from engine.tables.table_expressions import bound_defaults, bound_description
 from sql.bind.queries.query import bind_query

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from engine.catalog.functions import ObjectsAsThen
+from engine.catalog.as_then import AsThen, ObjectsAsThen, StreamsAsThen
 from engine.catalog.image import (
     CatalogImage,
     DisabledViewEntry,
@@ -18,7 +18,7 @@ from engine.catalog.image import (
     TableEntry,
     ViewEntry,
 )
-from engine.ddl.query_views import AsThen, StreamsAsThen, statement_of
+from engine.ddl.query_views import statement_of
 from engine.system_catalog.deparse.layout import Style, qualified
 from engine.system_catalog.deparse.nodes import SourceColumn
 from engine.system_catalog.deparse.query_reading import DefinitionCatalog, read_body, read_expression, read_query
@@ -26,7 +26,7 @@ from engine.system_catalog.deparse.query_text import body_text, expression_text,
 from engine.tables.table_expressions import parsed_expression
 from sql.bind.expressions.user_functions import body_query
 from sql.bind.queries.function_bodies import check_function
-from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
+from sql.catalog.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
 from sql.catalog.functions import FunctionDescription
 from sql.errors import SqlError
 from sql.types.datatypes import BOOL
@@ -75,17 +75,19 @@ def function_text(function: FunctionDescription, image: CatalogImage, style: Sty
 
     A body that means nothing any more is shown as it was written.
     """
-    if not has_meaning(function, image):
+    catalog = image.body_catalog(function)
+    if not has_meaning(function, catalog):
         return body_around(function, function.body if function.form == "return" else f" {function.body}")
     settings = replace(own_settings(function), is_shared=True)
-    query = read_body(body_query(function), function, _catalog(ObjectsAsThen(image, None), image, settings, zone))
+    then = catalog if isinstance(catalog, ObjectsAsThen) else ObjectsAsThen(image, None)
+    query = read_body(body_query(function), function, _catalog(then, image, settings, zone))
     return body_around(function, (returned_text if function.form == "return" else body_text)(query, style))
 
 
-def has_meaning(function: FunctionDescription, image: CatalogImage) -> bool:
+def has_meaning(function: FunctionDescription, catalog: Catalog) -> bool:
     """Tell whether the body of RETURN or BEGIN ATOMIC can be bound."""
     try:
-        check_function(function, image, own_settings(function))
+        check_function(function, catalog, own_settings(function))
     except SqlError:
         return False
     return True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine.catalog.image import SourceText
 from engine.system_catalog.catalog_functions import catalog_function
 from engine.system_catalog.deparse.definitions import default_text, function_text
@@ -122,8 +124,9 @@ def _parts(context: SessionContext, row: Row, wanted: tuple[str, ...], defaults:
 
 def _defaults(context: SessionContext, function: FunctionDescription) -> list[str | None]:
     image, style, zone = context.snapshot.image, style_of(context, False), context.settings.time_zone
+    known = SourceText("", "UTC", search_path=function.search_path, objects=function.objects or ())
     return [
-        default_text(SourceText(one.default, "UTC"), ColumnDescription(one.name, one.type), image, style, zone)
+        default_text(replace(known, text=one.default), ColumnDescription(one.name, one.type), image, style, zone)
         if one.default
         else None
         for one in function.arguments

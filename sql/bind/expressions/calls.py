@@ -36,6 +36,7 @@ from sql.bind.expressions.placeholder_columns import FIRST_SET, SetCall
 from sql.bind.expressions.session_functions import SESSION_FUNCTIONS, is_known, session_function
 from sql.bind.expressions.source_positions import start_of
 from sql.catalog.catalog import KnowsSchemas
+from sql.catalog.functions import KnowsThen
 from sql.errors import SqlError, not_supported
 from sql.functions.catalog import OF_CATALOG
 from sql.functions.missing import AGGREGATE_NAMES, NAMES
@@ -166,12 +167,14 @@ def with_sequence(node: FunctionCall) -> FunctionCall:
 
 
 def sequence_name(binder: Binder, sequence: Expression) -> Expression:
-    """Return the name of a sequence as a text; in a view, that of the sequence which the name meant
-    when the view was made.
+    """Return the name of a sequence as a text; in a view or a body, that of the sequence which the
+    name meant when it was made.
     """
     context = binder.context
     is_name = isinstance(sequence, Literal) and sequence.type.family == "unknown" and sequence.value is not None
-    if is_name and context.settings.is_shared and binder.clause != DEFAULTS:
+    references = context.references
+    is_defined = isinstance(context.catalog, KnowsThen) or (references.in_body and references.is_text)
+    if is_name and (context.settings.is_shared or is_defined) and binder.clause != DEFAULTS:
         sequence = coerce(sequence, SqlType("regclass"), context)
     return coerce(sequence, TEXT, context) if sequence.type.family == "regclass" else sequence
 

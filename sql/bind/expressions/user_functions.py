@@ -21,7 +21,7 @@ from sql.bind.expressions.correlation import Closure
 from sql.bind.expressions.operators import type_name
 from sql.bind.expressions.scope import Scope, ScopeColumn, ScopeTable
 from sql.catalog.catalog import Catalog, SessionSettings
-from sql.catalog.functions import FunctionArgument, FunctionDescription, visible_functions
+from sql.catalog.functions import FunctionArgument, FunctionDescription, KnowsFunctions, KnowsThen, visible_functions
 from sql.errors import SqlError, not_supported
 from sql.functions.signatures import Signature
 from sql.functions.volatility import is_volatile
@@ -212,9 +212,11 @@ def default_value(argument: FunctionArgument, function: FunctionDescription, con
     """Return the default of an argument, which sees no column and no argument."""
     query = parsed_query(f"SELECT {argument.default}")
     settings = replace(context.settings, search_path=function.search_path)
+    catalog = catalog_of(function, context, in_default=True)
     inner = replace(
-        context, settings=settings, parameters=ParameterTypes(None), common_tables={}, outer=None, views={}, named=set()
-    )
+        context, catalog=catalog, settings=settings, parameters=ParameterTypes(None), common_tables={}, outer=None,
+        views={}, named=set(),
+    )  # fmt: skip
     relation = context.queries.relation(query, inner)
     value = simple_value(relation)
     assert value is not None, argument
@@ -276,8 +278,11 @@ class Body:
             settings = replace(settings, search_path=function.search_path, has_temporary=False)
         named: set[str] = set()
         locked: list[LockedRead] = []
+        catalog = catalog_of(function, context)
         inner = replace(
             context,
+            catalog=catalog,
+            views=context.views if catalog is context.catalog else {},
             settings=settings,
             parameters=BodyParameters(kinds),
             common_tables={},
@@ -288,6 +293,8 @@ class Body:
             identified=frozenset(),
         )
         relation = bound_body(function, kinds, replace(self.binder, context=inner))
+        if isinstance(catalog, KnowsThen):
+            relation = catalog.of_today(relation)
         if locked:
             raise not_supported(f"{locked[0].locks[0].strength} in the function {name_of(function.name)}", None)
         if settings.is_shared and named:
@@ -348,6 +355,12 @@ class Body:
     def _refuse_volatile(self, number: int) -> None:
         what = f"a volatile argument of the function {name_of(self.function.name)}, which does not use ${number} exactly once,"
         raise not_supported(what, self.node.position, hint=VOLATILE_HINT)
+
+
+def catalog_of(function: FunctionDescription, context: BindContext, in_default: bool = False) -> Catalog:
+    """Return the catalog by which a function's body, or a default, is bound."""
+    catalog = context.catalog
+    return catalog.body_catalog(function, in_default) if isinstance(catalog, KnowsFunctions) else catalog
 
 
 def always_uses(node: Expression, number: int) -> int:

@@ -129,19 +129,19 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
         return catalog_table(found, item, context)
     if found.disabled:
         raise disabled(found, item.position)
-    context.named.add(found.name)
+    context.named.add(found.scanned)
     schema = schema_of(found.columns)
     if found.query is not None:
         context.stable = context.stable or found.query.stable
         context.references.below |= found.query.functions | found.query.functions_below
-        if found.name not in context.views:
+        if found.scanned not in context.views:
             read = as_read(renewed(found.query.root, context), context.settings)
-            context.views[found.name] = shared(found.name, read)
-        relation = context.views[found.name]
+            context.views[found.scanned] = shared(found.scanned, read)
+        relation = context.views[found.scanned]
     else:
-        context.relations.add(found.name)
+        context.relations.add(found.scanned)
         identified = item.position in context.identified and found.kind == "table"
-        relation = Scan(found.name, found.kind, (*schema_of(found.row), *((ROW_ID,) if identified else ())))
+        relation = Scan(found.scanned, found.kind, (*schema_of(found.row), *((ROW_ID,) if identified else ())))
     alias = item.alias or name_of(found.name)
     _, scope = aliased(relation, alias, item.column_aliases, schema)
     references = context.references

@@ -9,6 +9,10 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
+from engine.catalog.functions import plain_function
+from sql.catalog.functions import FunctionDescription
 from tests.engine.session_client import SessionClient, World
 
 DEFINED = (
@@ -151,6 +155,43 @@ def test_a_new_body_may_name_what_the_old_one_did_not(tmp_path: Path) -> None:
         client.run("INSERT INTO t DEFAULT VALUES")
         assert set(client.rows("SELECT * FROM t")) == {"D [b'2', b'ok']"}
         assert set(client.rows("SELECT * FROM v")) == {"D [b'3', b'ok']"}
+        world.close()
+        world = World(tmp_path)
+        client = world.client()
+    world.close()
+
+
+def test_bodies_follow_renames_also_of_a_folder_that_did_not_store_what_they_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(tmp_path)
+    client = world.client()
+
+    def older(function: FunctionDescription) -> dict[str, object]:
+        plain = plain_function(function)
+        return {name: value for name, value in plain.items() if name not in ("needs", "used", "objects")}
+
+    with monkeypatch.context() as patched:
+        patched.setattr("engine.catalog.stored_form.plain_function", older)
+        client.run(
+            "CREATE SCHEMA s",
+            "CREATE TABLE s.t (a int, b int)",
+            "CREATE VIEW w AS SELECT a FROM s.t",
+            "CREATE SEQUENCE n",
+            "CREATE FUNCTION s.f() RETURNS bigint BEGIN ATOMIC SELECT sum(s.t.a) FROM s.t JOIN w USING (a); END",
+            "CREATE FUNCTION g() RETURNS bigint RETURN s.f() + sign(nextval('n'))::bigint",
+            "CREATE FUNCTION h() RETURNS bigint LANGUAGE sql AS 'SELECT count(*) FROM s.t'",
+            "INSERT INTO s.t VALUES (5, 1)",
+        )
+    world.close()
+    world = World(tmp_path)
+    client = world.client()
+    assert "2BP01" in error_of(client, "ALTER TABLE s.t DROP COLUMN a")
+    client.run("ALTER TABLE s.t RENAME TO u", "ALTER TABLE s.u RENAME a TO c", "ALTER SCHEMA s RENAME TO z")
+    client.run("ALTER TABLE z.u ADD COLUMN a int", "ALTER VIEW w RENAME TO x", "ALTER SEQUENCE n RENAME TO m")
+    for _ in range(2):
+        assert rows(client, "SELECT g()") == ["6"]
+        assert "42P01" in error_of(client, "SELECT h()")
         world.close()
         world = World(tmp_path)
         client = world.client()
