@@ -121,7 +121,13 @@ def query_view(
     for column in root.schema:
         require_stored(column.name, column.type)
     query = BoundQuery(
-        root, (), relation_names(root), bound.stable, functions=bound.functions, functions_below=bound.functions_below
+        root,
+        (),
+        relation_names(root),
+        bound.stable,
+        functions=bound.functions,
+        functions_below=bound.functions_below,
+        calls=bound.calls,
     )
     columns = tuple(
         ColumnDescription(column.name, column.type, number=number) for number, column in enumerate(root.schema, 1)

@@ -37,7 +37,7 @@ from sql.emit.blocks.alike_rows import by_kind
 from sql.emit.constant_failures import check_constants, is_one_row
 from sql.emit.duckdb import emit_duckdb
 from sql.emit.layout import laid_out
-from sql.emit.names import column_names
+from sql.emit.names import StoredTable, column_names
 from sql.emit.strict_nulls import without_strict_nulls
 from sql.names.relation_keys import MARK, name_of
 from sql.tree.expressions import Expression
@@ -170,7 +170,7 @@ class QueryEngine:
         self._lock = threading.Lock()
         self._idle: list[Cursor] = []
         self._running: dict[Hashable, Cursor] = {}
-        self._texts: OrderedDict[tuple[Relation, tuple[tuple[str, str], ...]], str] = OrderedDict()
+        self._texts: OrderedDict[tuple[Relation, tuple[tuple[str, str | StoredTable], ...]], str] = OrderedDict()
 
     def run(self, root: Relation, inputs: Mapping[str, pa.Table], token: Hashable | None = None) -> pa.Table:
         """Return the rows of `root`. `token` names the call for `interrupt`.
@@ -183,11 +183,11 @@ class QueryEngine:
                 return self.run_on(cursor, root, inputs, {})
         finally:
             # Not for `interrupt` to find.
-            self.forget_passing(cursor, root)
+            self.forget_passing(cursor)
             self.give_back(cursor)
 
     def run_on(
-        self, cursor: Cursor, root: Relation, inputs: Mapping[str, pa.Table], sources: Mapping[str, str]
+        self, cursor: Cursor, root: Relation, inputs: Mapping[str, pa.Table], sources: Mapping[str, str | StoredTable]
     ) -> pa.Table:
         """Return the rows of `root` by way of `cursor`.
 
@@ -195,7 +195,7 @@ class QueryEngine:
         """
         text, values = self._text(root, sources)
         try:
-            for scan in scans(root):
+            for scan in scans(root) if inputs else ():
                 if scan.name in inputs:
                     register_input(cursor, scan, inputs[scan.name])
             with ExitStack() as registered:
@@ -215,11 +215,11 @@ class QueryEngine:
         """Make more functions known to all cursors."""
         register(self._database)
 
-    def forget_passing(self, cursor: Cursor, root: Relation) -> None:
-        """Let go of the inputs of `root` that will not come again."""
-        for scan in scans(root):
-            if scan.kind in PASSING and cursor.inputs.pop(source_name(scan.name), None) is not None:
-                unregister_input(cursor, source_name(scan.name))
+    def forget_passing(self, cursor: Cursor) -> None:
+        """Let go of the inputs that will not come again."""
+        for name in tuple(cursor.passing):
+            del cursor.inputs[name]
+            unregister_input(cursor, name)
 
     def take_cursor(self) -> Cursor:
         """Return a cursor for a caller that gives it back."""
@@ -243,6 +243,9 @@ class QueryEngine:
         # told of other errors.
         with suppress(duckdb.Error):
             cursor.connection.rollback()
+        for passing in cursor.passing.values():
+            passing.forget()
+        cursor.passing.clear()
         cursor.inputs.clear()
         self.give_back(cursor)
 
@@ -253,7 +256,7 @@ class QueryEngine:
             if cursor is not None:
                 cursor.interrupt()
 
-    def explain(self, root: Relation, sources: Mapping[str, str] = MappingProxyType({})) -> str:
+    def explain(self, root: Relation, sources: Mapping[str, str | StoredTable] = MappingProxyType({})) -> str:
         """Return the SQL text that `run` executes, for people."""
         return laid_out(self._text(root, sources)[0])
 
@@ -277,7 +280,7 @@ class QueryEngine:
         with _seam.submit(cursor.connection, text, None, "stream", batch_rows).arrow_reader() as reader:
             return collected(reader, reader.schema, self._results, lambda rows: in_forms(rows, schema))
 
-    def _text(self, root: Relation, sources: Mapping[str, str]) -> tuple[str, dict[str, pa.Table]]:
+    def _text(self, root: Relation, sources: Mapping[str, str | StoredTable]) -> tuple[str, dict[str, pa.Table]]:
         """Return the SQL of `root`, and its long constants by the names that stand for them."""
         key = (root, tuple(sources.items()))
         with self._lock:

@@ -15,7 +15,7 @@ from engine.catalog.image import CatalogImage
 from engine.catalog.per_image import PerImage
 from engine.execution.outcome import Outcome, expand, row_description
 from sql.bind.expressions.object_names import known_oids, names_objects
-from sql.bind.queries.origins import returned, with_origins
+from sql.bind.queries.origins import returned
 from sql.bind.queries.query import bind_query
 from sql.bind.writes.delete import BoundDelete, bind_delete
 from sql.bind.writes.insert import BoundInsert, bind_insert
@@ -150,7 +150,7 @@ class Prepared:
 
     def _refresh_select(self, select: Select, catalog: Catalog, settings: Settings) -> None:
         self.bound = bind_query(select.query, catalog, settings.captured(), self.declared, locks=True)
-        self.schema = with_origins(self.bound, catalog)
+        self.schema = self.bound.told
         self.parameter_types = self.bound.parameters
 
     def _keep(self, bound: BoundInsert | BoundUpdate | BoundDelete) -> None:

@@ -28,15 +28,14 @@ from engine.scans.upper import rows_above
 from engine.streams import statistics as stream_statistics
 from engine.streams import view_statistics
 from engine.system_catalog.told_forms import told
-from engine.tables.sequence_functions import SequenceSession, in_session, uses_sequences
+from engine.tables.sequence_functions import ANSWERED, SequenceSession, in_session
 from engine.tables.table_transaction import TableTransaction
 from ringbuffer.encode.output_forms import Forms
-from sql.bind.queries.origins import with_origins
 from sql.bind.sharing import written_out
 from sql.bind.substitute import substitute_now, substitute_parameters
 from sql.catalog.schemas import SYSTEM_SCHEMAS
 from sql.errors import SqlError
-from sql.functions.catalog import OF_CATALOG
+from sql.functions.table import OF_SESSION
 from sql.names.relation_keys import name_of, schema_of
 from sql.settings.settings import Settings
 from sql.tree.expressions import Literal
@@ -154,7 +153,7 @@ class StatementReader:
         data = [entry.data for entry in entries if isinstance(entry, TableEntry)]
         if entries or views_among(bound.relations, image):
             self.transactions.begin_reading(transaction)
-        if data or transaction.tables is not None or (bound.stable and uses_sequences(bound.root)):
+        if data or transaction.tables is not None or (bound.stable and not OF_SESSION.isdisjoint(bound.calls)):
             tables = self.transactions.begin_tables(transaction, views_among(bound.relations, image))
             if image is not (transaction.image or transaction.snapshot):
                 return None
@@ -182,7 +181,7 @@ class StatementReader:
                 # it asks for.
                 above = with_deferred(whole_query(whole).root, transaction, bound.relations)
                 root = in_place_of(name, above, root)
-        table = self._run(root, root, inputs)
+        table = self._run(root, root, inputs, bound)
         views = tuple(transaction.versions[name] for name in sorted(bound.relations) if name in transaction.versions)
         reusable = not bound.stable and not any(view.time_dependent or view.upper_tables for view, _ in views)
         reusable = reusable and all(view.committed == version.position for view, version in views)
@@ -192,23 +191,22 @@ class StatementReader:
         if transaction.tables is not None and reusable:
             reusable = not tables.changed and all(version <= tables.snapshot for _, version in versions)
         table = told(table, bound.root.schema, self.sequences.context)
-        return Reading(Outcome("SELECT #", with_origins(bound, image), table), views, versions, reusable)
+        return Reading(Outcome("SELECT #", bound.told, table), views, versions, reusable)
 
-    def _run(self, query: Relation, seen: Relation, inputs: Mapping[str, pa.Table]) -> pa.Table:
+    def _run(self, query: Relation, seen: Relation, inputs: Mapping[str, pa.Table], bound: BoundQuery) -> pa.Table:
         """Run a query in its engine.
 
-        seen: the query as Spark would take it.
+        seen: the query as Spark would take it. bound: what it was.
         """
         engines, tables, token = self.engines, self.transaction.tables, self.reader.token
         groups_min = self.scanning.spark_groups_min
         above = rows_above(engines.running_upper, self.transaction, seen, inputs, groups_min, token)
         if above is not None:
             return above
-        if tables is not None:
-            return tables.query(query, inputs)
-        if uses_sequences(query, OF_CATALOG):
+        if not bound.calls.isdisjoint(ANSWERED):
+            self.sequences.image = self.image
             query = in_session(query, self.sequences)
-        return engines.tables.run(query, inputs, token)
+        return engines.tables.run(query, inputs, token) if tables is None else tables.query_plain(query, inputs)
 
     def _whole_version(self, whole: QueryViewEntry, inputs: Mapping[str, pa.Table]) -> pa.Table:
         """Return the rows of a view of parts at the statement's versions of these, shared with all
@@ -216,8 +214,9 @@ class StatementReader:
         """
 
         def make() -> pa.Table:
-            query = with_deferred(whole_query(whole).root, self.transaction, whole_query(whole).relations)
-            return self._run(query, over_groups(query), inputs)
+            bound = whole_query(whole)
+            query = with_deferred(bound.root, self.transaction, bound.relations)
+            return self._run(query, over_groups(query), inputs, bound)
 
         sources = sources_of(whole, self.image, self.transaction)
         if sources is None:

@@ -136,6 +136,8 @@ def with_whole_views(
 
     Views whose rows depend on more than what they read are left as they are.
     """
+    if not any(map(image.state, relations)):
+        return root, []
     found = []
     for entry in image.entries.values():
         if isinstance(entry, QueryViewEntry) and entry.states and whole_query(entry).relations <= relations:

@@ -38,10 +38,12 @@ def rows_above(
     upper: None where Spark does not run; groups_min: with fewer groups, or with -1, the result is
     None. Raises SqlError.
     """
+    if groups_min < 0 or upper is None:
+        return None
     leaves = scans(root)
     groups = {scan.name: inputs[scan.name] for scan in leaves if scan.kind == "rows"}
     is_small = not groups or sum(rows.num_rows for rows in groups.values()) < groups_min
-    if groups_min < 0 or is_small or upper is None or not is_for_spark(root):
+    if is_small or not is_for_spark(root):
         return None
     names = [scan.name for scan in leaves if scan.kind == "table"]
     try:

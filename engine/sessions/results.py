@@ -28,11 +28,10 @@ BATCH_ROWS = 16_384
 BATCH_BYTES = 4 * 1024 * 1024
 
 
-def batch_rows(table: pa.Table) -> int:
+def batch_rows(table: pa.Table, bytes_count: int) -> int:
     """Return how many rows to encode at once: few if they are wide, since others wait meanwhile."""
-    bytes_count: int = max(table.nbytes, 1)
     rows_count: int = max(table.num_rows, 1)
-    return max(1, min(BATCH_ROWS, BATCH_BYTES * rows_count // bytes_count))
+    return max(1, min(BATCH_ROWS, BATCH_BYTES * rows_count // max(bytes_count, 1)))
 
 
 async def at_once(work: Callable[..., Result], *arguments: Any) -> Result:
@@ -75,10 +74,13 @@ async def send_rows(
             if not await outcome.next_piece():
                 break
             continue
-        count = min(left, batch_rows(outcome.table), row_limit - sent if row_limit > 0 else BATCH_ROWS)
-        rows = outcome.table.slice(outcome.sent, count)
+        rows, bytes_count = outcome.table, outcome.table.nbytes
+        count = min(left, batch_rows(rows, bytes_count), row_limit - sent if row_limit > 0 else BATCH_ROWS)
+        if count < rows.num_rows:
+            rows = rows.slice(outcome.sent, count)
+            bytes_count = rows.nbytes
         # One row may have hundreds of megabytes.
-        work = threads.in_thread if rows.nbytes > 2 * BATCH_BYTES else at_once
+        work = threads.in_thread if bytes_count > 2 * BATCH_BYTES else at_once
         data, _ = await work(encode, rows, outcome.schema, formats, Forms(*shown))
         if connection.encoding.converts:
             types = [column.type for column in outcome.schema]

@@ -54,7 +54,8 @@ def bind_copied(statement: CopyTo, image: CatalogImage, settings: SessionSetting
         for index in listed_columns(relation, statement.columns)
     )
     names = frozenset({relation.name})
-    return BoundQuery(Project(Scan(relation.name, "table", schema), items), (), names, False, names)
+    root = Project(Scan(relation.name, "table", schema), items)
+    return BoundQuery(root, (), names, False, names, told=root.schema)
 
 
 def copy_outcome(

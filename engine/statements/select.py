@@ -17,11 +17,10 @@ from engine.execution.registry import handles
 from engine.execution.work import Work
 from engine.scans.point_reads import point_read
 from engine.scans.rows import PassingRows, passes_rows
-from engine.scans.scans import streams_among
+from engine.scans.scans import ScanSettings, streams_among
 from engine.statements.alter_view import call_view_change, called_alone
 from engine.streams.stream import Stream
-from engine.tables.sequence_functions import ANSWERED, uses_sequences
-from sql.bind.queries.origins import with_origins
+from engine.tables.sequence_functions import ANSWERED
 from sql.bind.queries.query import bind_query
 from sql.catalog.schemas import SYSTEM_SCHEMAS
 from sql.functions.session import VIEW_CHANGES
@@ -112,7 +111,7 @@ async def found_by_key(text: str, bound_to: BindTo, work: Work) -> Outcome | Non
         await threads.in_thread(points.program, read.types, threads.check_cancelled)
     given = read, work.parameters, work.transaction.now_us, threads.check_cancelled
     rows = await threads.in_worker(points.rows, *given)
-    return None if rows is None else Outcome("SELECT #", with_origins(bound, image), rows)
+    return None if rows is None else Outcome("SELECT #", bound.told, rows)
 
 
 async def passing_rows(
@@ -126,28 +125,29 @@ async def passing_rows(
     """
     if work.in_sequence:
         return None
-    image, threads, settings = work.image, work.threads, scan_settings(work.settings, work.transaction)
+    image, threads = work.image, work.threads
 
-    def found() -> tuple[BoundQuery, Stream, Relation] | None:
+    def found() -> tuple[BoundQuery, Stream, ScanSettings, Relation] | None:
         bound = bound_to(image)
         work.identity.require(image, bound)
         streams = streams_among(bound.relations, image)
         if len(streams) != 1 or len(bound.relations) != 1 or any(is_of_catalog(one.type) for one in bound.root.schema):
             return None
         root = settled_query(bound, work.parameters, work.transaction.now_us)
-        passes = not uses_sequences(root, ANSWERED) and passes_rows(root, streams[0], settings)
-        return (bound, streams[0], root) if passes else None
+        settings = scan_settings(work.settings, work.transaction)
+        passes = bound.calls.isdisjoint(ANSWERED) and passes_rows(root, streams[0], settings)
+        return (bound, streams[0], settings, root) if passes else None
 
     passing = await threads.with_text(text, found)
     if passing is None:
         return None
-    bound, stream, root = passing
+    bound, stream, settings, root = passing
     rows = PassingRows(work.server.engines.tables, stream, root, settings, threads.check_cancelled, work.client)
 
     async def more() -> pa.Table | None:
         return await threads.in_thread(rows.next)
 
-    return with_origins(bound, work.image), more
+    return bound.told, more
 
 
 async def read_query(text: str, bound_to: BindTo, work: Work) -> tuple[CatalogImage, BoundQuery, Reading]:
@@ -177,5 +177,5 @@ def looked_at(bound_to: BindTo, image: CatalogImage, work: Work) -> tuple[BoundQ
     work.identity.require(image, bound)
     # A query on the catalog never waits for its turn: it tells which sessions wait for which.
     asks_catalog = any(schema_of(name) in SYSTEM_SCHEMAS for name in bound.relations)
-    waits = asks_catalog or streams_among(bound.relations, image) or bound.locked or uses_sequences(bound.root, WAITING)
+    waits = asks_catalog or streams_among(bound.relations, image) or bound.locked or not WAITING.isdisjoint(bound.calls)
     return bound, bool(waits)

@@ -27,7 +27,7 @@ from sql.names.relation_keys import MARK, PUBLIC, in_temporary_schema, schema_of
 from sql.parse.grammar.cursor import read_name
 from sql.tree.expressions import Call, Expression, Literal
 from sql.tree.relations import Relation, TableFunction
-from sql.tree.walks import all_relations, children, map_expression, map_relation, rewrite_everywhere, walk
+from sql.tree.walks import calls, map_expression, map_relation, rewrite_everywhere
 from sql.types.datatypes import INT8
 
 # Before the name of a sequence that an identity column takes its value of; nothing that a client
@@ -180,15 +180,7 @@ class SequenceSession:
 
 def uses_sequences(root: Relation, functions: frozenset[str] = OF_SESSION) -> bool:
     """Tell whether a relation calls one of the functions."""
-    return any(
-        isinstance(relation, TableFunction) and any(name in functions for name, _ in relation.calls)
-        for relation in all_relations(root)
-    ) or any(
-        isinstance(node, Call) and node.function in functions
-        for relation in all_relations(root)
-        for expression in children(relation)
-        for node in walk(expression)
-    )
+    return not functions.isdisjoint(calls(root))
 
 
 def in_session(root: Relation, session: SequenceSession) -> Relation:

@@ -28,7 +28,7 @@ from engine.tables.unique_errors import duplicate_key, key_text, unique_violatio
 from engine.tables.write_journal import ROWS, Step, TableMark, WriteJournal, perform, repeat
 from sql.catalog.catalog import ColumnDescription, ConstraintDescription
 from sql.emit.duckdb import DuckDbExpressions
-from sql.emit.names import PrintedQuery, column_names
+from sql.emit.names import StoredTable
 from sql.errors import SqlError
 from sql.functions.volatility import has_volatile
 from sql.tree.relations import OutputColumn, Relation, Scan, Schema
@@ -114,7 +114,10 @@ class TableTransaction:
         name: stored versions of views, and 'rows'. Raises SqlError; the DuckDB transaction is dead
         then, and the caller rolls it back.
         """
-        root = self._in_session(root)
+        return self.query_plain(self._in_session(root), inputs)
+
+    def query_plain(self, root: Relation, inputs: Mapping[str, pa.Table]) -> pa.Table:
+        """Return the rows as `query` does, of a relation whose calls have the session's number."""
         read = list(scans(root))
         sources = {scan.name: table_source(self._table(scan.name), scan) for scan in read if scan.kind == "table"}
         self._is_untouched = self._is_untouched and all(scan.name in sources for scan in read)
@@ -123,7 +126,7 @@ class TableTransaction:
             self._is_dead = True
             found = self._engine.run_on(cursor, root, inputs, sources)
             self._is_dead = False
-        self._engine.forget_passing(cursor, root)
+        self._engine.forget_passing(cursor)
         return found
 
     def insert(self, table: TableEntry, rows: pa.Table) -> None:
@@ -486,14 +489,10 @@ def with_keys_of(table: TableEntry, rows: pa.Table | None) -> TableEntry:
     return replace(table, description=replace(description, constraints=constraints))
 
 
-def table_source(table: TableEntry, scan: Scan) -> PrintedQuery:
-    """Return the text in DuckDB's FROM for a scan of `table`, with the names of the printer."""
+def table_source(table: TableEntry, scan: Scan) -> StoredTable:
+    """Return what stands in DuckDB's FROM for a scan of `table`."""
     columns = table.description.columns
     schema = (*(OutputColumn(column.name, column.type) for column in columns), ROWID)
     assert scan.schema in (schema, schema[:-1]), f"{scan} is no scan of {table.description}"
-    physical = [*(f"c{column.number}" for column in columns), "rowid"]
-    items = [
-        f'{place} AS "{name.replace(chr(34), chr(34) * 2)}"'
-        for place, name in zip(physical, column_names(schema), strict=True)
-    ]
-    return PrintedQuery(f"(SELECT {', '.join(items)} FROM stored.{table.physical})")
+    names = [*(f"c{column.number}" for column in columns), "rowid"]
+    return StoredTable(f"stored.{table.physical}", tuple(names[: len(scan.schema)]))

@@ -16,6 +16,7 @@ from sql.emit.blocks.block import NEGATIVE_COUNTS
 from sql.emit.blocks.select import SelectPrinter, alias_letter
 from sql.emit.duckdb_optimizer import chosen_value, conjunct, few_conditions
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
+from sql.emit.names import StoredTable
 from sql.emit.rules.added_floats import duckdb_added_text, duckdb_one_of_each
 from sql.emit.rules.casts import DUCKDB_CASTS
 from sql.emit.table_functions import duckdb_table_function
@@ -47,11 +48,10 @@ INTERVAL_TYPE = FAMILIES["interval"].duckdb
 VARIABLE_NUMERIC = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
 
 
-def emit_duckdb(root: Relation, sources: Mapping[str, str]) -> str:
+def emit_duckdb(root: Relation, sources: Mapping[str, str | StoredTable]) -> str:
     """Return the text that yields the rows of `root`.
 
-    sources: the name of each scan -> the text in FROM: the name of a registered table, or a
-    `PrintedQuery`.
+    sources: the name of each scan -> the name of a registered table, or a table of the file.
     """
     is_measured = makes_many(root)
     text = SelectPrinter(DuckDbDialect(is_measured), sources, alias_letter(root)).whole(root)

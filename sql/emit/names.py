@@ -7,16 +7,18 @@ Engines register inputs under the same names, and read results by position.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from sql.tree.relations import Schema
 
 ANONYMOUS = "?column?"
 
 
-class PrintedQuery(str):
-    """A query that was printed for an engine, in parentheses, where a name could stand as well.
+class StoredTable(NamedTuple):
+    """A table as an engine stores it: its text in FROM, and the names of a scan's columns."""
 
-    Names are quoted, and a printed query is not.
-    """
+    text: str
+    columns: tuple[str, ...]
 
 
 def column_names(schema: Schema) -> tuple[str, ...]:

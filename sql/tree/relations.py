@@ -307,6 +307,8 @@ class BoundQuery:
         columns: (oid of the relation, attnum) of all columns that the text names, attnum 0 for a
             whole row as a value.
         objects: the users' functions and types that the text names, by key and oid.
+        calls: the functions that the tree calls.
+        told: the columns of the answer as clients are told of them.
     """
 
     root: Relation
@@ -319,6 +321,8 @@ class BoundQuery:
     functions_below: frozenset[tuple[str, int]] = frozenset()
     columns: frozenset[tuple[int, int]] = frozenset()
     objects: frozenset[tuple[str, int]] = frozenset()
+    calls: frozenset[str] = frozenset()
+    told: Schema = ()
 
 
 def project(relation: Relation, items: tuple[tuple[str, Expression], ...]) -> Relation:

@@ -305,6 +305,14 @@ def scans(relation: Relation) -> tuple[Scan, ...]:
     return tuple({scan.name: scan for scan in found}.values())
 
 
+def calls(relation: Relation) -> Iterator[str]:
+    """Yield the names of the functions that a tree calls, also inside of subqueries."""
+    for part in all_relations(relation):
+        if isinstance(part, TableFunction):
+            yield from (name for name, _ in part.calls)
+        yield from (node.function for item in children(part) for node in walk(item) if isinstance(node, Call))
+
+
 def relation_names(relation: Relation) -> frozenset[str]:
     """Return the names of all relations that the tree reads, also inside of subqueries."""
     return frozenset(scan.name for scan in scans(relation))

@@ -15,7 +15,6 @@ from sql.catalog.catalog import Catalog, RelationDescription
 from sql.tree.expressions import Column, Expression
 from sql.tree.relations import (
     Aggregate,
-    BoundQuery,
     Distinct,
     Filter,
     Join,
@@ -38,14 +37,16 @@ TOLD = frozenset({"regproc", "regclass", "regtype", "regnamespace", "regrole"})
 Place = tuple[str, int] | None
 
 
-def with_origins(bound: BoundQuery, catalog: Catalog) -> Schema:
+def told_schema(root: Relation, names: frozenset[str], catalog: Catalog) -> Schema:
     """Return the columns of a query's answer with the relations that they are of, and the types
     that clients are told.
+
+    names: the relations that its text names.
     """
-    schema = bound.root.schema
-    named = [catalog.relation(name) for name in bound.named]
+    schema = root.schema
+    named = [catalog.relation(name) for name in names]
     if not any(found is not None and found.kind == "query" for found in named):
-        schema = schema_of(bound.root, catalog)
+        schema = schema_of(root, catalog)
     return tuple(replace(column, type=told_type(column.type)) for column in schema)
 
 

@@ -26,6 +26,7 @@ from sql.bind.queries.from_clause import bind_from
 from sql.bind.queries.grouping import Keys, bind_group_by
 from sql.bind.queries.limits import bind_counts
 from sql.bind.queries.locking import bind_locked, locked_reads
+from sql.bind.queries.origins import told_schema
 from sql.bind.queries.outputs import (
     bare_name,
     bind_order,
@@ -55,7 +56,7 @@ from sql.tree.relations import (
     Window,
 )
 from sql.tree.relations import SetOperation as SetRelation
-from sql.tree.walks import map_all, map_expression, map_parts, scans
+from sql.tree.walks import calls, map_all, map_expression, map_parts, scans
 from sql.types.datatypes import SqlType
 
 
@@ -93,6 +94,8 @@ def bind_query(
         frozenset(found.below),
         frozenset(found.columns),
         found.objects,
+        frozenset(calls(root)),
+        told_schema(root, named, catalog),
     )
 
 

@@ -22,7 +22,7 @@ from sql.emit.blocks.laterals import check_laterals, without_lateral
 from sql.emit.blocks.set_operations import every_column, has_own_order, recursive, recursive_scan, set_operation
 from sql.emit.blocks.subqueries import subquery_text
 from sql.emit.expressions import ExpressionPrinter
-from sql.emit.names import PrintedQuery, column_names
+from sql.emit.names import StoredTable, column_names
 from sql.errors import not_supported
 from sql.functions.volatility import is_volatile
 from sql.tree.expressions import AggregateCall, Column, Expression, Literal, OuterColumn, Subquery
@@ -64,7 +64,7 @@ class SelectPrinter:
     """
 
     dialect: Dialect
-    sources: Mapping[str, str]
+    sources: Mapping[str, str | StoredTable]
     letter: str
     outer: tuple[str, ...] = ()
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
@@ -131,9 +131,10 @@ class SelectPrinter:
             return recursive_scan(self, node)
         alias = self.next_alias()
         name = self.sources[node.name]
-        # A query stands as it is: the columns of a durable table under their names. Any other text
-        # is a name, whatever it looks like.
-        source = f"{name if isinstance(name, PrintedQuery) else self.dialect.identifier(name)} AS {alias}"
+        if isinstance(name, StoredTable):
+            columns = tuple(f"{alias}.{self.dialect.identifier(one)}" for one in name.columns)
+            return Block(f"{name.text} AS {alias}", columns, node.schema)
+        source = f"{self.dialect.identifier(name)} AS {alias}"
         return Block(source, self.references(alias, node.schema), node.schema)
 
     def shared_scan(self, node: Shared) -> Block:

@@ -309,7 +309,7 @@ def test_rows_that_were_written_are_not_kept_until_the_end_of_the_transaction(wo
             engine.run_on(cursor, Project(scan, (("a", Column(0, "a", INT8)),)), {ROWS: rows}, {}).num_rows
             == rows.num_rows
         )
-        engine.forget_passing(cursor, scan)
+        engine.forget_passing(cursor)
         del rows
     assert pa.total_allocated_bytes() - before < 1_000_000
     cursor.connection.execute("ROLLBACK")
