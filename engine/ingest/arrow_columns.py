@@ -210,13 +210,13 @@ def _times(array: pa.Array) -> pa.Array:
 
 
 def _decoded(array: pa.DictionaryArray) -> pa.Array:
-    """Return the values of an array with a dictionary."""
+    """Return the values of an array with a dictionary, which may be much longer."""
     values = array.dictionary
-    if _is_text(values.type):
-        sizes = pc.take(pa.array(_sizes(values)), array.indices)
-        _check_size(int(pc.sum(sizes).as_py() or 0))
-        values = values.cast(pa.string())
-    return pc.take(values, array.indices)
+    if not _is_text(values.type):
+        return pc.take(values, array.indices)
+    places, counts = pc.value_counts(array.indices).flatten()
+    _check_size(int((_sizes(pc.take(values, places)) * counts.to_numpy()).sum()))
+    return pc.take(values, array.indices).cast(pa.string())
 
 
 def _texts(array: pa.Array) -> pa.Array:

@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.ipc
+import pyarrow.types as kinds
 
 from engine.ingest.arrow_columns import require_readable
 from engine.ingest.arrow_messages import BAD_FORMAT, DICTIONARY, RECORDS, SCHEMA, TOO_LARGE, message_parts
@@ -43,6 +45,8 @@ class ArrowStream:
         self._reader: pa.RecordBatchReader | None = None
         self._kind = 0
         self._dictionary_bytes = 0
+        # Columns whose dictionaries were read since they came last.
+        self._known: set[int] = set()
         self._has_ended = False
         self._begin()
 
@@ -105,6 +109,7 @@ class ArrowStream:
         message, kind = self._message, self._kind
         self._begin()
         if kind == DICTIONARY:
+            self._known.clear()
             self._dictionary_bytes += len(message)
             if self._dictionary_bytes > MESSAGE_BYTES_MAX:
                 raise too_large()
@@ -124,13 +129,26 @@ class ArrowStream:
             if batch.num_rows > 8 * len(message):
                 raise SqlError(BAD_FORMAT, "an Arrow batch has more rows than bytes")
             batch.validate()
-            for column in batch.columns:
-                require_readable(column)
-            batch.validate(full=True)
+            for place, column in enumerate(batch.columns):
+                self._require_valid(place, column)
         except (pa.ArrowException, OSError, ValueError, StopIteration) as error:
             said = str(error).splitlines() or [type(error).__name__]
             raise SqlError(BAD_FORMAT, "invalid Arrow message", detail=said[0][:200]) from None
         return batch
+
+
+    def _require_valid(self, place: int, column: pa.Array) -> None:
+        """Check every offset of a column. Raises ArrowInvalid and SqlError."""
+        if place in self._known:
+            # A short batch may have a long dictionary.
+            bounds = pc.min_max(column.indices).as_py()
+            if bounds["max"] is not None and not 0 <= bounds["min"] <= bounds["max"] < len(column.dictionary):
+                raise SqlError(BAD_FORMAT, "an index of an Arrow batch is not in its dictionary")
+            return
+        require_readable(column)
+        column.validate(full=True)
+        if kinds.is_dictionary(column.type):
+            self._known.add(place)
 
 
 class Messages:

@@ -204,7 +204,7 @@ class TablesByKey:
         """Return the rows as of the last commit, None where they are not kept."""
         name = key.entry.description.name
         if (
-            self._tables.bytes_of(key.entry.physical) > self._bytes_max
+            self._tables.memory_bytes_of(key.entry.physical) > self._bytes_max
             or self._image().entries.get(name) is not key.entry
         ):
             return None

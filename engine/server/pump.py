@@ -61,6 +61,8 @@ class Pump:
         self._packet_waits = False
         self._packet_ended: asyncio.Future[None] | None = None
         self._current: FrontendMessage | None = None
+        # What the session still does after a bug.
+        self._recovery: Awaitable[None] | None = None
 
     @property
     def has_task(self) -> bool:
@@ -155,7 +157,7 @@ class Pump:
         self._packet_waits = False
         if self._packet_ended is not None:
             self._packet_ended.set_result(None)
-        if self._queue:
+        if self._queue or self._recovery is not None:
             # Not right here: the log answers others after us.
             self._task = self._loop.create_task(self._work_on(None))
             return
@@ -194,6 +196,8 @@ class Pump:
         self._packet_waits = False
         self._current = None
         connection.flush()
+        if self._recovery is not None:
+            self._work()
         return reply is not False
 
     def _work(self) -> None:
@@ -201,7 +205,7 @@ class Pump:
 
         Go on in a task from the first message that has to wait.
         """
-        while self._queue and self._task is None:
+        while (self._queue or self._recovery is not None) and self._task is None:
             with BugBarrier(self):
                 waiting = self._handle_until_wait(sys.maxsize)
                 if waiting is not None:
@@ -213,7 +217,7 @@ class Pump:
     async def _work_on(self, waiting: Awaitable[None] | None) -> None:
         """Wait for the present message, then go on with the queue until it is empty."""
         try:
-            while waiting is not None or self._queue:
+            while waiting is not None or self._queue or self._recovery is not None:
                 with BugBarrier(self):
                     if waiting is not None:
                         pending, waiting = waiting, None
@@ -235,6 +239,9 @@ class Pump:
         """
         queue, connection, conversation = self._queue, self._connection, self._conversation
         admit = conversation.admit
+        if self._recovery is not None:
+            recovery, self._recovery = self._recovery, None
+            return recovery
         for _ in range(min(len(queue), messages_max)):
             if conversation.encoding is not connection.encoding:
                 received = conversation.read_again(queue, connection.encoding)
@@ -300,12 +307,16 @@ class Pump:
             connection.terminate(answer)
             return
         connection.write(writer.error_response(answer))
-        status = session.abort_after_bug()
+        self._recovery = first_step(self._recover(session, message))
+
+    async def _recover(self, session: SessionProtocol, message: FrontendMessage | None) -> None:
+        """Bring the session back to order after a bug that is answered."""
+        status = await session.abort_after_bug()
         self._conversation.end_copy_in()
         if status is not None:
-            connection.write(writer.ready_for_query(status))
+            self._connection.write(writer.ready_for_query(status))
         elif isinstance(message, Query | Sync | FunctionCall):
-            connection.terminate()
+            self._connection.terminate()
         else:
             self._conversation.fail_until_sync()
 

@@ -43,7 +43,7 @@ class CopyExchange:
         """True between CopyInResponse and the end of the COPY."""
         return self._copy is not None
 
-    def under_way(self) -> Awaitable[None] | None:
+    def under_way(self) -> asyncio.Task[None] | None:
         """Return the decoding that goes on beside the messages, None when nothing does."""
         return None if self._decode_task is None or self._decode_task.done() else self._decode_task
 
@@ -149,6 +149,16 @@ class CopyExchange:
         if copy is not None:
             self._session.timeout.stop()
             copy.drop()
+
+    async def drop_decoded(self) -> None:
+        """Do what `drop` does, not before a thread that decodes has ended."""
+        # It ends after the present block, and tells the client nothing.
+        copy, self._copy = self._copy, None
+        decoding = self.under_way()
+        if decoding is not None:
+            await asyncio.wait([decoding])
+        self._copy = copy
+        self.drop()
 
     def _fail(self, copy: RunningCopy, error: SqlError) -> None:
         session = self._session

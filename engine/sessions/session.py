@@ -160,7 +160,7 @@ class Session:
         self.inbox.end()
         self.block.end()
 
-    def abort_after_bug(self) -> str | None:
+    async def abort_after_bug(self) -> str | None:
         """Bring the session back to order after an exception that was not the client's.
 
         The server has answered XX000.
@@ -168,8 +168,8 @@ class Session:
         Return the transaction status for ReadyForQuery after a Query, None in the extended
         protocol.
         """
-        self._copy.drop()
         self._remaining.clear()
+        await self._copy.drop_decoded()
         self.timeout.stop()
         self.block.fail()
         return self.block.status if self.is_simple else None

@@ -58,8 +58,9 @@ class SessionProtocol(Protocol):
         None: done. Client errors are answered, not raised.
         """
 
-    def abort_after_bug(self) -> str | None:
-        """Get back to order after `handle` raised; the client has its XX000.
+    async def abort_after_bug(self) -> str | None:
+        """Get back to order after `handle` raised, and nothing is `under_way` any more; the client
+        has its XX000.
 
         Return the transaction status when ReadyForQuery is due (simple protocol), or None when the
         pipeline is skipped until Sync.

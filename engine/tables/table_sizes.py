@@ -62,17 +62,32 @@ def index_bytes(engine: QueryEngine, physical: str, numbers: Sequence[int]) -> i
     """Return about how many bytes the index over columns of a table has: the engine tells only
     those of all indexes together.
     """
+    return _values_bytes(engine, physical, [f"c{number}" for number in numbers], INDEX_ROW_BYTES)
+
+
+def memory_bytes(engine: QueryEngine, physical: str) -> int:
+    """Return about how many bytes a table takes in memory, where nothing is compressed."""
+    return _values_bytes(engine, physical, None, 0)
+
+
+def _values_bytes(engine: QueryEngine, physical: str, columns: Sequence[str] | None, row_bytes: int) -> int:
+    """Return the bytes of the values of columns, None: of all, and more for each row."""
     kinds = dict(_answer(engine, f"SELECT column_name, column_type FROM (DESCRIBE stored.{physical})"))
     if not kinds:
         return 0
-    widths = [
-        f"coalesce(sum(strlen(c{number})), 0)"
-        if kinds[f"c{number}"] == "VARCHAR"
-        else f"count(c{number}) * {WIDTHS.get(kinds[f'c{number}'], WIDEST)}"
-        for number in numbers
-    ]
-    found = _answer(engine, f"SELECT {' + '.join(widths)} + count(*) * {INDEX_ROW_BYTES} FROM stored.{physical}")
+    widths = [_width(column, kinds[column]) for column in (kinds if columns is None else columns)]
+    found = _answer(engine, f"SELECT {' + '.join(widths)} + count(*) * {row_bytes} FROM stored.{physical}")
     return int(found[0][0]) if found else 0
+
+
+def _width(column: str, kind: str) -> str:
+    """Return the text of the bytes of all values of a column."""
+    if kind == "BLOB":
+        return f"coalesce(sum(octet_length({column})), 0)"
+    # Arrays, too, about as long as their texts.
+    if kind == "VARCHAR" or kind.endswith("]"):
+        return f"coalesce(sum(strlen({column}::VARCHAR)), 0)"
+    return f"count({column}) * {WIDTHS.get(kind, WIDEST)}"
 
 
 def _answer(engine: QueryEngine, query: str, *values: object) -> list[tuple[Any, ...]]:

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 
 from engine.catalog.image import CatalogImage, TableEntry
-from engine.tables.table_sizes import index_bytes, rows_count, table_bytes
+from engine.tables.table_sizes import index_bytes, memory_bytes, rows_count, table_bytes
 from engine.tables.table_store import TableStore, export, table_entry
 from engine.tables.table_transaction import TableTransaction
 from views.model.protocols import TableExport
@@ -34,6 +34,10 @@ class CommittedTables:
     def bytes_of(self, physical: str) -> int:
         """Return the bytes of a table by its name in the file."""
         return table_bytes(self._store.engine, physical)
+
+    def memory_bytes_of(self, physical: str) -> int:
+        """Return about how many bytes a table takes in memory, by its name in the file."""
+        return memory_bytes(self._store.engine, physical)
 
     def rows_count(self, physical: str) -> int:
         """Return how many rows a table has by its name in the file."""

@@ -166,6 +166,8 @@ class FakeSession:
                 return self.big(int(rest))
             case "beside":
                 self.rest = self.loop.create_task(self.beside())
+                if rest == "bug":
+                    raise KeyError("while a thread works")
                 self.finish("BESIDE")
             case _:
                 self.finish(text.upper() or "NOTHING")
@@ -216,7 +218,10 @@ class FakeSession:
         """Let the log answer a packet that waits, from any thread."""
         self.loop.call_soon_threadsafe(self.connection.end_packet, error)
 
-    def abort_after_bug(self) -> str | None:
+    async def abort_after_bug(self) -> str | None:
+        if self.rest is not None:
+            self.cancel()
+            await self.rest
         return "I" if self.simple else None
 
     def cancel(self) -> None:

@@ -312,6 +312,32 @@ def test_views_of_the_same_bytes_in_a_dictionary(client: SessionClient, monkeypa
     assert copy(client, sent(table), "s (k, t)")[1:] == [error, "Z I"]
 
 
+def test_a_dictionary_is_read_once(client: SessionClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[Any] = []
+    monkeypatch.setattr(arrow_stream, "require_readable", read.append)
+    words = pa.array(["one", "two", None])
+
+    def data(*indices: list[int | None], more: pa.Array | None = None) -> bytes:
+        sink = pa.BufferOutputStream()
+        schema = pa.schema([("k", pa.int32()), ("t", pa.dictionary(pa.int8(), pa.string()))])
+        with pa.ipc.new_stream(sink, schema) as writer:
+            for number, places in enumerate(indices):
+                dictionary = words if more is None or number < 2 else more
+                column = pa.DictionaryArray.from_arrays(pa.array(places, pa.int8()), dictionary, safe=False)
+                writer.write_batch(pa.record_batch([pa.array([number] * len(places), pa.int32()), column], schema))
+        return sink.getvalue().to_pybytes()
+
+    three = data([0, 1], [1, None, 2], [], more=words.slice(0, 1))
+    batches = list(ArrowStream(lambda _: None).feed(three))
+    assert [batch.column(1).to_pylist() for batch in batches] == [["one", "two"], ["two", None, None], []]
+    assert [len(column.dictionary) for column in read if pa.types.is_dictionary(column.type)] == [3, 1]
+    for bad in ([3], [-1], [0, 127]):
+        for batches_before in ([], [[0]]):
+            error = "index of an Arrow batch is not in its dictionary" if batches_before else "invalid Arrow message"
+            with pytest.raises(SqlError, match=error):
+                list(ArrowStream(lambda _: None).feed(data(*batches_before, bad)))
+
+
 def repeated(metadata: bytes, table: int, index: int) -> bytes:
     """Return the head of a message in which all entries of a vector of tables are the first."""
     first, *_ = places = list(tables_in(metadata, table, index))

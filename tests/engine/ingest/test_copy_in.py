@@ -272,8 +272,9 @@ def test_work_beside_another_thread_is_done_here_when_none_is_free() -> None:
     assert done == [1, 2]
 
 
+@pytest.mark.parametrize("is_bug", [False, True])
 def test_nothing_is_rolled_back_under_a_thread_that_decodes(
-    world: World, client: SessionClient, monkeypatch: pytest.MonkeyPatch
+    world: World, client: SessionClient, monkeypatch: pytest.MonkeyPatch, is_bug: bool
 ) -> None:
     client.run("CREATE TABLE IF NOT EXISTS stored (key integer, text text)")
     client.ask("COPY stored FROM STDIN")
@@ -289,7 +290,11 @@ def test_nothing_is_rolled_back_under_a_thread_that_decodes(
 
     async def give_up() -> None:
         assert session.handle(CopyData(b"".join(LINES[:300]))) is None and session.under_way() is not None
-        await session._copy.end_with(SqlError("57014", "enough"))
+        if not is_bug:
+            await session._copy.end_with(SqlError("57014", "enough"))
+            return
+        assert await session.abort_after_bug() == "I"
+        session.connection.conversation.end_copy_in()
 
     monkeypatch.setattr(running, "decode", slowly)
     world.runner.run(give_up())

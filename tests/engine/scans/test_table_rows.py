@@ -10,9 +10,13 @@ from time import monotonic, sleep
 
 import pytest
 
+from engine.catalog.image import TableEntry
 from engine.scans.table_rows import TableKey, TablesByKey
+from engine.tables import table_store
+from engine.tables.table_source import CommittedTables
 from tests.end_to_end.raw_client import SYNC, bind, execute, parse, query
 from tests.engine.session_client import SessionClient, World
+from views.model.protocols import TableExport
 
 WAIT_S_MAX = 60.0
 COLUMNS = (
@@ -215,6 +219,38 @@ def test_rights_and_columns_change_between_two_reads(client: SessionClient, worl
         assert "C SELECT 2" in reader.ask(text)
     client.run("DROP TABLE t")
     assert any("42P01" in line for line in reader.ask(text))
+
+
+def test_rows_that_only_fit_compressed_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(tmp_path, table_rows_bytes=1 << 18)
+    read: list[str] = []
+    read_once = CommittedTables.read_once
+
+    def noted(tables: CommittedTables, entry: TableEntry) -> TableExport:
+        read.append(entry.description.name)
+        return read_once(tables, entry)
+
+    monkeypatch.setattr(CommittedTables, "read_once", noted)
+    try:
+        client = world.client()
+        for name, rows_count in (("large", 20_000), ("small", 2_000)):
+            client.run(f"CREATE TABLE {name} (id int PRIMARY KEY, same bigint, word text, list int[], data bytea)")
+            client.run(
+                f"INSERT INTO {name} SELECT i, 7, repeat('x', 20), '{{1,2}}', 'data' FROM generate_series(1, {rows_count}) AS r(i)"
+            )
+        monkeypatch.setattr(table_store, "CHECKPOINT_LOG_BYTES", 1)
+        client.run("CREATE TABLE o ()")
+        sizes = client.rows("SELECT pg_relation_size('large'), pg_relation_size('small')")
+        assert sizes == [f"D [b'{1 << 18}', b'{1 << 18}']"]
+        until_s, number = monotonic() + WAIT_S_MAX, 0
+        while "small" not in read or number < 40:
+            assert monotonic() < until_s
+            number += 1
+            for name in ("large", "small"):
+                assert "D [b'7']" in client.ask(f"SELECT same FROM {name} WHERE id = {number}")
+        assert set(read) == {"small"}
+    finally:
+        world.close()
 
 
 def test_rows_without_room_are_not_kept(tmp_path: Path) -> None:

@@ -112,6 +112,14 @@ def test_a_client_that_leaves_while_its_packet_waits(client: RawClient, world: F
     assert world.closed.acquire(timeout=WAIT_S_MAX)
 
 
+def test_a_bug_is_over_when_threads_are(client: RawClient, world: FakeWorld) -> None:
+    """The messages after it are not handled before."""
+    assert client.ask(query("beside bug") + query("echo x")) == b"EZ"
+    (session,) = world.sessions
+    assert session.under_way() is None
+    assert [kind for kind, _ in client.until_ready()] == [b"T", b"D", b"C", b"Z"]
+
+
 def test_a_client_that_leaves_while_threads_work_for_it(client: RawClient, world: FakeWorld) -> None:
     assert client.ask(query("beside")) == b"CZ"
     client.close()
