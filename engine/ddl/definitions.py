@@ -292,12 +292,14 @@ class Drafts:
         whole: its query.
         states: the states of its plan, one for each stream pipeline.
         over: the query over the states, None for a chain.
+        notices: for people, what was made of the query.
     """
 
     statement: CreateView
     whole: BoundQuery
     states: tuple[ViewDraft, ...]
     over: Prepared | None
+    notices: tuple[str, ...]
 
     def built(self, image: CatalogImage, settings: SessionSettings, build: BuildState) -> ViewEntry | QueryViewEntry:
         """Return the entry of the view. Raises as `build` and `define_query_view`."""
@@ -307,10 +309,11 @@ class Drafts:
         states: list[StateEntry] = []
         for draft in self.states:
             states.append(build(draft, states))
+        states[0].chain.notices += self.notices
         if self.over is None:
             assert isinstance(states[0], ViewEntry), states
             return states[0]
-        states[0].chain.notices += (*self.over.eager, *order_notices(self.over.root))
+        states[0].chain.notices += order_notices(self.over.root)
         oid = self.states[0].definition.oid
         return define_query_view(self.statement, self.whole, image, settings, oid, tuple(states), self.over)
 
@@ -326,11 +329,11 @@ def drafted(
     over = prepared_view(whole.root, plain.joins)
     count = len(over.groupings)
     if not count:
-        return Drafts(statement, whole, (ViewDraft(only_state(plain), whole, image),), None)
+        return Drafts(statement, whole, (ViewDraft(only_state(plain), whole, image),), None, over.notices)
     definition = replace(plain, oid=image.next_oid + count if oid is None else oid, column_names=())
     identities = (StateDefinition(definition, image.next_oid + number, number) for number in range(count))
     states = tuple(state_draft(identity, whole, over, image) for identity in identities)
-    return Drafts(statement, whole, states, over)
+    return Drafts(statement, whole, states, over, over.notices)
 
 
 def state_draft(identity: StateDefinition, whole: BoundQuery, over: Prepared, image: CatalogImage) -> ViewDraft:

@@ -136,7 +136,6 @@ class ArrowStream:
             raise SqlError(BAD_FORMAT, "invalid Arrow message", detail=said[0][:200]) from None
         return batch
 
-
     def _require_valid(self, place: int, column: pa.Array) -> None:
         """Check every offset of a column. Raises ArrowInvalid and SqlError."""
         if place in self._known:

@@ -51,6 +51,8 @@ class WarmPipelines:
         self._thread: threading.Thread | None = None
         # The latest JVM, and how often it has run the pipeline of each view.
         self._jvm: object | None = None
+        # One now() for all runs on it, so that a pipeline is planned once.
+        self._now_us = 0
         self._runs = Counter[Chain]()
 
     def follow(self, image: CatalogImage) -> None:
@@ -79,6 +81,7 @@ class WarmPipelines:
         jvm = self._upper.ready_jvm
         if jvm is not None and jvm is not self._jvm:
             self._jvm, self._runs = jvm, Counter(dict.fromkeys(self._runs, 0))
+            self._now_us = self._engines.clock.now_us()
         view = min(self._runs, key=self._runs.__getitem__, default=None)
         if jvm is None or view is None or self._runs[view] >= RUNS:
             return LOOK_S
@@ -104,7 +107,7 @@ class WarmPipelines:
         """
         upper = view.plan.upper
         assert upper is not None
-        relation = substitute_now(upper.relation, self._engines.clock.now_us())
+        relation = substitute_now(upper.relation, self._now_us)
         if hand_over(relation) is None:
             raise SqlError("0A000", "the embedded engine runs the pipeline")
         tables = self._engines.committed_tables.read_all(view.upper_tables) if view.upper_tables else {}

@@ -119,8 +119,7 @@ def explain(
         plan, strands = planned_drafts(drafts, engines)
         if form != "text":
             return in_form(form, shown_plan(plan, strands, engines.upper, above_in(scanning, engines, {})), None)
-        eager = () if drafts.over is None else drafts.over.eager
-        told += above_lines(plan, strands, eager, scanning, engines)
+        told += above_lines(plan, strands, drafts.notices, scanning, engines)
         return [*told, *plan_lines(plan, strands, engines.upper)]
     if uses_sequences(bound.root):
         bound = replace(bound, root=in_session(bound.root, SequenceSession(image)))
@@ -310,7 +309,7 @@ def planned_drafts(drafts: Drafts, engines: QueryEngines) -> tuple[Plan, list[St
 
 
 def above_lines(
-    plan: Plan, strands: Sequence[Strand], eager: Sequence[str], scanning: ScanSettings, engines: QueryEngines
+    plan: Plan, strands: Sequence[Strand], notices: Sequence[str], scanning: ScanSettings, engines: QueryEngines
 ) -> list[str]:
     """Return the lines on the query above the states of a plan, none for a plan without one."""
     root, view = plan.query([strand.identity.label for strand in strands]), strands[0].identity.view
@@ -320,7 +319,7 @@ def above_lines(
     return [
         f"View {identifier(view.name)} over {count} of streams, kept for it as states; for each version of these runs",
         *([RETROACTIVE] if view.joins.stream_join == "retroactive" else []),
-        *(group.replace("eager", "Eager", 1) for group in eager),
+        *(notice[:1].upper() + notice[1:] for notice in notices),
         *upper_lines(root, scanning, engines),
     ]
 

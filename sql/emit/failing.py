@@ -31,13 +31,18 @@ from sql.tree.relations import (
 )
 from sql.tree.walks import children, inputs
 
+# A series of more rows may not fit into memory.
+SERIES_ROWS_MAX = 100_000
 WIDER = ("int2", "int4", "int8", "numeric", "float8")
 SAFE_CASTS = frozenset(
     {(source, target) for index, source in enumerate(WIDER[:3]) for target in WIDER[index + 1 :]}
     | {("float4", "float8"), ("date", "timestamp")}
     | {
         (source, "text")
-        for source in ("bool", "int2", "int4", "int8", "float4", "float8", "numeric", "date", "timestamp", "enum")
+        for source in (
+            *("bool", "int2", "int4", "int8", "float4", "float8", "numeric", "date", "timestamp", "enum"),
+            *("varchar", "bpchar"),
+        )
     }
 )
 
@@ -91,9 +96,21 @@ def relation_can_fail(node: Relation) -> bool:
         case Aggregate():
             calls = [call for _, call in node.aggregates]
             return any(can_fail(item) for _, item in node.keys) or any(_aggregate_can_fail(call) for call in calls)
-        case Window() | TableFunction() | Limit():
+        case Window() | Limit():
             return True
+        case TableFunction():
+            return not _is_short_series(node)
     return any(can_fail(item) for item in children(node))
+
+
+def _is_short_series(node: TableFunction) -> bool:
+    """True for a series of some integers between constants."""
+    ((name, bounds), *others) = node.calls
+    if name != "generate_series" or others or not all(isinstance(bound, Literal) for bound in bounds):
+        return False
+    first, last, *step = [bound.value for bound in bounds if isinstance(bound, Literal)]
+    is_known = all(isinstance(value, int) and value for value in (*step, 1)) and isinstance(first, int)
+    return is_known and isinstance(last, int) and abs(last - first) < SERIES_ROWS_MAX
 
 
 def _aggregate_can_fail(call: AggregateCall) -> bool:

@@ -33,8 +33,11 @@ ALL_ROWS = "SELECT count(*) AS n, sum(i) AS numbers, sum(op) AS operations FROM 
 # Rows meet the table as it is when they are committed.
 MET = "SELECT s.op, count(*) AS n FROM s JOIN d USING (i) GROUP BY s.op"
 PARTS = "SELECT y.op, x.n, y.numbers FROM (SELECT count(*) AS n FROM s) x, (SELECT op, sum(i) AS numbers FROM s GROUP BY op) y"
+# Its groups are grouped again, which is the work of an upper pipeline.
+UPPER = f"SELECT n, count(*) AS operations, sum(numbers) AS numbers FROM ({PER_OPERATION}) g GROUP BY n"
 VIEWS = {
     "per_operation": PER_OPERATION,
+    "upper": UPPER,
     "all_rows": ALL_ROWS,
     "all_renamed": ALL_ROWS,
     "late": ALL_ROWS,
@@ -187,6 +190,16 @@ def all_rows(counted: Sequence[Rows]) -> Texts:
     return sorted_texts([(n, sum(sums(rows)[0] for rows in counted), operations)])
 
 
+def upper(counted: Sequence[Rows]) -> Texts:
+    """Return the rows of the view that groups groups."""
+    groups: dict[int, tuple[int, int]] = {}
+    for rows in counted:
+        n, numbers = groups.get(rows.op, (0, 0))
+        groups[rows.op] = n + rows.count, numbers + sums(rows)[0]
+    found = [(n, [numbers for each, numbers in groups.values() if each == n]) for n in {n for n, _ in groups.values()}]
+    return sorted_texts((n, len(numbers), sum(numbers)) for n, numbers in found)
+
+
 def met(counted: Sequence[Rows]) -> Texts:
     """Return the rows of the view that joins the table."""
     counts = Counter[int]()
@@ -204,7 +217,12 @@ def parts(counted: Sequence[Rows]) -> Texts:
 
 
 # By the name of the view; of all others the answer is `all_rows`.
-ANSWERS: dict[str, Callable[[Sequence[Rows]], Texts]] = {"per_operation": per_operation, "met": met, "parts": parts}
+ANSWERS: dict[str, Callable[[Sequence[Rows]], Texts]] = {
+    "per_operation": per_operation,
+    "upper": upper,
+    "met": met,
+    "parts": parts,
+}
 
 
 def newest(history: Sequence[Rows]) -> tuple[Row, ...]:

@@ -12,29 +12,26 @@ from __future__ import annotations
 import asyncio
 import shutil
 import threading
-from collections.abc import Awaitable, Hashable, Iterator, Mapping
+from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 
-import pyarrow as pa
 import pytest
 
 import engine.database
 import engine.embedded.query_engine
 import views.upkeep.kernels
-from engine.embedded.query_engine import QueryEngine
-from engine.spark.runtime import SparkRuntime
 from engine.storage.kernel_files import KernelFiles
 from engine.storage.storage import TableConnection
 from engine.tables.table_store import FILE_NAME, WRITE_AHEAD_SUFFIX
 from ringbuffer.compile.loader import Compile, Kernel, load_kernel
-from sql.tree.relations import Relation
 from tests.end_to_end.raw_client import Answer, in_full
+from tests.engine.embedded_upper import EmbeddedUpper
 from tests.engine.session_client import STARTUP, SessionClient, World
 from tests.faults.disk_images import Folder
 from tests.faults.simulated_storage import PowerLossError, SimulatedStorage
-from views.model.protocols import Clock, TableExport
+from views.model.protocols import Clock
 
 TABLE_FILES = (FILE_NAME, FILE_NAME + WRITE_AHEAD_SUFFIX)
 # Messages that a server first takes for a packet.
@@ -42,7 +39,6 @@ PACKETS = (b"B", b"Q")
 POLL_S = 0.01
 # Kernels are compiled among others who do the same.
 ANSWER_S_MAX = 300.0
-ENGINE_BYTES_MAX = 1 << 28
 # Small, so that tuples are overwritten, and so that the log's thread does nothing by itself.
 SETTINGS: dict[str, object] = {
     "stream_capacity_default": 1024,
@@ -252,23 +248,6 @@ class MachineClient(SessionClient):
     def _lost(loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
         if not isinstance(context.get("exception"), PowerLossError):
             loop.default_exception_handler(context)
-
-
-class EmbeddedUpper:
-    """A `views.model.protocols.UpperExecutor` without Spark, of which a process has one: these are
-    many databases.
-    """
-
-    is_ready = False
-
-    def __init__(self, runtime: SparkRuntime, engine: QueryEngine, cold_groups_max: int = 0) -> None:
-        self._engine: QueryEngine | None = None
-
-    def run(
-        self, token: Hashable, relation: Relation, inputs: Mapping[str, pa.Table], tables: Mapping[str, TableExport]
-    ) -> pa.Table:
-        self._engine = self._engine or QueryEngine(ENGINE_BYTES_MAX, threads_count=1)
-        return self._engine.run(relation, {**inputs, **{name: export.table for name, export in tables.items()}})
 
 
 @contextmanager

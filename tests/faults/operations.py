@@ -279,6 +279,7 @@ def whole_sequence() -> tuple[Operation, ...]:
         block(4),
         mixed(6),
         create_view("met", "s d"),
+        create_view("upper"),
         create_view("parts"),
         create_view("all_rows"),
         large(7, 4500, 200),

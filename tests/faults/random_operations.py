@@ -46,6 +46,8 @@ VIEWS = {
     "missed": "SELECT k, count(*) AS n, count(d_id) AS found, sum(e.id) AS ids FROM s1 LEFT JOIN e ON e.d_id = s1.k GROUP BY k",
     "parts": "SELECT x.k, x.n, y.most FROM (SELECT k, count(*) AS n FROM s0 GROUP BY k) x "
     "FULL JOIN (SELECT k, max(n) AS most FROM s1 GROUP BY k) y ON x.k = y.k",
+    "upper": "SELECT c, count(*) AS keys, sum(n) AS numbers FROM (SELECT k, count(*) AS c, sum(n) AS n FROM s0 GROUP BY k) g "
+    "GROUP BY c",
     "rest": "SELECT k, t FROM s0 WHERE n > 500 EXCEPT ALL SELECT k, t FROM s1",
 }
 OPTIONS = {
@@ -59,6 +61,7 @@ REPLACEMENTS = {
     "texts": (" HAVING count(*) > 1", ""),
     "met": (" HAVING count(*) > 1", ""),
     "parts": (" WHERE x.n > 1", ""),
+    "upper": (" HAVING count(*) > 1", ""),
 }
 STATE_CALLS = ("truncate_continuous_view", "deactivate", "activate", "activate")
 PERIOD_US_MAX = 40 * 60 * 1_000_000

@@ -46,12 +46,13 @@ class Prepared:
 
     Attributes:
         groupings: whose states the plan keeps below the rest of the query, none: it is a chain.
-        eager: for people, the columns by which streams are grouped besides those of the query.
+        notices: for people, the columns by which streams are grouped besides those of the query,
+            and the groups that are not kept.
     """
 
     root: Relation
     groupings: tuple[Relation, ...]
-    eager: tuple[str, ...]
+    notices: tuple[str, ...]
 
     @property
     def rows(self) -> tuple[Relation, ...]:
@@ -79,7 +80,7 @@ def prepared_view(root: Relation, joins: JoinChoice, is_above: bool = False) -> 
     """
     eager = EagerGrouping(joins)
     form = _prepared(root, eager)
-    return Prepared(form, first_groupings(form, eager.is_made or is_above), tuple(dict.fromkeys(eager.groups)))
+    return Prepared(form, first_groupings(form, eager.is_made or is_above), tuple(dict.fromkeys(eager.notices)))
 
 
 def _prepared(root: Relation, eager: EagerGrouping) -> Relation:
@@ -96,4 +97,7 @@ def _prepared(root: Relation, eager: EagerGrouping) -> Relation:
     root = group_subqueries(rewrite_everywhere(root, anti_joins), streams)
     for step in (before, eager.step, *AFTER):
         root = rewrite_everywhere(root, step)
-    return reduce_groups(root) if eager.choice.freeze_tables else root
+    if eager.choice.freeze_tables:
+        root, reductions = reduce_groups(root)
+        eager.notices += reductions
+    return root

@@ -7,6 +7,7 @@ Enters: a prepared tree of a view that freezes its tables, since a group that co
 change would have lost its rows. Leaves: an equal tree, with semi-joins below first groupings. What
 rows count is handed down from the root: over joins and conditions, and into subqueries that
 compare with the row around them. A grouping that is asked in several places keeps all groups.
+What may fail says nothing: PostgreSQL may never evaluate it.
 """
 
 from __future__ import annotations
@@ -17,14 +18,17 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from ringbuffer.groups.hash_table import JOINS_MAX
+from sql.emit.failing import can_fail, relation_can_fail
 from sql.functions.table import AGGREGATE_ROWS, added_in_order
+from sql.names.relation_keys import shown_key
 from sql.tree.expressions import Call, Column, Expression, OuterColumn, Subquery
-from sql.tree.relations import Aggregate, Distinct, Filter, Join, Limit, Project, Relation, Sort, Window
+from sql.tree.relations import Aggregate, Distinct, Filter, Join, Project, Relation, Sort
 from sql.tree.walks import all_relations, children, map_expression, map_parts, open_columns, subqueries_of
 from sql.tree.walks import scans as leaves
 from sql.types.datatypes import BOOL
 from views.model.properties import is_first_grouping, scans
 from views.model.steps import unique_names
+from views.model.text import expression_text
 from views.model.trees import columns_of, conjuncts, inputs, relation_uses_now, rewrite, walk_relation, with_inputs
 from views.plan.hand_over import is_same_for_all
 from views.plan.joins.join_graph import conjunction
@@ -59,9 +63,12 @@ Demands = tuple[Demand, ...]
 Conditions = tuple[Expression, ...]
 
 
-def reduce_groups(root: Relation) -> Relation:
-    """Return the tree with semi-joins below its first groupings."""
-    return Reduction(root).visit(root)
+def reduce_groups(root: Relation) -> tuple[Relation, list[str]]:
+    """Return the tree with semi-joins below its first groupings, and for people, what they leave
+    out.
+    """
+    reduction = Reduction(root)
+    return reduction.visit(root), reduction.notices
 
 
 class Reduction:
@@ -69,6 +76,7 @@ class Reduction:
 
     def __init__(self, root: Relation) -> None:
         self._uses = Counter(groupings_in(root))
+        self.notices: list[str] = []
 
     def visit(
         self, relation: Relation, demands: Demands = (), conditions: Conditions = (), around: Around | None = None
@@ -111,6 +119,9 @@ class Reduction:
                 joins_count += 1
                 operands = [grouping.keys[column][1] for column in demand.columns]
                 source = met(source, operands, demand.wanted)
+                keys = ", ".join(map(expression_text, operands))
+                tables = ", ".join(dict.fromkeys(map(shown_key, scans(demand.wanted, "table"))))
+                self.notices.append(f"groups are kept only for those {keys} that rows of {tables or 'a query'} ask for")
         return replace(grouping, input=source)
 
     def _filter(self, relation: Filter, demands: Demands, conditions: Conditions, around: Around | None) -> Relation:
@@ -225,8 +236,8 @@ def membership(conditions: Conditions) -> Demands:
     for part in conditions:
         if isinstance(part, Subquery) and part.kind == "any" and part.comparison == "eq" and not part.arguments:
             columns = [operand for operand in part.operands if isinstance(operand, Column)]
-            if len(columns) == len(part.operands) and is_frozen(part.relation):
-                found += (Demand(tuple(column.index for column in columns), part.relation),)
+            if len(columns) == len(part.operands):
+                found += demand([column.index for column in columns], part.relation)
     return found
 
 
@@ -269,9 +280,30 @@ def demanded(columns: Sequence[int], items: Sequence[Expression], rows: Relation
     if not columns:
         return ()
     names = unique_names([item.name if isinstance(item, Column) else "key" for item in items])
-    wanted = Project(rows, tuple(zip(names, items, strict=True)))
+    return demand(columns, Project(rows, tuple(zip(names, items, strict=True))))
+
+
+def demand(columns: Sequence[int], wanted: Relation) -> Demands:
+    """Return the demand that columns are a row of a relation, where that is known."""
+    wanted = without_failing(wanted)
     is_small = sum(1 for _ in islice(all_relations(wanted), OPERATORS_MAX + 1)) <= OPERATORS_MAX
-    return (Demand(tuple(columns), wanted),) if is_small and is_frozen(wanted) else ()
+    return (Demand(tuple(columns), wanted),) if is_small and is_frozen(wanted) and not relation_can_fail(wanted) else ()
+
+
+def without_failing(relation: Relation) -> Relation:
+    """Return a relation with these rows, and those that only conditions leave out which may fail."""
+    match relation:
+        case Filter():
+            safe = [part for part in conjuncts(relation.predicate) if not can_fail(part)]
+            rows = without_failing(relation.input)
+            return Filter(rows, conjunction(safe)) if safe else rows
+        case Project() | Distinct():
+            return replace(relation, input=without_failing(relation.input))
+        case Join(kind="inner" | "cross", lateral=None):
+            safe = [part for part in conjuncts(relation.condition) if not can_fail(part)] if relation.condition else []
+            left, right = without_failing(relation.left), without_failing(relation.right)
+            return Join(left, right, "inner", conjunction(safe)) if safe else Join(left, right, "cross", None)
+    return relation
 
 
 def is_frozen(relation: Relation) -> bool:
@@ -286,11 +318,13 @@ def is_frozen(relation: Relation) -> bool:
 
 
 def depends_on_order(part: Relation) -> bool:
-    """Tell whether an operator's rows may depend on the order of those that it reads, which each
+    """Tell whether a grouping's rows may depend on the order of those that it reads, which each
     engine reads in its own.
+
+    LIMIT and windows count among what may fail.
     """
     if not isinstance(part, Aggregate):
-        return isinstance(part, Limit | Window)
+        return False
     rows = [(AGGREGATE_ROWS.get(call.function), call) for _, call in part.aggregates]
     return any(row is None or row.ordered or added_in_order(call) for row, call in rows)
 

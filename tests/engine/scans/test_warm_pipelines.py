@@ -31,6 +31,7 @@ class FakeJvm:
 
     def __init__(self) -> None:
         self.rows_counts: list[int] = []
+        self.texts: list[str] = []
         self.failure: Exception | None = None
         self.may_go_on = threading.Event()
         self.may_go_on.set()
@@ -39,6 +40,7 @@ class FakeJvm:
         self, job: str, inputs: Mapping[str, pa.Table], text: Callable[..., str], views: Set[str] = frozenset()
     ) -> SparkAnswer:
         failure = self.failure
+        self.texts.append(text({name: name for name in inputs}))
         self.rows_counts += [rows.num_rows for rows in inputs.values()]
         if failure is not None:
             raise failure
@@ -110,6 +112,18 @@ def test_a_view_is_warmed_up_on_each_jvm_and_after_a_restart(tmp_path: Path, spa
         wait_for(lambda: third.rows_counts == [warm_pipelines.ROWS] * RUNS)
     finally:
         world.close()
+
+
+def test_a_view_with_now_is_planned_once(tmp_path: Path, spark: FakeSpark) -> None:
+    world, jvm = new_world(tmp_path, spark), spark.ready_pipelines
+    try:
+        groups = "SELECT k, count(*) AS n, max(arrival_timestamp) AS last FROM s GROUP BY k"
+        query = f"SELECT n, count(*) AS keys FROM ({groups}) g GROUP BY n HAVING max(last) < now()"
+        world.client().run(STREAM, f"CREATE VIEW v AS {query}")
+        wait_for(lambda: len(jvm.texts) == RUNS)
+    finally:
+        world.close()
+    assert len(set(jvm.texts)) == 1
 
 
 def test_a_dropped_view_is_let_go(tmp_path: Path, spark: FakeSpark) -> None:

@@ -14,18 +14,15 @@ import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
 
-from engine.embedded.query_engine import QueryEngine
 from engine.spark.runtime import SparkRuntime
 from engine.spark.upper import SparkUpperExecutor
-from sql.tree.relations import Relation
 from sql.wire.messages import Query
+from tests.engine.embedded_upper import EmbeddedUpper
 from tests.engine.session_client import SessionClient, World
-from views.model.protocols import TableExport
 
 WORKERS = 2
 READERS = 3 * WORKERS
 END_S_MAX = 60.0
-MEMORY_BYTES = 64 * 1024 * 1024
 
 
 class BlockedJvm:
@@ -70,29 +67,6 @@ class BlockedJvm:
         with self._changed:
             self.is_deaf = False
             self._changed.notify_all()
-
-
-class EmbeddedUpper:
-    """Makes the views without Spark."""
-
-    is_ready = False
-    ready_jvm = None
-
-    def __init__(self) -> None:
-        self._engine = QueryEngine(MEMORY_BYTES, threads_count=1)
-
-    def run(
-        self,
-        token: object,
-        relation: Relation,
-        inputs: Mapping[str, pa.Table],
-        tables: Mapping[str, TableExport],
-        told: Callable[[str], None] = lambda how: None,
-    ) -> pa.Table:
-        return self._engine.run(relation, inputs)
-
-    def check(self, token: object, relation: Relation) -> None:
-        """Take every pipeline."""
 
 
 @pytest.fixture

@@ -210,10 +210,10 @@ def test_a_stream_that_is_kept_whole_is_named(source: str, whole: str) -> None:
     query = f"SELECT count(*) FROM {source} q, s WHERE q.a < s.a AND q.c::numeric > s.v AND q.x < s.v AND q.tag > s.name AND q.id <> s.b"
     form = prepared_view(tree(query), JoinChoice())
     assert form.groupings and any(
-        notice.startswith(f"eager grouping keeps every column of {whole}: ") for notice in form.eager
+        notice.startswith(f"eager grouping keeps every column of {whole}: ") for notice in form.notices
     )
     less = prepared_view(tree(query.replace(" AND q.id <> s.b", "")), JoinChoice())
-    assert less.groupings and not any(f"every column of {whole}" in notice for notice in less.eager)
+    assert less.groupings and not any(f"every column of {whole}" in notice for notice in less.notices)
 
 
 @pytest.mark.parametrize("query", [*STREAM_JOINS, *TABLE_JOINS, *SUBQUERIES])
@@ -270,7 +270,7 @@ def test_what_a_stream_pipeline_does_stays(query: str) -> None:
 )
 def test_subqueries_over_tables_that_are_no_joins_are_asked_of_groups(condition: str, groups: tuple[str, ...]) -> None:
     query = tree(f"SELECT b, count(*) FROM s WHERE {condition} GROUP BY b")
-    assert prepared_view(query, JoinChoice()).eager == groups
+    assert prepared_view(query, JoinChoice()).notices == groups
 
 
 @pytest.mark.parametrize("number", ["n", "n * 2"])

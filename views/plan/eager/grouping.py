@@ -61,12 +61,12 @@ class EagerGrouping:
     """The rewrite of one query.
 
     Attributes:
-        groups: for people, the keys by which each stream is grouped.
+        notices: for people, the keys by which each stream is grouped.
         is_made: true if anything has changed.
     """
 
     choice: JoinChoice
-    groups: list[str] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
     is_made: bool = False
 
     def step(self, relation: Relation) -> Relation:
@@ -294,11 +294,11 @@ class _Rewrite:
         self.eager.is_made = True
         for block in blocks.all:
             if block.is_whole():
-                self.eager.groups.append(_kept_whole(block))
+                self.eager.notices.append(_kept_whole(block))
                 continue
             added = ", ".join(expression_text(key) for key in block.keys if key not in keys)
             if added:
-                self.eager.groups.append(f"eager grouping groups {block.streams} also by {added}")
+                self.eager.notices.append(f"eager grouping groups {block.streams} also by {added}")
 
 
 class _Built:
