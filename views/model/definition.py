@@ -19,7 +19,6 @@ from sql.names.suggestions import quoted_list
 from sql.parse.statements.create_view import OPTIONS, CreateView
 from sql.times.interval_input import interval_value
 from sql.values.durations import quantity
-from views.model.told import Answers
 
 MONTH_DAYS = 30
 DAY_US = 86_400_000_000
@@ -152,14 +151,12 @@ class StateDefinition:
         number: of the stream pipeline in the plan, from 0, None: no query stands above its rows.
         kept: what is kept instead of what the text asks for (`views.share.reuse`), in the form of
             the catalog file.
-        told: what its planner was told of relations (`views.model.told`).
     """
 
     view: ViewDefinition
     oid: int
     number: int | None = None
     kept: str | None = None
-    told: Answers = ()
 
     @property
     def name(self) -> str:
@@ -179,8 +176,7 @@ class StateDefinition:
 
     def to_dict(self) -> dict[str, object]:
         """Return the form that the catalog file holds; the number follows from the order there."""
-        plain: dict[str, object] = {"state": self.oid, "kept": self.kept}
-        return plain | ({"told": list(self.told)} if self.told else {})
+        return {"state": self.oid, "kept": self.kept}
 
     @staticmethod
     def from_dict(plain: Mapping[str, object], view: ViewDefinition, number: int | None = None) -> StateDefinition:
@@ -191,9 +187,7 @@ class StateDefinition:
         oid, kept = plain.get("state"), plain.get("kept")
         oid = plain["oid"] if oid is None else oid
         assert isinstance(oid, int) and (kept is None or isinstance(kept, str)), f"catalog entry {plain!r}"
-        told = plain.get("told", [])
-        assert isinstance(told, list), f"catalog entry {plain!r}"
-        return StateDefinition(view, oid, number, kept, tuple(told))
+        return StateDefinition(view, oid, number, kept)
 
 
 def only_state(view: ViewDefinition) -> StateDefinition:

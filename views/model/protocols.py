@@ -55,24 +55,6 @@ class Source(Protocol):
         """
 
 
-class Statistics(Protocol):
-    """Sizes of relations, as far as they are known when a view is planned; thread-safe."""
-
-    def rows_count(self, name: str) -> int | None:
-        """Return how many rows a table has, about; None: nobody knows."""
-
-
-class NoStatistics:
-    """The statistics of a process that keeps none."""
-
-    def rows_count(self, name: str) -> int | None:
-        """Return None."""
-        return None
-
-
-NO_STATISTICS = NoStatistics()
-
-
 class UpperExecutor(Protocol):
     """The engines that run upper and static pipelines."""
 

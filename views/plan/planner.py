@@ -19,10 +19,8 @@ from sql.types.datatypes import TEXT
 from views.model.definition import ViewDefinition
 from views.model.nodes import FIRST, StreamPipeline
 from views.model.plan import Plan
-from views.model.protocols import NO_STATISTICS, Statistics
 from views.model.steps import pipeline_expressions
 from views.model.text import identifier
-from views.model.told import Answers
 from views.model.trees import relation_uses_now, uses_now, walk_relation
 from views.plan.checks import check_heights, check_shape, check_sources, check_stream, check_upper, refused_retroactive
 from views.plan.prepare import prepared
@@ -79,22 +77,15 @@ class PlannedView:
         time_dependent: true if something above the stream pipeline uses now(), so that no version
             can be reused.
         notices: what CREATE VIEW tells the client besides its success.
-        told: what the planner was told, for the definition.
     """
 
     plan: Plan
     schema: Schema
     time_dependent: bool
     notices: tuple[str, ...]
-    told: Answers = ()
 
 
-def plan_view(
-    definition: ViewDefinition,
-    bound: BoundQuery,
-    kept: StreamPipeline | None = None,
-    statistics: Statistics = NO_STATISTICS,
-) -> PlannedView:
+def plan_view(definition: ViewDefinition, bound: BoundQuery, kept: StreamPipeline | None = None) -> PlannedView:
     """Return the plan of a continuous view.
 
     kept: group the stream by the keys of this pipeline, and make the query's answer of these
@@ -104,7 +95,7 @@ def plan_view(
     root = prepared(_named(bound.root, definition.column_names), definition.joins.freeze_tables)
     check_sources(root)
     check_heights(root)
-    rewritten = apply_rules(root, rules_for(statistics, kept))
+    rewritten = apply_rules(root, rules_for(kept))
     check_heights(rewritten)
     check_shape(rewritten)
     plan = split(rewritten, definition.on_error)
@@ -121,14 +112,14 @@ def plan_view(
     return PlannedView(plan, rewritten.schema, time_dependent(plan), tuple(notices))
 
 
-def rules_for(statistics: Statistics, kept: StreamPipeline | None) -> tuple[Rule, ...]:
+def rules_for(kept: StreamPipeline | None) -> tuple[Rule, ...]:
     """Return the rules for a query, which is over the state of a pipeline if `kept` is given.
 
     The same tables yield the same columns as in that pipeline, and its groups come first. The
     roll-up makes a projection, which is merged with those above it.
     """
     builds = () if kept is None else tuple(probe.build for probe in kept.probes)
-    joins = partial(joins_to_probes, builds=builds, statistics=statistics)
+    joins = partial(joins_to_probes, builds=builds)
     rules = tuple(joins if rule is joins_to_probes else rule for rule in RULES)
     return rules if kept is None else (*rules, partial(roll_up, kept=kept), merge_projections)
 

@@ -15,8 +15,7 @@ from sql.errors import SqlError
 from sql.tree.relations import BoundQuery, Relation, Schema
 from views.model.definition import StateDefinition, ViewDefinition
 from views.model.nodes import StreamPipeline
-from views.model.protocols import NO_SOURCE, NO_STATISTICS, Source, Statistics, UpperExecutor
-from views.model.told import Told
+from views.model.protocols import NO_SOURCE, Source, UpperExecutor
 from views.model.trees import substitute_now
 from views.plan.checks import check_sliding
 from views.plan.planner import PlannedView, plan_view
@@ -33,20 +32,18 @@ from views.upkeep.twins import find_twin
 
 @dataclass(frozen=True)
 class Oracles:
-    """Engines, tables and statistics of the process for the views that are built.
+    """Engines and tables of the process for the views that are built.
 
     Attributes:
         kernels_dir: the folder in which the kernels are written.
         executor: runs static and upper pipelines.
         tables: the rows of durable tables.
-        statistics: what a planner may ask.
     """
 
     kernels_dir: Path
     executor: UpperExecutor
     tables: Source = NO_SOURCE
     tools: KernelTools = TOOLS
-    statistics: Statistics = NO_STATISTICS
 
 
 def build_view(
@@ -74,7 +71,7 @@ def build_view(
         is_new: nothing of the view's groups is stored yet.
     """
     definition, name = identity.view, identity.name
-    planned = planned_over(identity, bound, heir_of, is_new, oracles.statistics)
+    planned = planned_over(identity, bound, heir_of, is_new)
     plan, kernels_dir, tools = planned.plan, oracles.kernels_dir, oracles.tools
     twin = None
     if heir_of is None:
@@ -98,7 +95,7 @@ def build_view(
         _check_upper(name, plan.upper.relation, oracles.executor)
     kept = None if plan.kept is None else stored_pipeline(plan.kept)
     return Chain(
-        replace(identity, kept=kept, told=planned.told),
+        replace(identity, kept=kept),
         planned.schema,
         state,
         planned.time_dependent,
@@ -107,22 +104,13 @@ def build_view(
     )
 
 
-def planned_over(
-    identity: StateDefinition,
-    bound: BoundQuery,
-    heir_of: Chain | None,
-    is_new: bool,
-    statistics: Statistics = NO_STATISTICS,
-) -> PlannedView:
+def planned_over(identity: StateDefinition, bound: BoundQuery, heir_of: Chain | None, is_new: bool) -> PlannedView:
     """Return the plan of a state, over the state of `heir_of` if that is given.
 
-    The planner of a state that exists is told what it was told before. Raises SqlError and
-    NotCoveredError as `build_view`.
+    Raises SqlError and NotCoveredError as `build_view`.
     """
     definition = identity.view
-    earlier = identity if heir_of is None else heir_of.identity
-    told = Told(statistics if is_new and heir_of is None else NO_STATISTICS, earlier.told)
-    planned = replace(plan_view(definition, bound, statistics=told), told=told.answers)
+    planned = plan_view(definition, bound)
     if is_new:
         check_sliding(planned.plan.stream)
     planned = _over_kept(planned, identity, bound, heir_of)
@@ -158,11 +146,11 @@ def _covered(planned: PlannedView, definition: ViewDefinition, bound: BoundQuery
         return replace(planned, plan=cover(kept, planned.plan))
     except NotCoveredError as error:
         try:
-            finer = plan_view(definition, bound, kept, Told(NO_STATISTICS, planned.told))
+            finer = plan_view(definition, bound, kept)
         except SqlError:
             # What adds them up can't be run.
             raise error from None
-    return replace(finer, plan=cover(kept, finer.plan, is_over=True), told=planned.told)
+    return replace(finer, plan=cover(kept, finer.plan, is_over=True))
 
 
 def renamed_view(view: Chain, definition: ViewDefinition, schema: Schema) -> Chain:

@@ -14,10 +14,9 @@ from dataclasses import dataclass, field, replace
 
 from sql.tree.expressions import Call, Column, Expression, Literal
 from sql.tree.relations import Aggregate, Filter, Join, Project, Relation, Scan
-from sql.tree.walks import children, map_parts, scans
+from sql.tree.walks import children, map_parts
 from sql.types.datatypes import BOOL
 from views.model.properties import is_first_grouping, stream_path
-from views.model.protocols import NO_STATISTICS, Statistics
 from views.model.refusals import refused_outer_condition
 from views.model.steps import unique_names
 from views.model.trees import columns_of, meaning, rewrite_bottom_up, substitute, substitute_call
@@ -35,18 +34,16 @@ from views.plan.joins.join_graph import (
 FLAT = (Filter, Project, Join, Scan)
 
 
-def joins_to_probes(
-    root: Relation, builds: Sequence[Relation] = (), statistics: Statistics = NO_STATISTICS
-) -> Relation:
+def joins_to_probes(root: Relation, builds: Sequence[Relation] = ()) -> Relation:
     """Return the tree with the joins below the first grouping in that form.
 
     builds: of another query over the same joins, in order; a build side is that one where it has
     all that is needed.
     """
-    return rewrite_bottom_up(root, lambda relation: _step(relation, builds, statistics))
+    return rewrite_bottom_up(root, lambda relation: _step(relation, builds))
 
 
-def _step(relation: Relation, builds: Sequence[Relation], statistics: Statistics) -> Relation:
+def _step(relation: Relation, builds: Sequence[Relation]) -> Relation:
     if not isinstance(relation, Aggregate) or not is_first_grouping(relation):
         return relation
     path = stream_path(relation.input)
@@ -58,7 +55,7 @@ def _step(relation: Relation, builds: Sequence[Relation], statistics: Statistics
     grouping = _over_leaves(relation, graph.items)
     read = [key for _, key in grouping.keys]
     read += [part for _, call in grouping.aggregates for part in children(call)]
-    return ProbeChain(graph, read, statistics).under(grouping, builds)
+    return ProbeChain(graph, read).under(grouping, builds)
 
 
 def _over_leaves(grouping: Aggregate, items: Sequence[Expression]) -> Aggregate:
@@ -94,9 +91,8 @@ class ProbeChain:
         read: what the grouping evaluates.
     """
 
-    def __init__(self, graph: JoinGraph, read: Sequence[Expression], statistics: Statistics) -> None:
+    def __init__(self, graph: JoinGraph, read: Sequence[Expression]) -> None:
         self.graph = graph
-        self.statistics = statistics
         self.done = {STREAM}
         self.pending = list(graph.conditions)
         self.waiting = [self._inner_side(group) for group in table_groups(graph)]
@@ -167,15 +163,11 @@ class ProbeChain:
         return None
 
     def _take_next(self) -> Side:
-        """Return the next build side: an inner one with a key, the smallest if the sizes of all are
-        known, else an outer one whose conditions are ready, else any inner one.
+        """Return the next build side: an inner one with a key, else an outer one whose conditions
+        are ready, else any inner one.
         """
         inner = [side for side in self.waiting if side.kind == "inner"]
         ready = [side for side in inner if self._keys_of(side)]
-        if len(ready) > 1:
-            sizes = [self._rows_count(side) for side in ready]
-            known = [size for size in sizes if size is not None]
-            ready = [ready[sizes.index(min(known))]] if len(known) == len(ready) else ready
         ready += [side for side in self.waiting if side.kind == "left" and self._needs(side) <= self.done]
         side = (ready or inner)[0]
         self.waiting.remove(side)
@@ -187,13 +179,6 @@ class ProbeChain:
         self.done |= side.leaves
         side.filters = self._take_ready()
         return side
-
-    def _rows_count(self, side: Side) -> int | None:
-        """Return how many rows the tables of a side have together, None where one is not known."""
-        names = [scan.name for scan in scans(side.relation) if scan.kind == "table"]
-        counts = [self.statistics.rows_count(name) for name in names]
-        known = [count for count in counts if count is not None]
-        return sum(known) if len(known) == len(counts) > 0 else None
 
     def _keys_of(self, side: Side) -> list[tuple[Expression, tuple[Expression, Expression]]]:
         """Return the pending conditions that are keys of an inner side now."""
