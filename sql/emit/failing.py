@@ -106,11 +106,12 @@ def relation_can_fail(node: Relation) -> bool:
 def _is_short_series(node: TableFunction) -> bool:
     """True for a series of some integers between constants."""
     ((name, bounds), *others) = node.calls
-    if name != "generate_series" or others or not all(isinstance(bound, Literal) for bound in bounds):
+    if name != "generate_series" or others:
         return False
-    first, last, *step = [bound.value for bound in bounds if isinstance(bound, Literal)]
-    is_known = all(isinstance(value, int) and value for value in (*step, 1)) and isinstance(first, int)
-    return is_known and isinstance(last, int) and abs(last - first) < SERIES_ROWS_MAX
+    first, last, *step = [
+        bound.value if isinstance(bound, Literal) and isinstance(bound.value, int) else None for bound in bounds
+    ]
+    return first is not None and last is not None and all(step) and abs(last - first) < SERIES_ROWS_MAX
 
 
 def _aggregate_can_fail(call: AggregateCall) -> bool:

@@ -16,8 +16,8 @@ MEMORY_BYTES = 1 << 28
 
 
 class EmbeddedUpper:
-    """A `views.model.protocols.UpperExecutor` that has Spark's pipelines run by the embedded engine,
-    made as `SparkUpperExecutor` is.
+    """A `views.model.protocols.UpperExecutor` whose pipelines the embedded engine runs, made as
+    `SparkUpperExecutor` is.
     """
 
     is_ready = False

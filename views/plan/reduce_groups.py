@@ -291,7 +291,7 @@ def demand(columns: Sequence[int], wanted: Relation) -> Demands:
 
 
 def without_failing(relation: Relation) -> Relation:
-    """Return a relation with these rows, and those that only conditions leave out which may fail."""
+    """Return a relation with these rows, and those that only failing conditions leave out."""
     match relation:
         case Filter():
             safe = [part for part in conjuncts(relation.predicate) if not can_fail(part)]

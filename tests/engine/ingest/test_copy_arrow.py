@@ -5,7 +5,7 @@ stream of these rows.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -317,7 +317,7 @@ def test_a_dictionary_is_read_once(client: SessionClient, monkeypatch: pytest.Mo
     monkeypatch.setattr(arrow_stream, "require_readable", read.append)
     words = pa.array(["one", "two", None])
 
-    def data(*indices: list[int | None], more: pa.Array | None = None) -> bytes:
+    def data(*indices: Sequence[int | None], more: pa.Array | None = None) -> bytes:
         sink = pa.BufferOutputStream()
         schema = pa.schema([("k", pa.int32()), ("t", pa.dictionary(pa.int8(), pa.string()))])
         with pa.ipc.new_stream(sink, schema) as writer:
@@ -325,7 +325,7 @@ def test_a_dictionary_is_read_once(client: SessionClient, monkeypatch: pytest.Mo
                 dictionary = words if more is None or number < 2 else more
                 column = pa.DictionaryArray.from_arrays(pa.array(places, pa.int8()), dictionary, safe=False)
                 writer.write_batch(pa.record_batch([pa.array([number] * len(places), pa.int32()), column], schema))
-        return sink.getvalue().to_pybytes()
+        return bytes(sink.getvalue().to_pybytes())
 
     three = data([0, 1], [1, None, 2], [], more=words.slice(0, 1))
     batches = list(ArrowStream(lambda _: None).feed(three))

@@ -73,7 +73,7 @@ def tree(query: str) -> Relation:
 
 def rewritten(query: str, stream_join: str = "frozen") -> tuple[Relation, list[str]]:
     eager = EagerGrouping(JoinChoice(True, stream_join))
-    return rewrite_everywhere(tree(query), lambda part: eager.step(grouped(part))), eager.groups
+    return rewrite_everywhere(tree(query), lambda part: eager.step(grouped(part))), eager.notices
 
 
 def filled(draw: random.Random) -> dict[str, pa.Table]:
