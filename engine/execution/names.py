@@ -12,18 +12,23 @@ from engine.execution.kept import Kept, portal_bytes, require_room, statement_by
 from engine.execution.prepared import Portal, Prepared
 from sql.errors import SqlError
 
+# Of `Names.plans`.
+PLANS_BYTES_MAX = 4 << 20
+
 
 class Names:
     """The names of one session.
 
     Attributes:
-        bytes_max: the bytes of all named values, but for rows of portals.
+        plans: statements of texts that come again, without a name; they make room for all others.
+        bytes_max: the bytes of all values, but for rows of portals.
     """
 
     def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max
         self.statements: Kept[Prepared] = Kept()
         self.portals: Kept[Portal] = Kept()
+        self.plans: Kept[Prepared] = Kept()
         self._held: frozenset[str] = frozenset()
 
     def drop_unnamed(self) -> None:
@@ -83,14 +88,32 @@ class Names:
         if self.portals.get(name) is not portal:
             return True
         # One half is for statements and portals without rows.
-        if more > 0 and self.statements.bytes_count + self.portals.bytes_count + more > self._bytes_max // 2:
+        if more > 0 and more > self._room(more, self._bytes_max // 2):
             return False
         self.portals.grow(name, more)
         portal.rows_bytes = bytes_count
         return True
 
+    def keep_plan(self, text: str, plan: Prepared) -> None:
+        """Keep the statement of a text, if there is room for several of its size."""
+        plan.kept_bytes = statement_bytes(text, plan.text)
+        taken = self.statements.bytes_count + self.portals.bytes_count
+        bytes_max = min(PLANS_BYTES_MAX, self._bytes_max - taken)
+        if plan.kept_bytes > bytes_max // 2:
+            return
+        if self.plans.bytes_count + plan.kept_bytes > bytes_max:
+            self.plans.clear()
+        self.plans[text] = plan
+
+    def _room(self, more: int, bytes_max: int) -> int:
+        """Return the bytes that are left of so many, without the plans if they are in the way."""
+        left = bytes_max - self.statements.bytes_count - self.portals.bytes_count
+        if self.plans and more > left - self.plans.bytes_count:
+            self.plans.clear()
+        return left
+
     def _require_room(self, more: int) -> None:
-        require_room(self.statements.bytes_count + self.portals.bytes_count, more, self._bytes_max)
+        require_room(self._bytes_max - self._room(more, self._bytes_max), more, self._bytes_max)
 
     def require_free_portal(self, name: str) -> None:
         """Raise 42P03 when a portal other than the unnamed one has this name."""

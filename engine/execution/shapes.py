@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from engine.catalog.image import CatalogImage
-from engine.execution.kept import Kept, statement_bytes
+from engine.execution.names import Names
 from engine.execution.prepared import Prepared, prepare
 from engine.scans.point_reads import INTEGERS, is_possible
 from sql.errors import SqlError
@@ -41,8 +41,7 @@ COMPARED = re.compile(rf"{OPERATOR}([ \t\n]*){CONSTANT}")
 SHAPE_CHARACTERS_MAX = 1_000
 # Queries of tools on the catalog are long.
 TEXT_CHARACTERS_MAX = 8_192
-# Of a session: about so many bytes of statements, and texts that came once.
-BYTES_MAX = 4 << 20
+# Of a session: texts that came once.
 ONCE_MAX = 128
 # Types of parameters that are read as constants are, without an error that tells where it is.
 QUOTED = frozenset({"text", "varchar", "uuid", "date", "timestamp", "timestamptz"})
@@ -70,9 +69,9 @@ class Shaped(NamedTuple):
 class Shapes:
     """The shapes, and the whole texts, of one session that have come twice."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, names: Names) -> None:
         self._settings = settings
-        self._known: Kept[Prepared] = Kept()
+        self._names, self._known = names, names.plans
         # May not come again.
         self._once: set[str] = set()
 
@@ -105,7 +104,9 @@ class Shapes:
             return None
         if (len(text) <= SHAPE_CHARACTERS_MAX and SHAPED.match(text)) or not self._has_come(text):
             return None
-        return self._keep(text, Prepared(statements[0], (), is_of_text=True))
+        prepared = Prepared(statements[0], (), is_of_text=True)
+        self._names.keep_plan(text, prepared)
+        return prepared
 
     def _is_current(self, prepared: Prepared, image: CatalogImage) -> bool:
         """Tell whether a statement is right for the catalog and the settings of now, if need be
@@ -126,15 +127,6 @@ class Shapes:
         self._once.add(shape)
         return False
 
-    def _keep(self, shape: str, prepared: Prepared) -> Prepared:
-        prepared.kept_bytes = statement_bytes(shape, prepared.text)
-        if prepared.kept_bytes > BYTES_MAX // 2:
-            return prepared
-        if self._known.bytes_count + prepared.kept_bytes > BYTES_MAX:
-            self._known.clear()
-        self._known[shape] = prepared
-        return prepared
-
     def _prepare(self, shape: str, head: str, conditions: str, rest: str, image: CatalogImage) -> None:
         numbers = iter(range(1, SHAPE_CHARACTERS_MAX))
         given = COMPARED.sub(lambda match: f"{match[1]}{match[2]}${next(numbers)}", conditions)
@@ -147,7 +139,7 @@ class Shapes:
             return
         prepared.is_of_text = True
         if isinstance(prepared.statement, Select):
-            self._keep(shape, prepared)
+            self._names.keep_plan(shape, prepared)
 
 
 def literal(text: str, kind: SqlType, settings: Settings) -> Literal:

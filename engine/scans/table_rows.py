@@ -147,6 +147,12 @@ class TablesByKey:
         rows.used_at = next(self._reads)
         return rows
 
+    def way(self, key: TableKey) -> str:
+        """Return the words for people that tell how rows are found, none where they never are."""
+        if not self._bytes_max:
+            return ""
+        return "in memory" if self.rows(key) is not None else "in memory once such reads are many"
+
     def note(self, key: TableKey, wanted: Sequence[ColumnForm] = ()) -> None:
         """Note that a key was sought for which the rows, or columns in some forms, are not in
         memory.

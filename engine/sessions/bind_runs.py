@@ -109,7 +109,7 @@ class BindRuns:
         is_short = stop - row <= long_texts.ROWS_AT_ONCE_MAX
         session.begin_message(simple=False)
         session.doing.begin(prepared.shown_text)
-        session.timeout.start()
+        session.timeout.start(stop - row)
         try:
             decode = partial(self._decoded, shape, run, row, stop, first)
             given = decode() if is_short else await session.in_worker(decode)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from engine.catalog.per_image import PerImage
+from engine.execution.names import Names
 from engine.execution.outcome import expand, row_description
 from engine.execution.prepared import Portal, Prepared
 from engine.execution.reading import answer_key
@@ -93,11 +94,11 @@ Plan = tuple[Statement, tuple[Literal, ...], Prepared]
 class ReadsAtOnce:
     """The reads of one session that are answered at once."""
 
-    def __init__(self, session: Session, statements: dict[str, Prepared]) -> None:
+    def __init__(self, session: Session, names: Names) -> None:
         self._session = session
         self._server = session.server
-        self._statements = statements
-        self.shapes = Shapes(session.settings)
+        self._statements: dict[str, Prepared] = names.statements
+        self.shapes = Shapes(session.settings, names)
         # The text that was looked at last, with its shape.
         self._shaped: tuple[str, Shaped | None] = ("", None)
         self._packet: PerImage[ReadPacket] = PerImage()

@@ -98,7 +98,7 @@ class Session:
         self.under_way = self._copy.under_way
         self.names = Names(self.server.config.session_memory_bytes)
         self.staged = StagedInserts(self)
-        self.reads = ReadsAtOnce(self, self.names.statements)
+        self.reads = ReadsAtOnce(self, self.names)
         self.packets = RowInserts(self, self.names.statements)
         self.inbox = SessionInbox(self)
         self._remaining: deque[Statement] = deque()

@@ -41,9 +41,9 @@ class StatementTimeout:
         """Forget the statement before."""
         self._is_over = False
 
-    def start(self) -> None:
-        """Begin a statement: let its time run, if it has a limit."""
-        timeout_ms = self._settings.statement_timeout_ms
+    def start(self, statements_count: int = 1) -> None:
+        """Begin statements that are done as one: let the time of all run, if each has a limit."""
+        timeout_ms = self._settings.statement_timeout_ms * statements_count
         if timeout_ms:
             self._timer = self._loop.call_later(timeout_ms / 1000, self._time_out)
 

@@ -18,7 +18,7 @@ from engine.ddl.definitions import Drafts, ViewDraft, creating_settings, drafted
 from engine.ddl.query_views import reads_stream
 from engine.ddl.view_replacing import replacing_lines
 from engine.scans.engines import QueryEngines
-from engine.scans.point_reads import point_read
+from engine.scans.point_reads import PointReads, point_read
 from engine.scans.query_view_cache import over_groups, with_whole_views
 from engine.scans.scans import ScanSettings, is_folded, streams_among
 from engine.scans.table_rows import TableKey
@@ -129,7 +129,7 @@ def explain(
         facts |= {entry.chain: measured.facts[entry.chain.name] for entry in entries}
     over, wholes = with_whole_views(with_now(bound, scanning), bound.relations, image)
     over = labelled(over, image)
-    by_key = {} if measured is not None else point_facts(bound, image)
+    by_key = {} if measured is not None else point_facts(bound, image, engines.points)
     if form != "text":
         facts_of_all = only_relation(bound.root) | by_key | ({} if measured is None else measured.counted)
         left = dict(facts)
@@ -155,19 +155,25 @@ def explain(
     return lines
 
 
-def point_facts(bound: BoundQuery, image: CatalogImage) -> dict[str, object]:
+def point_facts(bound: BoundQuery, image: CatalogImage, points: PointReads) -> dict[str, object]:
     """Return what is said of a read by key, whose other lines say how a transaction block does
     it.
     """
     read = point_read(bound, image)
     if read is None:
         return {}
-    if isinstance(read.source, TableKey):
-        return {}
-    names = ", ".join(identifier(read.source.schema[place].name) for place in read.places)
-    view = identifier(read.source.label)
-    found = f"the groups of view {view} with the given {names} are found by a kernel, without a refresh"
-    return {"Point Read": f"{found}; a transaction block reads as below"}
+    source = read.source
+    if isinstance(source, TableKey):
+        columns = [column.name for column in source.entry.description.columns]
+        way = points.tables.way(source)
+        what = f"rows of table {identifier(name_of(source.entry.description.name))}"
+    else:
+        columns = [column.name for column in source.schema]
+        way = "by a kernel, without a refresh"
+        what = f"groups of view {identifier(source.label)}"
+    names = ", ".join(identifier(columns[place]) for place in read.places)
+    found = f"the {what} with the given {names} are found {way}"
+    return {"Point Read": f"{found}; a transaction block reads as below"} if way else {}
 
 
 def with_now(bound: BoundQuery, scanning: ScanSettings) -> Relation:

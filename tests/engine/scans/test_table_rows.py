@@ -265,3 +265,14 @@ def test_rows_without_room_are_not_kept(tmp_path: Path) -> None:
             assert client.at_once(query("SELECT n FROM t WHERE id = 99")) is None
         finally:
             world.close()
+
+
+def test_explain_names_it(client: SessionClient) -> None:
+    text = "SELECT i FROM t WHERE id = 1"
+    (first, *_) = client.rows(f"EXPLAIN {text}")
+    assert "the rows of table t with the given id are found in memory once such reads are many; a tran" in first
+    prepared(client, text.replace("1", "$1"))
+    at_once(client, key(b"1"))
+    (first, *_) = client.rows(f"EXPLAIN {text}")
+    assert "are found in memory; a transaction block reads as below" in first
+    assert not any("Point Read" in line for line in client.rows("EXPLAIN SELECT i FROM t WHERE i = 1"))

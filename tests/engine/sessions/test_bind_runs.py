@@ -226,3 +226,21 @@ def test_rows_that_need_the_general_way_do_not_have_the_others_decoded_again(
     answer = client.ask(run_of(rows, described=False), SYNC)
     assert answer == ["2", "C INSERT 0 1"] * count + ["Z I"]
     assert decoded[0] < 2 * FEW_ROWS * count
+
+
+def test_statement_timeout_is_that_of_each_statement(world: World) -> None:
+    client = world.client().after("CREATE FOREIGN TABLE s (k int) SERVER stream", "SET statement_timeout = 1000")
+    started: list[float] = []
+    loop = client.session.timeout._loop
+    client.ask(parse("INSERT INTO s VALUES ($1)", "p"), SYNC)
+    with pytest.MonkeyPatch.context() as patched:
+        call_later = loop.call_later
+
+        def noted(delay_s: float, *arguments: Any) -> Any:
+            started.append(delay_s)
+            return call_later(delay_s, *arguments)
+
+        patched.setattr(loop, "call_later", noted)
+        rows = 2 * ROWS_AT_ONCE_MAX
+        client.ask(*((bind([b"1"], "p") + execute()) for _ in range(rows)), SYNC)
+    assert rows * 1.0 in started

@@ -135,6 +135,27 @@ def test_prepared_statements_are_bounded(small: World, prepare: str | None) -> N
     client.run(f"PREPARE p0 AS {LONG_TEXT}", "DEALLOCATE ALL", f"PREPARE p0 AS {LONG_TEXT}")
 
 
+def test_plans_of_texts_make_room(small: World) -> None:
+    client = small.client()
+    names = client.session.names
+    for number in range(40):
+        for _ in range(2):
+            # No answer is kept.
+            client.run(f"{LONG_TEXT} + {number}, now()")
+        assert names.plans.bytes_count <= 1 << 20
+    assert names.plans
+    kept = 0
+    while not refused(client.ask(parse(LONG_TEXT, f"p{kept}"), SYNC)):
+        taken = names.statements.bytes_count + names.plans.bytes_count
+        assert taken <= 1 << 20
+        kept += 1
+    assert not names.plans and kept == (1 << 20) // names.statements["p0"].kept_bytes
+    client.run("DEALLOCATE ALL")
+    for _ in range(2):
+        client.run(f"{LONG_TEXT}, now()")
+    assert names.plans
+
+
 def test_many_short_ones_are_bounded(small: World) -> None:
     client = small.client()
     lines = client.ask(*(parse("SELECT 1", f"p{number}") for number in range(1000)), SYNC)

@@ -9,7 +9,8 @@ from time import process_time
 
 import pytest
 
-from engine.execution.shapes import BYTES_MAX, SHAPE_CHARACTERS_MAX, SHAPED
+from engine.execution.names import PLANS_BYTES_MAX
+from engine.execution.shapes import SHAPE_CHARACTERS_MAX, SHAPED
 from tests.engine.session_client import SessionClient, World
 
 SETUP = (
@@ -131,7 +132,7 @@ def test_statements_of_a_session_are_bounded(client: SessionClient) -> None:
         columns = ", ".join(f"random() AS c{number}_{place}" for place in range(300))
         for _ in range(2):
             client.ask(f"SELECT {columns} FROM t LIMIT 0")
-        assert client.session.reads.shapes._known.bytes_count <= BYTES_MAX
+        assert client.session.reads.shapes._known.bytes_count <= PLANS_BYTES_MAX
     assert client.session.reads.shapes._known
 
 
