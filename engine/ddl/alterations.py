@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, TypeVar
 
-from engine.catalog.image import SourceText, StreamEntry, TableEntry
-from engine.ddl.dependents import Dependent, cascade_notice, refusal
+from engine.catalog.image import SequenceEntry, SourceText, StreamEntry, TableEntry
+from engine.ddl.dependents import Dependent, column_dependents, dependents_of, shown, with_dependents
+from engine.ddl.dropping import drop_with, tell_dropped
 from engine.ddl.table_work import TableWork
 from engine.tables.table_expressions import new_default
 from sql.catalog.catalog import ColumnDescription
@@ -118,9 +119,23 @@ class Alteration(Generic[AlteredEntry]):
             raise SqlError("42704", message)
         self.work.notice(f"{message}, skipping")
 
-    def tell_dropped(self, what: str, found: Sequence[Dependent], cascade: bool) -> None:
-        """Tell the client of what CASCADE drops. Raises 2BP01 without it."""
-        if not cascade:
-            raise refusal(what, found)
-        text, detail = cascade_notice([one.text for one in found])
-        self.work.notice(text, detail=detail)
+    def drop_users(self, column: ColumnDescription, cascade: bool, sequences: Sequence[SequenceEntry] = ()) -> None:
+        """Drop the dependents of a column but its own default, and of its sequences. Raises
+        2BP01.
+        """
+        image, oid = self.work.image, self.entry.description.oid
+        found = with_dependents(image, column_dependents(image, self.entry, column.number))
+        found += dependents_of(image, sequences)
+        found = [one for one in found if (one.oid, one.column) != (oid, column.number)]
+        self.drop_dependents(f"column {column.name} of {shown(self.entry)}", found, cascade)
+
+    def drop_dependents(self, what: str, found: Sequence[Dependent], cascade: bool) -> None:
+        """Drop dependents, and tell the client of them. Raises 2BP01 without CASCADE."""
+        if not found:
+            return
+        tell_dropped(what, found, cascade, self.work)
+        drop_with([], found, self.work)
+        # Defaults and constraints of the relation itself may have been among them.
+        entry = self.work.image.by_oid(self.entry.description.oid)
+        assert isinstance(entry, type(self.entry)), entry
+        self.entry = entry

@@ -1,7 +1,7 @@
-"""The dependents of a relation or a column: DROP refuses because of them, or takes them along with
-CASCADE.
+"""The dependents of a relation, a column, a function or a type: DROP refuses because of them, or
+takes them along with CASCADE.
 
-Enters: an image and the relations or columns that are to be dropped. Leaves: dependents, each with
+Enters: an image and the objects that are to be dropped. Leaves: dependents, each with
 the object that it depends on, in PostgreSQL's words. Must not change anything.
 """
 
@@ -20,115 +20,199 @@ from engine.catalog.image import (
     StreamEntry,
     TableEntry,
     ViewEntry,
+    columns_named,
     states_of,
 )
 from engine.ddl.query_views import read_directly
+from engine.tables.foreign_keys import Link, links_to
 from sql.catalog.catalog import ColumnDescription, ConstraintDescription
 from sql.catalog.functions import FunctionDescription
 from sql.errors import SqlError
 from sql.names.relation_keys import described, quoted_key
 from sql.tree.expressions import Call, Literal
 from sql.tree.walks import columns_of, walk
+from sql.types.datatypes import SqlType
+from sql.types.enums import EnumType
 
 SEVERAL = "desired object(s)"
 CASCADE_HINT = "Use DROP ... CASCADE to drop the dependent objects too."
 
+Object = Entry | FunctionDescription | EnumType
+
 
 @dataclass(frozen=True)
 class Dependent:
-    """A dependent: a relation or a function as a whole, or only a column's default or a constraint
-    of the relation.
+    """A dependent: an object as a whole, or only a column, a column's default or a constraint of a
+    relation.
 
     Attributes:
         on: the object that it depends on.
         column: its default depends.
         constraint: the constraint depends.
+        typed: the column depends, by its type.
     """
 
-    entry: Entry | FunctionDescription
+    entry: Object
     on: str
     column: int | None = None
     constraint: str | None = None
+    typed: int | None = None
 
     @property
     def oid(self) -> int:
-        """The oid of the relation or the function."""
+        """The oid of the object."""
         return oid_of(self.entry)
 
     @property
     def relation(self) -> Entry | None:
-        """The relation, None for a function."""
-        return None if isinstance(self.entry, FunctionDescription) else self.entry
+        """The relation, None for a function or a type."""
+        return None if isinstance(self.entry, FunctionDescription | EnumType) else self.entry
 
     @property
     def is_whole(self) -> bool:
-        """True when the whole relation, or a function, is the dependent."""
-        return self.column is None and self.constraint is None
+        """True when the whole object is the dependent."""
+        return self.column is None and self.constraint is None and self.typed is None
+
+    @property
+    def columns(self) -> set[int]:
+        """The columns of its relation without which a default or a constraint is not there."""
+        if self.constraint is None or self.relation is None:
+            return set() if self.column is None else {self.column}
+        constraints = {known.name: known for known in self.relation.description.constraints}
+        return used_by(constraints[self.constraint], self.relation.description.columns)
 
     @property
     def text(self) -> str:
         """The dependent as DROP's messages call it."""
         if self.constraint is not None:
             return f"constraint {self.constraint} on {shown(self.entry)}"
-        if self.column is None or isinstance(self.entry, FunctionDescription):
+        number = self.typed or self.column
+        if number is None or self.relation is None:
             return shown(self.entry)
-        name = next(one.name for one in self.entry.description.columns if one.number == self.column)
-        return f"default value for column {name} of {shown(self.entry)}"
+        name = next(one.name for one in self.relation.description.columns if one.number == number)
+        return f"{'default value for ' if self.typed is None else ''}column {name} of {shown(self.entry)}"
 
 
-def oid_of(entry: Entry | FunctionDescription) -> int:
-    """Return the oid of a relation or a function."""
-    return entry.oid if isinstance(entry, FunctionDescription) else entry.description.oid
+def oid_of(entry: Object) -> int:
+    """Return the oid of an object."""
+    return entry.oid if isinstance(entry, FunctionDescription | EnumType) else entry.description.oid
 
 
-def shown(entry: Entry | FunctionDescription) -> str:
-    """Return the name of a relation or a function in messages."""
+def shown(entry: Object) -> str:
+    """Return the name of an object in messages."""
     if isinstance(entry, FunctionDescription):
         return f"function {entry.signature}"
+    if isinstance(entry, EnumType):
+        return f"type {described(entry.name)}"
     return f"{WORDS[entry.description.kind]} {described(entry.description.name)}"
 
 
-def dependents_of(image: CatalogImage, gone: Iterable[Entry]) -> list[Dependent]:
+def dependents_of(image: CatalogImage, gone: Iterable[Object]) -> list[Dependent]:
     """Return all dependents of the objects in `gone`, and their dependents, in PostgreSQL's order:
     what depends on a dependent follows it.
     """
     roots = list(gone)
-    leaving = {entry.description.oid for entry in roots}
+    leaving = {oid_of(entry) for entry in roots}
     return _reached(image, [one for root in reversed(roots) for one in _direct(image, root)], leaving)
 
 
-def with_dependents(image: CatalogImage, direct: Sequence[Dependent], leaving: Iterable[int] = ()) -> list[Dependent]:
-    """Return the dependents of an object that is no relation, and their dependents.
-
-    leaving: the oids of what is dropped anyway.
-    """
-    return _reached(image, sorted(direct, key=lambda one: one.oid), set(leaving))
+def with_dependents(image: CatalogImage, direct: Sequence[Dependent]) -> list[Dependent]:
+    """Return the dependents of an object that is none of the catalog's, and their dependents."""
+    return _reached(image, sorted(direct, key=lambda one: one.oid), set())
 
 
 def _reached(image: CatalogImage, direct: Sequence[Dependent], leaving: set[int]) -> list[Dependent]:
     """Return dependents with their dependents. leaving: the oids of what is dropped."""
-    found: list[Dependent] = []
+    found: dict[str, Dependent] = {}
 
     def visit(one: Dependent) -> None:
+        if one.text in found or (one.is_whole and one.oid in leaving):
+            return
+        below: list[Dependent] = []
         if one.is_whole:
-            if one.oid in leaving:
-                return
             leaving.add(one.oid)
-            for below in reversed(_direct(image, one.entry)):
-                visit(below)
-        found.append(one)
+            below = _direct(image, one.entry)
+        elif one.typed is not None and isinstance(one.entry, TableEntry | StreamEntry):
+            below = sorted(column_dependents(image, one.entry, one.typed), key=lambda one: one.oid)
+        for dependent in reversed(below):
+            visit(dependent)
+        found.setdefault(one.text, one)
 
     # PostgreSQL goes from the last to the first, and tells them from the first to the last.
     for one in reversed(direct):
         visit(one)
-    return [one for one in reversed(found) if one.is_whole or one.oid not in leaving]
+    lost = {(one.oid, one.typed) for one in found.values()}
+    return [
+        one
+        for one in reversed(found.values())
+        if one.is_whole or (one.oid not in leaving and lost.isdisjoint((one.oid, number) for number in one.columns))
+    ]
 
 
-def _direct(image: CatalogImage, needed: Entry | FunctionDescription) -> list[Dependent]:
-    """Return the dependents of a relation or a function, of its sequences last."""
+def column_dependents(image: CatalogImage, entry: TableEntry | StreamEntry, number: int) -> list[Dependent]:
+    """Return the dependents of a column: views, functions, and foreign keys that need a key of
+    it.
+    """
+    oid = entry.description.oid
+    name = next(one.name for one in entry.description.columns if one.number == number)
+    what = f"column {name} of {shown(entry)}"
+    found = naming(image, oid, what, number)
+    if isinstance(entry, StreamEntry):
+        return found + [Dependent(one, what) for one in image.entries.values() if (oid, number) in columns_named(one)]
+    covering = [one for one in entry.description.constraints if one.is_key and number in one.columns]
+    needing = links_needing(entry, covering, image)
+    found += [Dependent(one.child, what, constraint=one.constraint.name) for one in needing]
+    return found + [Dependent(view, what) for view in views_using(image, entry, number)]
+
+
+def links_needing(table: TableEntry, gone: Sequence[ConstraintDescription], image: CatalogImage) -> list[Link]:
+    """Return the foreign keys of any table that refer to columns of `table` which no key covers
+    after `gone` is dropped.
+    """
+    kept = [set(one.columns) for one in table.description.constraints if one.is_key and one not in gone]
+    return [link for link in links_to(table, image) if set(link.reference.columns) not in kept]
+
+
+def is_of(enum: EnumType, *kinds: SqlType | None) -> bool:
+    """Tell whether one of several types is the enum or an array of it."""
+    return any(kind is not None and kind.enum is not None and kind.enum.oid == enum.oid for kind in kinds)
+
+
+def _of_type(image: CatalogImage, enum: EnumType) -> list[Dependent]:
+    """Return the dependents of a type: columns, views of columns of it, functions, and what names
+    it; columns of its arrays come first.
+    """
+    on = shown(enum)
+    arrays: list[Dependent] = []
+    found: list[tuple[int, Dependent]] = []
+    for entry in image.entries.values():
+        oid = entry.description.oid
+        for place, column in enumerate(entry.description.columns, 1):
+            if not is_of(enum, column.type):
+                continue
+            if isinstance(entry, TableEntry | StreamEntry):
+                array = "[]" if column.type.is_array else ""
+                one = Dependent(entry, on + array, typed=column.number)
+                arrays += [one] if array else []
+                found += [] if array else [(oid, one)]
+                continue
+            what = f"column {column.name} of {shown(entry)}"
+            key = oid, column.number or place
+            found += [(oid, Dependent(one, what)) for one in image.entries.values() if key in columns_named(one)]
+    for function in image.functions.values():
+        if is_of(enum, function.result, *(one.type for one in function.arguments)):
+            found.append((function.oid, Dependent(function, on)))
+    found += [(one.oid, one) for one in naming(image, enum.oid, on)]
+    return arrays + [one for _, one in sorted(found, key=lambda one: one[0])]
+
+
+def _direct(image: CatalogImage, needed: Object) -> list[Dependent]:
+    """Return the dependents of an object, of its sequences last."""
     on, oid = shown(needed), oid_of(needed)
+    if isinstance(needed, EnumType):
+        return _of_type(image, needed)
     if isinstance(needed, FunctionDescription):
-        return naming(image, oid, on)
+        return sorted(naming(image, oid, on), key=lambda one: one.oid)
     found: list[Dependent] = []
     for entry in sorted(image.entries.values(), key=lambda one: one.description.oid):
         if reads(entry, needed) or entry.description.oid in followers_of(needed):
@@ -287,20 +371,7 @@ def refusal(what: str, found: Iterable[Dependent]) -> SqlError:
 
     what: 'table t', or `SEVERAL`.
     """
-    return refusal_of(what, (f"{one.text} depends on {one.on}" for one in found))
-
-
-def refusal_of(what: str, lines: Iterable[str]) -> SqlError:
-    """Return the 2BP01 error with the lines of its DETAIL."""
-    detail = "\n".join(lines)
+    detail = "\n".join(f"{one.text} depends on {one.on}" for one in found)
     pronoun = "them" if what == SEVERAL else "it"
     message = f"cannot drop {what} because other objects depend on {pronoun}"
     return SqlError("2BP01", message, detail=detail, hint=CASCADE_HINT)
-
-
-def cascade_notice(texts: list[str]) -> tuple[str, str | None]:
-    """Return the notice of the objects that CASCADE has taken along, and its DETAIL."""
-    lines = [f"drop cascades to {text}" for text in texts]
-    if len(lines) == 1:
-        return lines[0], None
-    return f"drop cascades to {len(lines)} other objects", "\n".join(lines)

@@ -1,4 +1,4 @@
-"""DROP of streams, views, tables and sequences, with their dependents.
+"""DROP of objects with their dependents.
 
 Enters: a statement, a `TableWork`. Leaves: the work's image without the relations, their physical
 tables dropped, notices. Raises 42P01 (with a hint) for an unknown name, 42809 for a relation of
@@ -9,17 +9,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
 
-from engine.catalog.functions import with_functions
 from engine.catalog.image import WORDS, Entry, SequenceEntry, StreamEntry, TableEntry, states_of
-from engine.ddl.dependents import SEVERAL, Dependent, cascade_notice, dependents_of, owned_by, refusal, shown
+from engine.ddl.definitions import stream_description
+from engine.ddl.dependents import (
+    SEVERAL,
+    Dependent,
+    Object,
+    dependents_of,
+    oid_of,
+    owned_by,
+    refusal,
+    shown,
+    used_by,
+)
+from engine.ddl.query_views import carried_over
 from engine.ddl.table_names import index_names
 from engine.ddl.table_references import drop_constraint
 from engine.ddl.table_work import TableWork
+from engine.tables.table_expressions import with_columns
+from sql.catalog.functions import FunctionDescription
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import NOWHERE, name_of, schema_of
 from sql.names.suggestions import did_you_mean
 from sql.parse.statements.drop import DropRelation
+from sql.types.enums import EnumType
 
 NAMED_MAX = 100  # of views whose loss a notice lists
 
@@ -29,33 +45,98 @@ def drop(statement: DropRelation, work: TableWork) -> None:
     gone = _named(statement, work)
     for entry in gone:
         _refuse_needed_sequence(entry, gone, work)
+    drop_all(gone, statement.cascade, work)
+
+
+def drop_all(gone: Sequence[Object], cascade: bool, work: TableWork) -> None:
+    """Drop objects, with their dependents if CASCADE is said. Raises 2BP01."""
     found = dependents_of(work.image, gone)
-    if found and not statement.cascade:
-        if len(gone) > 1:
-            raise refusal(SEVERAL, found)
-        raise refusal(shown(gone[0]), found)
     if found:
-        text, detail = cascade_notice([one.text for one in found])
-        work.notice(text, detail=detail)
+        tell_dropped(shown(gone[0]) if len(gone) == 1 else SEVERAL, found, cascade, work)
     drop_with(gone, found, work)
 
 
-def drop_with(gone: Sequence[Entry], found: Sequence[Dependent], work: TableWork) -> None:
-    """Drop relations, and dependents of these or of other objects. Raises 0A000 for the default of
-    a stream.
-    """
+def tell_dropped(what: str, found: Sequence[Dependent], cascade: bool, work: TableWork) -> None:
+    """Tell the client of what CASCADE drops. Raises 2BP01 without it."""
+    if not cascade:
+        raise refusal(what, found)
+    lines = [f"drop cascades to {one.text}" for one in found]
+    several = f"drop cascades to {len(lines)} other objects", "\n".join(lines)
+    text, detail = (lines[0], None) if len(lines) == 1 else several
+    work.notice(text, detail=detail)
+
+
+def drop_with(gone: Sequence[Object], found: Sequence[Dependent], work: TableWork) -> None:
+    """Drop objects, and dependents of these or of other objects."""
+    before = work.image
+    whole = [*gone, *(one.entry for one in found if one.is_whole)]
     for one in found:
-        if isinstance(one.entry, StreamEntry) and not one.is_whole:
-            raise not_supported(f"DROP ... CASCADE to {one.text}")
         if one.column is not None:
-            _drop_default(one, work)
-    remove([*gone, *(one.relation for one in found if one.is_whole and one.relation is not None)], work)
-    functions = {one.oid for one in found if one.relation is None}
-    if functions:
-        kept = [one for oid, one in work.image.functions.items() if oid not in functions]
-        work.image = with_functions(work.image, kept)
+            _drop_default(one.oid, one.column, work)
+    remove([one for one in whole if not isinstance(one, FunctionDescription | EnumType)], work)
     for one in found:
         drop_constraint(one, work)
+    typed = [(one.oid, one.typed) for one in found if one.typed is not None]
+    for oid, number in typed:
+        _drop_column(oid, number, work)
+    work.image = carried_over(before, work.image, dict(typed))
+    oids = {oid_of(one) for one in whole}
+    functions = {oid: one for oid, one in work.image.functions.items() if oid not in oids}
+    types = {key: one for key, one in work.image.types.items() if one.oid not in oids}
+    work.image = replace(work.image, functions=MappingProxyType(functions), types=MappingProxyType(types)).without(())
+    work.tables.image = work.image
+
+
+def _drop_column(oid: int, number: int, work: TableWork) -> None:
+    """Drop a column on which nothing depends any more. Raises 0A000 for the only one of a
+    stream.
+    """
+    entry = work.image.by_oid(oid)
+    if isinstance(entry, TableEntry):
+        work.image = work.image.with_replaced(entry.description.name, without_column(entry, number, work))
+    elif isinstance(entry, StreamEntry):
+        work.image = work.image.with_replaced(entry.description.name, stream_without_column(entry, number))
+
+
+def without_column(entry: TableEntry, number: int, work: TableWork) -> TableEntry:
+    """Return a table without a column, and without the keys, checks and indexes with it.
+
+    The physical column stays, unseen, until the table is built anew.
+    """
+    description = entry.description
+    kept = [one for one in description.constraints if number not in used_by(one, description.columns)]
+    for lost in description.constraints:
+        if lost.is_key and lost not in kept:
+            work.tables.execute_ddl(f"DROP INDEX stored.{entry.indexes[lost.name]}")
+    names = {one.name for one in kept}
+    changed = replace(
+        entry,
+        description=replace(description, constraints=tuple(kept)),
+        defaults={known: source for known, source in entry.defaults.items() if known != number},
+        checks={name: one for name, one in entry.checks.items() if name in names},
+        indexes={name: one for name, one in entry.indexes.items() if name in names},
+    )
+    return with_columns(changed, tuple(one for one in description.columns if one.number != number))
+
+
+def stream_without_column(entry: StreamEntry, number: int) -> StreamEntry:
+    """Return a stream without a column, whose place in the ring stays. Raises 0A000 for the only
+    one.
+    """
+    stream = entry.stream
+    if len(stream.columns) == 1:
+        raise not_supported("a stream without columns")
+    changed = stream_without_default(entry, number, not_null=False)
+    stream = replace(changed.stream, dropped=stream.dropped | {number})
+    return replace(changed, stream=stream, description=stream_description(stream))
+
+
+def stream_without_default(entry: StreamEntry, number: int, **changes: Any) -> StreamEntry:
+    """Return a stream with a column without a default. changes: others of the column."""
+    stored = (replace(one, default=None, **changes) if one.number == number else one for one in entry.stream.stored)
+    stream = replace(entry.stream, stored=tuple(stored))
+    defaults = {known: source for known, source in entry.defaults.items() if known != number}
+    return StreamEntry(stream_description(stream), stream, entry.options, defaults)
 
 
 def counted(entry: Entry) -> tuple[str, int]:
@@ -156,14 +237,14 @@ def _refuse_needed_sequence(entry: Entry, gone: Sequence[Entry], work: TableWork
     )
 
 
-def _drop_default(one: Dependent, work: TableWork) -> None:
-    table = work.image.by_oid(one.oid)
-    if isinstance(table, TableEntry):
-        defaults = {number: source for number, source in table.defaults.items() if number != one.column}
+def _drop_default(oid: int, number: int, work: TableWork) -> None:
+    entry = work.image.by_oid(oid)
+    if isinstance(entry, StreamEntry):
+        work.image = work.image.with_replaced(entry.description.name, stream_without_default(entry, number))
+    elif isinstance(entry, TableEntry):
+        defaults = {known: source for known, source in entry.defaults.items() if known != number}
         columns = (
-            replace(column, default=None) if column.number == one.column else column
-            for column in table.description.columns
+            replace(column, default=None) if column.number == number else column for column in entry.description.columns
         )
-        description = replace(table.description, columns=tuple(columns))
-        changed = replace(table, defaults=defaults, description=description)
-        work.image = work.image.with_replaced(table.description.name, changed)
+        changed = replace(entry, defaults=defaults, description=replace(entry.description, columns=tuple(columns)))
+        work.image = work.image.with_replaced(entry.description.name, changed)

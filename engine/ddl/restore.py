@@ -61,6 +61,8 @@ from sql.names.relation_keys import PUBLIC
 from sql.parse.parse import parse
 from sql.parse.statements.create_foreign_table import CreateStream
 from sql.parse.statements.create_view import CreateView
+from sql.types.datatypes import SqlType, array_of, enum_type
+from sql.types.enums import new_enum
 from views.model.definition import StateDefinition, ViewDefinition
 from views.model.properties import scans
 
@@ -168,7 +170,7 @@ def _restored_stream(engines: Engines, image: CatalogImage, relation: dict[str, 
     sources = {number: source_of(column["default"], image) for number, column in enumerate(relation["columns"], 1)}
     defaults = {number: source for number, source in sources.items() if source is not None}
     columns = [
-        ColumnDescription(column["name"], type_of(column["type"], image), column["not_null"], number=number)
+        ColumnDescription(column["name"], _stored_type(column, image), column["not_null"], number=number)
         for number, column in enumerate(relation["columns"], 1)
     ]
     described, defaults = bound_defaults(columns, defaults, image)
@@ -182,6 +184,20 @@ def _restored_stream(engines: Engines, image: CatalogImage, relation: dict[str, 
         missing = decode_rows(bytes.fromhex(relation["missing"]), made.layout)
     stream = replace(made, dropped=dropped, missing=missing)
     return StreamEntry(stream_description(stream), stream, relation["options"], defaults)
+
+
+def _stored_type(column: dict[str, Any], image: CatalogImage) -> SqlType:
+    """Return the type of a column of a stream; a dropped column may be of an enum that is dropped,
+    too, of which only the oid is known.
+    """
+    try:
+        return type_of(column["type"], image)
+    except SqlError:
+        if not column["dropped"]:
+            raise
+        family = column["type"]["family"]
+        kind = enum_type(new_enum(column["name"], int(family.removesuffix("[]").split()[-1]), ()))
+        return array_of(kind) if family.endswith("[]") else kind
 
 
 def _restored_view(engines: Engines, image: CatalogImage, relation: dict[str, Any]) -> Entry:

@@ -25,19 +25,19 @@ from engine.catalog.image import (
     TableEntry,
     ViewEntry,
 )
-from engine.ddl.dependents import SEVERAL, Dependent, cascade_notice, owned_by, refusal_of, with_dependents
-from engine.ddl.dropping import drop_with
-from engine.ddl.functions.dropping import drop_functions, functions_of, rename_functions
+from engine.ddl.dependents import SEVERAL, Dependent, owned_by, with_dependents
+from engine.ddl.dropping import drop_with, tell_dropped
+from engine.ddl.functions.dropping import functions_of, rename_functions
 from engine.ddl.query_views import carried_over
 from engine.ddl.table_alterations import refuse_in_use
 from engine.ddl.table_names import relation_names
 from engine.ddl.table_work import TableWork
-from engine.ddl.types import remove_types, rename_types, types_of
+from engine.ddl.types import rename_types, types_of
 from engine.ddl.view_alterations import rename_view
 from engine.tables.table_expressions import called_anew, with_each_column
 from sql.catalog.catalog import ColumnDescription
 from sql.errors import SqlError
-from sql.names.relation_keys import described, name_of, quoted_key, relation_key, schema_of
+from sql.names.relation_keys import name_of, quoted_key, relation_key, schema_of
 from sql.parse.statements.parts import TableChange
 
 
@@ -52,25 +52,16 @@ def with_schema(image: CatalogImage, name: str, owner: int) -> CatalogImage:
 
 def drop_schemas(names: Sequence[str], cascade: bool, work: TableWork) -> None:
     """Drop schemas with the objects in them. Raises 2BP01 without CASCADE if there are any."""
-    functions = [one for name in names for one in functions_of(name, work.image)]
-    own = [one.oid for one in functions]
-    inside = [entry for name in names for entry in _relations_of(name, work.image)]
-    direct = [Dependent(entry, f"schema {schema_of(entry.description.name)}") for entry in inside]
-    taken = with_dependents(work.image, direct, own)
-    lines = [(one.text, one.on) for one in taken]
-    types = [enum for name in names for enum in types_of(name, work.image)]
-    lines += [(f"type {described(enum.name)}", f"schema {schema_of(enum.name)}") for enum in types]
-    lines += [(f"function {one.signature}", f"schema {schema_of(one.name)}") for one in functions]
-    if lines and not cascade:
-        what = f"schema {names[0]}" if len(names) == 1 else SEVERAL
-        raise refusal_of(what, (f"{text} depends on {on}" for text, on in lines))
-    if lines:
-        text, detail = cascade_notice([text for text, _ in lines])
-        work.notice(text, detail=detail)
-    leaving = {entry.description.oid for entry in inside}
-    drop_with(inside, [one for one in taken if one.oid not in leaving], work)
-    drop_functions([one for one in functions if one.oid in work.image.functions], cascade, work)
-    remove_types(types, work)
+    image = work.image
+    direct = [
+        Dependent(one, f"schema {name}")
+        for name in names
+        for one in (*_relations_of(name, image), *functions_of(name, image), *types_of(name, image))
+    ]
+    found = with_dependents(image, direct)
+    if found:
+        tell_dropped(f"schema {names[0]}" if len(names) == 1 else SEVERAL, found, cascade, work)
+    drop_with([], found, work)
     schemas = {name: oid for name, oid in work.image.schemas.items() if name not in names}
     work.image = replace(work.image, schemas=MappingProxyType(schemas)).without(())
 

@@ -13,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from engine.catalog.image import Entry, SourceText, StreamEntry, columns_named
+from engine.catalog.image import Entry, SourceText, StreamEntry
 from engine.commit.staging import StatementStage
 from engine.ddl.alterations import Alteration
 from engine.ddl.definitions import refuse_hidden_name, require_free, stream_description
-from engine.ddl.dependents import Dependent, naming, shown, with_dependents
-from engine.ddl.dropping import drop_with
+from engine.ddl.dropping import stream_without_column
 from engine.ddl.table_work import TableWork
 from engine.streams.options import StreamOptions, changed_options, read_options
 from engine.streams.ring_rebuild import Reshaping
@@ -136,25 +135,9 @@ class StreamAlteration(Alteration[StreamEntry]):
         column = self.column(change)
         if column is None:
             return
-        stream = self.entry.stream
-        if len(stream.columns) == 1:
-            raise not_supported("a stream without columns", change.position)
-        what = f"column {column.name} of {shown(self.entry)}"
-        users = [
-            entry for entry in self.work.image.entries.values() if (stream.oid, column.number) in columns_named(entry)
-        ]
-        found = with_dependents(
-            self.work.image,
-            [Dependent(user, what) for user in users] + naming(self.work.image, stream.oid, what, column.number),
-        )
-        if found:
-            self.tell_dropped(what, found, change.cascade)
-            drop_with([], found, self.work)
-        self._put_column(
-            replace(column, not_null=False, default=None),
-            dropped=stream.dropped | {column.number},
-            defaults=self.defaults_without(column),
-        )
+        self.drop_users(column, change.cascade)
+        self.entry = stream_without_column(self.entry, column.number)
+        self._replace(self.name, self.entry)
 
     def _rename_column(self, change: TableChange) -> None:
         column = self.renamed_column(change)
@@ -214,12 +197,10 @@ class StreamAlteration(Alteration[StreamEntry]):
         self,
         column: ColumnDescription,
         defaults: dict[int, SourceText] | None = None,
-        dropped: frozenset[int] | None = None,
     ) -> None:
         stream = self.entry.stream
         stored = tuple(column if one.number == column.number else one for one in stream.stored)
-        gone = stream.dropped if dropped is None else dropped
-        self._put(replace(stream, stored=stored, dropped=gone), defaults=defaults)
+        self._put(replace(stream, stored=stored), defaults=defaults)
 
     def _put(
         self,

@@ -16,24 +16,21 @@ from engine.ddl.alterations import Alteration
 from engine.ddl.definitions import require_free
 from engine.ddl.dependents import (
     Dependent,
-    dependents_of,
+    links_needing,
     names_built_in,
-    naming,
     owned_by,
     shown,
-    used_by,
     views_using,
-    with_dependents,
 )
-from engine.ddl.dropping import drop_with
+from engine.ddl.dropping import without_column
 from engine.ddl.query_views import carried_over
 from engine.ddl.table_building import next_value, own_sequence, with_column
 from engine.ddl.table_constraints import require_key_type, with_check, with_key
 from engine.ddl.table_names import relation_names
-from engine.ddl.table_references import links_needing, with_reference
+from engine.ddl.table_references import with_reference
 from engine.ddl.table_work import TableWork, table_scan
 from engine.tables.foreign_keys import links_from, links_to
-from engine.tables.table_expressions import bound_default, bound_description, with_columns
+from engine.tables.table_expressions import bound_default, bound_description
 from engine.tables.table_transaction import physical_type
 from sql.bind.expressions.readers import value_as_written, with_zone
 from sql.bind.substitute import substitute_now
@@ -124,35 +121,10 @@ class TableAlteration(Alteration[TableEntry]):
         column = self.column(change)
         if column is None:
             return
-        what = f"column {column.name} of {shown(self.entry)}"
-        views = views_using(self.work.image, self.entry, column.number)
-        covering = [one for one in self.entry.description.constraints if one.is_key and column.number in one.columns]
-        needing = links_needing(self.entry, covering, self.work.image)
-        found = [Dependent(one.child, what, constraint=one.constraint.name) for one in needing]
-        users = [Dependent(view, what) for view in views]
-        users += naming(self.work.image, self.entry.description.oid, what, column.number)
-        found += with_dependents(self.work.image, users)
         sequences = owned_by(self.work.image, self.entry.description.oid, column.number)
-        found += dependents_of(self.work.image, sequences)
-        # The column's own default goes with it.
-        own = self.entry.description.oid, column.number
-        found = [one for one in found if (one.oid, one.column) != own]
-        self._drop_dependents(what, found, change.cascade)
+        self.drop_users(column, change.cascade, sequences)
         self.work.image = self.work.image.without([one.description.name for one in sequences])
-        description = self.entry.description
-        kept = [one for one in description.constraints if column.number not in used_by(one, description.columns)]
-        lost = [one for one in description.constraints if one not in kept]
-        self._drop_indexes(lost)
-        names = {one.name for one in kept}
-        # The physical column stays, unseen, until the table is built anew.
-        entry = replace(
-            self.entry,
-            description=replace(description, constraints=tuple(kept)),
-            defaults=self.defaults_without(column),
-            checks={name: one for name, one in self.entry.checks.items() if name in names},
-            indexes={name: one for name, one in self.entry.indexes.items() if name in names},
-        )
-        self._put(with_columns(entry, tuple(one for one in description.columns if one.number != column.number)))
+        self._put(without_column(self.entry, column.number, self.work))
 
     def _rename_column(self, change: TableChange) -> None:
         self._put_column(replace(self.renamed_column(change), name=change.new_name))
@@ -318,7 +290,7 @@ class TableAlteration(Alteration[TableEntry]):
     def _drop_references(self, what: str, lost: Sequence[ConstraintDescription], on: str, change: TableChange) -> None:
         """Drop the foreign keys that refer to dropped keys, or raise 2BP01."""
         needing = links_needing(self.entry, lost, self.work.image)
-        self._drop_dependents(
+        self.drop_dependents(
             what, [Dependent(one.child, on, constraint=one.constraint.name) for one in needing], change.cascade
         )
 
@@ -377,16 +349,6 @@ class TableAlteration(Alteration[TableEntry]):
         for constraint in constraints:
             if constraint.is_key:
                 self.work.tables.execute_ddl(f"DROP INDEX stored.{self.entry.indexes[constraint.name]}")
-
-    def _drop_dependents(self, what: str, found: Sequence[Dependent], cascade: bool) -> None:
-        if not found:
-            return
-        self.tell_dropped(what, found, cascade)
-        drop_with([], found, self.work)
-        # Defaults and constraints of the table itself may have been among them.
-        entry = self.work.image.by_oid(self.entry.description.oid)
-        assert isinstance(entry, TableEntry)
-        self._put(entry)
 
     def _require_filled(self, column: ColumnDescription) -> None:
         """Raise 23502 when a row has NULL in a column."""

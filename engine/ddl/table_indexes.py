@@ -12,12 +12,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.catalog.image import WORDS, QueryViewEntry, SequenceEntry, StreamEntry, TableEntry, ViewEntry
-from engine.ddl.dependents import Dependent, refusal
+from engine.ddl.dependents import Dependent, links_needing, refusal
 from engine.ddl.dropping import skipped
 from engine.ddl.table_alterations import columns_of
 from engine.ddl.table_constraints import require_key_type
 from engine.ddl.table_names import free_name, joined_names, relation_names
-from engine.ddl.table_references import links_needing
 from engine.ddl.table_work import TableWork
 from sql.catalog.catalog import ConstraintDescription
 from sql.errors import SqlError, not_supported

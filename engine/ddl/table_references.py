@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.catalog.image import CatalogImage, TableEntry
+from engine.catalog.image import TableEntry
 from engine.ddl.dependents import Dependent, without_constraint
 from engine.ddl.table_names import constraint_names, reference_name
 from engine.ddl.table_work import TableWork
-from engine.tables.foreign_keys import Link, links_to
 from sql.catalog.catalog import ColumnDescription, ConstraintDescription, KeyReference
 from sql.catalog.schemas import found_key, meant_schema
 from sql.errors import SqlError, not_supported
@@ -67,14 +66,6 @@ def with_reference(entry: TableEntry, constraint: Constraint, work: TableWork) -
         ),
     )
     return replace(entry, description=replace(description, constraints=(*description.constraints, made)))
-
-
-def links_needing(table: TableEntry, gone: Sequence[ConstraintDescription], image: CatalogImage) -> list[Link]:
-    """Return the foreign keys of any table that refer to columns of `table` which no key covers
-    after `gone` is dropped.
-    """
-    kept = [set(one.columns) for one in table.description.constraints if one.is_key and one not in gone]
-    return [link for link in links_to(table, image) if set(link.reference.columns) not in kept]
 
 
 def drop_constraint(one: Dependent, work: TableWork) -> None:

@@ -9,7 +9,7 @@ have the labels of all values built in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -23,11 +23,11 @@ from engine.catalog.image import (
     StreamEntry,
     TableEntry,
     ViewEntry,
-    columns_named,
     in_states,
     states_of,
 )
-from engine.ddl.dependents import SEVERAL, Dependent, naming, refusal_of, shown, used_by, with_dependents
+from engine.ddl.dependents import is_of
+from engine.ddl.dropping import drop_all
 from engine.ddl.table_work import TableWork
 from engine.ddl.view_alterations import with_view
 from engine.tables.table_expressions import with_each_column
@@ -197,7 +197,7 @@ def _holds(entry: Entry, enum: EnumType, statement: AlterType) -> bool:
         return False
     renamed = enum.numbers.get(statement.label) if statement.action == "rename value" else None
     for node in _trees(entry):
-        if isinstance(node, Literal) and _is_of(enum, node.type) and _has_number(node.value, renamed):
+        if isinstance(node, Literal) and is_of(enum, node.type) and _has_number(node.value, renamed):
             return True
         if states_of(entry) and _has_labels(node, enum):
             return True
@@ -226,14 +226,10 @@ def _has_labels(node: Expression, enum: EnumType) -> bool:
     """Tell whether an engine that computes this has the labels of the type in it."""
     match node:
         case Cast():
-            return node.type.family != node.operand.type.family and _is_of(enum, node.type, node.operand.type)
+            return node.type.family != node.operand.type.family and is_of(enum, node.type, node.operand.type)
         case Call():
-            return node.function in LABEL_FUNCTIONS and _is_of(enum, node.type)
+            return node.function in LABEL_FUNCTIONS and is_of(enum, node.type)
     return False
-
-
-def _is_of(enum: EnumType, *kinds: SqlType) -> bool:
-    return any(kind.enum is not None and kind.enum.oid == enum.oid for kind in kinds)
 
 
 def expressions_of(root: Relation) -> Iterator[Expression]:
@@ -256,7 +252,7 @@ def types_of(schema: str, image: CatalogImage) -> list[EnumType]:
 
 
 def drop_type(statement: DropType, work: TableWork) -> None:
-    """Do DROP TYPE. Raises 42704, 2BP01, and 0A000 for CASCADE where something depends on one."""
+    """Do DROP TYPE. Raises 42704 and 2BP01."""
     gone: list[EnumType] = []
     for key in statement.names:
         if key in work.image.types or not statement.if_exists:
@@ -267,54 +263,4 @@ def drop_type(statement: DropType, work: TableWork) -> None:
         work.notice(
             f'type "{key}" does not exist, skipping' if known else f'schema "{schema}" does not exist, skipping'
         )
-    lines = [line for enum in gone for line in type_dependents(enum, work.image)]
-    if lines and not statement.cascade:
-        what = f"type {described(gone[0].name)}" if len(gone) == 1 else SEVERAL
-        raise refusal_of(what, (f"{text} depends on {on}" for text, on in lines))
-    remove_types(gone, work)
-
-
-def remove_types(gone: Sequence[EnumType], work: TableWork) -> None:
-    """Take types out of the catalog. Raises 0A000 where something depends on one."""
-    for text, on in (line for enum in gone for line in type_dependents(enum, work.image)):
-        raise not_supported(f"DROP ... CASCADE of {on}, which {text} depends on,")
-    put(work, [one for one in work.image.types.values() if one not in gone])
-    work.image = work.tables.image = work.image.without(())
-
-
-def type_dependents(enum: EnumType, image: CatalogImage) -> list[tuple[str, str]]:
-    """Return the objects that need a type, as messages call them, and what they need: the type
-    itself, its arrays, or a column of them.
-
-    Columns of arrays come first.
-    """
-    found: dict[str, str] = {}
-    named = with_dependents(image, naming(image, enum.oid, f"type {described(enum.name)}"))
-    known = {one.text for one in named}
-    tables = [entry for entry in image.entries.values() if isinstance(entry, TableEntry | StreamEntry)]
-    typed = [(one, column) for one in tables for column in one.description.columns if _is_of(enum, column.type)]
-    for entry, column in sorted(typed, key=lambda one: not one[1].type.is_array):
-        what = f"column {column.name} of {shown(entry)}"
-        found[what] = f"type {described(enum.name)}{'[]' if column.type.is_array else ''}"
-        place = entry.description.oid, column.number
-        users = [Dependent(view, what) for view in image.entries.values() if place in columns_named(view)]
-        for one in with_dependents(image, users):
-            if one.text not in known:
-                found.setdefault(one.text, one.on)
-    for function in image.functions.values():
-        kinds = [one.type for one in function.arguments]
-        if _is_of(enum, *kinds, *([] if function.result is None else [function.result])):
-            found[f"function {function.signature}"] = f"type {described(enum.name)}"
-    own = {(entry.description.oid, column.number) for entry, column in typed}
-    for one in named:
-        if own.isdisjoint((one.oid, number) for number in columns_of(one)):
-            found.setdefault(one.text, one.on)
-    return list(found.items())
-
-
-def columns_of(one: Dependent) -> set[int]:
-    """Return the columns of its relation without which a default or a constraint is not there."""
-    if one.constraint is None or one.relation is None:
-        return set() if one.column is None else {one.column}
-    constraints = {known.name: known for known in one.relation.description.constraints}
-    return used_by(constraints[one.constraint], one.relation.description.columns)
+    drop_all(gone, statement.cascade, work)

@@ -22,9 +22,8 @@ from engine.catalog.privileges import (
     ordered,
 )
 from engine.catalog.roles import BOOTSTRAP_OID, PUBLIC
-from engine.ddl.dropping import drop
-from engine.ddl.functions.dropping import drop_functions
-from engine.ddl.types import named_type, remove_types
+from engine.ddl.dropping import drop, drop_all
+from engine.ddl.types import named_type
 from engine.dialect.access import RoleWork, changes_access, named_role, role_work
 from engine.execution.defining import finish, table_work
 from engine.execution.outcome import Outcome
@@ -313,8 +312,8 @@ async def drop_owned(statement: DropOwned, work: Work) -> Outcome:
             raise replace(error, message=message) from None
     owners = changed.image.privileges.owner
     functions = [one for one in changed.image.functions.values() if owners(one.oid) in gone]
-    drop_functions(functions, statement.cascade, changed)
-    remove_types([one for one in changed.image.types.values() if owners(one.oid) in gone], changed)
+    types = [one for one in changed.image.types.values() if owners(one.oid) in gone]
+    drop_all([*functions, *types], statement.cascade, changed)
     changed.image = without_grants(changed.image, gone)
     finish(changed, work)
     return Outcome(statement.tag)

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.catalog.image import CatalogImage
-from engine.ddl.dependents import SEVERAL, Dependent, cascade_notice, naming, refusal_of, shown, with_dependents
-from engine.ddl.dropping import drop_with
+from engine.ddl.dropping import drop_all
 from engine.ddl.functions.replacing import put
 from engine.ddl.table_work import TableWork
 from sql.catalog.functions import FunctionDescription
@@ -19,7 +18,7 @@ from sql.parse.statements.functions import DropFunction
 
 
 def drop_function(statement: DropFunction, work: TableWork) -> None:
-    """Do DROP FUNCTION. Raises 2BP01, and 0A000 for CASCADE to a default or a check."""
+    """Do DROP FUNCTION. Raises 2BP01."""
     gone: list[FunctionDescription] = []
     for named in statement.functions:
         if named.oid:
@@ -31,26 +30,7 @@ def drop_function(statement: DropFunction, work: TableWork) -> None:
             continue
         types = "" if named.arguments is None else f"({', '.join(one.row.sql_name for one in named.arguments)})"
         work.notice(f"function {name_of(named.name)}{types} does not exist, skipping")
-    drop_functions(gone, statement.cascade, work)
-
-
-def drop_functions(gone: list[FunctionDescription], cascade: bool, work: TableWork) -> None:
-    """Drop functions, with what calls them if CASCADE is said."""
-    found: dict[str, Dependent] = {}
-    leaving = {one.oid for one in gone}
-    for function in reversed(gone):
-        direct = naming(work.image, function.oid, shown(function))
-        for one in with_dependents(work.image, direct, leaving):
-            found.setdefault(one.text, one)
-    if found and not cascade:
-        what = f"function {gone[0].signature}" if len(gone) == 1 else SEVERAL
-        raise refusal_of(what, (f"{one.text} depends on {one.on}" for one in found.values()))
-    if found:
-        text, detail = cascade_notice(list(found))
-        work.notice(text, detail=detail)
-        drop_with([], list(found.values()), work)
-    put(work, [one for one in work.image.functions.values() if one.oid not in leaving])
-    work.image = work.tables.image = work.image.without(())
+    drop_all(gone, statement.cascade, work)
 
 
 def functions_of(schema: str, image: CatalogImage) -> list[FunctionDescription]:

@@ -196,3 +196,30 @@ def test_bodies_follow_renames_also_of_a_folder_that_did_not_store_what_they_nam
         world = World(tmp_path)
         client = world.client()
     world.close()
+
+
+def test_a_type_that_is_dropped_takes_columns_of_streams_along(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    client = world.client()
+    client.run(
+        "CREATE TYPE mood AS ENUM ('sad', 'ok')",
+        "CREATE FUNCTION one() RETURNS int RETURN 1",
+        "CREATE FOREIGN TABLE e (k int DEFAULT one(), m mood, ms mood[]) SERVER stream",
+        "CREATE VIEW moods AS SELECT m, count(*) AS n FROM e GROUP BY 1",
+        "CREATE VIEW keys AS SELECT k, count(*) AS n FROM e GROUP BY 1",
+        "INSERT INTO e VALUES (5, 'ok', '{sad}')",
+        "INSERT INTO e (m) VALUES ('sad')",
+    )
+    assert "2BP01" in error_of(client, "DROP TYPE mood")
+    client.run("DROP TYPE mood CASCADE", "DROP FUNCTION one CASCADE", "INSERT INTO e DEFAULT VALUES")
+    for checkpoint in (False, True):
+        if checkpoint:
+            world.database.checkpoints.make()
+        assert "42P01" in error_of(client, "SELECT * FROM moods")
+        assert rows(client, "SELECT * FROM keys ORDER BY k") == ["1,1", "5,1", "-,1"]
+        assert rows(client, "SELECT * FROM e") == ["5", "1", "-"]
+        world.abandon()
+        world = World(tmp_path)
+        client = world.client()
+    assert rows(client, "SELECT * FROM keys ORDER BY k") == ["1,1", "5,1", "-,1"]
+    world.close()
