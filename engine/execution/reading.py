@@ -175,7 +175,8 @@ class StatementReader:
             try:
                 inputs[name] = self._whole_version(whole, inputs)
             except SqlError as failure:
-                if not failure.sqlstate.startswith(DATA_ERRORS):
+                ended = transaction.tables is not None and not transaction.tables.goes_on()
+                if ended or not failure.sqlstate.startswith(DATA_ERRORS):
                     raise
                 # One row of the version can't be evaluated: the query reads only the columns that
                 # it asks for.

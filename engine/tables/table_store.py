@@ -31,7 +31,7 @@ from engine.tables.sequence_functions import SequenceSession
 from engine.tables.session_functions import register_session_functions
 from engine.tables.snapshot_pool import SnapshotPool
 from engine.tables.table_transaction import TableTransaction
-from engine.tables.write_journal import WriteJournal
+from engine.tables.write_journal import SNAPSHOT_GONE, WriteJournal
 from sql.errors import SqlError
 from sql.tree.relations import OutputColumn, Scan
 from views.model.protocols import TableExport
@@ -178,7 +178,8 @@ class TableStore:
         with self.lock:
             if transaction.snapshot == self.commits_count:
                 return self._open_snapshot()
-        assert transaction.journal is not None, "of transaction blocks"
+        if transaction.journal is None:
+            raise SqlError("40001", SNAPSHOT_GONE)
         return transaction.journal.take_spare()
 
     def _open_spares(self, committing: TableTransaction) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -24,9 +24,16 @@ from engine.embedded.result_forms import in_forms
 from engine.tables.foreign_keys import References
 from engine.tables.locks import SessionLocks
 from engine.tables.sequence_functions import ANSWERED, SequenceSession, in_session, uses_sequences
-from engine.tables.unique_errors import duplicate_key, key_text, unique_violation, values_text
+from engine.tables.unique_errors import (
+    duplicate_key,
+    key_columns,
+    key_text,
+    unique_violation,
+    values_text,
+    with_keys_of,
+)
 from engine.tables.write_journal import ROWS, Step, TableMark, WriteJournal, perform, repeat
-from sql.catalog.catalog import ColumnDescription, ConstraintDescription
+from sql.catalog.catalog import ConstraintDescription
 from sql.emit.duckdb import DuckDbExpressions
 from sql.emit.names import StoredTable
 from sql.errors import SqlError
@@ -432,12 +439,19 @@ class TableTransaction:
         if self.journal is not None:
             self.journal.add(replace(step, count=count))
 
+    def goes_on(self) -> bool:
+        """Tell whether a query may follow: after one that failed, in a fresh DuckDB transaction."""
+        if self._is_dead and not self.changed:
+            with suppress(SqlError):
+                self._begin_anew()
+        return not self._is_dead
+
     def _begin_anew(self) -> None:
         """Take a fresh DuckDB transaction with the same snapshot. Raises 40001."""
         assert self.reopen is not None
-        self._is_untouched = False
         # The old one ends last: as long as any is open, DuckDB gives rows no other numbers.
         cursor = self.reopen(self)
+        self._is_untouched = self._is_dead = False
         with self._lock:
             before, self._cursor = self._cursor, cursor
         assert before is not None, "the transaction is over"
@@ -471,22 +485,9 @@ class TableTransaction:
                 self._engine.roll_back(spare)
 
 
-def key_columns(table: TableEntry, constraint: ConstraintDescription) -> list[ColumnDescription]:
-    """Return the columns of a key in the order of the key."""
-    return [one for number in constraint.columns for one in table.description.columns if one.number == number]
-
-
 def physical_type(kind: SqlType) -> str:
     """Return the DuckDB type of a column's values: the form in which `sql.emit.duckdb` computes."""
     return DuckDbExpressions(()).type_name(kind)
-
-
-def with_keys_of(table: TableEntry, rows: pa.Table | None) -> TableEntry:
-    """Return the table with those constraints that read a column of `rows`, called v<number>."""
-    given = set() if rows is None else set(rows.column_names)
-    description = table.description
-    constraints = tuple(one for one in description.constraints if any(f"v{number}" in given for number in one.columns))
-    return replace(table, description=replace(description, constraints=constraints))
 
 
 def table_source(table: TableEntry, scan: Scan) -> StoredTable:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import duckdb
 import pyarrow as pa
@@ -140,3 +141,16 @@ def duplicate_key(table: TableEntry, constraint: ConstraintDescription, key: str
 def key_text(columns: Sequence[ColumnDescription], values: Sequence[str]) -> str:
     """Return the text (a, b)=(1, x) of a key."""
     return f"({', '.join(column.name for column in columns)})=({', '.join(values)})"
+
+
+def key_columns(table: TableEntry, constraint: ConstraintDescription) -> list[ColumnDescription]:
+    """Return the columns of a key in the order of the key."""
+    return [one for number in constraint.columns for one in table.description.columns if one.number == number]
+
+
+def with_keys_of(table: TableEntry, rows: pa.Table | None) -> TableEntry:
+    """Return the table with those constraints that read a column of `rows`, called v<number>."""
+    given = set() if rows is None else set(rows.column_names)
+    description = table.description
+    constraints = tuple(one for one in description.constraints if any(f"v{number}" in given for number in one.columns))
+    return replace(table, description=replace(description, constraints=constraints))

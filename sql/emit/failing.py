@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sql.emit.single_rows import is_single_row
 from sql.functions import table
+from sql.functions.comparisons import day_beside_constant
 from sql.functions.volatility import is_constant
 from sql.tree.expressions import (
     AggregateCall,
@@ -36,11 +37,11 @@ SERIES_ROWS_MAX = 100_000
 WIDER = ("int2", "int4", "int8", "numeric", "float8")
 SAFE_CASTS = frozenset(
     {(source, target) for index, source in enumerate(WIDER[:3]) for target in WIDER[index + 1 :]}
-    | {("float4", "float8"), ("date", "timestamp")}
+    | {("float4", "float8")}
     | {
         (source, "text")
         for source in (
-            *("bool", "int2", "int4", "int8", "float4", "float8", "numeric", "date", "timestamp", "enum"),
+            *("bool", "int2", "int4", "int8", "float4", "float8", "numeric", "timestamp", "enum"),
             *("varchar", "bpchar"),
         )
     }
@@ -59,10 +60,10 @@ def fails_by_itself(node: Expression) -> bool:
     """True when a call or a cast may raise on operands that have values."""
     match node:
         case Call():
-            return table.can_fail(node.function)
+            return table.can_fail(node)
         case Cast():
             pair = ("enum" if node.operand.type.is_enum else node.operand.type.family, node.type.family)
-            return pair not in SAFE_CASTS
+            return pair not in SAFE_CASTS or node.type != node.type.without_modifier()
     return False
 
 
@@ -71,7 +72,9 @@ def _can_fail(node: Expression) -> bool:
         case Column() | OuterColumn() | Literal() | Parameter():
             return False
         case Call():
-            return fails_by_itself(node) or any(can_fail(argument) for argument in node.arguments)
+            day = day_beside_constant(node, is_constant)
+            arguments = node.arguments if day is None else children(node.arguments[day[1]])
+            return fails_by_itself(node) or any(can_fail(argument) for argument in arguments)
         case Cast():
             return fails_by_itself(node) or can_fail(node.operand)
         case Case():

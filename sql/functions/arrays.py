@@ -110,7 +110,8 @@ def _contains(first: int, second: int) -> Rule:
             printer.comparable_text(text, argument.type) for text, argument in zip(texts, node.arguments, strict=True)
         ]
         whole, part = keys[first], keys[second]
-        return f"(list_has_all({whole}, {part}) AND len(list_filter({part}, lambda item: item IS NULL)) = 0)"
+        has_all = f"list_has_all({whole}, {part}) AND len(list_filter({part}, lambda item: item IS NULL)) = 0"
+        return f"CASE WHEN {whole} IS NOT NULL THEN {has_all} END"
 
     return rule
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from sql.errors import not_supported
 from sql.functions.long_constants import in_list, long_in_list
 from sql.functions.printing import Printer, Rule, form_of, keys
 from sql.functions.rows import Function
 from sql.functions.signatures import FLOATS, INTEGERS, ORDERED, TIMES, across, alike
-from sql.tree.expressions import Call, Literal
+from sql.tree.expressions import Call, Cast, Expression, Literal
+from sql.types.datatypes import TIMESTAMP
 
 EQUAL, UNEQUAL = "eq", "ne"
 # The comparisons that order values, as engines write them.
@@ -115,6 +118,43 @@ def short_circuit(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"CASE WHEN {stop.format(head)} THEN {decided} ELSE ({head}{word}{tail}) END"
 
 
+def day_beside_constant(node: Expression, is_constant: Callable[[Expression], bool]) -> tuple[str, int] | None:
+    """Return the comparison, and the place, of a date that is ordered with a constant timestamp.
+
+    The comparison is that with the date on the left. None for any other expression.
+    """
+    if not isinstance(node, Call) or node.function not in TURNED:
+        return None
+    for place, name in enumerate((node.function, TURNED[node.function])):
+        day, moment = node.arguments[place], node.arguments[1 - place]
+        if isinstance(day, Cast) and (day.operand.type.family, day.type) == ("date", TIMESTAMP) and is_constant(moment):
+            return name, place
+    return None
+
+
+def _order(name: str) -> Mapping[str, Any]:
+    """Return the rules of a comparison that orders values.
+
+    A date beside a constant is compared as a date, since not every date is a timestamp.
+    """
+    template = f"({{0}} {COMPARISONS[name]} {{1}})"
+    both = {COMPARABLE: template, KEYED: _keys(template)}
+
+    def of_moments(printer: Printer, node: Call, texts: list[str]) -> str:
+        found = day_beside_constant(node, printer.is_constant)
+        if found is None:
+            return template.format(*texts)
+        turned, place = found
+        day, moment = node.arguments[place], texts[1 - place]
+        assert isinstance(day, Cast)
+        bound = f"CAST({moment} AS DATE)"
+        if turned in ("lt", "ge"):
+            bound = f"CASE WHEN {moment} > {bound} THEN {bound} + 1 ELSE {bound} END"
+        return f"({printer.text(day.operand)} {COMPARISONS[turned]} {bound})"
+
+    return {"both": both, "duckdb": {**both, "timestamp": of_moments}}
+
+
 FUNCTIONS = (
     Function(
         "num_nulls", "num_nulls", "any... > int4", ("num_nulls(1, NULL, 2)", "1"), strict=False,
@@ -132,21 +172,14 @@ FUNCTIONS = (
         UNEQUAL, "<>", EQUATED, ("'a' <> 'b'", "t"), can_fail=False,
         both={COMPARABLE: "({0} <> {1})", KEYED: _keys("({0} <> {1})")}, infix="<>",
     ),
-    Function(
-        "lt", "<", COMPARED, ("date '2001-01-01' < timestamp '2001-01-01 00:00:01'", "t"), can_fail=False,
-        both={COMPARABLE: "({0} < {1})", KEYED: _keys("({0} < {1})")}, infix="<",
-    ),
-    Function(
-        "le", "<=", COMPARED, ("2 <= 1", "f"), can_fail=False,
-        both={COMPARABLE: "({0} <= {1})", KEYED: _keys("({0} <= {1})")}, infix="<=",
-    ),
-    Function(
-        "gt", ">", COMPARED, ("'b' > 'a'", "t"), can_fail=False,
-        both={COMPARABLE: "({0} > {1})", KEYED: _keys("({0} > {1})")}, infix=">",
-    ),
-    Function(
-        "ge", ">=", COMPARED, ("interval '1 mon' >= interval '30 days'", "t"), can_fail=False,
-        both={COMPARABLE: "({0} >= {1})", KEYED: _keys("({0} >= {1})")}, infix=">=",
+    *(
+        Function(name, COMPARISONS[name], COMPARED, example, can_fail=False, infix=COMPARISONS[name], **_order(name))
+        for name, example in (
+            ("lt", ("date '2001-01-01' < timestamp '2001-01-01 00:00:01'", "t")),
+            ("le", ("2 <= 1", "f")),
+            ("gt", ("'b' > 'a'", "t")),
+            ("ge", ("interval '1 mon' >= interval '30 days'", "t")),
+        )
     ),
     Function("and", strict=False, can_fail=False, both=short_circuit, is_lazy=True, infix="AND"),
     Function("coalesce", strict=False, can_fail=False, both=_coalesce, is_lazy=True),

@@ -13,11 +13,12 @@ from sql.functions.arguments import RUN, literal_text
 from sql.functions.printing import Printer, Rule, computed_once
 from sql.functions.rows import Function, Kernel, LookAhead, Routine, routines
 from sql.patterns.grammar import parsed
-from sql.patterns.like import is_quick, like_pattern
+from sql.patterns.like import is_quick, is_unended, like_pattern
 from sql.patterns.re2 import re2_text
 from sql.patterns.similar import similar_pattern
 from sql.patterns.trees import options_of
 from sql.tree.expressions import Call, Column, Expression, Literal
+from sql.types.datatypes import TEXT
 
 # A longer pattern is read where it is used, not where a statement is planned.
 CONSTANT_CHARACTERS_MAX = 1_000
@@ -86,20 +87,29 @@ def _text_like(printer: Printer, node: Call, texts: list[str]) -> str:
     escape = literal_text(node.arguments[2], "an escape character") if len(node.arguments) > 2 else "\\"
     if isinstance(pattern, Literal) and isinstance(pattern.value, str):
         written = like_pattern(pattern.value, escape)
-        printed, template = printer.quoted(written), f"({{0}} LIKE {{1}} ESCAPE {printer.quoted(chr(92))})"
-        if not is_quick(written):
-            template = f"text_like({{0}}, {{1}}, {printer.quoted(chr(92))}, {RUN})"
+        printed, escape, quick = printer.quoted(written), "\\", is_quick(written)
     else:
-        printed, template = texts[1], f"text_like({{0}}, {{1}}, {printer.quoted(escape)}, {RUN})"
-        if escape == "\\":
-            # The kernel tries places one after the other, and can't be stopped.
-            few = f"strlen({{0}}) * strlen({{1}}) <= {LIKE_STEPS_MAX}"
-            template = f"CASE WHEN {few} THEN text_like_short({{0}}, {{1}}) ELSE {template} END"
+        printed, quick = texts[1], False
+    template = f"text_like({{0}}, {{1}}, {printer.quoted(escape)}, {RUN})"
+    if quick:
+        template = f"({{0}} LIKE {{1}} ESCAPE {printer.quoted(escape)})"
+    elif escape == "\\":
+        # The kernel tries places one after the other, and can't be stopped.
+        few = f"strlen({{0}}) * strlen({{1}}) <= {LIKE_STEPS_MAX}"
+        template = f"CASE WHEN {few} THEN text_like_short({{0}}, {{1}}) ELSE {template} END"
     if node.function == "ilike":
         text, printed = (f"translate({part}, '{UPPER}', '{LOWER}')" for part in (text, printed))
     if template.count("{0}") == 1 or all(isinstance(one, Column | Literal) for one in node.arguments[:2]):
         return template.format(text, printed)
     return computed_once((text, printed), template.format)
+
+
+def _like_fails(node: Call) -> bool:
+    """Tell whether LIKE may raise: where its pattern may end with the escape."""
+    pattern, escape = node.arguments[1], node.arguments[2] if len(node.arguments) > 2 else Literal("\\", TEXT)
+    if not isinstance(pattern, Literal) or not isinstance(escape, Literal):
+        return True
+    return isinstance(pattern.value, str) and is_unended(like_pattern(pattern.value, str(escape.value)))
 
 
 def _with_backslash(node: Call) -> Call:
@@ -122,7 +132,7 @@ FUNCTIONS = (
         duckdb=f"regexp_part({{0}}, {{1}}, {RUN})",
     ),
     Function(
-        "like", "like ~~", "text text > bool", ("'abc' LIKE '_b_'", "t"), can_fail=False, duckdb=_text_like,
+        "like", "like ~~", "text text > bool", ("'abc' LIKE '_b_'", "t"), can_fail=_like_fails, duckdb=_text_like,
         kernel=Kernel("texts.text_like.text_like", fallible=True), kernel_call=_with_backslash,
         infix="LIKE", third="ESCAPE", sees_blanks="~~", defaults={2: "\\"}, constants={1: "'a%'"},
         missing="bytea bytea",
@@ -184,7 +194,7 @@ FUNCTIONS = (
         duckdb=_filled("regexp_substring", 2, 1, 1, "", 0),
     ),
     Function(
-        "ilike", "~~*", "text text > bool", ("'ABC' ~~* 'a%'", "t"), can_fail=False, duckdb=_text_like,
+        "ilike", "~~*", "text text > bool", ("'ABC' ~~* 'a%'", "t"), can_fail=_like_fails, duckdb=_text_like,
         kernel=Kernel("texts.text_like.text_ilike", fallible=True), kernel_call=_with_backslash,
         infix="ILIKE", third="ESCAPE", sees_blanks="~~*", defaults={2: "\\"}, constants={1: "'a%'"},
     ),

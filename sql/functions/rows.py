@@ -149,7 +149,8 @@ class Function(Row):
 
     Attributes:
         strict: NULL where an operand is NULL.
-        can_fail: may raise for operands that have values.
+        can_fail: may raise for operands that have values; or tells it of a call.
+        usual: the condition under which a call that can fail does not; nearly all values meet it.
         both: rules of the engines by the forms of the first operand, or one rule for all forms.
         duckdb: rules of DuckDB, where `both` is not meant.
         spark: rules of Spark, where `both` is not meant, for functions that Spark has with
@@ -196,7 +197,8 @@ class Function(Row):
     """
 
     strict: bool = True
-    can_fail: bool = True
+    can_fail: bool | Callable[[Call], bool] = True
+    usual: Callable[[Call], Expression | None] | None = None
     volatility: str = IMMUTABLE
     both: Rule | Mapping[str, Rule] | None = None
     duckdb: Rule | Mapping[str, Rule] | None = None

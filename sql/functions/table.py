@@ -37,7 +37,7 @@ from sql.functions.printing import Rule
 from sql.functions.rows import IMMUTABLE, Function, Kernel, Routine, Row, of_form, spread
 from sql.functions.sets import SetFunction
 from sql.functions.signatures import Signature
-from sql.tree.expressions import AggregateCall, Expression, WindowCall
+from sql.tree.expressions import AggregateCall, Call, Expression, WindowCall
 
 FAMILIES = (
     *(comparisons.FUNCTIONS, numbers.FUNCTIONS, mathematics.FUNCTIONS, texts.FUNCTIONS, patterns.FUNCTIONS),
@@ -131,10 +131,11 @@ def is_lazy(canonical: str) -> bool:
     return row is not None and row.is_lazy
 
 
-def can_fail(canonical: str) -> bool:
-    """Tell whether a function may raise on operands that have values."""
-    row = ROWS.get(canonical)
-    return row is None or row.can_fail
+def can_fail(call: Call) -> bool:
+    """Tell whether a call may raise on operands that have values."""
+    row = ROWS.get(call.function)
+    told = row is None or row.can_fail
+    return told(call) if callable(told) else told
 
 
 def result_scale(canonical: str, operands: Sequence[Expression], position: int | None = None) -> int | None:

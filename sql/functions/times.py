@@ -12,11 +12,11 @@ from sql.functions.arguments import literal_integer, literal_text
 from sql.functions.intervals import date_at_time, span_date_part, span_extract, span_trunc
 from sql.functions.printing import Printer, Rule, in_micros
 from sql.functions.rows import STABLE, VOLATILE, Function, Kernel, Routine, routines
-from sql.times.civil import TIMESTAMP_INFINITY
+from sql.times.civil import DAY_US, TIMESTAMP_INFINITY, days_from_civil
 from sql.times.interval_values import interval_text
 from sql.times.time_fields import FIELD_DIGITS, GROWING_FIELDS
 from sql.tree.expressions import Call, Expression, Literal
-from sql.types.datatypes import DATE, TIMESTAMP, TIMESTAMPTZ, SqlType, scaled_numeric
+from sql.types.datatypes import BOOL, DATE, TIMESTAMP, TIMESTAMPTZ, SqlType, scaled_numeric
 
 UTC_ZONES = frozenset({"", "UTC", "Etc/UTC", "GMT", "Etc/GMT", "UCT", "Zulu", "Universal"})
 
@@ -25,13 +25,16 @@ UTC_ZONES = frozenset({"", "UTC", "Etc/UTC", "GMT", "Etc/GMT", "UCT", "Zulu", "U
 OWN_FIELDS = frozenset({"decade", "century", "millennium", "julian"})
 
 
-OWN_UNITS = frozenset({"decade", "century", "millennium"})
-
-
 SPANS = frozenset({"interval", "time", "timetz"})
 
 
 SECOND_FIELDS = frozenset({"second", "milliseconds", "microseconds"})
+
+
+# Times with a year of few digits, of which all units begin at a time that there is, in every zone.
+USUAL_DAYS = (days_from_civil(1, 1, 2), days_from_civil(9999, 1, 1))
+# Units of which each begins with a timestamp that there is: the first one is a Monday.
+SMALL_UNITS = frozenset("microseconds milliseconds second minute hour day week".split())
 
 
 def local_time(printer: Printer, text: str, zone: str) -> str:
@@ -61,11 +64,33 @@ def _date_trunc(printer: Printer, node: Call, texts: list[str]) -> str:
     if kind.family == "timestamptz" and zone not in UTC_ZONES:
         micros = printer.micros(texts[1], kind)
         return printer.moment(f"zone_trunc({printer.quoted(unit)}, {micros}, {printer.quoted(zone)})", "timestamptz")
-    if unit in OWN_UNITS:
+    if unit not in SMALL_UNITS:
         return printer.moment(
             f"timestamp_trunc({printer.quoted(unit)}, {printer.micros(texts[1], kind)})", node.type.family
         )
     return printer.truncated(unit, texts[1], kind)
+
+
+def _truncation_fails(node: Call) -> bool:
+    """Tell whether the unit that holds a time may begin before the first one."""
+    family = node.arguments[1].type.family
+    if family == "interval":
+        return False
+    is_zoned = family == "timestamptz" and _zone(node, 2) not in UTC_ZONES
+    return is_zoned or literal_text(node.arguments[0], "a unit") not in SMALL_UNITS
+
+
+def _field_fails(node: Call) -> bool:
+    """Tell whether a field may be infinite."""
+    return node.arguments[1].type.family not in SPANS and literal_text(node.arguments[0], "a field") in GROWING_FIELDS
+
+
+def _usual(node: Call) -> Expression | None:
+    """Return the condition that a time is none at the ends of time."""
+    time = node.arguments[1]
+    size = 1 if time.type.family == "date" else DAY_US
+    bounds = zip(("ge", "lt"), USUAL_DAYS, strict=True)
+    return Call("and", tuple(Call(name, (time, Literal(days * size, time.type)), BOOL) for name, days in bounds), BOOL)
 
 
 def _field(printer: Printer, node: Call, texts: list[str]) -> tuple[str, int]:
@@ -228,7 +253,7 @@ FUNCTIONS = (
         "date_trunc", "date_trunc",
         "text timestamp > timestamp; text timestamptz > timestamptz; text timestamptz text > timestamptz; text interval > interval",
         ("date_trunc('hour', timestamp '2001-02-16 20:38:40')", "2001-02-16 20:00:00"),
-        can_fail=False, duckdb=_date_trunc, bound="field",
+        can_fail=_truncation_fails, usual=_usual, duckdb=_date_trunc, bound="field",
         kernel=_of_field("date_trunc_us", "date_trunc_zoned", fallible=True), kernel_operand=1,
         constants={0: "'hour'", 2: "'Europe/Berlin'"},
     ),
@@ -236,7 +261,8 @@ FUNCTIONS = (
         "extract", "extract",
         "text date > numeric; text timestamp > numeric; text timestamptz > numeric; text interval > numeric; text time > numeric; "
         "text timetz > numeric",
-        ("extract(hour from timestamp '2001-02-16 20:38:40')", "20"), can_fail=False, duckdb=_extract,
+        ("extract(hour from timestamp '2001-02-16 20:38:40')", "20"),
+        can_fail=_field_fails, usual=_usual, duckdb=_extract,
         kernel={
             "date": Kernel("calendars.fields.field_of_date", True, reads=FIELD, null_where="calendars.fields.date_lacks"),
             **_of_field("field_of_timestamp", "field_of_timestamptz", fallible=True, null_where=LACKS),

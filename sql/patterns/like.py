@@ -4,8 +4,6 @@ where an escape is needed.
 
 from __future__ import annotations
 
-from sql.errors import SqlError
-
 WILDCARDS = "%_"
 # DuckDB compares a part that is looked for with the text at every place.
 PART_CHARACTERS_MAX = 32
@@ -14,15 +12,16 @@ PART_CHARACTERS_MAX = 32
 def like_pattern(pattern: str, escape: str) -> str:
     """Return `pattern` with backslash as its escape character.
 
-    `escape` is '' where the user switched escapes off.
+    `escape` is '' where the user switched escapes off. A pattern that ends with its escape does so
+    in this form, too.
     """
-    out = []
+    out: list[str] = []
     characters = iter(pattern)
     for character in characters:
         if escape and character == escape:
             escaped = next(characters, None)
             if escaped is None:
-                raise SqlError("22025", "LIKE pattern must not end with escape character")
+                return "".join([*out, "\\"])
             out.append(f"\\{escaped}" if escaped in WILDCARDS + "\\" else escaped)
         else:
             out.append("\\\\" if character == "\\" else character)
@@ -30,5 +29,12 @@ def like_pattern(pattern: str, escape: str) -> str:
 
 
 def is_quick(pattern: str) -> bool:
-    """Return whether all parts of a pattern in that form that are looked for are short."""
-    return all(len(part) <= PART_CHARACTERS_MAX for part in pattern.split("%")[1:])
+    """Return whether a pattern in that form ends with no escape, and all parts that are looked for
+    are short.
+    """
+    return not is_unended(pattern) and all(len(part) <= PART_CHARACTERS_MAX for part in pattern.split("%")[1:])
+
+
+def is_unended(pattern: str) -> bool:
+    """Return whether a pattern in that form ends with its escape."""
+    return (len(pattern) - len(pattern.rstrip("\\"))) % 2 == 1

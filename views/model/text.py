@@ -6,13 +6,10 @@ prints what is executed.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import cast
 
 from sql.functions.table import AGGREGATE_ROWS, ROWS
 from sql.names.relation_keys import shown
-from sql.times.interval_values import Interval, interval_text
 from sql.tree.expressions import (
     AggregateCall,
     Call,
@@ -28,8 +25,7 @@ from sql.tree.expressions import (
     WindowCall,
 )
 from sql.tree.walks import relation_names
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+from sql.values.literal_output import output_text
 
 INFIX = {row.canonical: row.infix for row in ROWS.values() if row.infix}
 SUFFIX = {row.canonical: row.suffix for row in ROWS.values() if row.suffix}
@@ -140,23 +136,11 @@ def _literal(literal: Literal) -> str:
         return _quoted(value)
     if isinstance(value, bytes):
         return f"'\\x{value.hex()}'"
-    if family == "date" and isinstance(value, int):
-        return f"date '{(EPOCH + timedelta(days=value)).date()}'" if abs(value) < 700_000 else f"date({value})"
-    if family in ("timestamp", "timestamptz") and isinstance(value, int):
-        return _timestamp(value, family)
-    if family == "interval" and isinstance(value, tuple):
-        return f"interval '{interval_text(cast(Interval, value))}'"
+    if family in ("date", "timestamp", "timestamptz", "interval"):
+        return f"{family} '{output_text(value, literal.type)}'"
     if isinstance(value, Decimal) and not value.is_finite():
         return f"'{value}'::numeric"
     return str(value)
-
-
-def _timestamp(microseconds: int, family: str) -> str:
-    try:
-        moment = EPOCH + timedelta(microseconds=microseconds)
-    except OverflowError:
-        return f"{family}({microseconds})"
-    return f"{family} '{moment.replace(tzinfo=None)}{'+00' if family == 'timestamptz' else ''}'"
 
 
 def _quoted(value: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from engine.embedded.stopping import go_on
+from sql.errors import SqlError
 from sql.patterns.like import like_pattern
 
 # A text is read in pieces; between two pieces a statement may be told to end, and other threads
@@ -59,6 +60,8 @@ def parts_of(pattern: str, escape: str) -> list[Part]:
         else:
             go_on()
             parts.append([])
+    if escaped:
+        raise SqlError("22025", "LIKE pattern must not end with escape character")
     return [tuple(characters(part)) if None in part else "".join(map(str, part)) for part in parts]
 
 

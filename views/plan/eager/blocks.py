@@ -10,7 +10,7 @@ aggregates.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from sql.functions.table import AGGREGATE_ROWS
@@ -24,7 +24,7 @@ from views.model.refusals import RULE_B, refused
 from views.model.steps import unique_names
 from views.model.text import identifier
 from views.model.trees import columns_of
-from views.plan.eager.keys import ARGUMENTS, SAFE, STRICT, is_made_of, is_of_kernels, keeps_all
+from views.plan.eager.keys import guarded, is_argument, is_made_of, is_of_kernels, is_safe, is_strict, keeps_all
 from views.plan.joins.casts import unwidened
 from views.plan.joins.join_graph import conjunction, equality, moved
 from views.plan.joins.stream_region import Leaf, Outer, Region, is_closed
@@ -41,11 +41,13 @@ class Block:
         leaves: the stream's, then those of tables.
         conditions: between the leaves.
         keys, calls: over the columns of all leaves of the region.
+        meant: the expressions that keys stand for.
     """
 
     leaves: list[Leaf]
     conditions: list[Expression] = field(default_factory=list)
     keys: list[Expression] = field(default_factory=list)
+    meant: dict[Expression, Expression] = field(default_factory=dict)
     calls: list[AggregateCall] = field(default_factory=list)
 
     @property
@@ -75,8 +77,9 @@ class Block:
             self.calls.append(call)
         return self.calls.index(call)
 
-    def want_key(self, key: Expression) -> None:
-        """Add an expression to the keys."""
+    def want_key(self, key: Expression, expression: Expression) -> None:
+        """Add a key for an expression."""
+        self.meant.setdefault(key, expression)
         if key not in self.keys:
             self.keys.append(key)
 
@@ -183,16 +186,25 @@ class Blocks:
     def want(self, expression: Expression) -> None:
         """Add keys so that an expression can be evaluated over groups."""
         block = self._block_of(expression)
-        if block is not None and (isinstance(expression, Column) or self._is_key(expression, block)):
-            block.want_key(expression)
-            return
-        for part in children(expression):
+        keys: Sequence[Expression] = ()
+        if block is not None:
+            keys = self._keys_of(expression, block)
+            for key in keys:
+                block.want_key(key, expression)
+        for part in children(expression) if not keys else ():
             self.want(part)
 
-    def key_of(self, expression: Expression) -> tuple[Block, int] | None:
-        """Return the block that has an expression as a key, and the key's place."""
+    def from_keys(self, expression: Expression, column: Callable[[Block, int], Expression]) -> Expression | None:
+        """Return an expression from the columns of the keys that stand for it, None without any."""
         block = self._block_of(expression)
-        return None if block is None or expression not in block.keys else (block, block.keys.index(expression))
+        if block is None:
+            return None
+        if expression in block.keys:
+            return column(block, block.keys.index(expression))
+        guard = guarded(expression)
+        if guard is None or not set(guard.keys) <= set(block.keys):
+            return None
+        return guard.value(expression, *(column(block, block.keys.index(key)) for key in guard.keys))
 
     def home(self, call: AggregateCall) -> Block | None:
         """Return the block that can keep an aggregate, which reads its rows alone."""
@@ -203,7 +215,7 @@ class Blocks:
         (block,) = found.values()
         for part in parts:
             constant = not columns_of(part)
-            if not is_closed(part) or not is_made_of(part, STRICT if block.nullable else ARGUMENTS):
+            if not is_closed(part) or not is_made_of(part, is_strict if block.nullable else is_argument):
                 return None
             if (not constant and self._block_of(part) is not block) or (constant and block.nullable):
                 return None
@@ -219,15 +231,18 @@ class Blocks:
                 return block
         return None
 
-    def _is_key(self, expression: Expression, block: Block) -> bool:
-        return (
-            not block.nullable
-            and is_closed(expression)
-            and is_made_of(expression, SAFE)
-            and is_plainly_compared(expression.type)
-            and not expression.type.has_own_order
-            and block.supports(expression)
+    def _keys_of(self, expression: Expression, block: Block) -> Sequence[Expression]:
+        """Return the keys of a block that stand for an expression; none if its parts have to."""
+        if isinstance(expression, Column):
+            return (expression,)
+        if block.nullable or not is_closed(expression):
+            return ()
+        guard = guarded(expression)
+        keys = guard.keys if guard is not None else (expression,) if is_made_of(expression, is_safe) else ()
+        is_fit = all(
+            is_plainly_compared(key.type) and not key.type.has_own_order and block.supports(key) for key in keys
         )
+        return keys if is_fit else ()
 
     def _begun(self, member: Leaf | Outer, region: Region) -> Block | Leaf | Outer:
         """Return a member with a stream as a block.

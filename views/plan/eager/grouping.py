@@ -296,7 +296,8 @@ class _Rewrite:
             if block.is_whole():
                 self.eager.notices.append(_kept_whole(block))
                 continue
-            added = ", ".join(expression_text(key) for key in block.keys if key not in keys)
+            meant = dict.fromkeys(block.meant[key] for key in block.keys)
+            added = ", ".join(expression_text(one) for one in meant if one not in keys)
             if added:
                 self.eager.notices.append(f"eager grouping groups {block.streams} also by {added}")
 
@@ -332,13 +333,16 @@ class _Built:
         """Return the column of a block or a table for an expression; None: look into the
         expression.
         """
-        key = self.blocks.key_of(part)
-        if key is not None:
-            block, place = key
-            return Column(self.starts[id(block)] + place, _name(part), part.type)
+        found = self.blocks.from_keys(part, self._key)
+        if found is not None:
+            return found
         if isinstance(part, Column):
             return replace(part, index=self.places[part.index])
         return None
+
+    def _key(self, block: Block, place: int) -> Expression:
+        key = block.keys[place]
+        return Column(self.starts[id(block)] + place, _name(key), key.type)
 
     def count(self, block: Block) -> Expression:
         """Return how many rows of a block a row of the relation stands for."""
