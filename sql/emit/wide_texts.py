@@ -25,6 +25,9 @@ from sql.types.datatypes import SqlType
 
 # The bytes that a row may have of texts without being measured.
 ROW_BYTES = 16_384
+# The characters that all declared lengths of a row may come to without being measured: of the
+# largest batches, that are as many bytes.
+DECLARED_CHARACTERS = 512
 CONSTANT_CHARACTERS = 4_096
 # A reference to a column, or a growing function of constants: such a text may be written several
 # times.
@@ -139,7 +142,7 @@ def measured_rows(text: str, schema: Schema, quoted: list[str]) -> str:
     quoted: the names of its columns.
     """
     wide = [place for place, column in enumerate(schema) if is_wide(column.type)]
-    if not wide:
+    if sum(declared_length(schema[place].type) for place in wide) <= DECLARED_CHARACTERS:
         return text
     widths = [f"coalesce({width_of(f'q.{quoted[place]}', schema[place].type)}, 0)" for place in wide]
     whole = f"({' + '.join(widths)})"
@@ -148,6 +151,11 @@ def measured_rows(text: str, schema: Schema, quoted: list[str]) -> str:
     items[wide[0]] = f"CASE WHEN {whole} <= {ROW_BYTES} THEN {first} WHEN wide_rows_fit({whole}) THEN {first} END"
     named = (f"{item} AS {name}" for item, name in zip(items, quoted, strict=True))
     return f"SELECT {', '.join(named)}\nFROM (\n{text}\n) AS q"
+
+
+def declared_length(kind: SqlType) -> int:
+    """Return how many characters a value has at most by its type, a great number for all others."""
+    return kind.length if kind.family in ("varchar", "bpchar") and kind.length is not None else 1 << 31
 
 
 def quoted_names(schema: Schema) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -10,8 +11,20 @@ from sql.emit.duckdb import DuckDbExpressions, emit_duckdb
 from sql.emit.layout import laid_out
 from sql.errors import SqlError
 from sql.tree.expressions import AggregateCall, Call, Cast, Column, Literal, SortKey
-from sql.tree.relations import Aggregate, Filter, Limit, OutputColumn, Project, Relation, Scan, Sort, Values
-from sql.types.datatypes import BOOL, DATE, FLOAT8, INT2, INT4, INT8, TEXT, TIMESTAMPTZ, numeric, scaled_numeric
+from sql.tree.relations import Aggregate, Filter, Join, Limit, OutputColumn, Project, Relation, Scan, Sort, Values
+from sql.types.datatypes import (
+    BOOL,
+    DATE,
+    FLOAT8,
+    INT2,
+    INT4,
+    INT8,
+    TEXT,
+    TIMESTAMPTZ,
+    VARCHAR,
+    numeric,
+    scaled_numeric,
+)
 
 SCAN = Scan("v", "view", (OutputColumn("k", INT4), OutputColumn("x", numeric(10, 2)), OutputColumn("K", TEXT)))
 K, X = Column(0, "k", INT4), Column(1, "x", numeric(10, 2))
@@ -29,6 +42,13 @@ def test_filter_project_sort_and_limit_are_one_select() -> None:
     assert text(root) == (
         'SELECT t1."k" AS "a", t1."x" AS "b"\nFROM "v" AS t1\nWHERE (t1."k" > 0)\nORDER BY t1."x" DESC NULLS LAST\nLIMIT 5'
     )
+
+
+@pytest.mark.parametrize(("length", "is_measured"), [(40, False), (512, False), (513, True), (None, True)])
+def test_rows_of_a_join_are_measured_unless_their_types_say_enough(length: int | None, is_measured: bool) -> None:
+    named = Scan("v", "view", (OutputColumn("k", INT4), OutputColumn("name", replace(VARCHAR, length=length))))
+    join = Join(named, Scan("v", "view", (OutputColumn("k", INT4),)), "inner", Literal(True, BOOL))
+    assert ("wide_rows_fit" in text(join)) == is_measured
 
 
 def test_aliases_are_no_names_of_columns() -> None:
