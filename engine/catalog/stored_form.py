@@ -258,6 +258,7 @@ def _table(entry: TableEntry) -> dict[str, object]:
                 "options": list(constraint.options),
                 "method": constraint.method,
                 "included": list(constraint.included),
+                "collations": list(constraint.collations),
                 "reference": None if constraint.reference is None else asdict(constraint.reference),
             }
             for constraint in entry.description.constraints

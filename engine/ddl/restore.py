@@ -265,6 +265,7 @@ def _restored_table(image: CatalogImage, relation: dict[str, Any]) -> TableEntry
             options=tuple(constraint.get("options", ())),
             method=constraint.get("method", "btree"),
             included=tuple(constraint.get("included", ())),
+            collations=tuple(constraint.get("collations", ())),
         )
         for constraint in relation["constraints"]
     )

@@ -18,11 +18,13 @@ from engine.ddl.table_alterations import columns_of
 from engine.ddl.table_constraints import require_key_type
 from engine.ddl.table_names import free_name, joined_names, relation_names
 from engine.ddl.table_work import TableWork
+from sql.bind.collations import COLLATABLE
 from sql.catalog.catalog import ConstraintDescription
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import in_schema_of, name_of, schema_of
 from sql.names.suggestions import did_you_mean
 from sql.parse.statements.indexes import CreateIndex, DropIndex, RenameIndex
+from sql.types.datatypes import element_family
 
 KINDS = frozenset({"index", "unique index"})
 METHODS = frozenset({"btree", "hash"})
@@ -53,7 +55,13 @@ def create_index(statement: CreateIndex, work: TableWork, now_us: int) -> None:
         name = free_name(entry.description.name, shown, "idx", taken)
     kind = "unique index" if statement.unique else "index"
     made = ConstraintDescription(
-        name, kind, numbers, options=statement.options, method=statement.method, included=included
+        name,
+        kind,
+        numbers,
+        options=statement.options,
+        method=statement.method,
+        included=included,
+        collations=tuple("" if one == "default" else one for one in statement.collations),
     )
     constraints = (*entry.description.constraints, made)
     indexes = {**entry.indexes, name: f"i{work.take_oid()}"}
@@ -178,6 +186,8 @@ def _columns(
             raise SqlError("42703", f'column "{name}" does not exist', hint=hint)
         if keyed is not None and keyed.method == "hash" and keyed.orders[index]:
             raise _not_for_hash(f"{keyed.orders[index][0]} options")
+        if keyed is not None and keyed.collations[index] and element_family(column.type.family) not in COLLATABLE:
+            raise SqlError("42804", f"collations are not supported by type {column.type.row.sql_name}")
         if keyed is not None and keyed.unique:
             require_key_type(column, position)
         numbers.append(column.number)

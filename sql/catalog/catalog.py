@@ -76,6 +76,7 @@ class ConstraintDescription:
         options: of an index, those of each column as pg_index has them; empty: all 0.
         method: of an index, the access method that CREATE INDEX named, which is shown.
         included: of an index, the attnums of INCLUDE, which are shown.
+        collations: of an index, those of each column, which are shown; '' is the column's own.
     """
 
     name: str
@@ -88,6 +89,7 @@ class ConstraintDescription:
     options: tuple[int, ...] = ()
     method: str = "btree"
     included: tuple[int, ...] = ()
+    collations: tuple[str, ...] = ()
 
     @property
     def is_key(self) -> bool:

@@ -158,12 +158,27 @@ def pg_get_indexdef(context: SessionContext, oid: int | None, column: int | None
     if not (pretty and context.is_visible("pg_class", table["oid"])):
         name = f"{quoted_name(context.snapshot.schema_name(table['relnamespace']) or '')}.{name}"
     unique = "UNIQUE " * bool(row["indisunique"])
-    columns = ", ".join(column + SHOWN_ORDERS[option] for column, option in zip(names, row["indoption"], strict=False))
+    keys = zip(names, _collations(context, row), row["indoption"], strict=False)
+    columns = ", ".join(column + collation + SHOWN_ORDERS[option] for column, collation, option in keys)
     method = context.snapshot.row("pg_am", index["relam"])
     assert method is not None, "an index has an access method"
     included = names[row["indnkeyatts"] :]
     tail = f" INCLUDE ({', '.join(included)})" if included else ""
     return f"CREATE {unique}INDEX {quoted_name(index['relname'])} ON {name} USING {method['amname']} ({columns}){tail}"
+
+
+def _collations(context: SessionContext, row: Row) -> list[str]:
+    """Return the COLLATE clause of each column of an index, '' for a column's own collation."""
+    entry = context.snapshot.image.by_oid(row["indrelid"])
+    assert entry is not None, "an index has a table"
+    kinds = {column.number: column.type.oid for column in entry.description.columns}
+    clauses = []
+    for number, oid in zip(row["indkey"], row["indcollation"], strict=False):
+        kind = context.snapshot.row("pg_type", kinds[number])
+        own = kind is None or oid == kind["typcollation"]
+        collation = None if own else context.snapshot.row("pg_collation", oid)
+        clauses.append("" if collation is None else f" COLLATE {quoted_name(collation['collname'])}")
+    return clauses
 
 
 @catalog_function

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from itertools import zip_longest
 
 from engine.catalog.image import CatalogImage, DisabledViewEntry, QueryViewEntry, SequenceEntry, TableEntry, ViewEntry
 from engine.ddl.dependents import reads
@@ -93,6 +94,7 @@ def _constraint(oid: int, name: str, kind: str, relation: int, columns: list[int
 def index_rows(image: CatalogImage) -> list[Row]:
     """Return the rows of pg_index."""
     collations = {row["oid"]: row["typcollation"] for row in static_rows("pg_type")}
+    named = {row["collname"]: row["oid"] for row in static_rows("pg_collation")}
     classes: dict[str, dict[int, int]] = {name: {} for name in METHODS}
     for row in static_rows("pg_opclass"):
         for name, method in METHODS.items():
@@ -110,7 +112,10 @@ def index_rows(image: CatalogImage) -> list[Row]:
                 "indisexclusion": False,
                 "indimmediate": True, "indisclustered": False, "indisvalid": True, "indcheckxmin": False, "indisready": True,
                 "indislive": True, "indisreplident": False, "indkey": list(both),
-                "indcollation": [collations.get(types[number], 0) for number in numbers],
+                "indcollation": [
+                    named.get(collation, collations.get(types[number], 0))
+                    for number, collation in zip_longest(numbers, key.collations)
+                ],
                 "indclass": [_class_of(classes[key.method], types[number]) for number in numbers],
                 "indoption": list(key.options or [0] * len(numbers)), "indexprs": None, "indpred": None,
             })  # fmt: skip

@@ -26,6 +26,7 @@ class CreateIndex(
         columns: (name, position).
         options: of each column as pg_index has them: DESCENDING, NULLS_FIRST, both or 0.
         orders: of each column, those of ORDERS that were written.
+        collations: of each column, the name after COLLATE, or ''.
         method: the name of the access method, which is shown and changes nothing else.
         included: of INCLUDE, like the columns.
     """
@@ -36,6 +37,7 @@ class CreateIndex(
     columns: tuple[tuple[str, int], ...]
     options: tuple[int, ...]
     orders: tuple[tuple[str, ...], ...]
+    collations: tuple[str, ...]
     method: str
     included: tuple[tuple[str, int], ...]
     unique: bool
@@ -98,7 +100,8 @@ def create_index(cursor: Cursor) -> CreateIndex:
     table, position = written_name(cursor)
     method = cursor.name() if cursor.accept("using") else "btree"
     read = cursor.listed(lambda cursor: (indexed_column(cursor), column_order(cursor)))
-    columns, orders = zip(*read, strict=True)
+    keys, orders = zip(*read, strict=True)
+    names, positions, collations = zip(*keys, strict=True)
     options, written = zip(*orders, strict=True)
     included = cursor.listed(included_column) if cursor.accept("include") else ()
     nulls_treatment(cursor)
@@ -111,9 +114,10 @@ def create_index(cursor: Cursor) -> CreateIndex:
         name,
         table,
         position,
-        columns,
+        tuple(zip(names, positions, strict=True)),
         options,
         written,
+        collations,
         method,
         included,
         unique,
@@ -122,18 +126,18 @@ def create_index(cursor: Cursor) -> CreateIndex:
     )
 
 
-def indexed_column(cursor: Cursor) -> tuple[str, int]:
-    """Read the name of one column, with its position."""
+def indexed_column(cursor: Cursor) -> tuple[str, int, str]:
+    """Read the name of one column, with its position and its collation: all are the order of
+    bytes.
+    """
     position = cursor.position
     if cursor.at_operator("(") or not cursor.at_name() or cursor.ahead(1).value == "(":
         raise not_supported("an index over an expression", position, hint="Keep the value in a column of its own.")
     name = cursor.name()
-    if cursor.accept("collate"):
-        cursor.qualified_name()
-        cursor.refuse("COLLATE of an index", position)
+    collation = expressions.collation(cursor) if cursor.at("collate") else ""
     if cursor.at_name() and not cursor.at("asc", "desc", "nulls"):
         raise not_supported("an operator class", cursor.position)
-    return name, position
+    return name, position, collation
 
 
 def column_order(cursor: Cursor) -> tuple[int, tuple[str, ...]]:
