@@ -64,7 +64,7 @@ def morsels_of(world: World, stream: str) -> list[Morsel]:
 def program_of(world: World, client: SessionClient, query: str) -> Iterator[StreamProgram]:
     """Make a view, and yield its stream pipeline."""
     execute(client, f"CREATE VIEW one AS {query}")
-    (state,) = world.database.catalog.image.states
+    (state,) = world.database.catalog.image.states.values()
     yield state.chain.state.program
     execute(client, "DROP VIEW one")
 

@@ -330,11 +330,17 @@ class CatalogImage:
         return self.entries.keys()
 
     @cached_property
-    def states(self) -> tuple[StateEntry, ...]:
-        """The states of all views, in order of creation; a continuous view of one stream is its
-        own state.
+    def states(self) -> Mapping[int, StateEntry]:
+        """The states at the edges of all plans by their oids, in order of creation; a continuous
+        view of one stream is its own state.
         """
-        return tuple(state for entry in self.entries.values() for state in states_of(entry))
+        return {state.chain.state_oid: state for entry in self.entries.values() for state in states_of(entry)}
+
+    @cached_property
+    def streams(self) -> Mapping[int, Stream]:
+        """All streams by their oids."""
+        entries = self.entries.values()
+        return {entry.description.oid: entry.stream for entry in entries if isinstance(entry, StreamEntry)}
 
     def state(self, name: str) -> StateEntry | None:
         """Return the state that a query scans by this name, or None."""
@@ -342,7 +348,7 @@ class CatalogImage:
 
     @cached_property
     def _states_by_name(self) -> dict[str, StateEntry]:
-        return {state.chain.name: state for state in self.states}
+        return {state.chain.name: state for state in self.states.values()}
 
     def with_stream_called(self, before: str, after: str) -> CatalogImage:
         """Return an image in which what is kept of a stream knows the stream's new name."""
@@ -376,19 +382,10 @@ class CatalogImage:
         """
         return self._attached.get(stream_name, ())
 
-    def chains_over(self, stream_name: str) -> tuple[Chain, ...]:
-        """Return all chains over a stream, attached or not, in order of creation."""
-        return tuple(state.chain for state in self.states if state.stream_name == stream_name)
-
-    @cached_property
-    def taking_rows(self) -> frozenset[Chain]:
-        """All chains that take rows."""
-        return frozenset(state.chain for state in self.states if state.active)
-
     @cached_property
     def chains(self) -> tuple[Chain, ...]:
         """The chains in the plans of all views, one for each state."""
-        return tuple(state.chain for state in self.states)
+        return tuple(state.chain for state in self.states.values())
 
     @cached_property
     def disabled(self) -> tuple[DisabledViewEntry, ...]:
@@ -415,11 +412,11 @@ class CatalogImage:
     @cached_property
     def together(self) -> tuple[tuple[Chain, ...], ...]:
         """The chains that take rows, in sets that take rows together (`views.upkeep.twins`)."""
-        return together(state.chain for state in self.states if state.active)
+        return together(state.chain for state in self.states.values() if state.active)
 
     @cached_property
     def _attached(self) -> dict[str, tuple[Chain, ...]]:
-        names = {state.chain: state.stream_name for state in self.states}
+        names = {state.chain: state.stream_name for state in self.states.values()}
         attached: dict[str, tuple[Chain, ...]] = {}
         for leader, *_ in self.together:
             attached[names[leader]] = (*attached.get(names[leader], ()), leader)

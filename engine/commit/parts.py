@@ -59,8 +59,7 @@ def kept_tuples(transaction: Transaction) -> list[tuple[int, int]]:
 
 def streams_in(image: CatalogImage | None) -> list[Stream]:
     """Return all streams of a catalog, if there is one."""
-    entries = () if image is None else image.entries.values()
-    return [entry.stream for entry in entries if isinstance(entry, StreamEntry)]
+    return [] if image is None else list(image.streams.values())
 
 
 def ignore_cancel() -> None:
@@ -148,5 +147,4 @@ def changed_relations(before: CatalogImage, after: CatalogImage | None) -> tuple
 
 
 def _taking_rows(image: CatalogImage) -> set[int]:
-    streams = {entry.description.oid for entry in image.entries.values() if isinstance(entry, StreamEntry)}
-    return streams | {state.chain.state_oid for state in image.states if state.active}
+    return {*image.streams, *(oid for oid, state in image.states.items() if state.active)}

@@ -42,7 +42,7 @@ def _what_goes_on(entry: Entry, final: CatalogImage) -> Entry | None:
     """
     if final.by_oid(entry.description.oid) is entry:
         return entry
-    joins = {id(state.chain.state.program.joins) for state in final.states}
+    joins = {id(state.chain.state.program.joins) for state in final.states.values()}
     states = tuple(state for state in states_of(entry) if id(state.chain.state.program.joins) in joins)
     return in_states(entry, states) if states else None
 

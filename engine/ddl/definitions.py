@@ -176,7 +176,7 @@ class ViewDraft:
         planned = plan_view(self.definition, self.created)
         check_sliding(planned.plan.stream)
         (name,) = scans(self.bound.root, "stream")
-        candidates = alike(self.image.states, used_relation(name, self.image.entries[name].description))
+        candidates = alike(self.image.states.values(), used_relation(name, self.image.entries[name].description))
         twin, plan = find_twin(candidates, planned.plan, self.definition.joins.stream_join, is_new=True)
         return (planned, None) if twin is None else (replace(planned, plan=plan), twin)
 
@@ -250,7 +250,7 @@ class ViewDraft:
                 ),
                 places,
                 heir_of,
-                alike((*image.states, *others), own),
+                alike((*image.states.values(), *others), own),
                 is_new,
             )
         except KernelFileError as error:

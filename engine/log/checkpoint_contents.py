@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from engine.catalog.image import StateEntry
 from engine.log.checkpoint import (
     Checkpoint,
     CheckpointedStream,
@@ -44,12 +45,11 @@ STREAM = "stream"
 
 @dataclass(frozen=True)
 class Noted:
-    """The views, streams and numbers of one position between two commits; see `Checkpoint`.
+    """The states, streams and numbers of one position between two commits; see `Checkpoint`.
 
     Attributes:
         streams: the streams, each with the number of its published tuples.
         newest_us: the time of the newest record of the log.
-        attached: the views that take rows.
     """
 
     position: int
@@ -58,10 +58,9 @@ class Noted:
     read_sequence: int
     next_transaction: int
     next_oid: int
-    views: Sequence[Chain]
+    states: Sequence[StateEntry]
     streams: Sequence[tuple[Stream, int]]
     newest_us: int
-    attached: frozenset[Chain]
 
 
 def make_checkpoint(
@@ -85,7 +84,7 @@ def make_checkpoint(
 
     def note_views() -> Sequence[Chain]:
         found.append(note())
-        return found[0].views
+        return [state.chain for state in found[0].states]
 
     with snapshot(commit_lock, note_views, check_cancelled) as taken:
         (noted,) = found
@@ -110,13 +109,13 @@ def header_of(noted: Noted, taken: Snapshot, time_us: int) -> Checkpoint:
         time_us,
         tuple(
             CheckpointedView(
-                view.state_oid,
-                committed,
-                view.upkeep.versions_count,
-                view.state.program.fingerprint,
-                view in noted.attached,
+                state.chain.state_oid,
+                taken.positions[state.chain],
+                state.chain.upkeep.versions_count,
+                state.chain.state.program.fingerprint,
+                state.active,
             )
-            for view, committed in taken.positions.items()
+            for state in noted.states
         ),
         tuple(
             CheckpointedStream(stream.oid, tuples_count, column_forms(stream.ring.layout))
@@ -156,12 +155,12 @@ class Restoring:
     """A function that puts the contents of a checkpoint into views and streams that no client uses
     yet.
 
-    Views and streams are found by oid; contents of those that were dropped since are left out.
+    States and streams are found by oid; contents of those that were dropped since are left out.
     path: of the folder, for messages.
     """
 
     folder: Path
-    views: Mapping[int, Chain]
+    states: Mapping[int, StateEntry]
     streams: Mapping[int, Stream]
 
     def __call__(self, checkpoint: Checkpoint, pages: Iterator[Page]) -> None:
@@ -174,12 +173,12 @@ class Restoring:
         self._forget()
         tuples_counts = {stream.oid: stream.tuples_count for stream in checkpoint.streams if stream.oid in self.streams}
         columns_counts = {stream.oid: len(stream.columns) for stream in checkpoint.streams}
-        missing = {(VIEW, view.oid) for view in checkpoint.views if view.oid in self.views}
+        missing = {(VIEW, view.oid) for view in checkpoint.views if view.oid in self.states}
         try:
             for (kind, oid), owned in groupby(pages, owner_of):
                 if kind == VIEW and oid in forms:
                     found = (Page(page.name.split("/", 2)[2], page.array) for page in owned)
-                    self.views[oid].state.load(found, forms[oid])
+                    self.states[oid].chain.state.load(found, forms[oid])
                     missing.discard((VIEW, oid))
                 elif kind == STREAM and oid in tuples_counts:
                     stream = self.streams[oid]
@@ -194,8 +193,9 @@ class Restoring:
         for oid, tuples_count in tuples_counts.items():
             self.streams[oid].ring.restore(tuples_count, ())
         for each in checkpoint.views:
-            view = self.views.get(each.oid)
-            if view is not None:
+            state = self.states.get(each.oid)
+            if state is not None:
+                view = state.chain
                 view.state.groups.committed = view.state.groups.swapped = each.committed
                 view.upkeep.versions_count = each.versions_count
 
@@ -207,9 +207,10 @@ class Restoring:
         """
         forms: dict[int, StoredForm] = {}
         for each in checkpoint.views:
-            view = self.views.get(each.oid)
-            if view is None:
+            state = self.states.get(each.oid)
+            if state is None:
                 continue
+            view = state.chain
             form = view.state.stored_form(each.fingerprint)
             if form is None:
                 raise of_other_version(
@@ -225,8 +226,8 @@ class Restoring:
 
     def _forget(self) -> None:
         """Remove what a damaged checkpoint may have left in views and streams."""
-        for view in self.views.values():
-            view.state.groups.reset()
+        for state in self.states.values():
+            state.chain.state.groups.reset()
         for stream in self.streams.values():
             stream.ring.restore(0, ())
 

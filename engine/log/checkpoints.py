@@ -16,7 +16,7 @@ from engine.log.checkpoint_contents import Noted, make_checkpoint
 from engine.log.checkpointer import Checkpointer
 from engine.log.commit_log import CommitLog
 from engine.log.commits import Mark
-from engine.log.recovery import checkpoints_dir, relations_of
+from engine.log.recovery import checkpoints_dir
 from engine.settings.config import ServerConfig
 from engine.storage.errors import disk_error
 from engine.storage.storage import Storage
@@ -94,17 +94,15 @@ class Checkpoints:
         def note() -> Noted:
             (mark,) = marks
             image = self._catalog.image
-            views, streams = relations_of(image)
-            counts = tuple((stream, stream.ring.tuples_count) for stream in streams.values())
+            counts = tuple((stream, stream.ring.tuples_count) for stream in image.streams.values())
             return Noted(
                 *mark.decided,
                 *mark.first,
                 mark.next_transaction,
                 image.next_oid,
-                tuple(views.values()),
+                tuple(image.states.values()),
                 counts,
                 log.newest_us,
-                image.taking_rows,
             )
 
         def make_log_durable() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from engine.catalog.image import CatalogImage, StreamEntry
+from engine.catalog.image import CatalogImage
 from engine.log.checkpoint import Checkpoint, restore_newest
 from engine.log.checkpoint_contents import Restoring
 from engine.log.commit_log import CommitLog
@@ -21,11 +21,9 @@ from engine.log.segments import FIRST_SEQUENCE
 from engine.log.undecided_rows import UndecidedRowsStore
 from engine.settings.config import ServerConfig
 from engine.storage.storage import Storage
-from engine.streams.stream import Stream
 from engine.tables.table_store import TableStore
 from sql.errors import SqlError
 from views.model.protocols import Clock
-from views.upkeep.chain import Chain
 
 log = logging.getLogger(__name__)
 
@@ -50,24 +48,22 @@ def recover(
     store: the file of the tables, which knows which transactions it has committed. Returns the
     position of the checkpoint, or 0.
     """
-    views, streams = relations_of(image)
-    joins = {
-        view: (view.state.program.joins.tables, view.state.program.joins.rows)
-        for view in views.values()
-        if view.joins_at_arrival
-    }
+    joins = [view.state.program.joins for view in image.chains if view.joins_at_arrival]
+    now = [(one, one.tables, one.rows) for one in joins]
     folder = checkpoints_dir(config)
-    checkpoint = restore_newest(storage, folder, commit_log.first_logged(), Restoring(folder, views, streams))
+    checkpoint = restore_newest(
+        storage, folder, commit_log.first_logged(), Restoring(folder, image.states, image.streams)
+    )
     attached = () if checkpoint is None else [view.oid for view in checkpoint.views if view.attached]
-    target = ReplayedRelations(views, streams, attached, image.chains_over)
+    target = ReplayedRelations(image.states, image.streams, attached)
     keeper = UndecidedRowsStore(config.stage_memory_bytes_max, lambda: storage.temporary(config.data_dir))
     decided = store.decided_transactions()
     position, sequence = (0, FIRST_SEQUENCE) if checkpoint is None else (checkpoint.position, checkpoint.read_sequence)
     replay = Replay(target, decided, position, sequence, keeper)
     replay_log(commit_log, clock, replay, checkpoint)
-    for view, (tables, rows) in joins.items():
+    for one, tables, rows in now:
         # The tables as they are, even if some of the log was given up.
-        view.state.program.joins.set(tables, rows)
+        one.set(tables, rows)
     if commit_log.place.position < position:
         raise SqlError(
             DAMAGED,
@@ -97,11 +93,3 @@ def replay_log(commit_log: CommitLog, clock: Clock, replay: Replay, checkpoint: 
     if replay.applied_count:
         passed_s = clock.monotonic_s() - began_s
         log.info("replayed %d transactions of the log in %.1f s", replay.applied_count, passed_s)
-
-
-def relations_of(image: CatalogImage) -> tuple[dict[int, Chain], dict[int, Stream]]:
-    """Return the continuous views by the oids of their states, and the streams by oid."""
-    views = {view.state_oid: view for view in image.chains}
-    entries = image.entries.values()
-    streams = {entry.description.oid: entry.stream for entry in entries if isinstance(entry, StreamEntry)}
-    return views, streams

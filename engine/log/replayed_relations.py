@@ -7,8 +7,9 @@ log may have millions, are collected and applied together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from engine.catalog.image import StateEntry
 from engine.log.replay import DAMAGED, LoggedRows
 from engine.streams.stream import Stream, arrived, with_missing_before
 from ringbuffer.memory.columns import Morsel
@@ -27,19 +28,16 @@ class ReplayedRelations:
     """The streams and views on which a replay has its effects: those that exist at its end.
 
     A view counts from its own creation on, which is in the checkpoint (`attached`) or in the log;
-    the oid of its state identifies it. chains_over: the chains over a stream, with those that take
-    no rows now.
+    the oid of its state identifies it. states: with those that take no rows now.
     """
 
     def __init__(
         self,
-        views: dict[int, Chain],
-        streams: dict[int, Stream],
+        states: Mapping[int, StateEntry],
+        streams: Mapping[int, Stream],
         attached: Collection[int],
-        chains_over: Callable[[str], Sequence[Chain]],
     ) -> None:
-        self._views = views
-        self._chains_over = chains_over
+        self._states = states
         self._streams = streams
         self._attached: set[int] = set()
         # By stream: the views that meet its rows now; rows for them that were put off.
@@ -67,7 +65,7 @@ class ReplayedRelations:
     def attach(self, oids: Sequence[int]) -> None:
         """Attach streams and views that were created."""
         self._forget_met()
-        self._attached.update(oid for oid in oids if oid in self._views)
+        self._attached.update(oid for oid in oids if oid in self._states)
 
     def detach(self, oids: Sequence[int]) -> None:
         """Detach streams and views that were dropped."""
@@ -76,15 +74,15 @@ class ReplayedRelations:
 
     def join(self, state_oid: int, probe: int, rows: bytes) -> None:
         """Exchange the rows with which a view joins its stream. Raises SqlError XX001."""
-        view = self._views.get(state_oid)
-        if view is None:
+        state = self._states.get(state_oid)
+        if state is None:
             return
         self.finish()
         try:
-            program = view.state.program
+            program = state.chain.state.program
             program.join_with(probe, rows_from_bytes(rows, program.pipeline.probes[probe]))
         except (ValueError, IndexError) as error:
-            name = view.name
+            name = state.chain.name
             raise SqlError(DAMAGED, f'the log has rows that the view "{name}" can not join: {error}') from None
 
     def keep_newest(self, stream_oid: int, count: int) -> None:
@@ -103,7 +101,8 @@ class ReplayedRelations:
         self._met.clear()
 
     def _counting(self, stream: Stream, oids: Collection[int]) -> list[Chain]:
-        return [view for view in self._chains_over(stream.name) if view.state_oid in oids]
+        states = self._states.items()
+        return [state.chain for oid, state in states if oid in oids and state.stream_name == stream.name]
 
 
 class StreamRows:

@@ -59,4 +59,4 @@ def token_of(key: Hashable) -> Hashable:
 
 def scheduled_views(image: CatalogImage) -> list[Chain]:
     """Return the states of the views that have an interval."""
-    return [state.chain for state in image.states if state.chain.definition.refresh_us]
+    return [state.chain for state in image.states.values() if state.chain.definition.refresh_us]

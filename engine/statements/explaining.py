@@ -293,9 +293,8 @@ def planned_draft(draft: ViewDraft, engines: QueryEngines) -> tuple[Plan, Strand
     kernel, notes = engines.kernels.folder / kernel_file_name(planned.plan.stream), draft.zone_notices
     facts: Facts = {}
     if twin is not None:
-        image, kernel = draft.image, twin.state.kernel_paths[0]
-        others = [view for view in image.chains_over(twin.stream_name) if view.state.program is twin.state.program]
-        names = ", ".join(view.label for view in others if view in image.taking_rows)
+        kernel, active = twin.state.kernel_paths[0], [one.chain for one in draft.image.states.values() if one.active]
+        names = ", ".join(view.label for view in active if view.state.program is twin.state.program)
         if names:
             facts = {STREAM: {SHARED: names}}
             notes += (f"Its stream pipeline is that of view {names}: a row is folded once for all of them",)

@@ -440,5 +440,5 @@ def test_what_a_constant_names_is_not_dropped_without_the_view(tmp_path: Path) -
         assert server.rows("SELECT * FROM v") == ["[b'1', b'1']"]
         server.crash(checkpoint)
     server.client.run("ALTER TABLE t RENAME TO u", "ALTER TABLE u DROP COLUMN b", "DROP TABLE u CASCADE")
-    assert server.world.database.catalog.image.states == ()
+    assert server.world.database.catalog.image.states == {}
     server.world.close()

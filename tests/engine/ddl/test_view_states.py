@@ -139,7 +139,7 @@ def test_a_type_below_a_grouping_is_in_use(server: Server) -> None:
     (error,) = (line for line in told(server.client, "DROP TYPE mood") if line.startswith("E"))
     assert "2BP01" in error
     server.client.run("ALTER FOREIGN TABLE clicks ADD COLUMN again mood", "DROP VIEW pair")
-    assert server.world.database.catalog.image.states == ()
+    assert server.world.database.catalog.image.states == {}
 
 
 TWICE = """SELECT page, a, b FROM (SELECT page, count(*) AS a, sum(n) FROM sales GROUP BY page) AS x

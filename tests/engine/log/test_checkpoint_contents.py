@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.catalog.image import StateEntry
 from engine.log.checkpoint import (
     Checkpoint,
     checkpoint_path,
@@ -67,6 +68,10 @@ class World:
             self.streams[0].ring.append(rows, 1_000_000 * (tuples_count + 1))
             self.position += 64
 
+    @property
+    def kept(self) -> dict[int, StateEntry]:
+        return {view.state_oid: StateEntry(stream_name="s0", chain=view, used=()) for view in self.views}
+
     def note(self) -> Noted:
         assert self.lock.locked()
         streams = [(stream, stream.ring.tuples_count) for stream in self.streams]
@@ -77,10 +82,9 @@ class World:
             self.position // 64 + 1,
             9,
             16400,
-            self.views,
+            list(self.kept.values()),
             streams,
             0,
-            frozenset(self.views),
         )
 
     def checkpoint(
@@ -89,8 +93,7 @@ class World:
         return make_checkpoint(storage, folder, FakeClock(), self.lock, self.note, lambda: None, check_cancelled)
 
     def restoring(self) -> Restoring:
-        views = {view.state_oid: view for view in self.views}
-        return Restoring(FOLDER, views, {stream.oid: stream for stream in self.streams})
+        return Restoring(FOLDER, self.kept, {stream.oid: stream for stream in self.streams})
 
 
 def tuples(stream: Stream) -> list[Row]:
@@ -162,7 +165,9 @@ def test_what_was_dropped_since_is_left_out_and_what_is_new_stays_empty() -> Non
     again = World()
     again.commit(9)
     restoring = again.restoring()
-    kept = Restoring(FOLDER, {16390: restoring.views[16390], 17000: restoring.views[16391]}, {17001: again.streams[0]})
+    kept = Restoring(
+        FOLDER, {16390: restoring.states[16390], 17000: restoring.states[16391]}, {17001: again.streams[0]}
+    )
     restore_newest(storage, FOLDER, 1, kept)
     assert [state.merged for state in again.states] == [[1], []]
     assert [view.committed for view in again.views] == [1, 0]
