@@ -161,6 +161,8 @@ def tls_of(config: ServerConfig) -> ssl.SSLContext | None:
 
 def run_server(config: ServerConfig, tls: ssl.SSLContext | None) -> None:
     """Open the database, listen, and close it again. The heavy imports happen only here."""
+    # A thousand modules are imported, which make no garbage worth looking for.
+    gc.disable()
     from engine.server.server import run
 
     run(listen(config, tls))
@@ -175,6 +177,10 @@ async def listen(config: ServerConfig, tls: ssl.SSLContext | None) -> None:
     from engine.sessions.session import open_session
     from sql.errors import SqlError
 
+    # Modules and compiled code stay to the end: a collection that went through them would hold up
+    # every client.
+    gc.freeze()
+    gc.enable()
     stop = asyncio.Event()
     database: Database | None = None
     try:
@@ -183,8 +189,6 @@ async def listen(config: ServerConfig, tls: ssl.SSLContext | None) -> None:
             end_by_signals(stop.set, config.shutdown_wait_s_max, database.process_ids)
             database.open()
             tell_password(database)
-            # Modules and compiled code stay to the end: a collection that went through them would
-            # hold up every client.
             gc.collect()
             gc.freeze()
         except SqlError as error:
