@@ -17,13 +17,13 @@ import pytest
 
 from tests.file_seconds import FileSeconds, put_longest_first
 from tests.golden import Golden
-from tests.kept_kernels import kept_kernels, kernels_folder
+from tests.kept_kernels import VARIABLE, kept_kernels, kernels_folder, remove_unused
 from tests.oracle.antumbra import AntumbraServer
 from tests.oracle.postgres import PostgresCluster
 from tests.started import refuse_to_start, starts_something
 
 # A share of what `make test-long` tries: all of `make test` has twenty-five minutes of processor.
-CASES_DEFAULT = 120
+CASES_DEFAULT = 84
 SECONDS_DEFAULT = 240.0
 SEED_DEFAULT = 20_261_120
 
@@ -48,11 +48,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Begin to measure, and let --check be what it promises."""
+    """Begin to measure, tell servers where kernels are kept, and let --check be what it
+    promises.
+    """
     # What is imported and collected stays to the end: looking for garbage in it takes a twentieth
     # of the run.
     gc.disable()
     config.pluginmanager.register(FileSeconds(config), "file seconds")
+    folder = kernels_folder(config)
+    if not hasattr(config, "workerinput"):
+        remove_unused(folder)
+    # More cases make gigabytes of kernels that nobody asks for again.
+    if config.getoption("--cases") <= CASES_DEFAULT:
+        os.environ[VARIABLE] = str(folder)
     if config.getoption("--check"):
         refuse_to_start()
 
@@ -118,7 +126,10 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _kept_kernels(request: pytest.FixtureRequest) -> Iterator[None]:
     """Find the kernels of earlier runs in each file that is not about compiling."""
     if request.node.get_closest_marker("compiles") is not None:
-        yield
+        with pytest.MonkeyPatch.context() as patch:
+            # For servers that the file starts.
+            patch.delenv(VARIABLE, raising=False)
+            yield
         return
     with kept_kernels(kernels_folder(request.config)):
         yield

@@ -1,29 +1,37 @@
 """Kernels that were compiled by an earlier test, or by an earlier run, are not compiled again.
 
 Code is kept in pytest's cache folder by its stamp, which tells text, imported sources, types,
-versions and processor. Files whose subject is compiling are marked `compiles`: for them nothing is
-kept.
+versions and processor. Servers under test find it there, too: `python -m tests.kept_kernels serve`
+is `antumbra serve` with the folder that the variable KEPT_KERNELS names. Files whose subject is
+compiling are marked `compiles`: for them nothing is kept.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+from unittest.mock import patch
 
-import pytest
+from engine.__main__ import end_process, main
+from engine.server.large_pages import use_large_pages
 
-import ringbuffer.compile
-from ringbuffer.compile import loader
-from ringbuffer.compile.kernel_code import KernelCode, from_bytes, to_bytes
+if TYPE_CHECKING:
+    import pytest
 
 UNUSED_S_MAX = 3 * 24 * 3600.0
+VARIABLE = "KEPT_KERNELS"
 
 
 def kernels_folder(config: pytest.Config) -> Path:
     """Return the folder of what this version of the compiler has made."""
+    import ringbuffer.compile
+
     digest = hashlib.sha256()
     for path in sorted(Path(next(iter(ringbuffer.compile.__path__))).glob("*.py")):
         digest.update(path.read_bytes())
@@ -34,6 +42,9 @@ def kernels_folder(config: pytest.Config) -> Path:
 @contextmanager
 def kept_kernels(folder: Path) -> Iterator[None]:
     """Let all databases of this process keep compiled kernels in a folder, and find them there."""
+    from ringbuffer.compile import loader
+    from ringbuffer.compile.kernel_code import KernelCode, from_bytes, to_bytes
+
     known_code = loader._known_code
 
     def known(path: Path, stamp: bytes) -> KernelCode | None:
@@ -51,10 +62,13 @@ def kept_kernels(folder: Path) -> Iterator[None]:
         loader._write(folder / stamp.hex(), data)
         return data
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loader, "_known_code", known)
-        patch.setattr(loader, "to_bytes", keep)
+    with patch.object(loader, "_known_code", known), patch.object(loader, "to_bytes", keep):
         yield
+
+
+def serving_command() -> list[str]:
+    """Return how a server is started: one that finds kept kernels where VARIABLE is set."""
+    return [sys.executable, "-m", "tests.kept_kernels" if VARIABLE in os.environ else "engine", "serve"]
 
 
 def remove_unused(folder: Path) -> None:
@@ -62,3 +76,10 @@ def remove_unused(folder: Path) -> None:
     for path in folder.parent.glob("*/*"):
         if path.stat().st_mtime < time.time() - UNUSED_S_MAX:
             path.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    # It starts this program anew, before what takes time to import.
+    use_large_pages()
+    with kept_kernels(Path(os.environ[VARIABLE])):
+        end_process(main(sys.argv[1:]))

@@ -51,4 +51,4 @@ def is_refused(command: Iterable[str]) -> bool:
     program, *words = command
     if Path(program).is_relative_to(tempfile.gettempdir()):
         return False
-    return Path(program).name in REFUSED or ("engine" in words and bool(SERVING & set(words)))
+    return Path(program).name in REFUSED or ("-m" in words and bool(SERVING & set(words)))

@@ -8,13 +8,14 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
 import psycopg
+
+from tests.kept_kernels import serving_command
 
 READY = re.compile(r"ready on (\S+):(\d+)")
 # A first start compiles the kernels that all views share.
@@ -86,7 +87,7 @@ class AntumbraServer:
 
     def launch(self) -> None:
         """Start the process and return at once."""
-        command = [sys.executable, "-m", "engine", "serve", "--port", str(self.port), "--data-dir", str(self.folder)]
+        command = [*serving_command(), "--port", str(self.port), "--data-dir", str(self.folder)]
         # A JVM takes seconds of processor time to start, and few tests need one; those wait for it.
         command += ["--set", f"shutdown_wait_s_max={SHUTDOWN_WAIT_S}", "--set", "spark_preload=off"]
         command += ["--set", "cold_upper_groups=0"]
