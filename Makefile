@@ -17,7 +17,7 @@ help:
 	@echo "make setup      set up .venv alone"
 	@echo "make check      format, lint, types, import contracts, house rules, fast tests"
 	@echo "make golden     write what is made today into the tests' data files: trees, printed text, rights, catalog rows, plans"
-	@echo "make test-long  the whole suite of SQLAlchemy, small runs of the benchmarks, the random tests with 10,000 cases, every fault at every event, writers and readers of one ring, a million wrong messages, the soak with 200 kills; writes tests/evidence/*.json"
+	@echo "make test-long  the whole suite of SQLAlchemy, small runs of the benchmarks, the parameters of which make test takes a share, the random tests with 10,000 cases, every fault at every event, writers and readers of one ring, a million wrong messages, the soak with 200 kills; writes tests/evidence/*.json"
 	@echo "make load       locust against a server of its own, 30 s, without a browser"
 	@echo "make race       Antumbra beside PostgreSQL, ClickHouse, DuckDB and others, part by part, for some hours; what was cut off goes on where it was"
 	@echo "make durability what the log, checkpoints and restarts cost, PostgreSQL beside them in the same run; half an hour"

@@ -6,22 +6,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from types import ModuleType
 
 import pytest
 
 from bench.asking import Asking, asking
 from bench.long_statements import line, measured, set_up
-from bench.shapes import continuous
+from bench.shapes import continuous, nested
 from bench.shapes.every import MODULES
+from bench.shapes.table import Shape
 from tests.oracle.antumbra import AntumbraServer
 
 SCALE = 0.01
-# Each of these compiles a view; the bench makes all of them.
-VIEWS_EVERY = 5
+# Of those that compile views, and of those that nest, every fifth: all of them are long.
+MANY = (continuous, nested)
+EVERY = 5
 # Of a loaded machine: what grows faster than its text, or what holds up the server, is far above
 # them. The real figures are a bench's.
 SECONDS_MAX = 30.0
 OTHERS_WAIT_S_MAX = 2.0
+
+
+def name_of(module: ModuleType) -> str:
+    return module.__name__.rpartition(".")[2]
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +41,20 @@ def asked(server: AntumbraServer, tmp_path_factory: pytest.TempPathFactory) -> I
         connection.execute("DROP FOREIGN TABLE shapes CASCADE; DROP TABLE shaped CASCADE")
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
-def test_shapes(server: AntumbraServer, asked: Asking, module: object) -> None:
+@pytest.mark.parametrize("module", MODULES, ids=name_of)
+def test_shapes(server: AntumbraServer, asked: Asking, module: ModuleType) -> None:
+    shapes = list(module.TABLE.shapes.items())
+    check_shapes(server, asked, shapes[::EVERY] if module in MANY else shapes)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("module", MANY, ids=name_of)
+def test_all_shapes_of_many(server: AntumbraServer, asked: Asking, module: ModuleType) -> None:
+    check_shapes(server, asked, list(module.TABLE.shapes.items()))
+
+
+def check_shapes(server: AntumbraServer, asked: Asking, shapes: list[tuple[str, Shape]]) -> None:
     began = time.monotonic()
-    shapes = list(module.TABLE.shapes.items())  # type: ignore[attr-defined]
-    if module is continuous:
-        shapes = shapes[::VIEWS_EVERY]
     found = [measured(server.dsn, asked, name, shape, SCALE) for name, shape in shapes]
     wrong = [
         line(one)

@@ -16,6 +16,7 @@ import pytest
 
 from tests.oracle.antumbra import AntumbraServer
 from tests.oracle.postgres import PostgresCluster
+from tests.shares import share
 from tests.system_catalog.tool_queries import dsn
 
 EXPRESSIONS = (Path(__file__).parent / "expressions.txt").read_text().splitlines()
@@ -53,11 +54,13 @@ def is_listed(expression: str) -> bool:
     return any(all(part in expression for part in parts) for parts in DIFFERENCES.values())
 
 
-@pytest.fixture(scope="module")
-def answers(schema_server: AntumbraServer, postgres: PostgresCluster) -> list[tuple[str, str, str]]:
-    """Expressions with PostgreSQL's answers and ours."""
+@pytest.fixture(scope="module", params=share([3, 1], lambda step: step > 1), ids="every {}".format)
+def answers(
+    schema_server: AntumbraServer, postgres: PostgresCluster, request: pytest.FixtureRequest
+) -> list[tuple[str, str, str]]:
+    """Expressions with PostgreSQL's answers and ours: every third one, or all."""
     with postgres.connect() as oracle, psycopg.connect(dsn(schema_server.port), autocommit=True) as connection:
-        return [(text, value(oracle, text), value(connection, text)) for text in EXPRESSIONS]
+        return [(text, value(oracle, text), value(connection, text)) for text in EXPRESSIONS[:: request.param]]
 
 
 def test_no_value_is_another_one(answers: list[tuple[str, str, str]]) -> None:
@@ -71,7 +74,7 @@ def test_no_value_is_another_one(answers: list[tuple[str, str, str]]) -> None:
     assert not internal
     values = [(text, ours) for text, known, ours in answers if not known.startswith("!")]
     refused = [text for text, ours in values if ours.startswith("!")]
-    assert len(values) > 1000
+    assert len(values) > 300
     assert len(refused) < len(values) * REFUSED_MAX, refused
 
 
@@ -81,7 +84,7 @@ def test_errors_of_values_are_those_of_postgres(answers: list[tuple[str, str, st
     listed = [item for item in raised if not is_listed(item[0])]
     wrong = [(text, known, ours) for text, known, ours in listed if ours not in (known, "!0A000")]
     assert not wrong
-    assert len(listed) > 20
+    assert len(listed) > 6
 
 
 @pytest.mark.parametrize("binary", [False, True])
