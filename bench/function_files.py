@@ -10,8 +10,9 @@ are written, and a symbol by its canonical name alone.
 What one does not open for a function does not count: the text of an error; a tree that another rule
 makes with a call of the function (the first argument of `Call` and its like); a kernel or a
 function of ours which serves three functions or more, as the library of a type does (the comparison
-of stored bytes, the arrays of a zone); and, for what is only the name of its own rows, a file of
-rows. With names, their files are listed.
+of stored bytes, the arrays of a zone); for what is only the name of its own rows, a file of rows
+(`bit_or` is an operator and an aggregate); and the name of a field of times that is a function's as
+well (`timezone`). With names, their files are listed.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from sql.functions.table import (
     TABLE_FUNCTIONS,
     WINDOW_FUNCTIONS,
 )
+from sql.times.time_fields import FIELD_DIGITS
 from sql.tree.expressions import Call, Expression
 from sql.tree.relations import Project, Schema
 from sql.tree.walks import scans
@@ -96,22 +98,30 @@ def files_by_name() -> Mapping[str, frozenset[str]]:
 
 
 @cache
-def row_files() -> Mapping[str, str]:
-    """Return the file of each row, by the canonical name."""
+def filed_rows() -> Sequence[tuple[str, str]]:
+    """Return the canonical names of all rows, with their files."""
     modules = [module for name, module in sys.modules.items() if name.startswith("sql.functions.")]
-    return {
-        row.canonical: str(Path(str(module.__file__)).relative_to(ROOT))
+    return [
+        (row.canonical, str(Path(str(module.__file__)).relative_to(ROOT)))
         for module in modules
         for rows in ("FUNCTIONS", "AGGREGATES", "WINDOW_FUNCTIONS", "SET_FUNCTIONS")
         for row in getattr(module, rows, ())
         if isinstance(row, Row)
-    }
+    ]
+
+
+@cache
+def row_files() -> Mapping[str, str]:
+    """Return the file of each row, by the canonical name."""
+    return dict(filed_rows())
 
 
 @cache
 def named_files() -> Mapping[str, frozenset[str]]:
-    """Return for each name that a client can write the files of its rows."""
+    """Return the files of the rows of each name, canonical ones and those that clients write."""
     found: dict[str, set[str]] = {}
+    for canonical, file in filed_rows():
+        found.setdefault(canonical, set()).add(file)
     for table in (FUNCTIONS, AGGREGATES, WINDOW_FUNCTIONS, TABLE_FUNCTIONS):
         for name, signatures in table.items():
             for signature in signatures:
@@ -237,7 +247,8 @@ def counted() -> dict[str, set[str]]:
         found |= {one.rpartition(".")[0].replace(".", "/") + ".py" for one in kernels & own}
         found.add(row_files()[canonical])
         for said in {name, canonical, *(names & own)}:
-            places = files_by_name().get(said, frozenset()) if said[0].isalpha() else frozenset()
+            is_told = said[0].isalpha() and said not in FIELD_DIGITS
+            places = files_by_name().get(said, frozenset()) if is_told else frozenset()
             places = places - named_files().get(said, frozenset())
             found |= {file for file in places if said not in OTHER_WORDS or file.startswith(FUNCTION_ROOMS)}
     return files

@@ -89,8 +89,8 @@ def _usual(node: Call) -> Expression | None:
     """Return the condition that a time is none at the ends of time."""
     time = node.arguments[1]
     size = 1 if time.type.family == "date" else DAY_US
-    bounds = zip(("ge", "lt"), USUAL_DAYS, strict=True)
-    return Call("and", tuple(Call(name, (time, Literal(days * size, time.type)), BOOL) for name, days in bounds), BOOL)
+    first, end = (Literal(days * size, time.type) for days in USUAL_DAYS)
+    return Call("and", (Call("ge", (time, first), BOOL), Call("lt", (time, end), BOOL)), BOOL)
 
 
 def _field(printer: Printer, node: Call, texts: list[str]) -> tuple[str, int]:
