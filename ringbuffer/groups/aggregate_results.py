@@ -130,23 +130,6 @@ def float_averages(rows: Words, row_words: int, count: int, at: int, seen_at: in
     return OK
 
 
-@kernel
-def float_variances(
-    rows: Words, row_words: int, count: int, at: int, seen_at: int, sample: bool, out: Floats, nulls: Nulls
-) -> int:
-    """Write variances as float64; the sample variance of one value is NULL."""
-    for number in range(count):
-        row = number * row_words
-        values = rows[row + seen_at]
-        if values <= (1 if sample else 0):
-            nulls[number] = 1
-            continue
-        if rows[row + at + 2] != 0:
-            return FLOAT_OVERFLOW
-        out[number] = from_bits(unsigned_word(rows[row + at + 1])) / (values - 1 if sample else values)
-    return OK
-
-
 class DecimalVariances(NamedTuple):
     """Variances of groups.
 

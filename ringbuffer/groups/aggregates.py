@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ringbuffer.compile.jit import kernel
-from ringbuffer.groups.hash_table import HEAP_ADDRESS, Words, store_text
+from ringbuffer.groups.hash_table import HEAP_ADDRESS, HEAP_USED, Words, store_text
 from ringbuffer.memory.addresses import bits_of_float, copy_bytes, float_from_bits
 from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
 from ringbuffer.memory.error_codes import OK
@@ -28,7 +28,7 @@ from ringbuffer.scalar.numbers.int128 import int128_add, int128_multiply_words
 from ringbuffer.scalar.numbers.narrow import real
 from ringbuffer.scalar.numbers.numeric import NAN_RANK, SPECIAL_SCALE, numeric_rescale
 from ringbuffer.scalar.texts.compared_bytes import stored_compare
-from ringbuffer.scalar.texts.text_values import text_compare
+from ringbuffer.scalar.texts.text_values import text_address, text_compare
 
 signed_word: Any = np.int64
 unsigned_word: Any = np.uint64
@@ -71,14 +71,19 @@ class State(IntEnum):
     SUM_SQUARES = 20
     MIN_STORED = 21
     MAX_STORED = 22
+    LIST = 23
+    PAIRS = 24
 
 
 # The bits of a state in a step of the merge program; the form of what it compares is above them.
 STATE_BITS = 8
 STORED = frozenset({State.MIN_STORED, State.MAX_STORED})
-# Of two words, which are a string.
-TEXT_STATES = STORED | {State.MIN_TEXT, State.MAX_TEXT}
-
+# Whose first two words are a string.
+TEXT_STATES = STORED | {State.MIN_TEXT, State.MAX_TEXT, State.LIST}
+# In the third word of a list, instead of the bytes that its place in the heap has: too much was
+# appended.
+TOO_LONG = -1
+LIST_BYTES_MAX = (1 << 30) - 1
 
 WORDS: dict[State, int] = {
     State.COUNT: 1,
@@ -105,6 +110,8 @@ WORDS: dict[State, int] = {
     State.SUM_SQUARES: 3,
     State.MIN_STORED: 2,
     State.MAX_STORED: 2,
+    State.LIST: 3,
+    State.PAIRS: 7,
 }
 
 
@@ -375,6 +382,50 @@ def keep_text(control: Words, rows: Words, at: int, w0: int, w1: int, heap: int)
             w1 = store_text(control, length, heap + w1)
     rows[at] = w0
     rows[at + 1] = w1
+
+
+@kernel
+def list_room(rows: Words, at: int, w0: int) -> int:
+    """Return how many bytes of the heap it takes to append a string to a list (w0, w1, bytes of its
+    place in the heap).
+
+    A list that has to move gets a place twice as large, so that most do not move.
+    """
+    length: int = (rows[at] & LENGTH_MASK) + (w0 & LENGTH_MASK)
+    if length <= INLINE_BYTES_MAX or length <= rows[at + 2] or rows[at + 2] == TOO_LONG or length > LIST_BYTES_MAX:
+        return 0
+    return 2 * length if rows[at] != 0 else length
+
+
+@kernel
+def append_list(control: Words, rows: Words, at: int, w0: int, w1: int, heap: int) -> None:
+    """Append a string, the elements of another list, to a list. The heap of the table has
+    `list_room`.
+    """
+    old, added = rows[at] & LENGTH_MASK, w0 & LENGTH_MASK
+    length, room = old + added, list_room(rows, at, w0)
+    if rows[at + 2] == TOO_LONG or length > LIST_BYTES_MAX:
+        rows[at + 2] = TOO_LONG
+        return
+    # The bytes of a short list are those after its length.
+    inline = signed_word(rows.ctypes.data) + 8 * at + 4
+    if length > INLINE_BYTES_MAX:
+        if room != 0:
+            begin = control[HEAP_USED]
+            if old > INLINE_BYTES_MAX:
+                copy_memory(control[HEAP_ADDRESS] + begin, control[HEAP_ADDRESS] + rows[at + 1], old)
+            else:
+                copy_memory(control[HEAP_ADDRESS] + begin, inline, old)
+            control[HEAP_USED] = begin + room
+            rows[at + 1], rows[at + 2] = begin, room
+        target = control[HEAP_ADDRESS] + rows[at + 1] + old
+    else:
+        target = inline + old
+    copy_memory(target, text_address(w0, w1, heap), added)
+    if old < 4 and length > INLINE_BYTES_MAX:
+        # The first four bytes stand beside the length, too.
+        copy_memory(inline, control[HEAP_ADDRESS] + rows[at + 1], 4)
+    rows[at] += added
 
 
 @kernel

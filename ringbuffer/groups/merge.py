@@ -15,14 +15,17 @@ from ringbuffer.groups.aggregates import (
     OUT_OF_RANGE,
     SPECIAL_SUM,
     STATE_BITS,
+    TOO_LONG,
     State,
     add_integer,
     add_numeric,
+    append_list,
     bit_and,
     bit_or,
     bit_xor,
     from_bits,
     is_special_sum,
+    list_room,
     mark_out_of_range,
     mark_special,
     max_float,
@@ -43,6 +46,8 @@ from ringbuffer.groups.aggregates import (
 from ringbuffer.groups.first_rows import Program, is_kept_text, merge_first
 from ringbuffer.groups.hash_table import (
     HEAP_ADDRESS,
+    HEAP_MAX,
+    HEAP_NEEDED,
     HEAP_USED,
     ROWS_IN,
     ROWS_PASSED,
@@ -52,6 +57,7 @@ from ringbuffer.groups.hash_table import (
     Words,
     find_group,
 )
+from ringbuffer.groups.pair_sums import merge_pairs
 from ringbuffer.groups.partitions import rows_by_partition
 from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
 
@@ -76,6 +82,8 @@ BIT_XOR = int(State.BIT_XOR)
 SUM_SQUARES = int(State.SUM_SQUARES)
 MIN_STORED = int(State.MIN_STORED)
 MAX_STORED = int(State.MAX_STORED)
+LIST = int(State.LIST)
+PAIRS = int(State.PAIRS)
 STATE_MASK = (1 << STATE_BITS) - 1
 # A table of at most so many times as many groups as will be merged into it is read from its
 # beginning to its end first. Most of its memory is needed, and comes ten times as fast in order.
@@ -90,7 +98,7 @@ def merge_tables(target: GroupTable, source: GroupTable, program: Program) -> No
     The source is left as it is.
     """
     # Each string of the source is copied at most once, so with this much room the kernel needs no
-    # check.
+    # check but for lists, which grow.
     target.grow_heap(int(source.control[HEAP_USED]))
     _merge(target, source, source.rows, source.groups_count, program)
     add_counters(target, source)
@@ -127,7 +135,10 @@ def _merge(target: GroupTable, source: GroupTable, rows: Words, count: int, prog
         )
         if start == count:
             break
-        target.grow_rows()
+        if target.control[HEAP_NEEDED]:
+            target.grow_heap(int(target.control[HEAP_NEEDED]))
+        else:
+            target.grow_rows()
 
 
 def warm_up_merging() -> None:
@@ -160,14 +171,20 @@ def merge_rows(
 ) -> int:
     """Merge the rows [start, count) of the source.
 
-    Returns `count`, or the row at which the table must grow first.
+    Returns `count`, or the row at which the table must grow first: its heap if that is in
+    HEAP_NEEDED, else its rows.
     """
     key_words, entry_words, row_words, text_mask = layout
     heap = source_control[HEAP_ADDRESS]
+    with_lists = has_lists(program)
     for number in range(start, count):
         row = number * row_words
+        if with_lists and lacks_room(control, long_bytes(source[row:], 1, program, layout)):
+            return number
         group = find_group(control, slots, rows, source, row + 1, heap, key_words, entry_words, row_words, text_mask)
         if group < 0:
+            return number
+        if with_lists and lacks_room(control, list_bytes(rows[group:], source[row:], program, layout)):
             return number
         step = 0
         while step < len(program):
@@ -197,6 +214,37 @@ def merge_rows(
 
 
 @kernel
+def has_lists(program: Program) -> bool:
+    """Tell whether a state of the program is a list."""
+    step = 0
+    while step < len(program):
+        if program[step, 0] == LIST:
+            return True
+        step += program[step, 2] + 1 if program[step, 0] == FIRST else 1
+    return False
+
+
+@kernel
+def lacks_room(control: Words, needed: int) -> bool:
+    """Tell whether the heap has no room for so many bytes, and ask for them."""
+    if control[HEAP_USED] + needed <= control[HEAP_MAX]:
+        return False
+    control[HEAP_NEEDED] = needed
+    return True
+
+
+@kernel
+def list_bytes(row: Words, source: Words, program: Program, layout: TableLayout) -> int:
+    """Return the bytes of a heap that a merge of one row into another needs at most."""
+    total, step = long_bytes(source, 1, program, layout), 0
+    while step < len(program):
+        if program[step, 0] == LIST:
+            total += list_room(row, program[step, 1], source[program[step, 1]])
+        step += program[step, 2] + 1 if program[step, 0] == FIRST else 1
+    return total
+
+
+@kernel
 def read_through(words: Words, count: int) -> int:
     """Read the first `count` words, so that they are in the cache; return some number."""
     total = 0
@@ -222,7 +270,7 @@ def long_bytes(rows: Words, count: int, program: Program, layout: TableLayout) -
                     if is_kept_text(program[value, 0]):
                         total += long_length(rows[row + program[value, 1]])
                 step += program[step, 2]
-            elif kind in (MIN_TEXT, MAX_TEXT, MIN_STORED, MAX_STORED):
+            elif kind in (MIN_TEXT, MAX_TEXT, MIN_STORED, MAX_STORED, LIST):
                 total += long_length(rows[row + program[step, 1]])
             step += 1
     return total
@@ -288,6 +336,12 @@ def merge_state(
         min_stored(control, rows, at, seen, form, source[start], source[start + 1], heap)
     elif kind == MAX_STORED:
         max_stored(control, rows, at, seen, form, source[start], source[start + 1], heap)
+    elif kind == PAIRS:
+        merge_pairs(rows, at, source, start)
+    elif kind == LIST:
+        append_list(control, rows, at, source[start], source[start + 1], heap)
+        if source[start + 2] == TOO_LONG:
+            rows[at + 2] = TOO_LONG
     elif kind == BIT_AND:
         bit_and(rows, at, seen, source[start])
     elif kind == BIT_OR:

@@ -110,8 +110,8 @@ class Aggregate(Row):
         spark: the rule of Spark alone.
         states: the states that groups of a stream keep (names of
             `ringbuffer.groups.aggregates.State`), by the forms of the argument.
-        final: what reads the result from a state: 'count', 'value', 'total', 'average' or
-            'variance'.
+        final: what reads the result from a state: 'count', 'value', 'total', 'average', 'variance'
+            or 'floats'.
         distinct_free: DISTINCT changes nothing, and without it states merge.
         ordered: the value depends on the order of the rows.
         adds_floats: the last digits of floats depend on the order of the rows.

@@ -148,7 +148,7 @@ AGGREGATES = (
     ),
     Aggregate(
         "array_agg", "array_agg", "element > array", (f"array_agg(x ORDER BY x DESC) {TWO}", "{b,a}"),
-        duckdb=_array_agg, ordered=True,
+        duckdb=_array_agg, ordered=True, states={"any": "LIST"}, can_fail=False,
     ),
     # Bind makes calls of array_agg of these four (`sql.bind.expressions.calls`).
     Aggregate("json_agg", "json_agg", "element > json", (f"json_agg(x) {TWO}", '["a", "b"]'), as_json=True),

@@ -167,7 +167,8 @@ def _statistic(names: str, answer: str) -> Aggregate:
 def _of_pairs(name: str, answer: str) -> Aggregate:
     """Return the row of an aggregate of pairs of floats."""
     return Aggregate(
-        name, name, "float8 float8 > float8", (f"{name}(y, x) {PAIRS}", answer), duckdb=_regression, adds_floats=True,
+        name, name, "float8 float8 > float8", (f"{name}(y, x) {PAIRS}", answer), duckdb=_regression,
+        states={"float8": "PAIRS"}, final="floats", adds_floats=True,
     )  # fmt: skip
 
 
@@ -213,5 +214,6 @@ AGGREGATES = (
     _of_pairs("regr_syy", "4.666666666666666"),
     Aggregate(
         "regr_count", "regr_count", "float8 float8 > int8", (f"regr_count(y, x) {PAIRS}", "3"), both=_pairs_count,
+        states={"any": "COUNT"}, final="count",
     ),
 )  # fmt: skip

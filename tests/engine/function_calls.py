@@ -7,7 +7,7 @@ some engine takes no others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,6 +53,8 @@ VALUES: Mapping[str, tuple[str, str, str, str]] = {
     "oid": ("1", "4294967295", "0", "16384"),
 }
 PLACES = range(1, 6)
+# Arguments of several types.
+ANY = frozenset({"any", "element", "array"})
 
 
 @dataclass(frozen=True)
@@ -103,10 +105,10 @@ def _quoted(text: str) -> str:
     return f"'{text}'"
 
 
-def definition(head: str, tail: str = "") -> str:
+def definition(head: str, tail: str = "", name: str = TABLE) -> str:
     """Return the statement that creates the table, or a stream of its columns."""
-    columns = ", ".join(f"{name} {kind}" for name, kind in column_types().items())
-    return f"{head} {TABLE} ({columns}){tail}"
+    columns = ", ".join(f"{column} {kind}" for column, kind in column_types().items())
+    return f"{head} {name} ({columns}){tail}"
 
 
 def sql_types() -> dict[str, SqlType]:
@@ -161,15 +163,39 @@ def _operands(name: str, signature: Signature) -> list[list[str]]:
 
 def aggregate_texts() -> Iterator[str]:
     """Yield calls of the signatures of aggregates."""
+    for name, signature in _aggregates():
+        for operands in _operands(name, signature):
+            yield _aggregate_text(name, signature, operands)
+
+
+def stream_aggregates() -> Iterator[str]:
+    """Yield calls of the signatures of aggregates as they may stand over a stream: also with
+    DISTINCT, FILTER and ORDER BY, and of columns of every type.
+    """
+    for name, signature in _aggregates():
+        places = [place for place, kind in enumerate(signature.arguments) if kind in ANY]
+        for operands in _operands(name, signature):
+            plain = _aggregate_text(name, signature, operands)
+            yield from (plain, f"{plain} FILTER (WHERE id <> 3)")
+            if operands and not AGGREGATE_ROWS[signature.canonical].within_group:
+                yield _aggregate_text(name, signature, operands, "DISTINCT ")
+                yield _aggregate_text(name, signature, operands, tail=" ORDER BY id % 3 DESC, id")
+            for column in column_types() if places else ():
+                yield _aggregate_text(name, signature, [*operands[: places[-1]], column, *operands[places[-1] + 1 :]])
+
+
+def _aggregates() -> Iterator[tuple[str, Signature]]:
     for name, signatures in AGGREGATES.items():
         for signature in signatures:
-            row = AGGREGATE_ROWS.get(signature.canonical)
-            if row is None or not {*VALUES, "any", "element"}.issuperset(signature.arguments):
-                continue
-            for operands in _operands(name, signature):
-                inside = ", ".join(operands[:-1] if row.within_group else operands)
-                text = f"{name}({inside if inside or row.within_group else '*'})"
-                yield text + (f" WITHIN GROUP (ORDER BY {operands[-1]})" if row.within_group else "")
+            if signature.canonical in AGGREGATE_ROWS and {*VALUES, *ANY}.issuperset(signature.arguments):
+                yield name, signature
+
+
+def _aggregate_text(name: str, signature: Signature, operands: Sequence[str], word: str = "", tail: str = "") -> str:
+    row = AGGREGATE_ROWS[signature.canonical]
+    inside = ", ".join(operands[:-1] if row.within_group else operands)
+    text = f"{name}({word}{inside if inside or row.within_group else '*'}{tail})"
+    return text + (f" WITHIN GROUP (ORDER BY {operands[-1]})" if row.within_group else "")
 
 
 def cast_texts() -> Iterator[str]:

@@ -31,7 +31,7 @@ NOTHING_COMPUTED: Mapping[Expression, int] = MappingProxyType({})
 OF_ANY_TYPE = frozenset(COMPARISONS) | frozenset(
     """
     coalesce greatest in_list is_distinct is_not_distinct is_not_null is_null least nullif
-    interval_average interval_days interval_micros interval_months interval_total
+    interval_average interval_days interval_micros interval_months interval_total list_element
     """.split()
 )
 

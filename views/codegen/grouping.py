@@ -25,8 +25,8 @@ from ringbuffer.groups.first_rows import (
 from ringbuffer.groups.hash_table import ENTRY_WORDS_MAX, TableLayout
 from sql.errors import SqlError, not_supported
 from sql.functions.table import AGGREGATE_ROWS
-from sql.tree.expressions import AggregateCall, Case, Expression, Literal, SortKey
-from sql.types.datatypes import BOOL, SqlType
+from sql.tree.expressions import AggregateCall, Call, Case, Expression, Literal, SortKey
+from sql.types.datatypes import BOOL, FLOAT8, TEXT, SqlType
 from views.codegen.expressions import position_of
 from views.codegen.values import (
     COMPARED_WORDS,
@@ -35,19 +35,19 @@ from views.codegen.values import (
     compared_form,
     has_equality,
     has_order,
-    is_known,
     is_string,
     shown_words,
 )
-from views.model.nodes import FIRST, StreamPipeline
-from views.model.refusals import RULE_A, not_in_kernels
-from views.model.text import aggregate_text
+from views.model.nodes import ELEMENT, FIRST, PAIR, StreamPipeline
+from views.model.refusals import not_in_kernels
 from views.model.trees import meaning
 
 KEYS_MAX = 63  # bits of the null mask
 # An exact variance is read from sums and sums of squares of 64-bit numbers.
 SQUARED_PRECISION_MAX = 18
 HASH_WORDS = 1
+# Argument, filter, second argument, and whether NULLs are kept.
+InputKey = tuple[Expression | None, Expression | None, Expression | None, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +72,15 @@ class InputSlot:
 
     Attributes:
         argument: None: count(*).
+        other: the second one of a pair.
+        keeps_nulls: rows without a value count as well; each is an element of a list.
         count_word, states: by word of the row.
     """
 
     argument: Expression | None
     filter: Expression | None
+    other: Expression | None = None
+    keeps_nulls: bool = False
     count_word: int = 0
     states: dict[State, int] = field(default_factory=dict)
 
@@ -143,6 +147,11 @@ class Grouping:
     aggregates: tuple[AggregateSlot, ...]
     merge_steps: tuple[tuple[int, int, int], ...]
     first: FirstRow | None = None
+
+    @property
+    def is_ordered(self) -> bool:
+        """True where it matters which row came first."""
+        return self.first is not None or any(slot.keeps_nulls for slot in self.inputs)
 
 
 def make_grouping(pipeline: StreamPipeline) -> Grouping:
@@ -272,22 +281,19 @@ def place_aggregates(
     Each argument under a filter is one input.
     """
     inputs: list[InputSlot] = []
-    numbers: dict[tuple[Expression | None, Expression | None], int] = {}
+    numbers: dict[InputKey, int] = {}
     slots = []
     for call in calls:
         if call.distinct:
             raise not_supported(
                 f"{call.function}(DISTINCT ...) in the first grouping of a continuous view", call.position
             )
-        argument = call.arguments[0] if call.arguments and call.function != FIRST else None
-        key = (
-            None if argument is None else meaning(argument),
-            None if call.filter is None else meaning(call.filter),
-        )
+        state = state_of(call)
+        slot = input_of(call, state)
+        key = input_key(slot)
         if key not in numbers:
             numbers[key] = len(inputs)
-            inputs.append(InputSlot(argument, call.filter))
-        state = state_of(call)
+            inputs.append(slot)
         if state is State.SUM_SQUARES:
             inputs[numbers[key]].states[State.SUM_INTEGER] = 0
         if state not in (State.COUNT, State.FIRST):
@@ -295,6 +301,22 @@ def place_aggregates(
         slots.append(AggregateSlot(call, numbers[key], state))
     firsts = [slot for slot in slots if slot.state is State.FIRST]
     return tuple(inputs), tuple(slots), first_row(firsts) if firsts else None
+
+
+def input_of(call: AggregateCall, state: State) -> InputSlot:
+    """Return the input of an aggregate that is read from a state."""
+    argument, other, *_ = (*(call.arguments if state is not State.FIRST else ()), None, None)
+    return InputSlot(argument, call.filter, other, state is State.LIST)
+
+
+def input_key(slot: InputSlot) -> InputKey:
+    """Return what aggregates of one input have in common."""
+    return (
+        None if slot.argument is None else meaning(slot.argument),
+        None if slot.filter is None else meaning(slot.filter),
+        None if slot.other is None else meaning(slot.other),
+        slot.keeps_nulls,
+    )
 
 
 def first_row(slots: Sequence[AggregateSlot]) -> FirstRow:
@@ -324,17 +346,25 @@ def state_of(call: AggregateCall) -> State:
     name = None if row is None else row.state(kind)
     if name == "COUNT":
         return State.COUNT
-    if kind is not None and call.order_by:
-        raise not_mergeable(call, f"{call.function}({kind.sql_name} ORDER BY ...)")
-    if name is None or (kind is not None and not is_kept(name, kind)):
-        raise not_mergeable(call, f"{call.function}({'' if kind is None else kind.sql_name})")
+    if name is None or (kind is not None and (call.order_by or not is_kept(name, kind))):
+        what = f"{call.function}({'' if kind is None else kind.sql_name}{' ORDER BY ...' if call.order_by else ''})"
+        raise not_supported(f"{what} in a continuous view", call.position)
     return State[name]
+
+
+def has_state(call: AggregateCall) -> bool:
+    """Tell whether groups keep a state of an aggregate."""
+    try:
+        state_of(call)
+    except SqlError:
+        return False
+    return True
 
 
 def is_kept(state: str, kind: SqlType) -> bool:
     """Tell whether values of a type can be kept in a state.
 
-    Sums of squares need few digits, extremes of stored values an order.
+    Sums of squares need few digits, extremes of stored values an order, lists a type of their own.
     """
     match state:
         case "SUM_SQUARES":
@@ -343,29 +373,9 @@ def is_kept(state: str, kind: SqlType) -> bool:
             )
         case "MIN_STORED" | "MAX_STORED":
             return has_order(kind)
+        case "LIST":
+            return not kind.is_array and kind.record is None
     return True
-
-
-def not_mergeable(call: AggregateCall, what: str) -> SqlError:
-    """Return the 0A000 for an aggregate that has no state to keep."""
-    row = AGGREGATE_ROWS.get(call.function)
-    is_placed = not (row and row.within_group) and any(key.expression not in call.arguments for key in call.order_by)
-    keys = "value, place" if is_placed else "value"
-    named = "... AS value, ... AS place" if is_placed else "... AS value"
-    hint = (
-        "Count equal values first, and repeat each of them as often for the aggregate: SELECT ..., the aggregate of "
-        f"{'value ORDER BY place' if is_placed else 'value'} FROM (SELECT ..., {named}, count(*) AS n FROM ... "
-        f"GROUP BY ..., {keys}) g, generate_series(1, g.n) GROUP BY ..."
-    )
-    computed = [*call.arguments, *(key.expression for key in call.order_by)]
-    if not all(is_known(value.type) for value in computed):
-        hint = (
-            "Group by the columns that it is computed of first, and repeat them as often for the aggregate: SELECT ..., the aggregate "
-            "FROM (SELECT ..., count(*) AS n FROM ... GROUP BY ...) g, generate_series(1, g.n) GROUP BY ..."
-        )
-    part = f"The part of the query: {aggregate_text(call)}, of which no state is kept per group."
-    message = f"{what} in a continuous view is not supported yet"
-    return SqlError("0A000", message, detail=f"{RULE_A} {part}", hint=hint, position=call.position)
 
 
 def guarded_argument(slot: InputSlot) -> Expression | None:
@@ -373,7 +383,17 @@ def guarded_argument(slot: InputSlot) -> Expression | None:
 
     It is NULL where the filter does not hold, so that the filter guards errors.
     """
+    if slot.argument is not None and slot.other is not None:
+        return Call(PAIR, (guarded(slot.argument, slot.filter), guarded(slot.other, slot.filter)), FLOAT8)
+    if slot.keeps_nulls and slot.argument is not None:
+        return guarded(Call(ELEMENT, (slot.argument,), TEXT), slot.filter)
     if slot.filter is None:
         return slot.argument
-    argument = Literal(True, BOOL) if slot.argument is None else slot.argument
-    return Case(((slot.filter, argument),), Literal(None, argument.type), argument.type)
+    return guarded(Literal(True, BOOL) if slot.argument is None else slot.argument, slot.filter)
+
+
+def guarded(argument: Expression, condition: Expression | None) -> Expression:
+    """Return an expression that is NULL where a condition does not hold."""
+    if condition is None:
+        return argument
+    return Case(((condition, argument),), Literal(None, argument.type), argument.type)

@@ -6,7 +6,7 @@ Enters: a stream pipeline. Leaves: lines of text. Must not change how groups are
 from __future__ import annotations
 
 from ringbuffer.groups.aggregates import TEXT_STATES, WORDS, State
-from sql.tree.expressions import Column, Expression
+from sql.tree.expressions import Column
 from views.codegen.grouping import Grouping, InputSlot, key_words, make_grouping
 from views.codegen.stream_kernel import generate_stream_kernel
 from views.codegen.values import is_string, shown_words
@@ -78,9 +78,9 @@ def kernel_file_name(stream: StreamPipeline) -> str:
 def _input_column(slot: InputSlot) -> tuple[str, int]:
     words = WORDS[State.COUNT] + sum(WORDS[state] for state in slot.states)
     states = ", ".join(["count", *(state.name.lower().replace("_", " ") for state in slot.states)])
-    return f"states of {_argument_text(slot.argument, slot.filter)}: {states}", words * WORD_BYTES
+    return f"states of {_argument_text(slot)}: {states}", words * WORD_BYTES
 
 
-def _argument_text(argument: Expression | None, condition: Expression | None) -> str:
-    text = "*" if argument is None else expression_text(argument)
-    return text if condition is None else f"{text} where {expression_text(condition)}"
+def _argument_text(slot: InputSlot) -> str:
+    text = ", ".join(expression_text(part) for part in (slot.argument, slot.other) if part is not None) or "*"
+    return text if slot.filter is None else f"{text} where {expression_text(slot.filter)}"

@@ -121,6 +121,7 @@ class StreamKernelWriter:
             self.writer.line("continue")
         self._write_room(keys, inputs, firsts)
         self._write_group(keys)
+        self._write_list_room(inputs)
         if first is not None:
             write_first(self.writer, self.grouping, first, firsts)
         for slot, value in zip(self.grouping.inputs, inputs, strict=True):
@@ -166,14 +167,28 @@ class StreamKernelWriter:
             # A key that is compared in another form than it is shown in needs room for both.
             texts += [value] * (is_string(key.type) + (key.shown_word is not None and is_string(key.type)))
         for slot, value in zip(self.grouping.inputs, inputs, strict=True):
-            texts += [value] * len(TEXT_STATES & slot.states.keys())
+            texts += [value] * len((TEXT_STATES - {State.LIST}) & slot.states.keys())
         if self.grouping.first is not None:
             kept = zip(self.grouping.first.values, firsts, strict=True)
             texts += [value for one, value in kept if is_string(one.expression.type)]
         if not texts:
             return
         size = self.writer.use("groups.aggregates", "text_heap_bytes")
-        needed = self.writer.assign("text_bytes", " + ".join(f"{size}({value.words[0]})" for value in texts))
+        self._write_room_check("text_bytes", [f"{size}({value.words[0]})" for value in texts])
+
+    def _write_list_room(self, inputs: list[Value]) -> None:
+        """Write the check that the heap has room for the group's lists with this row."""
+        needed = []
+        for slot, value in zip(self.grouping.inputs, inputs, strict=True):
+            if State.LIST in slot.states and value.null != ALWAYS:
+                room = self.writer.use("groups.aggregates", "list_room")
+                size = f"{room}(rows, group + {slot.states[State.LIST]}, {value.words[0]})"
+                needed.append(size if value.null == NEVER else f"({size} if {value.known} else 0)")
+        if needed:
+            self._write_room_check("list_bytes", needed)
+
+    def _write_room_check(self, stem: str, sizes: list[str]) -> None:
+        needed = self.writer.assign(stem, " + ".join(sizes))
         self._control("HEAP_USED", "HEAP_MAX", "HEAP_NEEDED")
         with self.writer.block(f"if control[HEAP_USED] + {needed} > control[HEAP_MAX]:"):
             self.writer.line(f"control[HEAP_NEEDED] = {needed}")
@@ -314,6 +329,10 @@ class StreamKernelWriter:
             return f"{use('groups.aggregates', function)}({at}, {words if state is State.SUM_NUMERIC else f'np.float64({words})'})"
         if state is State.AVERAGE_FLOAT:
             return f"{use('groups.aggregates', 'add_average')}({at}, seen, np.float64({words}))"
+        if state is State.PAIRS:
+            return f"{use('groups.pair_sums', 'add_pairs')}({at}, {words})"
+        if state is State.LIST:
+            return f"{use('groups.aggregates', 'append_list')}(control, {at}, {words})"
         function = use("groups.aggregates", state.name.lower())
         if state in TEXT_STATES:
             form = f"{stored_form(state, slot)}, " if state in STORED else ""

@@ -16,6 +16,10 @@ from sql.types.datatypes import SqlType
 # The aggregate that a DISTINCT ON is made of: the value of its argument in the first row in its
 # order.
 FIRST = "first"
+# The function that makes of a value, or of NULL, the bytes that a list has for it.
+ELEMENT = "list_element"
+# The function that makes two floats one value, NULL if one of them is.
+PAIR = "float_pair"
 
 
 @dataclass(frozen=True)

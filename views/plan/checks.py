@@ -14,7 +14,7 @@ from ringbuffer.groups.hash_table import JOINS_MAX
 from sql.emit.duckdb import emit_duckdb
 from sql.errors import SqlError, not_supported
 from sql.functions.comparisons import TURNED
-from sql.tree.expressions import AggregateCall, Call, Case, Column, Expression, SortKey
+from sql.tree.expressions import Call, Case, Expression, SortKey
 from sql.tree.relations import (
     Aggregate,
     Filter,
@@ -32,7 +32,6 @@ from sql.tree.relations import (
 )
 from sql.tree.walks import all_relations, children, height, subqueries_of
 from sql.tree.walks import scans as leaves
-from sql.types.datatypes import BOOL
 from views.codegen.values import has_equality
 from views.model.nodes import Probe, StreamPipeline
 from views.model.properties import properties, scans, stream_path
@@ -115,10 +114,6 @@ def check_shape(root: Relation) -> None:
         raise refused("LIMIT directly over a stream", part, RULE_D, "Group below it, or read the view with LIMIT.")
     assert isinstance(breaker, Aggregate), f"{type(breaker).__name__} over a stream"
     assert breaker.sets is None, "grouping sets over a stream are groupings of their own"
-    distinct = [call for _, call in breaker.aggregates if call.distinct]
-    if distinct:
-        call = next((call for call in distinct if not is_combined(call)), distinct[0])
-        raise _refused_distinct(breaker, call, stream)
 
 
 def check_stream(stream: StreamPipeline) -> None:
@@ -340,31 +335,3 @@ def _node_text(relation: Relation) -> str:
     if isinstance(relation, SetOperation):
         return f"{relation.kind.upper()}{' ALL' if relation.all else ''}"
     return "WITH RECURSIVE" if isinstance(relation, Recursive) else type(relation).__name__
-
-
-def _refused_distinct(grouping: Aggregate, call: AggregateCall, stream: str) -> SqlError:
-    keys = "".join(f"{identifier(name)}, " for name, _ in grouping.keys)
-    written = "".join(f"{_named(key, name)}, " for name, key in grouping.keys)
-    group_by = f" GROUP BY {keys.removesuffix(', ')}" if keys else ""
-    value = call.arguments[0]
-    kept = "" if call.filter is None else f", {expression_text(call.filter)} AS kept"
-    distinct = f"SELECT DISTINCT {written}{expression_text(value)} AS value{kept} FROM {stream}"
-    hint = f"Group by the value first: SELECT {keys}{_of_values(call)} FROM ({distinct}) d{group_by}."
-    return refused("DISTINCT in an aggregate over a stream", aggregate_text(call), None, hint, call.position)
-
-
-def _named(key: Expression, name: str) -> str:
-    text = expression_text(key)
-    return text if text == identifier(name) else f"{text} AS {identifier(name)}"
-
-
-def _of_values(call: AggregateCall) -> str:
-    """Return an aggregate of distinct values as one of the column `value`, where those that its
-    filter passes are `kept`.
-    """
-    first = call.arguments[0]
-    value = Column(0, "value", first.type)
-    order = tuple(replace(key, expression=value) if key.expression == first else key for key in call.order_by)
-    condition = None if call.filter is None else Column(1, "kept", BOOL)
-    arguments = (value, *call.arguments[1:])
-    return aggregate_text(replace(call, arguments=arguments, order_by=order, filter=condition, distinct=False))

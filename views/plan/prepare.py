@@ -18,6 +18,7 @@ from sql.tree.relations import Relation
 from sql.tree.walks import rewrite_everywhere
 from views.model.definition import JoinChoice
 from views.model.properties import scans
+from views.plan.collected_lists import collected_lists
 from views.plan.eager.grouping import EagerGrouping
 from views.plan.first_groupings import first_groupings, scanned_rows, with_scans
 from views.plan.reduce_groups import reduce_groups
@@ -37,7 +38,7 @@ from views.plan.rules.unnest_laterals import unnest_laterals
 BEFORE = (unnest_laterals, join_subqueries, first_rows, grouped, group_set_operations, split_unions)
 # Each sees the groupings that those before it have made. Eager grouping comes first: what it groups
 # may be a UNION ALL again.
-AFTER = (separate_sets, separate_distinct, split_unions, combine_groupings)
+AFTER = (separate_sets, collected_lists, separate_distinct, split_unions, combine_groupings)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from views.model.steps import make_step, unique_names
 from views.model.trees import columns_of, meaning, rewrite, substitute
 
 COUNT_STAR = "count_star"
-SKIP_NULLS = frozenset(name for name, row in AGGREGATE_ROWS.items() if row.states)
+SKIP_NULLS = frozenset(name for name, row in AGGREGATE_ROWS.items() if row.states and not row.ordered)
 
 
 class Columns:
@@ -103,8 +103,8 @@ def guarded(call: AggregateCall | WindowCall) -> tuple[str, tuple[Expression, ..
         return call.function, call.arguments, call.filter
     if call.function == COUNT_STAR:
         return "count", (Case(((call.filter, Literal(True, BOOL)),), Literal(None, BOOL), BOOL),), None
-    (argument,) = call.arguments
-    return call.function, (Case(((call.filter, argument),), Literal(None, argument.type), argument.type),), None
+    values = (Case(((call.filter, part),), Literal(None, part.type), part.type) for part in call.arguments)
+    return call.function, tuple(values), None
 
 
 def _below_window(finish: FinishStep, window: Window, above: Sequence[Relation]) -> tuple[FinishStep, list[Relation]]:

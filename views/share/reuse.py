@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from ringbuffer.groups.aggregates import State
 from sql.tree.expressions import AggregateCall, Column, Expression
 from sql.types.datatypes import SqlType
-from views.codegen.grouping import AggregateSlot, Grouping, make_grouping, state_of
+from views.codegen.grouping import AggregateSlot, Grouping, input_key, input_of, make_grouping, state_of
 from views.codegen.support import kernel_supports
 from views.model.nodes import FIRST, Probe, StreamPipeline
 from views.model.plan import Plan, chain
@@ -96,15 +96,14 @@ def covered_grouping(kept: Grouping, wanted: StreamPipeline) -> Grouping:
     Raises NotCoveredError.
     """
     slots = {meaning(slot.expression): slot for slot in kept.keys}
-    inputs = {(_meaning(slot.argument), _meaning(slot.filter)): number for number, slot in enumerate(kept.inputs)}
+    inputs = {input_key(slot): number for number, slot in enumerate(kept.inputs)}
     aggregates = []
     for _, call in wanted.aggregates:
         if call.function == FIRST:
             aggregates.append(_first_slot(kept, call))
             continue
-        argument = call.arguments[0] if call.arguments else None
-        number = inputs.get((_meaning(argument), _meaning(call.filter)))
         state = state_of(call)
+        number = inputs.get(input_key(input_of(call, state)))
         if number is None or call.distinct or (state is not State.COUNT and state not in kept.inputs[number].states):
             raise NotCoveredError(f"The new query needs {aggregate_text(call)}, which can't be told from what is kept.")
         aggregates.append(AggregateSlot(call, number, state))

@@ -176,6 +176,5 @@ class ViewState:
 
 def no_groups(program: StreamProgram, queue_max: int) -> GroupState:
     """Return the group tables of a view that has seen no row."""
-    is_ordered = program.grouping.first is not None
-    buffer = CommitBuffer(program.new_table, program.merge_steps, queue_max, is_ordered)
+    buffer = CommitBuffer(program.new_table, program.merge_steps, queue_max, program.grouping.is_ordered)
     return GroupState(buffer, keys_only=not keeps_texts(program.grouping))

@@ -4,7 +4,7 @@ the order of the rows.
 Enters: Arrow list columns with the values of y and of x, one list per group, or of rows with their
 frames, one list per partition. Leaves: one float per group, or one list of floats per partition.
 Raises a ValueError with the mark of 22003 for sums that overflow, of 57014 for a statement that is
-to end. `ringbuffer.groups.float_frames` adds.
+to end. `ringbuffer.groups.float_frames` adds, and float_results.py divides.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ import pyarrow.compute as pc
 from engine.embedded.arrow_numerics import one_array
 from engine.embedded.error_mark import marked
 from engine.embedded.stopping import go_on, in_run
-from ringbuffer.groups.float_frames import COUNT, PAIRS, PLAIN, REAL, SQUARES, XX, XY, YY, Frames, X, Y, float_frames
+from ringbuffer.groups.float_frames import PAIRS, PLAIN, REAL, SQUARES, Frames, float_frames
+from ringbuffer.groups.float_results import RESULTS
 from ringbuffer.memory.error_codes import OK
 from sql.errors import SqlError
 
@@ -122,66 +123,6 @@ def _results(name: str, sums: Floats) -> pa.Array:
         values, missing = RESULTS[name](sums)
     return pa.array(values, pa.float64(), mask=missing)
 
-
-Result = tuple[Floats, npt.NDArray[np.bool_]]
-
-
-def _over(place: int, less: int = 0, root: bool = False) -> Callable[[Floats], Result]:
-    """Return the function that divides a sum by the count, or by one less."""
-
-    def result(sums: Floats) -> Result:
-        values = sums[:, place] / (sums[:, COUNT] - less)
-        return np.sqrt(values) if root else values, sums[:, COUNT] <= less
-
-    return result
-
-
-def _sum(place: int) -> Callable[[Floats], Result]:
-    return lambda sums: (sums[:, place], sums[:, COUNT] == 0)
-
-
-def _slope(sums: Floats) -> Result:
-    return sums[:, XY] / sums[:, XX], _without_x(sums)
-
-
-def _intercept(sums: Floats) -> Result:
-    return (sums[:, Y] - sums[:, X] * sums[:, XY] / sums[:, XX]) / sums[:, COUNT], _without_x(sums)
-
-
-def _determination(sums: Floats) -> Result:
-    found = (sums[:, XY] * sums[:, XY]) / (sums[:, XX] * sums[:, YY])
-    return np.where(sums[:, YY] == 0, 1.0, found), _without_x(sums)
-
-
-def _correlation(sums: Floats) -> Result:
-    return sums[:, XY] / np.sqrt(sums[:, XX] * sums[:, YY]), _without_x(sums) | (sums[:, YY] == 0)
-
-
-def _without_x(sums: Floats) -> npt.NDArray[np.bool_]:
-    found: npt.NDArray[np.bool_] = (sums[:, COUNT] == 0) | (sums[:, XX] == 0)
-    return found
-
-
-RESULTS: dict[str, Callable[[Floats], Result]] = {
-    "sum": _sum(X),
-    "real_sum": _sum(X),
-    "avg": _over(X),
-    "var_pop": _over(XX),
-    "var_samp": _over(XX, 1),
-    "stddev_pop": _over(XX, root=True),
-    "stddev_samp": _over(XX, 1, root=True),
-    "regr_sxx": _sum(XX),
-    "regr_syy": _sum(YY),
-    "regr_sxy": _sum(XY),
-    "regr_avgx": _over(X),
-    "regr_avgy": _over(Y),
-    "covar_pop": _over(XY),
-    "covar_samp": _over(XY, 1),
-    "corr": _correlation,
-    "regr_r2": _determination,
-    "regr_slope": _slope,
-    "regr_intercept": _intercept,
-}
 
 _ROWS = "STRUCT(id BIGINT, y DOUBLE, x DOUBLE, low BIGINT, high BIGINT, out_low BIGINT, out_high BIGINT)[]"
 FLOAT_AGGREGATES: list[tuple[str, list[str], str, Callable[..., pa.Array]]] = [

@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Callable
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,15 @@ from ringbuffer.groups.aggregate_results import (
     float_averages,
     float_sums,
 )
-from ringbuffer.groups.aggregates import WORDS, State
-from ringbuffer.groups.hash_table import CONTROL_WORDS, ENTRY, GroupTable, TableLayout, find_group
+from ringbuffer.groups.aggregates import LIST_BYTES_MAX, TOO_LONG, WORDS, State, list_room
+from ringbuffer.groups.hash_table import CONTROL_WORDS, ENTRY, HEAP_USED, GroupTable, TableLayout, find_group
 from ringbuffer.groups.merge import merge_tables
+from ringbuffer.groups.pair_sums import PAIR_SUMS, add_pairs
 from ringbuffer.memory.error_codes import FLOAT_OVERFLOW, NUMERIC_DIGITS, OK
+from ringbuffer.scalar.texts.text_functions import ScratchHeap, keep
 from sql.values.literal_output import float_text
 from tests.ringbuffer.kernel_values import numeric, numeric_text
+from views.upkeep.export.one_group import text_at
 
 COUNT_AT = 2
 STATE_AT = 3
@@ -86,6 +90,94 @@ def test_integer_sums_are_exact_beyond_128_bits(seed: int) -> None:
     table = fold_in_pieces(choose, State.SUM_INTEGER, add_integer, values)
     low, high, wraps = (int(word) for word in table.rows[STATE_AT : STATE_AT + 3])
     assert (low & (2**64 - 1)) + (high << 64) + (wraps << 128) == sum(values)
+
+
+def add_element(table: GroupTable, seen: int, value: bytes) -> None:
+    scratch = ScratchHeap(1 << 16)
+    content = np.frombuffer(value + bytes(16), dtype=np.uint8).copy()
+    w0, w1, heap, error = keep(scratch.words, content.ctypes.data, len(value))
+    assert error == OK
+    table.grow_heap(list_room(table.rows, STATE_AT, w0))
+    aggregates.append_list(table.control, table.rows, STATE_AT, w0, w1, heap)
+
+
+def list_of(table: GroupTable) -> bytes:
+    """Return the bytes of the list."""
+    return text_at(table.rows.tolist(), STATE_AT, table)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_lists_keep_all_bytes_in_order(seed: int) -> None:
+    choose = random.Random(seed)
+    values = [choose.randbytes(choose.choice((4, 5, 8, 12, 40))) for _ in range(choose.randint(0, 60))]
+    table = fold_in_pieces(choose, State.LIST, add_element, values)
+    assert list_of(table) == b"".join(values)
+    assert int(table.rows[COUNT_AT]) == len(values)
+    # A place is at most twice as large as what is in it, and so is what it has left.
+    assert int(table.control[HEAP_USED]) <= 4 * sum(map(len, values))
+
+
+def test_a_list_that_is_too_long_says_so() -> None:
+    table, other = new_table(State.LIST), new_table(State.LIST)
+    table.rows[STATE_AT] = LIST_BYTES_MAX
+    add_element(table, 1, b"once more")
+    assert table.rows[STATE_AT + 2] == TOO_LONG
+    aggregates.append_list(table.control, table.rows, STATE_AT, 4, 0, 0)
+    assert table.rows[STATE_AT] == LIST_BYTES_MAX
+    program = np.array([(State.LIST, STATE_AT, COUNT_AT), (State.COUNT, COUNT_AT, COUNT_AT)], dtype=np.int64)
+    other.rows[COUNT_AT], other.rows[STATE_AT], other.rows[STATE_AT + 2] = 1, 8, TOO_LONG
+    target = new_table(State.LIST)
+    merge_tables(target, other, program)
+    assert target.rows[STATE_AT + 2] == TOO_LONG
+
+
+def add_pair(table: GroupTable, seen: int, value: tuple[float, float]) -> None:
+    add_pairs(table.rows, STATE_AT, *value)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sums_of_pairs_are_near_the_exact_ones(seed: int) -> None:
+    choose = random.Random(seed)
+    pairs = [(choose.gauss(5, 3), choose.gauss(-2, 1e3)) for _ in range(50)]
+    ys, xs = ([Fraction(pair[place]) for pair in pairs] for place in (0, 1))
+    mean_y, mean_x = sum(ys) / 50, sum(xs) / 50
+    wanted = [
+        50, sum(xs), sum((x - mean_x) ** 2 for x in xs), sum(ys), sum((y - mean_y) ** 2 for y in ys),
+        sum((y - mean_y) * (x - mean_x) for y, x in zip(ys, xs, strict=True)),
+    ]  # fmt: skip
+    table = fold_in_pieces(choose, State.PAIRS, add_pair, pairs)
+    found = table.rows[STATE_AT : STATE_AT + PAIR_SUMS].view(np.float64)
+    assert found == pytest.approx([float(value) for value in wanted], rel=1e-12)
+    assert table.rows[STATE_AT + PAIR_SUMS] == 0
+
+
+def test_single_pairs_have_the_digits_of_one_loop() -> None:
+    """PostgreSQL adds row by row, in the order of arrival."""
+    choose = random.Random(1)
+    pairs = [(choose.random(), choose.random()) for _ in range(20)]
+    one, target = new_table(State.PAIRS), new_table(State.PAIRS)
+    fold(State.PAIRS, one, add_pair, pairs)
+    program = np.array([(State.PAIRS, STATE_AT, COUNT_AT), (State.COUNT, COUNT_AT, COUNT_AT)], dtype=np.int64)
+    for pair in pairs:
+        piece = new_table(State.PAIRS)
+        fold(State.PAIRS, piece, add_pair, [pair])
+        merge_tables(target, piece, program)
+    assert target.rows[STATE_AT:].tolist() == one.rows[STATE_AT:].tolist()
+
+
+@pytest.mark.parametrize("pieces", [True, False])
+def test_pairs_whose_products_overflow_are_marked(pieces: bool) -> None:
+    table = new_table(State.PAIRS)
+    pairs = [(1e200, 1e200), (-1e200, -1e200), (1.0, 1.0), (2.0, 3.0)]
+    if pieces:
+        program = np.array([(State.PAIRS, STATE_AT, COUNT_AT), (State.COUNT, COUNT_AT, COUNT_AT)], dtype=np.int64)
+        for part in (pairs[:2], pairs[2:]):
+            piece = new_table(State.PAIRS)
+            fold(State.PAIRS, piece, add_pair, part)
+            merge_tables(table, piece, program)
+    else:
+        fold(State.PAIRS, table, add_pair, pairs)
+    assert table.rows[STATE_AT + PAIR_SUMS] == 1
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -135,15 +135,6 @@ def test_build_sides_are_computed_once_and_have_keys_that_kernels_compare() -> N
     assert "a column of type json in a join" in refusal(Aggregate(by_name, (), COUNT)).message
 
 
-def test_a_distinct_aggregate_shows_the_two_groupings_to_write() -> None:
-    call = AggregateCall("stddev_samp", (col(SALES, "n"),), SqlType("numeric"), distinct=True, position=14)
-    error = refusal(Aggregate(SALES, (("shop", col(SALES, "shop")),), (("deviation", call),)))
-    assert error.position == 14
-    assert error.hint == (
-        "Group by the value first: SELECT shop, stddev_samp(value) FROM (SELECT DISTINCT shop, n AS value FROM sales) d GROUP BY shop."
-    )
-
-
 def test_a_view_over_a_view_or_over_no_stream_is_named() -> None:
     view = renamed(SALES, "v", "view")
     assert refusal(Aggregate(view, (), (("count", count_star()),))).message == (

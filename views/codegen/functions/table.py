@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from views.codegen.expressions import FunctionWriter
-from views.codegen.functions import casts, comparisons, kernels, logic, templates, times
+from views.codegen.functions import casts, comparisons, kernels, lists, logic, templates, times
 
 FUNCTIONS: dict[str, FunctionWriter] = {
     **casts.FUNCTIONS,
     **kernels.FUNCTIONS,
     **comparisons.FUNCTIONS,
+    **lists.FUNCTIONS,
     **logic.FUNCTIONS,
     **templates.FUNCTIONS,
     **times.FUNCTIONS,

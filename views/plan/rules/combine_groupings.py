@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from sql.functions.table import AGGREGATE_ROWS
 from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal
 from sql.tree.relations import Aggregate, Filter, Join, Project, Relation, SetOperation
 from sql.tree.walks import open_columns
 from sql.types.datatypes import FLOAT8, INT8, SqlType
+from views.codegen.values import has_order
 from views.model.exact_sums import EXACT_FAMILIES, quotient, sum_type
 from views.model.properties import is_ungrouped, properties
 from views.model.trees import meaning
@@ -24,6 +26,8 @@ from views.share.reweighting import COUNTS, FLOATS, REPEATED
 
 # What the same function makes of its own results, each taken once.
 REPEATED_ONCE = (*REPEATED, "bit_xor")
+# Of which only those of different values are made of finer groups.
+STATISTICS = frozenset(name for name, row in AGGREGATE_ROWS.items() if row.final == "variance")
 COMBINED = (*COUNTS, *REPEATED_ONCE, "sum", "avg", "grouping")
 
 
@@ -44,7 +48,7 @@ def combine_groupings(relation: Relation) -> Relation:
     if not isinstance(relation, Aggregate) or not _can_combine(relation):
         return relation
     several = relation.sets is not None and relation.sets != (tuple(range(len(relation.keys))),)
-    distinct = any(_is_distinct(call) for _, call in relation.aggregates)
+    distinct = any(is_of_values(call) for _, call in relation.aggregates)
     return Combination(relation).over([relation.input]) if several or distinct else relation
 
 
@@ -79,6 +83,8 @@ def union_all(sides: list[Relation]) -> Relation:
 
 def is_combined(call: AggregateCall) -> bool:
     """Return whether an aggregate can be made of those of finer groups."""
+    if call.distinct and call.function in STATISTICS and not call.order_by:
+        return True
     if call.order_by or call.function not in COMBINED:
         return False
     if call.function in ("sum", "avg"):
@@ -102,7 +108,7 @@ class Combination:
     def over(self, sides: list[Relation]) -> Relation:
         """Return the grouping over groupings of the sides."""
         for _, call in self.grouping.aggregates:
-            if _is_distinct(call):
+            if is_of_values(call):
                 self._finer_key(call)
         # All places of columns are known only now: keys, finer keys, then what is aggregated.
         wanted = [self._wanted(name, call) for name, call in self.grouping.aggregates]
@@ -145,7 +151,7 @@ class Combination:
                 for place, argument in zip(places, call.arguments, strict=True)
             )
             return [(name, replace(call, arguments=columns))], ""
-        if _is_distinct(call):
+        if is_of_values(call):
             index = self._finer_key(call)
             column = Column(len(self.grouping.keys) + index, f"distinct{index}", call.arguments[0].type)
             return [(name, replace(call, arguments=(column,), filter=None))], ""
@@ -187,8 +193,13 @@ def _value(call: AggregateCall, how: str, found: list[Column]) -> Expression:
     return Call("coalesce", (value, Literal(0, INT8)), INT8) if how == "count" else value
 
 
-def _is_distinct(call: AggregateCall) -> bool:
-    return call.distinct and call.function not in REPEATED
+def is_of_values(call: AggregateCall) -> bool:
+    """Tell whether an aggregate is made of its different values, each of them once: also an extreme
+    of values whose order kernels don't know.
+    """
+    if call.function in REPEATED:
+        return call.arguments[0].type.is_array and not has_order(call.arguments[0].type)
+    return call.distinct
 
 
 def _can_combine(grouping: Aggregate) -> bool:

@@ -16,7 +16,7 @@ from sql.tree.walks import open_columns
 from sql.types.datatypes import BOOL
 from views.model.properties import is_ungrouped
 from views.plan.joins.join_graph import conjunction
-from views.plan.rules.combine_groupings import is_combined
+from views.plan.rules.combine_groupings import is_combined, is_of_values
 
 
 def separate_sets(relation: Relation) -> Relation:
@@ -33,7 +33,7 @@ def separate_distinct(relation: Relation) -> Relation:
     if not isinstance(relation, Aggregate) or not _is_separable(relation) or relation.sets is not None:
         return relation
     calls = [call for _, call in relation.aggregates]
-    distinct = [call for call in calls if call.distinct]
+    distinct = [call for call in calls if is_of_values(call)]
     apart = [not is_combined(call) for call in calls]
     if not distinct or not all(is_combined(call) for call in distinct):
         return relation

@@ -22,7 +22,7 @@ from ringbuffer.groups.aggregate_results import (
     float_sums,
     rescaled_keys,
 )
-from ringbuffer.groups.aggregates import TEXT_STATES, State
+from ringbuffer.groups.aggregates import LIST_BYTES_MAX, TEXT_STATES, TOO_LONG, State
 from ringbuffer.groups.hash_table import GroupTable, Words
 from ringbuffer.memory.columns import DTYPES, Morsel, PhysicalType
 from ringbuffer.memory.error_codes import MESSAGES, OK
@@ -157,9 +157,16 @@ class GroupReader:
         final = AGGREGATE_ROWS[slot.call.function].final
         if final in ("total", "average"):
             return self._total(slot, at, seen_at, nulls)
+        if final == "floats" or (final == "variance" and slot.state is State.AVERAGE_FLOAT):
+            floats, missing, error = float_results(self.rows, at, seen_at, slot.call.function)
+            check(error, slot)
+            return [(floats, missing)]
         if final == "variance":
             return self._variance(slot, source, nulls)
         nulls[:] = self.rows[:, seen_at] == 0
+        if slot.state is State.LIST and (self.rows[:, at + 2] == TOO_LONG).any():
+            text = f"aggregate {aggregate_text(slot.call)}"
+            raise SqlError("54000", f"array size exceeds the maximum allowed ({LIST_BYTES_MAX})", context=text)
         if slot.state is State.ANY_FALSE:
             return [((self.rows[:, at] == 0).astype(np.uint8), nulls)]
         if slot.state in (State.MIN_FLOAT, State.MAX_FLOAT):
@@ -191,11 +198,6 @@ class GroupReader:
     def _variance(self, slot: AggregateSlot, source: InputSlot, nulls: npt.NDArray[np.uint8]) -> Columns:
         """Return a variance or a deviation."""
         function, summand = slot.call.function, slot.call.arguments[0].type
-        if slot.state is State.AVERAGE_FLOAT:
-            place = (self.words, self.row_words, self.count, source.states[slot.state], source.count_word)
-            floats, error = float_results(place, function, nulls)
-            check(error, slot)
-            return [(floats, nulls)]
         place = (self.words, self.row_words, self.count, source.states[State.SUM_INTEGER], source.count_word)
         scale = (summand.display_scale or 0) if summand.family == "numeric" else 0
         values, scales, error = decimal_results(place, source.states[slot.state], scale, function, nulls)

@@ -1,4 +1,4 @@
-"""Variances and deviations of groups, as PostgreSQL computes them.
+"""Variances, deviations and regressions of groups, as PostgreSQL computes them.
 
 Those of integers and small decimals are exact; those of floats come from squared deviations.
 Enters: the words of a group table, and the places of sums, sums of squares and counts. Leaves:
@@ -14,9 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ringbuffer.groups.aggregate_results import DecimalVariances, decimal_variances, float_variances
-from ringbuffer.memory.error_codes import NUMERIC_DIGITS, OK
-from sql.types.datatypes import NUMERIC_DIGITS_MAX
+from ringbuffer.groups.aggregate_results import DecimalVariances, decimal_variances
+from ringbuffer.groups.float_frames import COUNT
+from ringbuffer.groups.float_results import RESULTS
+from ringbuffer.groups.pair_sums import PAIR_SUMS
+from ringbuffer.memory.error_codes import FLOAT_OVERFLOW, NUMERIC_DIGITS, OK
+from sql.functions.table import AGGREGATE_ROWS
+from sql.types.datatypes import FLOAT8, NUMERIC_DIGITS_MAX
 
 Array = npt.NDArray[Any]
 Nulls = npt.NDArray[np.uint8]
@@ -28,17 +32,23 @@ BASE_DIGITS = 4
 SIGNIFICANT_MIN = 16
 
 
-def float_results(
-    place: tuple[Array, int, int, int, int], function: str, nulls: Nulls
-) -> tuple[npt.NDArray[np.float64], int]:
-    """Return the column of a function over float states, and an error code.
+def float_results(rows: Array, at: int, seen_at: int, function: str) -> tuple[Array, Nulls, int]:
+    """Return the column of a function over float states, its NULLs, and an error code.
 
-    place: words, row words, groups, state, count.
+    rows: int64[groups, words]; at: the place of a sum, its squared deviations and its mark of
+    overflow, or of the sums of pairs, their count first, and their mark; seen_at: that of the
+    count.
     """
-    count = place[2]
-    floats = np.zeros(count, dtype=np.float64)
-    error = float_variances(*place, function.endswith("samp"), floats, nulls)
-    return (np.sqrt(floats) if function.startswith("stddev") else floats), error
+    is_pair = AGGREGATE_ROWS[function].state(FLOAT8) == "PAIRS"
+    width = PAIR_SUMS if is_pair else 2
+    sums = np.zeros((len(rows), PAIR_SUMS))
+    floats = np.ascontiguousarray(rows[:, at : at + width]).view(np.float64)
+    sums[:, 0 if is_pair else 1 : 6 if is_pair else 3] = floats
+    sums[:, COUNT] = rows[:, seen_at]
+    with np.errstate(all="ignore"):
+        values, missing = RESULTS[function](sums)
+    failed = (rows[:, at + width] != 0) & ~missing
+    return values, missing.astype(np.uint8), FLOAT_OVERFLOW if failed.any() else OK
 
 
 def decimal_results(
