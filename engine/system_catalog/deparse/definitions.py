@@ -4,7 +4,7 @@ texts meant when they were made, by the names that everything has today.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -20,16 +20,17 @@ from engine.catalog.image import (
 )
 from engine.ddl.query_views import statement_of
 from engine.system_catalog.deparse.layout import Style, qualified
-from engine.system_catalog.deparse.nodes import SourceColumn
-from engine.system_catalog.deparse.query_reading import DefinitionCatalog, read_body, read_expression, read_query
-from engine.system_catalog.deparse.query_text import body_text, expression_text, query_text, returned_text
+from engine.system_catalog.deparse.queries import body_text, expression_text, query_text, returned_text
+from engine.system_catalog.deparse.sources import Meaning
 from engine.tables.table_expressions import parsed_expression
+from sql.bind.expressions.notes import NotedColumn, Notes
 from sql.bind.expressions.user_functions import body_query
-from sql.bind.queries.function_bodies import check_function
-from sql.catalog.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
+from sql.bind.queries.noted import noted_body, noted_expression, noted_query
+from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.catalog.functions import FunctionDescription
 from sql.errors import SqlError
-from sql.types.datatypes import BOOL
+from sql.names.relation_keys import name_of
+from sql.types.datatypes import BOOL, SqlType
 
 View = ViewEntry | QueryViewEntry | DisabledViewEntry
 Show = Callable[[CatalogImage, Style, str], str]
@@ -52,22 +53,41 @@ def view_text(entry: View, image: CatalogImage, style: Style, zone: str) -> str:
     else:
         then = AsThen(image, entry.source.objects, {used.name: used for used in entry.used})
         text, settings = entry.source.text, entry.source.settings
-    query = read_query(statement_of(text).query, _catalog(then, image, settings, zone))
-    return query_text(query, style, [column.name for column in entry.description.columns])
+    query = statement_of(text).query
+    meaning = _meaning(noted_query(query, then, settings), then, settings, zone)
+    return query_text(query, meaning, style, [column.name for column in entry.description.columns])
 
 
 def default_text(source: SourceText, column: ColumnDescription, image: CatalogImage, style: Style, zone: str) -> str:
     """Return a column's default as pg_get_expr shows it."""
-    node = read_expression(parsed_expression(source.text), _source_catalog(source, image, zone), (), column.type)
-    return expression_text(node, style)
+    return _expression_text(source, "", (), (), column.type, image, style, zone)
 
 
 def check_text(source: SourceText, relation: RelationDescription, image: CatalogImage, style: Style, zone: str) -> str:
     """Return a check's condition as pg_get_expr shows it: columns by their present names."""
-    called = {number: name for name, number in source.names}
-    columns = [SourceColumn(called.get(one.number), one.name, one.type) for one in relation.columns]
-    node = read_expression(parsed_expression(source.text), _source_catalog(source, image, zone), columns, BOOL)
-    return expression_text(node, style)
+    today = {column.number: column for column in relation.columns}
+    known = [
+        (NotedColumn(name, today[number].type), today[number].name) for name, number in source.names if number in today
+    ]
+    noted, names = [one for one, _ in known], [name for _, name in known]
+    return _expression_text(source, name_of(relation.name), noted, names, BOOL, image, style, zone)
+
+
+def _expression_text(
+    source: SourceText,
+    relation: str,
+    columns: Sequence[NotedColumn],
+    names: Sequence[str],
+    kind: SqlType,
+    image: CatalogImage,
+    style: Style,
+    zone: str,
+) -> str:
+    """Return an expression over columns, as its text calls them, by their present names."""
+    node, then = parsed_expression(source.text), ObjectsAsThen(image, source.objects)
+    notes = noted_expression(node, relation, columns, then, source.settings)
+    meaning = replace(_meaning(notes, then, source.settings, zone), oids=dict(source.sequences))
+    return expression_text(node, meaning, style, names, kind)
 
 
 def function_text(function: FunctionDescription, image: CatalogImage, style: Style, zone: str) -> str:
@@ -75,27 +95,15 @@ def function_text(function: FunctionDescription, image: CatalogImage, style: Sty
 
     A body that means nothing any more is shown as it was written.
     """
-    catalog = image.body_catalog(function)
-    if not has_meaning(function, catalog):
-        return body_around(function, function.body if function.form == "return" else f" {function.body}")
-    settings = replace(own_settings(function), is_shared=True)
+    query, catalog = body_query(function), image.body_catalog(function)
     then = catalog if isinstance(catalog, ObjectsAsThen) else ObjectsAsThen(image, None)
-    query = read_body(body_query(function), function, _catalog(then, image, settings, zone))
-    return body_around(function, (returned_text if function.form == "return" else body_text)(query, style))
-
-
-def has_meaning(function: FunctionDescription, catalog: Catalog) -> bool:
-    """Tell whether the body of RETURN or BEGIN ATOMIC can be bound."""
+    settings = SessionSettings(time_zone=function.time_zone, search_path=function.search_path)
     try:
-        check_function(function, catalog, own_settings(function))
+        notes = noted_body(function, then, settings)
     except SqlError:
-        return False
-    return True
-
-
-def own_settings(function: FunctionDescription) -> SessionSettings:
-    """Return the settings with which a function was defined."""
-    return SessionSettings(time_zone=function.time_zone, search_path=function.search_path)
+        return body_around(function, function.body if function.form == "return" else f" {function.body}")
+    meaning = replace(_meaning(notes, then, replace(settings, is_shared=True), zone), function=function)
+    return body_around(function, (returned_text if function.form == "return" else body_text)(query, meaning, style))
 
 
 def body_around(function: FunctionDescription, text: str) -> str:
@@ -118,14 +126,11 @@ def stored_expressions(entry: TableEntry | StreamEntry, image: CatalogImage) -> 
     return found
 
 
-def _source_catalog(source: SourceText, image: CatalogImage, zone: str) -> DefinitionCatalog:
-    then = ObjectsAsThen(image, source.objects)
-    return replace(_catalog(then, image, source.settings, zone), oids=dict(source.sequences))
+def _meaning(notes: Notes, then: ObjectsAsThen, settings: SessionSettings, zone: str) -> Meaning:
+    image = then.image
 
-
-def _catalog(then: ObjectsAsThen, image: CatalogImage, settings: SessionSettings, zone: str) -> DefinitionCatalog:
     def today(oid: int) -> RelationDescription | None:
         entry = image.by_oid(oid)
         return None if entry is None else entry.description
 
-    return DefinitionCatalog(then, today, settings, zone, image.functions.get)
+    return Meaning(notes, then, today, image.functions.get, settings, zone)

@@ -91,7 +91,11 @@ class Binder:
         """Return the typed expression of `node`; an untyped literal keeps the type 'unknown'."""
         interrupts.check()
         require_one_collation(node)
-        return BINDERS[type(node)](self, node)
+        found = BINDERS[type(node)](self, node)
+        notes = self.context.references.notes
+        if notes is not None:
+            notes.types[id(node)] = found.type
+        return found
 
     def bind_value(self, node: Syntax) -> Expression:
         """Return the typed expression; an expression that is still untyped becomes text."""

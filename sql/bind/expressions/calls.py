@@ -205,6 +205,8 @@ def chosen(binder: Binder, node: FunctionCall) -> tuple[Signature, list[Expressi
     if isinstance(found, user_functions.OwnSignature):
         if found.is_ambiguous:
             raise not_unique(written, node.position)
+        if binder.context.references.notes is not None:
+            binder.context.references.notes.calls[id(node)] = found
         return found, operands
     if any(isinstance(argument, NamedArgument) for argument in node.arguments):
         raise not_supported("a named argument", node.position)

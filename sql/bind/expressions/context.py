@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sql.bind.expressions.correlation import Closure, Outer
+from sql.bind.expressions.notes import Notes
 from sql.catalog.catalog import Catalog, SessionSettings
 from sql.catalog.schemas import find_type
 from sql.errors import SqlError
@@ -77,6 +78,7 @@ class References:
         nodes_count: operators and expressions that their bodies have become.
         in_body: the text is a function's body that is defined: what other functions' bodies name is
             not noted.
+        notes: what the text's names and expressions mean, None where nobody asks.
     """
 
     columns: set[tuple[int, int]] = field(default_factory=set)
@@ -87,11 +89,19 @@ class References:
     below: set[tuple[str, int]] = field(default_factory=set)
     nodes_count: int = 0
     in_body: bool = False
+    notes: Notes | None = None
 
     @property
     def is_text(self) -> bool:
         """True while the text itself is being bound, and no body of a function that it calls."""
         return len(self.running) == self.in_body
+
+    @property
+    def text_notes(self) -> Notes | None:
+        """The notes of what the text itself names, None inside of the body of a function that it
+        calls.
+        """
+        return self.notes if self.is_text else None
 
     @property
     def every(self) -> frozenset[tuple[str, int]]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from sql.bind.expressions.correlation import Closure, Outer, Passage, pass_in
+from sql.bind.expressions.notes import NotedColumn, NotedItem, NotedPlace, Notes
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import name_of, relation_key, shown_key
 from sql.names.suggestions import close_names, distance
@@ -48,6 +49,7 @@ class ScopeColumn:
         expression: addresses the row of the whole FROM clause.
         hidden: only a name reaches the column, no star.
         origin: None for a column that is of no relation of the catalog.
+        place: where it is, if notes are taken.
     """
 
     name: str
@@ -55,14 +57,22 @@ class ScopeColumn:
     table: str
     hidden: bool = False
     origin: Origin | None = None
+    place: NotedPlace | None = None
 
-    def named(self, is_whole: bool = False) -> Expression:
-        """Return the expression, and note that the statement names the column.
+    @property
+    def noted(self) -> NotedColumn:
+        """The column as notes have it."""
+        return NotedColumn(self.name, self.expression.type, self.hidden)
+
+    def named(self, position: int = 0, is_whole: bool = False) -> Expression:
+        """Return the expression, and note that the statement names the column at a position.
 
         is_whole: the row is named, not the column.
         """
         if self.origin is not None:
             self.origin.noted.add((self.origin.oid, 0 if is_whole else self.origin.number))
+        if self.place is not None:
+            self.place.note(self.noted, position, is_whole)
         return self.expression
 
 
@@ -235,7 +245,7 @@ class Scope:
         found = self.called(wanted)
         if len(found) > 1:
             raise SqlError("42702", f'column reference "{wanted}" is ambiguous', position)
-        return placed(found[0].named(), position) if found else None
+        return placed(found[0].named(position), position) if found else None
 
     def hint(self, wanted: str, alias: str | None) -> str | None:
         """Return PostgreSQL's hint with the closest column or two."""
@@ -283,7 +293,7 @@ def brought(column: ScopeColumn, closures: tuple[Closure, ...], position: int, i
         message = f'invalid reference to FROM-clause entry for table "{column.table}"'
         detail = "The combining JOIN type must be INNER or LEFT for a LATERAL reference."
         raise SqlError("42P10", message, position, detail=detail)
-    return pass_in(placed(column.named(is_whole), position), closures, column.name, position)
+    return pass_in(placed(column.named(position, is_whole), position), closures, column.name, position)
 
 
 def placed(expression: Expression, position: int) -> Expression:
@@ -297,6 +307,19 @@ def table_scope(alias: str, columns: list[tuple[str, SqlType]], relation: str = 
     """Return the scope of one table whose columns are the whole row; is_value: see ScopeTable."""
     found = [ScopeColumn(name, Column(index, name, kind), alias) for index, (name, kind) in enumerate(columns)]
     return Scope([ScopeTable(alias, tuple(found), relation, is_value=is_value)], found, len(found))
+
+
+def noted_scope(scope: Scope, item: int, notes: Notes | None) -> Scope:
+    """Return the scope of one table, noted as the item of FROM of this id, with columns that note
+    what names them.
+    """
+    if notes is None:
+        return scope
+    (table,) = scope.tables
+    columns = tuple(replace(one, place=NotedPlace(notes, (item, place))) for place, one in enumerate(table.columns))
+    notes.items[item] = NotedItem(tuple(one.noted for one in columns), table.relation, table.relation_oid)
+    visible = [one for one in columns if not one.hidden]
+    return replace(scope, tables=[replace(table, columns=columns)], visible=visible)
 
 
 @dataclass(frozen=True, slots=True)

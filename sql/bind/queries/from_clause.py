@@ -14,9 +14,10 @@ from sql.bind.expressions.binder import Binder
 from sql.bind.expressions.coerce import unify
 from sql.bind.expressions.context import BindContext
 from sql.bind.expressions.correlation import Closure, Outer, Passage, closures_between
+from sql.bind.expressions.notes import Key, NotedPair, NotedPlace
 from sql.bind.expressions.operators import binary
 from sql.bind.expressions.readers import as_read
-from sql.bind.expressions.scope import Origin, Scope, ScopeColumn, ScopeTable, table_scope
+from sql.bind.expressions.scope import Origin, Scope, ScopeColumn, ScopeTable, noted_scope, table_scope
 from sql.bind.expressions.table_calls import bind_function_table
 from sql.bind.queries.common_tables import column_names, common_relation
 from sql.bind.sharing import shared
@@ -94,6 +95,13 @@ def blind(context: BindContext, base: Outer | None, hidden: Scope | None) -> Out
 
 
 def bind_item(item: FromItem, context: BindContext, base: Outer | None, hidden: Scope | None) -> tuple[Relation, Scope]:
+    """Return one item of a FROM clause, noted. hidden: the items to its left."""
+    relation, scope = bind_one(item, context, base, hidden)
+    is_join = isinstance(item, JoinClause)
+    return relation, scope if is_join else noted_scope(scope, id(item), context.references.text_notes)
+
+
+def bind_one(item: FromItem, context: BindContext, base: Outer | None, hidden: Scope | None) -> tuple[Relation, Scope]:
     """Return one item of a FROM clause. hidden: the items to its left."""
     match item:
         case Table():
@@ -359,16 +367,29 @@ def merge_columns(
     binder = Binder(scope, context, "JOIN conditions")
     equalities: list[Expression] = []
     merged: list[ScopeColumn] = []
+    noted: list[NotedPair] = []
     for index, (name, position) in enumerate(using):
         if any(name == other for other, _ in using[:index]):
             raise SqlError("42701", f'column name "{name}" appears more than once in USING clause', position)
-        one = using_column(left_scope, name, "left", position).named()
-        two = shift_column(using_column(right_scope, name, "right", position), left_scope.width).named()
+        sides = using_column(left_scope, name, "left", position), using_column(right_scope, name, "right", position)
+        one, two = sides[0].named(), shift_column(sides[1], left_scope.width).named()
         equalities.append(binary(binder, "=", one, two, position, item_text(name)))
         kind, (first, second) = unify([one, two], "JOIN/USING", context)
         value = {"right": second, "full": Call("coalesce", (first, second), kind, position)}.get(item.kind, first)
-        merged.append(ScopeColumn(name, value, ""))
+        column = ScopeColumn(name, value, "")
+        if sides[0].place is not None and sides[1].place is not None:
+            left, right = (side.place.key for side in sides if side.place is not None)
+            meant: Key = (id(item), index)
+            if item.kind in ("inner", "left") and one.type.oid == kind.oid:
+                meant = left
+            elif item.kind in ("inner", "right") and two.type.oid == kind.oid:
+                meant = right
+            noted.append(NotedPair(name, left, right, meant))
+            column = replace(column, place=NotedPlace(sides[0].place.notes, meant))
+        merged.append(column)
     condition = equalities[0] if len(equalities) == 1 else Call("and", tuple(equalities), BOOL, item.position)
+    if noted and context.references.notes is not None:
+        context.references.notes.using[id(item)] = tuple(noted)
     names = {name for name, _ in using}
     rest = [column for column in scope.visible if column.name not in names]
     return condition, Scope(scope.tables, [*merged, *rest], scope.width, scope.outer)

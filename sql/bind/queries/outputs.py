@@ -219,4 +219,6 @@ def common_types(body: SetOperation, left: Operand, right: Operand, context: Bin
         if kind.family == "json" and not body.all:
             raise SqlError("42883", "could not identify an equality operator for type json", first_place)
         kinds.append(kind)
+    if context.references.notes is not None:
+        context.references.notes.columns[id(body)] = kinds
     return kinds

@@ -17,7 +17,7 @@ from sql.bind.expressions.calls import add_sets
 from sql.bind.expressions.coerce import refuse_wide_numbers, unify
 from sql.bind.expressions.context import BindContext, Operand, ParameterTypes, QueryBinders
 from sql.bind.expressions.placeholder_columns import FIRST_WINDOW, PlaceholderColumns
-from sql.bind.expressions.scope import Output, Scope, table_scope
+from sql.bind.expressions.scope import Output, Scope, noted_scope, table_scope
 from sql.bind.expressions.source_positions import start_of
 from sql.bind.queries import grouping
 from sql.bind.queries.common_tables import common_tables
@@ -356,6 +356,7 @@ def bind_values_query(query: Query, body: ValuesBody, context: BindContext) -> O
     """Return VALUES with the ORDER BY and the limits of its query."""
     values, places = bind_values(body, context)
     scope = table_scope("*VALUES*", [(column.name, column.type) for column in values.schema])
+    scope = noted_scope(scope, id(body), context.references.text_notes)
     scope.outer = context.outer
     binder = Binder(scope, context, "ORDER BY")
     outputs = column_outputs(scope)

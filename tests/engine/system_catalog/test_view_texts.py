@@ -14,7 +14,7 @@ from typing import get_args
 import psycopg
 import pytest
 
-from engine.system_catalog.deparse.expression_reading import READERS
+from engine.system_catalog.deparse.expressions import READERS
 from sql.parse import syntax
 from tests.engine.session_client import SessionClient, World
 from tests.golden import Golden, texts
