@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from engine.system_catalog.deparse import signatures
 from engine.system_catalog.deparse.pieces import Part, Piece, beside
-from engine.system_catalog.static_rows import Row
 from sql.bind.expressions.user_functions import OwnSignature
 from sql.names.relation_keys import name_of, quoted, schema_of
 from sql.parse import syntax
@@ -46,33 +45,18 @@ def call(query: Expressions, node: syntax.FunctionCall) -> Piece:
     own = query.meaning.notes.calls.get(id(node))
     if isinstance(own, OwnSignature) and own.function is not None:
         function = query.meaning.functions(own.function.oid) or own.function
-        kinds = [function.inputs[slot].type for slot in own.slots]
-        arguments = [query.coerced(one, kind) for one, kind in zip(arguments, kinds, strict=True)]
+        taken = [function.inputs[slot].type for slot in own.slots]
+        arguments = query.taken(arguments, taken)
         shown = query.style.function_name(schema_of(function.name), name_of(function.name))
         return _decorated(query, node, shown, arguments, [])
     keys = [query.read(item.expression) for item in node.within_group]
     given = [*arguments, *keys]
-    row = None if node.star else signatures.function(name, [one.type for one in given])
-    coerced = [query.settled(one) for one in given] if row is None else _coerced(query, given, row)
+    kinds = None if node.star else signatures.function(name, [one.type for one in given])
+    coerced = query.taken(given, kinds)
     arguments, keys = coerced[: len(arguments)], coerced[len(arguments) :]
     if node.spelled and name in OWN_SYNTAX:
         return _own_syntax(query, name, arguments, kind)
     return _decorated(query, node, quoted(name), arguments, keys)
-
-
-def _coerced(query: Expressions, pieces: list[Piece], row: Row) -> list[Piece]:
-    """Return arguments as the types that a function takes."""
-    declared = signatures.argument_types(row, len(pieces))
-    pairs = list(zip(declared, (piece.type for piece in pieces), strict=True))
-    compatible = {signatures.ANY_COMPATIBLE, signatures.ANY_COMPATIBLE_NONARRAY}
-    element = signatures.element_of([pair for pair in pairs if pair[0] not in compatible])
-    common = [kind for oid, kind in pairs if oid in compatible]
-    common += [kind.element for oid, kind in pairs if oid == signatures.ANY_COMPATIBLE_ARRAY and kind.is_array]
-    shared = signatures.common_type(common) if common else element
-    return [
-        query.coerced(piece, signatures.declared_type(oid, shared if oid >= signatures.ANY_COMPATIBLE else element))
-        for piece, oid in zip(pieces, declared, strict=True)
-    ]
 
 
 def _decorated(
@@ -109,7 +93,7 @@ def _own_syntax(query: Expressions, name: str, items: Sequence[Piece], kind: Sql
             parts = ["(" if is_test else "NORMALIZE(", items[0]]
             parts.append(f" IS{form} NORMALIZED)" if is_test else f"{',' * bool(form)}{form})")
         case "btrim" | "ltrim" | "rtrim":
-            parts = [f"TRIM({SIDES[name]}", *([" ", items[1]] if len(items) > 1 else []), " FROM ", items[0], ")"]
+            parts = [f"TRIM({SIDES[name]}", *(one for item in items[1:] for one in (" ", item)), " FROM ", items[0], ")"]
         case "timezone":
             found = Piece("syntax", kind, (items[1], " AT TIME ZONE ", items[0]), True)
             pretty = query.style.pretty

@@ -22,6 +22,7 @@ from sql.errors import SqlError
 from sql.functions.catalog import NAME_FORMS
 from sql.names.relation_keys import name_of, quoted
 from sql.parse import syntax
+from sql.types.casts import common_family
 from sql.types.datatypes import BOOL, INT4, INT8, NUMERIC, TEXT, UNKNOWN, SqlType, array_of
 from sql.values.literal_output import output_text
 from sql.values.literals import input_value
@@ -115,18 +116,18 @@ class Expressions:
         after = f"::{self.style.type_name(kind)}" * needed
         return Piece("constant", kind, (shown,), after=after, value=value)
 
+    def taken(self, pieces: Sequence[Piece], kinds: Sequence[SqlType | None] | None) -> list[Piece]:
+        """Return operands as the types that an operator or a function takes, None: of one that is not
+        known.
+        """
+        if kinds is None:
+            return [self.settled(one) for one in pieces]
+        return [self.coerced(one, kind) for one, kind in zip(pieces, kinds, strict=True)]
+
     def operator(self, name: str, *operands: Piece, kind: SqlType = BOOL) -> Piece:
         """Return an operator over its operands."""
-        row = signatures.operator(name, [operand.type for operand in operands])
-        if row is None:
-            items = [self.settled(operand) for operand in operands]
-        else:
-            declared = [row["oprright"]] if len(operands) == 1 else [row["oprleft"], row["oprright"]]
-            element = signatures.element_of(list(zip(declared, (one.type for one in operands), strict=True)))
-            items = [
-                self.coerced(operand, signatures.declared_type(oid, element))
-                for operand, oid in zip(operands, declared, strict=True)
-            ]
+        kinds = signatures.operator(name, [operand.type for operand in operands])
+        items = self.taken(operands, kinds)
         sign = "<>" if name == "!=" else name
         parts: tuple[Part, ...] = (f"{sign} ", items[0]) if len(items) == 1 else (items[0], f" {sign} ", items[1])
         return Piece("operator", kind, parts, True, True, word=name)
@@ -309,12 +310,12 @@ class Expressions:
             return self.together(word, rows)
         operand = self.read(node.operand)
         alone = [item for item in node.items if not any(isinstance(one, NOT_CONSTANT) for one in nodes(item))]
+        constants = [self.read(item) for item in alone]
+        family = common_family([operand.type.family, *(item.type.family for item in constants)])
         items = node.items
         found: list[Piece] = []
-        if len(alone) > 1:
-            constants = [self.read(item) for item in alone]
-            kind = signatures.common_type([operand.type, *(item.type for item in constants)])
-            array = self.array_of(constants, kind)
+        if len(alone) > 1 and family is not None:
+            array = self.array_of(constants, SqlType(family))
             found.append(self.array_test(operand, sign, "all" if node.negated else "any", array))
             items = tuple(item for item in items if item not in alone)
         return self.together(word, [*found, *(self.operator(sign, operand, self.read(item)) for item in items)])
@@ -323,15 +324,10 @@ class Expressions:
         """Return operand operator ANY | ALL (array)."""
         array = self.settled(array, array_of(operand.type))
         if array.type.is_array:
-            row = signatures.operator(operator, [operand.type, array.type.element])
-            if row is None:
-                operand = self.settled(operand)
-            else:
-                pairs = [(row["oprleft"], operand.type), (row["oprright"], array.type.element)]
-                element = signatures.element_of(pairs)
-                left, right = (signatures.declared_type(oid, element) for oid, _ in pairs)
-                operand = self.coerced(operand, left)
-                array = array if right is None else self.coerced(array, array_of(right))
+            kinds = signatures.operator(operator, [operand.type, array.type.element])
+            (operand,) = self.taken([operand], kinds and kinds[:1])
+            right = None if kinds is None else kinds[1]
+            array = array if right is None else self.coerced(array, array_of(right))
         return Piece("", BOOL, (operand, f" {operator} {quantifier.upper()} (", array, ")"), True, True)
 
     def _like(self, node: syntax.Like) -> Piece:

@@ -1,13 +1,14 @@
-"""The operator, function or cast that PostgreSQL takes for operands of given types.
+"""The types that PostgreSQL's operator or function takes for operands of given types, and how it does
+a cast.
 
-Enters: names and types, 'unknown' for an untyped constant. Leaves: rows of pg_operator and pg_proc,
-and how a cast is done. The choice is that of `sql.functions.overloads`, among the rows that
+Enters: names and types, 'unknown' for an untyped constant. The choice is that of
+`sql.functions.overloads`, among the rows of pg_operator and pg_proc that
 `engine.system_catalog.static_rows` has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from engine.system_catalog.static_rows import Row, static_rows
@@ -15,26 +16,13 @@ from sql.functions import overloads
 from sql.functions.signatures import Signature
 from sql.types.datatypes import SqlType, array_of, by_oid
 
-UNKNOWN_OID = 705
-ANY, ANY_ELEMENT, ANY_ARRAY, ANY_NONARRAY, ANY_ENUM = 2276, 2283, 2277, 2776, 3500
-RECORD = 2249
-ANY_COMPATIBLE, ANY_COMPATIBLE_ARRAY, ANY_COMPATIBLE_NONARRAY = 5077, 5078, 5079
-ELEMENTS = frozenset({ANY, ANY_ELEMENT, ANY_NONARRAY, ANY_ENUM, ANY_COMPATIBLE, ANY_COMPATIBLE_NONARRAY})
-NONARRAYS = frozenset({ANY_NONARRAY, ANY_COMPATIBLE_NONARRAY})
-ARRAYS = frozenset({ANY_ARRAY, ANY_COMPATIBLE_ARRAY})
-# The pseudo-types as `sql.functions` has them.
+# The pseudo-types as `sql.functions` has them: any, anyelement, anynonarray, anyenum, anyarray,
+# record, anycompatible and its like.
 PSEUDO = {
-    **dict.fromkeys(ELEMENTS, "element"),
-    **dict.fromkeys(ARRAYS, "array"),
-    ANY: "any",
-    ANY_ENUM: "enum",
-    RECORD: "record",
-}
-
-
-@cache
-def _types() -> dict[int, Row]:
-    return {row["oid"]: row for row in static_rows("pg_type")}
+    2276: "any", 2283: "element", 2776: "element", 3500: "enum", 2277: "array", 2249: "record",
+    5077: "element", 5078: "array", 5079: "element",
+}  # fmt: skip
+NONARRAYS = frozenset({2776, 5079})
 
 
 @cache
@@ -50,12 +38,6 @@ def _by_name(relation: str, column: str) -> dict[str, list[Row]]:
     return found
 
 
-def category(oid: int) -> tuple[str, bool]:
-    """Return the category of a type, and whether the type is its preferred one."""
-    row = _types().get(oid)
-    return ("U", False) if row is None else (row["typcategory"], row["typispreferred"])
-
-
 def cast_method(source: SqlType, target: SqlType) -> str:
     """Return how a cast is done: by 'function', by 'relabel', or by 'text'."""
     row = _casts().get((source.oid, target.oid))
@@ -66,42 +48,22 @@ def cast_method(source: SqlType, target: SqlType) -> str:
     return "text"
 
 
-def is_implicit(kind: SqlType, target: int) -> bool:
-    """Tell whether a value becomes one of another type without a cast in the text."""
-    if kind.oid in (target, UNKNOWN_OID) or target == ANY:
-        return True
-    if target in ARRAYS:
-        return kind.is_array
-    if target in ELEMENTS:
-        return (target != ANY_ENUM or kind.is_enum) and (target not in NONARRAYS or not kind.is_array)
-    row = _casts().get((kind.oid, target))
-    return row is not None and row["castcontext"] == "i"
+def operator(name: str, given: Sequence[SqlType]) -> list[SqlType | None] | None:
+    """Return what the operator of this name takes for one operand or two; see `taken`."""
+    rows = _by_name("pg_operator", "oprname").get("<>" if name == "!=" else name, [])
+    known = (tuple(oid for oid in (row["oprleft"], row["oprright"]) if oid) for row in rows)
+    return taken((types for types in known if len(types) == len(given)), given, is_operator=True)
 
 
-def operator(name: str, given: Sequence[SqlType]) -> Row | None:
-    """Return the operator of this name for one operand (given after the operator) or for two."""
-    name = "<>" if name == "!=" else name
-    rows = _by_name("pg_operator", "oprname").get(name, [])
-    if len(given) == 1:
-        return choose([row for row in rows if not row["oprleft"]], lambda row: (row["oprright"],), given)
-    binary = [row for row in rows if row["oprleft"] and row["oprright"]]
-    return choose(binary, lambda row: (row["oprleft"], row["oprright"]), given, is_operator=True)
-
-
-def functions_named(name: str) -> list[Row]:
-    """Return the rows of pg_proc of this name."""
-    return _by_name("pg_proc", "proname").get(name, [])
-
-
-def function(name: str, given: Sequence[SqlType]) -> Row | None:
-    """Return the function of this name for arguments of these types."""
-    fitting = [
-        row
-        for row in functions_named(name)
+def function(name: str, given: Sequence[SqlType]) -> list[SqlType | None] | None:
+    """Return what the function of this name takes for arguments of these types; see `taken`."""
+    fitting = (
+        argument_types(row, len(given))
+        for row in _by_name("pg_proc", "proname").get(name, [])
         if row["pronargs"] - row["pronargdefaults"] <= len(given) <= row["pronargs"]
         or (row["provariadic"] and len(given) >= row["pronargs"] - 1)
-    ]
-    return choose(fitting, lambda row: argument_types(row, len(given)), given)
+    )
+    return taken(fitting, given)
 
 
 def argument_types(row: Row, count: int) -> tuple[int, ...]:
@@ -112,66 +74,33 @@ def argument_types(row: Row, count: int) -> tuple[int, ...]:
     return tuple(types[:count])
 
 
-def choose(
-    rows: list[Row], types_of: Callable[[Row], tuple[int, ...]], given: Sequence[SqlType], is_operator: bool = False
-) -> Row | None:
-    """Return the row whose types fit best, None for no row or several.
-
-    Of rows with the same types the first one counts: another one is variadic.
+def taken(
+    candidates: Iterable[tuple[int, ...]], given: Sequence[SqlType], is_operator: bool = False
+) -> list[SqlType | None] | None:
+    """Return the types of the candidate that fits best, those of its elements in the place of
+    pseudo-types, and None for one that takes anything; None for no candidate or several.
     """
-    found: dict[Signature, Row] = {}
-    for row in rows:
-        types = types_of(row)
-        wanted = tuple(map(_wanted, types))
-        if "" not in wanted and all(map(is_implicit, given, types)):
-            found.setdefault(Signature("", wanted, ""), row)
+    known = dict.fromkeys(
+        Signature("", tuple(map(_wanted, types)), "")
+        for types in candidates
+        if not any(oid in NONARRAYS and kind.is_array for oid, kind in zip(types, given, strict=True))
+    )
+    families = [kind.family for kind in given]
     try:
-        best = overloads.choose(found, [kind.family for kind in given], is_operator)
+        best = overloads.choose((one for one in known if "" not in one.arguments), families, is_operator)
     except overloads.AmbiguousError:
         return None
-    return None if best is None else found[best]
+    if best is None:
+        return None
+    family = overloads.element_family(best, families) if best.is_polymorphic else None
+    element = None if family is None else SqlType(family)
+    pseudo = {"any": None, "record": None, "element": element, "enum": element}
+    if element is not None and "array" in best.arguments:
+        pseudo["array"] = array_of(element)
+    return [pseudo[wanted] if wanted in pseudo else SqlType(wanted) for wanted in best.arguments]
 
 
 def _wanted(oid: int) -> str:
     """Return a declared type as signatures have it, '' for one that no value has here."""
     kind = by_oid(oid)
     return PSEUDO.get(oid) or ("" if kind is None else kind.family)
-
-
-def element_of(given: Sequence[tuple[int, SqlType]]) -> SqlType | None:
-    """Return what a polymorphic function's elements are, from (declared type, type of the
-    argument) of each argument.
-    """
-    for declared, kind in given:
-        if kind.oid == UNKNOWN_OID or declared == ANY:
-            continue
-        if declared in ARRAYS and kind.is_array:
-            return kind.element
-        if declared in ELEMENTS:
-            return kind
-    return None
-
-
-def common_type(kinds: Sequence[SqlType]) -> SqlType:
-    """Return the type of CASE, UNION and the like, over branches of these types."""
-    known = [kind for kind in kinds if kind.oid != UNKNOWN_OID]
-    if not known:
-        return SqlType("text")
-    if all(kind == known[0] for kind in known):
-        return known[0]
-    found = known[0]
-    for kind in known[1:]:
-        same_category = category(kind.oid)[0] == category(found.oid)[0]
-        if kind.oid != found.oid and same_category and not category(found.oid)[1] and is_implicit(found, kind.oid):
-            if not is_implicit(kind, found.oid):
-                found = kind
-    return found if all(kind == found for kind in known) else found.without_modifier()
-
-
-def declared_type(oid: int, element: SqlType | None) -> SqlType | None:
-    """Return a declared type, where it is polymorphic by what its elements are here."""
-    if oid in ELEMENTS:
-        return None if oid == ANY else element
-    if oid in ARRAYS:
-        return None if element is None else array_of(element)
-    return by_oid(oid)

@@ -52,14 +52,21 @@ def window(binder: Binder, node: FunctionCall) -> Expression:
             raise SqlError("0A000", "FILTER is not implemented for non-aggregate window functions", node.position)
         function, condition = name, None
         arguments, kind = resolve(inner, node)
-    definition = named_window(binder, node.over)
+    call = WindowCall(function, arguments, kind, *over(binder, node.over), condition, node.position, node.text)
+    assert binder.virtual is not None
+    return binder.virtual.window(node.label, call)
+
+
+def over(
+    binder: Binder, definition: WindowDefinition
+) -> tuple[tuple[Expression, ...], tuple[SortKey, ...], WindowFrame | None]:
+    """Return the partition, the order and the frame of a window."""
+    definition = named_window(binder, definition)
     place = replace(binder, clause="window definitions", windows_allowed=False, sets_allowed=False)
     partition = tuple(place.bind_value(item) for item in definition.partition_by)
     order = tuple(aggregates.sort_key(place, item) for item in definition.order_by)
     frame = None if definition.frame is None else bind_frame(place, definition.frame, order)
-    call = WindowCall(function, arguments, kind, partition, order, frame, condition, node.position, node.text)
-    assert binder.virtual is not None
-    return binder.virtual.window(node.label, call)
+    return partition, order, frame
 
 
 def refuse_place(binder: Binder, node: FunctionCall) -> None:

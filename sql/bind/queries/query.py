@@ -19,6 +19,7 @@ from sql.bind.expressions.context import BindContext, Operand, ParameterTypes, Q
 from sql.bind.expressions.placeholder_columns import FIRST_WINDOW, PlaceholderColumns
 from sql.bind.expressions.scope import Output, Scope, noted_scope, table_scope
 from sql.bind.expressions.source_positions import start_of
+from sql.bind.expressions.windows import over
 from sql.bind.queries import grouping
 from sql.bind.queries.common_tables import common_tables
 from sql.bind.queries.finishing import Counts, Finish, cut, finish, placed_keys, without_hidden
@@ -185,6 +186,7 @@ def bind_select(query: Query, body: SelectBody, context: BindContext, untyped: b
     counts = bind_counts(query, scope, context)
     for name, definition in body.windows:
         check_window(name, definition.base, body)
+        over(binder, definition)
     expressions = [*(output.expression for output in outputs), *(key.expression for key in order), *on]
     relation, expressions = grouped(relation, joined, keys, having, expressions, binder)
     relation, expressions = add_windows(relation, binder, expressions)
