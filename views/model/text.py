@@ -103,7 +103,10 @@ def _call(call: Call) -> str:
     if callable(row.shown):
         return row.shown(call, expression_text)
     if row.shown:
-        return row.shown.format(*map(_operand, arguments))
+        # Two signs beside each other would begin a comment.
+        signed = "({0})" if row.shown.startswith("-") else "{0}"
+        parts = map(_operand, arguments)
+        return row.shown.format(*(signed.format(part) if part.startswith("-") else part for part in parts))
     if row.third:
         given = arguments[2:] and not (isinstance(arguments[2], Literal) and arguments[2].value == row.defaults[2])
         tail = f" {row.third} {expression_text(arguments[2])}" if given else ""

@@ -93,7 +93,13 @@ def _own_syntax(query: Expressions, name: str, items: Sequence[Piece], kind: Sql
             parts = ["(" if is_test else "NORMALIZE(", items[0]]
             parts.append(f" IS{form} NORMALIZED)" if is_test else f"{',' * bool(form)}{form})")
         case "btrim" | "ltrim" | "rtrim":
-            parts = [f"TRIM({SIDES[name]}", *(one for item in items[1:] for one in (" ", item)), " FROM ", items[0], ")"]
+            parts = [
+                f"TRIM({SIDES[name]}",
+                *(one for item in items[1:] for one in (" ", item)),
+                " FROM ",
+                items[0],
+                ")",
+            ]
         case "timezone":
             found = Piece("syntax", kind, (items[1], " AT TIME ZONE ", items[0]), True)
             pretty = query.style.pretty

@@ -23,8 +23,8 @@ from engine.system_catalog.deparse.layout import Style, qualified
 from engine.system_catalog.deparse.queries import body_text, expression_text, query_text, returned_text
 from engine.system_catalog.deparse.sources import Meaning
 from engine.tables.table_expressions import parsed_expression
-from sql.bind.expressions.notes import NotedColumn, Notes
 from sql.bind.expressions.user_functions import body_query
+from sql.bind.notes import NotedColumn, Notes
 from sql.bind.queries.noted import noted_body, noted_expression, noted_query
 from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.catalog.functions import FunctionDescription

@@ -1,7 +1,7 @@
-"""Expressions of a definition's syntax as pieces to print: columns by their names of today, operators
-and functions with the casts that PostgreSQL puts in.
+"""Expressions of a definition's syntax as pieces to print: columns by their names of today,
+operators and functions with the casts that PostgreSQL puts in.
 
-Calls have a file of their own. Enters: syntax, and what it means (`sql.bind.expressions.notes`).
+Calls have a file of their own. Enters: syntax, and what it means (`sql.bind.notes`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.system_catalog.deparse.layout import CASE_INDENT, Page, Style
 from engine.system_catalog.deparse.pieces import Part, Piece, beside, constant_text, write
 from engine.system_catalog.deparse.sources import Meaning, Source
 from engine.system_catalog.syntax_nodes import nodes
-from sql.bind.expressions.notes import Key, NotedColumn
+from sql.bind.notes import Key, NotedColumn
 from sql.errors import SqlError
 from sql.functions.catalog import NAME_FORMS
 from sql.names.relation_keys import name_of, quoted
@@ -117,8 +117,8 @@ class Expressions:
         return Piece("constant", kind, (shown,), after=after, value=value)
 
     def taken(self, pieces: Sequence[Piece], kinds: Sequence[SqlType | None] | None) -> list[Piece]:
-        """Return operands as the types that an operator or a function takes, None: of one that is not
-        known.
+        """Return operands as the types that an operator or a function takes, None: of one that is
+        not known.
         """
         if kinds is None:
             return [self.settled(one) for one in pieces]

@@ -1,7 +1,8 @@
-"""Pieces of an expression that is printed, with all parentheses or, pretty, with those that are needed.
+"""Pieces of an expression that is printed, with all parentheses or, pretty, with those that are
+needed.
 
-Enters: what stands beside what, and the type of each. Leaves: text, on a `Page`. The rules are those
-of PostgreSQL's own texts.
+Enters: what stands beside what, and the type of each. Leaves: text, on a `Page`. The rules are
+those of PostgreSQL's own texts.
 """
 
 from __future__ import annotations

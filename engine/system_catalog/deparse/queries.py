@@ -5,7 +5,7 @@ Enters: syntax, what it means, what this session calls relations and types. Leav
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from engine.system_catalog.deparse.calls import window
@@ -21,7 +21,7 @@ from engine.system_catalog.deparse.sources import (
     relation_source,
 )
 from engine.system_catalog.syntax_nodes import nodes
-from sql.bind.expressions.notes import NotedColumn
+from sql.bind.notes import NotedColumn
 from sql.bind.queries.outputs import output_name
 from sql.names.relation_keys import quoted
 from sql.parse import syntax
@@ -30,6 +30,7 @@ from sql.types.datatypes import INT8, TEXT, SqlType
 # PostgreSQL 15 has these two items in FROM of each view.
 RULE_NAMES = frozenset({"old", "new"})
 GROUP_WORDS = {"rollup": "ROLLUP(", "cube": "CUBE(", "sets": "GROUPING SETS ("}
+Item = syntax.FromItem | syntax.ValuesBody
 WAITS = {"nowait": " NOWAIT", "skip": " SKIP LOCKED"}
 
 
@@ -85,7 +86,7 @@ class QueryPrinter:
     style: Style
     page: Page
     around: frozenset[str]
-    sources: Mapping[int, Source] = field(default_factory=dict)
+    sources: dict[int, Source] = field(default_factory=dict)
     item_names: frozenset[str] = frozenset()
     in_from: bool = False
 
@@ -145,7 +146,7 @@ class QueryPrinter:
         page, body = self.page, query.body
         assert not isinstance(body, syntax.Query)
         self.item_names |= {item.name for item in query.common_tables}
-        items: Sequence[syntax.FromItem | syntax.ValuesBody] = ()
+        items: Sequence[Item] = ()
         if not isinstance(body, syntax.SetOperation):
             items = (body,) if isinstance(body, syntax.ValuesBody) else body.from_items
             self._name(items)
@@ -162,11 +163,8 @@ class QueryPrinter:
             outputs = list(zip(own, targets, strict=True))
             sorted_by = [self._output(item.expression, outputs) for item in query.order_by]
             order = [shown.key(one) for one in sorted_by]
-            if (
-                isinstance(body, syntax.ValuesBody)
-                and (names or own) == own
-                and all(key.kind == "column" for key in sorted_by)
-            ):
+            is_plain = (names or own) == own and all(key.kind == "column" for key in sorted_by)
+            if isinstance(body, syntax.ValuesBody) and is_plain:
                 page.begin()
                 self._values(body)
             else:
@@ -188,7 +186,7 @@ class QueryPrinter:
         for lock in query.locking:
             self._lock(lock, items)
 
-    def _name(self, items: Sequence[syntax.FromItem | syntax.ValuesBody]) -> None:
+    def _name(self, items: Sequence[Item]) -> None:
         """Give names to the items of FROM."""
         before = len(self.sources)
         self.sources = dict(self.sources)
@@ -199,9 +197,8 @@ class QueryPrinter:
         for item in items:
             name_columns(item, self.sources, self.meaning.notes, frozenset())
 
-    def _add(self, item: syntax.FromItem | syntax.ValuesBody) -> None:
+    def _add(self, item: Item) -> None:
         notes, found = self.meaning.notes, self.sources
-        assert isinstance(found, dict)
         if isinstance(item, syntax.JoinClause):
             self._add(item.left)
             self._add(item.right)
@@ -267,7 +264,7 @@ class QueryPrinter:
         if isinstance(body, syntax.SetOperation):
             self._set(body, names, visible)
             return
-        query = flat(body) if isinstance(body, syntax.Query) else alone(body)
+        query = flat(body) if isinstance(body, syntax.Query) else syntax.Query((), body, (), None, None, body.position)
         clauses = query.common_tables or query.order_by or query.limit or query.offset or query.locking
         self.page.write("(" * bool(clauses))
         self.inside(query, names, visible, kinds)
@@ -320,7 +317,7 @@ class QueryPrinter:
     def _block(
         self,
         body: syntax.SelectBody | syntax.ValuesBody,
-        items: Sequence[syntax.FromItem | syntax.ValuesBody],
+        items: Sequence[Item],
         targets: Sequence[tuple[str, Piece]],
         outputs: Sequence[tuple[str, Piece]],
         visible: bool,
@@ -382,36 +379,30 @@ class QueryPrinter:
 
     # FROM
 
-    def _from(self, items: Sequence[syntax.FromItem | syntax.ValuesBody]) -> None:
+    def _from(self, items: Sequence[Item]) -> None:
         page = self.page
         for number, item in enumerate(items):
             if not number:
                 page.line(" FROM ", -CLAUSE_INDENT, CLAUSE_INDENT, 2)
-                self._item(item)
+                self._source(item)
                 continue
             page.write(", ")
             whole, page.text = page.text, ""
-            self._item(item)
+            self._source(item)
             piece, page.text = page.text, whole
             page.place(piece, page.column + len(piece) > self.style.wrap)
-
-    def _item(self, item: syntax.FromItem | syntax.ValuesBody) -> None:
-        if isinstance(item, syntax.JoinClause):
-            self._join(item)
-        else:
-            self._source(item)
 
     def _join(self, item: syntax.JoinClause) -> None:
         page, pretty = self.page, self.style.pretty
         using = self.meaning.notes.using.get(id(item), ())
         page.write("(" * (not pretty))
-        self._item(item.left)
+        self._source(item.left)
         is_cross = item.kind in ("inner", "cross") and item.condition is None and not using
         word = "CROSS" if is_cross else {"inner": ""}.get(item.kind, item.kind.upper())
         page.line(f" {word + ' ' if word else ''}JOIN ", -CLAUSE_INDENT, CLAUSE_INDENT, JOIN_INDENT)
         is_nested = pretty and isinstance(item.right, syntax.JoinClause)
         page.write("(" * is_nested)
-        self._item(item.right)
+        self._source(item.right)
         page.write(")" * is_nested)
         if using:
             shown = self.expressions()
@@ -425,10 +416,13 @@ class QueryPrinter:
             page.write(" ON TRUE")
         page.write(")" * (not pretty))
 
-    def _source(self, item: syntax.Table | syntax.Derived | syntax.FunctionTable | syntax.ValuesBody) -> None:
+    def _source(self, item: Item) -> None:
         page, source = self.page, self.sources[id(item)]
         own = ""
         match item:
+            case syntax.JoinClause():
+                self._join(item)
+                return
             case syntax.Table():
                 own = source.name
                 page.write("ONLY " * (item.only and source.kind == "relation"))
@@ -457,17 +451,18 @@ class QueryPrinter:
         known, names = self.meaning.notes.names, [one for one in nodes(item) if isinstance(one, syntax.Name)]
         is_lateral = any(key[0] in self.sources for name in names for key in known.get(name.position, ()))
         page.write("LATERAL " * is_lateral)
-        calls = [one for call in item.calls for one in _calls_of(call)]
-        word, shown_calls = "", [shown.read(call) for call in calls]
-        if len(calls) > 1 and all(call.name == "unnest" for call in calls):
-            word, shown_calls = "UNNEST(", [shown.read(call.arguments[0]) for call in calls]
-        elif len(calls) > 1:
-            word = "ROWS FROM("
+        calls: list[syntax.FunctionCall] = []
+        for call in item.calls:
+            # unnest of several arrays is one call of each.
+            arrays = call.arguments if call.name == "unnest" else ()
+            calls += [replace(call, arguments=(one,)) for one in arrays] or [call]
+        are_arrays = len(calls) > 1 and all(call.name == "unnest" for call in calls)
+        word = "" if len(calls) == 1 else "UNNEST(" if are_arrays else "ROWS FROM("
         page.write(word)
-        shown.write(beside(shown_calls, True, ", "))
+        shown.write(beside([shown.read(one.arguments[0] if are_arrays else one) for one in calls], True, ", "))
         page.write(")" * bool(word) + " WITH ORDINALITY" * item.ordinality)
 
-    def _lock(self, lock: syntax.Locking, items: Sequence[syntax.FromItem | syntax.ValuesBody]) -> None:
+    def _lock(self, lock: syntax.Locking, items: Sequence[Item]) -> None:
         names = [name for name, _ in lock.tables]
         for item in nodes(tuple(items)):
             source = self.sources.get(id(item))
@@ -476,11 +471,6 @@ class QueryPrinter:
             if (source.alias or source.name) in names if names else source.kind in ("relation", "query"):
                 self.page.line(f" {lock.strength}", -CLAUSE_INDENT, CLAUSE_INDENT)
                 self.page.write(f" OF {quoted(source.shown)}{WAITS.get(lock.wait, '')}")
-
-
-def alone(body: syntax.Body) -> syntax.Query:
-    """Return a body as a query without other clauses."""
-    return syntax.Query((), body, (), None, None, body.position)
 
 
 def flat(query: syntax.Query) -> syntax.Query:
@@ -503,13 +493,6 @@ def flat(query: syntax.Query) -> syntax.Query:
 def keys_of(group: syntax.GroupItem) -> tuple[syntax.GroupItem, ...]:
     """Return the items of GROUP BY that one stands for: those of a list are its own."""
     return group.items if isinstance(group, syntax.GroupingSets) and group.kind == "list" else (group,)
-
-
-def _calls_of(call: syntax.FunctionCall) -> list[syntax.FunctionCall]:
-    """Return the calls that a call in FROM stands for: unnest of several arrays is one of each."""
-    if call.name != "unnest" or len(call.arguments) < 2:
-        return [call]
-    return [replace(call, arguments=(argument,)) for argument in call.arguments]
 
 
 def _list(names: Sequence[str]) -> str:

@@ -1,5 +1,5 @@
-"""The types that PostgreSQL's operator or function takes for operands of given types, and how it does
-a cast.
+"""The types that PostgreSQL's operator or function takes for operands of given types, and how it
+does a cast.
 
 Enters: names and types, 'unknown' for an untyped constant. The choice is that of
 `sql.functions.overloads`, among the rows of pg_operator and pg_proc that

@@ -1,5 +1,5 @@
-"""Items of FROM that are printed: an alias for each that no other around it has, and names of columns
-that say the same as those of the text.
+"""Items of FROM that are printed: an alias for each that no other around it has, and names of
+columns that say the same as those of the text.
 
 Enters: what a text means (`Meaning`), its items of FROM. Leaves: `Source`s with the names that the
 printed query uses.
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from engine.system_catalog.descriptions import description
-from sql.bind.expressions.notes import Key, Notes
+from sql.bind.notes import Key, Notes
 from sql.catalog.catalog import KnowsSystem, RelationDescription, SessionSettings
 from sql.catalog.functions import FunctionDescription
 from sql.catalog.schemas import find_type
@@ -29,7 +29,7 @@ BY_PLACE = frozenset({"view", "query"})
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a definition's text means.
+    """The meaning of a definition's text.
 
     Attributes:
         then: the relations by the names of the definition's text.

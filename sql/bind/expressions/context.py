@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sql.bind.expressions.correlation import Closure, Outer
-from sql.bind.expressions.notes import Notes
+from sql.bind.notes import Notes
 from sql.catalog.catalog import Catalog, SessionSettings
 from sql.catalog.schemas import find_type
 from sql.errors import SqlError

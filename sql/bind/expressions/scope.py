@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from sql.bind.expressions.correlation import Closure, Outer, Passage, pass_in
-from sql.bind.expressions.notes import NotedColumn, NotedItem, NotedPlace, Notes
+from sql.bind.notes import NotedColumn, NotedItem, NotedPlace, Notes
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import name_of, relation_key, shown_key
 from sql.names.suggestions import close_names, distance

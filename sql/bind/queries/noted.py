@@ -1,7 +1,7 @@
 """Texts of definitions bound for the notes about what they mean.
 
-Enters: syntax, a catalog, the settings with which the text was written. Leaves: `Notes`. Raises what
-binding raises.
+Enters: syntax, a catalog, the settings with which the text was written. Leaves: `Notes`. Raises
+what binding raises.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from sql.bind.expressions.binder import Binder
 from sql.bind.expressions.context import DEFAULTS, BindContext, ParameterTypes, References
-from sql.bind.expressions.notes import NotedColumn, Notes
 from sql.bind.expressions.scope import Scope, noted_scope, table_scope
 from sql.bind.expressions.user_functions import BodyParameters, bound_body
+from sql.bind.notes import NotedColumn, Notes
 from sql.bind.queries.query import QUERIES, bind_relation
 from sql.catalog.catalog import Catalog, SessionSettings
 from sql.catalog.functions import FunctionDescription

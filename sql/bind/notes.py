@@ -1,5 +1,5 @@
-"""What the names and expressions of a text mean, noted while the text is bound, for those that print
-it again.
+"""Meanings of the names and expressions of a text, noted while the text is bound, for those that
+print it again.
 
 Nodes of the syntax are known by their ids, so that who reads notes must hold the syntax; names and
 stars by their positions in the text. Bodies of functions that the text calls are not noted.
@@ -54,7 +54,7 @@ class NotedPair(NamedTuple):
 
 @dataclass(eq=False)
 class Notes:
-    """What the names and expressions of one text mean.
+    """The meanings of the names and expressions of one text.
 
     Attributes:
         types: by expression its type, 'unknown' for an untyped constant.
