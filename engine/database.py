@@ -237,7 +237,7 @@ class Database:
         schemas = [name for name in image.schemas if is_temporary(name)]
         if schemas:
             transaction = self.transactions.begin()
-            work = TableWork(image, SessionSettings(), self.transactions.begin_tables(transaction))
+            work = TableWork(SessionSettings(), self.transactions.begin_tables(transaction), transaction.now_us)
             drop_schemas(schemas, cascade=True, work=work)
             transaction.change_catalog(replace(work.image, version=work.image.version + 1))
             self.committer.commit(transaction)

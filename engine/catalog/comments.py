@@ -10,23 +10,17 @@ from dataclasses import replace
 from engine.catalog.image import WORDS, CatalogImage, Entry, TableEntry
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
-from sql.names.suggestions import did_you_mean
 from sql.parse.statements.comment import Comment
-
-KINDS = {"stream": "foreign table"}
 
 
 def with_comment(statement: Comment, image: CatalogImage) -> CatalogImage:
     """Return the image with the comment."""
-    entry = image.entries.get(statement.name)
-    if entry is None:
-        hint = did_you_mean(statement.name, image.relation_names())
-        raise SqlError("42P01", f'relation "{statement.name}" does not exist', hint=hint)
+    entry = image.existing(statement.name)
     if statement.kind == "constraint":
         return image.with_replaced(statement.name, with_constraint_comment(statement, entry))
     if statement.part is not None:
         return image.with_comment(entry.description.oid, column_number(entry, statement.part), statement.comment)
-    wanted = KINDS.get(statement.kind, statement.kind)
+    wanted = WORDS.get(statement.kind, statement.kind)
     if WORDS[entry.description.kind] != wanted:
         raise SqlError("42809", f'"{statement.name}" is not a {wanted}')
     return image.with_comment(entry.description.oid, 0, statement.comment)

@@ -20,7 +20,6 @@ from engine.catalog.image import (
     CatalogImage,
     DisabledViewEntry,
     Entry,
-    QueryViewEntry,
     StreamEntry,
     TableEntry,
     ViewEntry,
@@ -35,9 +34,7 @@ log = logging.getLogger(__name__)
 DISABLED = "55000"
 
 
-def restored_or_disabled(
-    build: Callable[[], ViewEntry | QueryViewEntry], relation: dict[str, Any], image: CatalogImage
-) -> Entry:
+def restored_or_disabled(build: Callable[[], ViewEntry], relation: dict[str, Any], image: CatalogImage) -> Entry:
     """Return the entry of a stored view, a disabled view if it can't be built."""
     try:
         return build()
@@ -126,7 +123,7 @@ def _below(entry: DisabledViewEntry, by_oid: dict[int, Entry]) -> list[StreamEnt
         if one is None or one.description.oid in found:
             continue
         found[one.description.oid] = one
-        if isinstance(one, QueryViewEntry):
+        if isinstance(one, ViewEntry) and not one.is_state:
             waiting += [used.oid for used in one.used]
         elif isinstance(one, DisabledViewEntry):
             waiting += one.needed

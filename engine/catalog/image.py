@@ -23,9 +23,11 @@ from engine.catalog.system import the_system
 from engine.streams import statistics as stream_statistics
 from engine.streams import view_statistics
 from engine.streams.stream import Stream
-from sql.catalog.catalog import Catalog, RelationDescription, SessionSettings, UsedRelation
+from sql.catalog.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings, UsedRelation
 from sql.catalog.functions import FunctionDescription
+from sql.errors import SqlError
 from sql.names.relation_keys import PUBLIC, schema_of
+from sql.names.suggestions import did_you_mean
 from sql.tree.relations import BoundQuery, Relation
 from sql.types.datatypes import SqlType, array_of, enum_type
 from sql.types.enums import EnumType
@@ -78,27 +80,6 @@ class StateEntry:
     def plan(self) -> Plan:
         """The pipelines up to its rows."""
         return self.chain.plan
-
-
-@dataclass(frozen=True, kw_only=True)
-class ViewEntry(StateEntry):
-    """A continuous view that is a state: no query stands above the rows of its stream pipeline.
-
-    Attributes:
-        root: the query of the text as the view understands it.
-        columns: the (oid, attnum) that the text names, of the relations in the text.
-        named: the relations that the text names besides streams.
-        followers: oids of views that would read it, had it not exchanged its contents with another
-            view; they are dropped with it.
-        objects: as of a SourceText.
-    """
-
-    description: RelationDescription
-    root: Relation = field(compare=False)
-    columns: frozenset[tuple[int, int]]
-    named: frozenset[str] = frozenset()
-    followers: frozenset[int] = frozenset()
-    objects: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -165,6 +146,11 @@ class TableEntry:
     indexes: Mapping[str, str]
     data: TableData
 
+    def numbered(self, numbers: Iterable[int]) -> list[ColumnDescription]:
+        """Return the columns with these numbers, in this order."""
+        columns = {column.number: column for column in self.description.columns}
+        return [columns[number] for number in numbers]
+
 
 @dataclass(frozen=True)
 class SequenceEntry:
@@ -183,18 +169,20 @@ class SequenceEntry:
 
 
 @dataclass(frozen=True)
-class QueryViewEntry:
-    """A query under a name, over states of its own if its text has groupings of streams.
+class ViewEntry:
+    """A query under a name, over states of its own if its text reads streams.
 
     Attributes:
         source: the whole CREATE VIEW statement.
-        used: the relations that it reads directly.
-        columns: as of a ViewEntry.
+        used: the relations that it reads directly; of a view that is a state, streams alone.
+        columns: the (oid, attnum) that the text names, of the relations in the text.
         states: what it keeps of each grouping of a stream in its text, in the order of
             `views.plan.first_groupings`. Its query scans each by the name of its rows, which no
             client can write. An ordinary view has none.
-        root, named: as of a ViewEntry, of a view with states.
-        followers: as of a ViewEntry.
+        root: of a view with states, the query of the text as the view understands it.
+        named: of a view with states, the relations that the text names besides streams.
+        followers: oids of views that would read it, had it not exchanged its contents with another
+            view; they are dropped with it.
     """
 
     description: RelationDescription
@@ -206,10 +194,16 @@ class QueryViewEntry:
     named: frozenset[str] = frozenset()
     followers: frozenset[int] = frozenset()
 
+    @property
+    def is_state(self) -> bool:
+        """True if no query stands above the rows of its one state, which has the view's name."""
+        return self.description.query is None
+
     @cached_property
     def plan(self) -> Plan:
         """The pipelines of its states and above them; a view over streams has it."""
-        assert self.description.query is not None, self.description.name
+        if self.description.query is None:
+            return self.states[0].plan
         names = [state.chain.name for state in self.states]
         return over([state.plan for state in self.states], names, self.description.query.root)
 
@@ -233,7 +227,7 @@ class DisabledViewEntry:
         return self.description.kind == "view" or bool(self.plain.get("states"))
 
 
-Entry = StreamEntry | ViewEntry | TableEntry | SequenceEntry | QueryViewEntry | DisabledViewEntry
+Entry = StreamEntry | ViewEntry | TableEntry | SequenceEntry | DisabledViewEntry
 
 
 @dataclass(frozen=True)
@@ -325,6 +319,14 @@ class CatalogImage:
         """See `sql.catalog.catalog.KnowsSystem`."""
         return the_system().name(self, kind, oid, settings)
 
+    def existing(self, name: str, position: int | None = None) -> Entry:
+        """Return the relation that a statement names at `position`. Raises 42P01."""
+        entry = self.entries.get(name)
+        if entry is None:
+            hint = did_you_mean(name, self.relation_names())
+            raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint, position=position or None)
+        return entry
+
     def relation_names(self) -> Iterable[str]:
         """Return all names, for 'did you mean'."""
         return self.entries.keys()
@@ -355,7 +357,7 @@ class CatalogImage:
         image = self
         for name, entry in self.entries.items():
             states = states_of(entry)
-            if any(state.stream_name == before for state in states):
+            if isinstance(entry, ViewEntry) and any(state.stream_name == before for state in states):
                 told = (replace(one, stream_name=after) if one.stream_name == before else one for one in states)
                 image = image.with_replaced(name, in_states(entry, tuple(told)))
         return image
@@ -465,20 +467,15 @@ class CatalogImage:
 
 def states_of(entry: Entry) -> tuple[StateEntry, ...]:
     """Return what a relation keeps of streams."""
-    if isinstance(entry, ViewEntry):
-        return (entry,)
-    return entry.states if isinstance(entry, QueryViewEntry) else ()
+    return entry.states if isinstance(entry, ViewEntry) else ()
 
 
 def columns_named(entry: Entry) -> frozenset[tuple[int, int]]:
     """Return the (oid, attnum) that the text of a view names."""
-    return entry.columns if isinstance(entry, ViewEntry | QueryViewEntry) else frozenset()
+    return entry.columns if isinstance(entry, ViewEntry) else frozenset()
 
 
-def in_states(entry: Entry, states: tuple[StateEntry, ...]) -> Entry:
+def in_states(entry: ViewEntry, states: tuple[StateEntry, ...]) -> ViewEntry:
     """Return a view with other states in the places of its own."""
-    if isinstance(entry, QueryViewEntry):
-        return replace(entry, states=states)
-    (state,) = states
-    assert isinstance(state, ViewEntry), state
-    return state
+    description = states[0].chain.description if entry.is_state else entry.description
+    return replace(entry, states=states, description=description)

@@ -77,14 +77,17 @@ def check(definition: SequenceDefinition, cache: int | None = None) -> None:
             raise SqlError("22023", f"{word} ({value}) is out of range for sequence data type {name}")
     if definition.minimum >= definition.maximum:
         raise SqlError("22023", f"MINVALUE ({definition.minimum}) must be less than MAXVALUE ({definition.maximum})")
-    if definition.start < definition.minimum:
-        raise SqlError("22023", f"START value ({definition.start}) cannot be less than MINVALUE ({definition.minimum})")
-    if definition.start > definition.maximum:
-        raise SqlError(
-            "22023", f"START value ({definition.start}) cannot be greater than MAXVALUE ({definition.maximum})"
-        )
+    require_within(definition, definition.start, "START")
     if cache is not None and cache <= 0:
         raise SqlError("22023", f"CACHE ({cache}) must be greater than zero")
+
+
+def require_within(definition: SequenceDefinition, value: int, word: str) -> None:
+    """Raise 22023 for a value out of the bounds. word: the option that gives it."""
+    if value < definition.minimum:
+        raise SqlError("22023", f"{word} value ({value}) cannot be less than MINVALUE ({definition.minimum})")
+    if value > definition.maximum:
+        raise SqlError("22023", f"{word} value ({value}) cannot be greater than MAXVALUE ({definition.maximum})")
 
 
 @dataclass(eq=False)

@@ -17,7 +17,6 @@ from engine.catalog.image import (
     CatalogImage,
     DisabledViewEntry,
     Entry,
-    QueryViewEntry,
     SequenceEntry,
     SourceText,
     StateEntry,
@@ -100,9 +99,9 @@ def plain_entry(entry: Entry) -> dict[str, object]:
     match entry:
         case StreamEntry():
             return {"kind": "stream", **head, **_stream(entry)}
-        case ViewEntry():
-            own = {"named": sorted(entry.named), "objects": entry.objects}
-            return {"kind": "view", **entry.chain.definition.to_dict(), **_state(entry), **own}
+        case ViewEntry(is_state=True):
+            (state,), own = entry.states, {"named": sorted(entry.named), "objects": entry.source.objects}
+            return {"kind": "view", **state.chain.definition.to_dict(), **_state(state), **own}
         case TableEntry():
             return {"kind": "table", **head, **_table(entry)}
         case SequenceEntry():
@@ -116,7 +115,7 @@ def plain_entry(entry: Entry) -> dict[str, object]:
             }
         case DisabledViewEntry():
             return dict(entry.plain)
-        case QueryViewEntry():
+        case ViewEntry():
             # The definition is the same in all states.
             definition = (state.chain.definition.to_dict() for state in entry.states)
             return {

@@ -8,7 +8,7 @@ not write.
 
 from __future__ import annotations
 
-from engine.catalog.image import CatalogImage, Entry, SequenceEntry, TableEntry, in_states, states_of
+from engine.catalog.image import CatalogImage, Entry, SequenceEntry, TableEntry, ViewEntry, in_states, states_of
 from engine.catalog.joined_tables import refuse_joined
 from engine.commit.transaction import Transaction
 from engine.embedded.duckdb_errors import CONFLICT
@@ -44,7 +44,7 @@ def _what_goes_on(entry: Entry, final: CatalogImage) -> Entry | None:
         return entry
     joins = {id(state.chain.state.program.joins) for state in final.states.values()}
     states = tuple(state for state in states_of(entry) if id(state.chain.state.program.joins) in joins)
-    return in_states(entry, states) if states else None
+    return in_states(entry, states) if isinstance(entry, ViewEntry) and states else None
 
 
 def new_sequences(image: CatalogImage) -> list[SequenceEntry]:

@@ -209,10 +209,7 @@ class Transaction:
         """Forget the operations of a statement that runs again. operations_count: those before
         it.
         """
-        for operation in self.operations[operations_count:]:
-            if isinstance(operation, StatementStage):
-                operation.close()
-        del self.operations[operations_count:]
+        self._undo(operations_count)
         self.end_tables()
 
     def undo_after(self, savepoint: Savepoint) -> None:
@@ -220,10 +217,7 @@ class Transaction:
 
         `TableTransaction.roll_back_to` does the same for tables.
         """
-        for operation in self.operations[savepoint.operations_count :]:
-            if isinstance(operation, StatementStage):
-                operation.close()
-        del self.operations[savepoint.operations_count :]
+        self._undo(savepoint.operations_count)
         self.image = savepoint.image
         if self.image is None and self.tables is not None:
             self.tables.unseen = frozenset()
@@ -232,14 +226,18 @@ class Transaction:
 
     def drop(self) -> None:
         """Forget all operations (ROLLBACK)."""
-        for operation in self.operations:
-            if isinstance(operation, StatementStage):
-                operation.close()
-        self.operations.clear()
+        self._undo(0)
         self.savepoints.clear()
         self.after_commit.clear()
         self.image = None
         self.end_tables()
+
+    def _undo(self, operations_count: int) -> None:
+        """Drop all but the first operations."""
+        for operation in self.operations[operations_count:]:
+            if isinstance(operation, StatementStage):
+                operation.close()
+        del self.operations[operations_count:]
 
     def end_tables(self) -> None:
         """End the snapshot of tables; what was written and not committed is undone."""

@@ -7,7 +7,9 @@ notices. Must not know how rows are kept.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Generic, TypeVar
 
 from engine.catalog.image import SequenceEntry, SourceText, StreamEntry, TableEntry
@@ -19,7 +21,6 @@ from sql.catalog.catalog import ColumnDescription
 from sql.errors import SqlError
 from sql.names.suggestions import did_you_mean
 from sql.parse.statements.parts import TableChange, TableColumn
-from sql.tree.expressions import Expression
 
 AlteredEntry = TypeVar("AlteredEntry", TableEntry, StreamEntry)
 
@@ -34,7 +35,7 @@ PASSES = {
 OTHER_PASS = 3
 
 
-class Alteration(Generic[AlteredEntry]):
+class Alteration(ABC, Generic[AlteredEntry]):
     """A table or stream under change.
 
     Attributes:
@@ -49,7 +50,13 @@ class Alteration(Generic[AlteredEntry]):
     ) -> None:
         self.entry: AlteredEntry = entry
         self.work = work
-        self._actions = actions
+        self._actions = {
+            "rename column": self._rename_column,
+            "set default": self._set_default,
+            "drop default": self._drop_default,
+            "drop not null": self._drop_not_null,
+            **actions,
+        }
 
     @property
     def name(self) -> str:
@@ -69,9 +76,8 @@ class Alteration(Generic[AlteredEntry]):
         columns = {column.name: column for column in self.entry.description.columns}
         if change.name not in columns:
             message = message or f'column "{change.name}" of relation "{self.name}" does not exist'
-            if not change.if_exists:
-                raise SqlError("42703", message, hint=did_you_mean(change.name, columns, "the column"))
-            self.work.notice(f"{message}, skipping")
+            hint = did_you_mean(change.name, columns, "the column")
+            self.work.skip(SqlError("42703", message, hint=hint), change.if_exists)
         return columns.get(change.name)
 
     def present_column(self, change: TableChange) -> ColumnDescription:
@@ -87,24 +93,42 @@ class Alteration(Generic[AlteredEntry]):
         """
         if all(known.name != name for known in self.entry.description.columns):
             return False
-        message = f'column "{name}" of relation "{self.name}" already exists'
-        if not if_not_exists:
-            raise SqlError("42701", message)
-        self.work.notice(f"{message}, skipping", "42701")
+        error = SqlError("42701", f'column "{name}" of relation "{self.name}" already exists')
+        self.work.skip(error, if_not_exists, error.sqlstate)
         return True
 
-    def renamed_column(self, change: TableChange) -> ColumnDescription:
-        """Return the column that gets another name. Raises 42703 and 42701."""
+    def plain_column(self, change: TableChange) -> ColumnDescription:
+        """Return a column whose default and NOT NULL are its own. Raises 42601 for an identity."""
+        column = self.present_column(change)
+        if column.identity is not None:
+            message = f'column "{column.name}" of relation "{self.name}" is an identity column'
+            hint = "Use ALTER TABLE ... ALTER COLUMN ... DROP IDENTITY instead."
+            raise SqlError("42601", message, hint=hint if change.action == "drop default" else None)
+        return column
+
+    @abstractmethod
+    def put_column(self, column: ColumnDescription, defaults: dict[int, SourceText] | None = None) -> None:
+        """Put a changed column into the entry. defaults: of all columns, None: as they are."""
+
+    def _rename_column(self, change: TableChange) -> None:
         column = self.column(change, f'column "{change.name}" does not exist')
         assert column is not None
         self.has_column(change.new_name, if_not_exists=False)
-        return column
+        self.put_column(replace(column, name=change.new_name))
 
-    def new_default(self, column: ColumnDescription, change: TableChange) -> tuple[Expression, SourceText]:
-        """Return the default that an action gives to a column, bound and as it is stored."""
+    def _set_default(self, change: TableChange) -> None:
+        column = self.plain_column(change)
         assert change.default is not None
         definition = TableColumn(column.name, column.type, default=change.default, default_text=change.default_text)
-        return new_default(definition, self.work.image, self.work.settings)
+        default, source = new_default(definition, self.work.image, self.work.settings)
+        self.put_column(replace(column, default=default), {**self.entry.defaults, column.number: source})
+
+    def _drop_default(self, change: TableChange) -> None:
+        column = self.plain_column(change)
+        self.put_column(replace(column, default=None), self.defaults_without(column))
+
+    def _drop_not_null(self, change: TableChange) -> None:
+        self.put_column(replace(self.plain_column(change), not_null=False))
 
     def defaults_without(self, column: ColumnDescription) -> dict[int, SourceText]:
         """Return the stored defaults of all other columns."""
@@ -115,9 +139,7 @@ class Alteration(Generic[AlteredEntry]):
         if change.action == "rename constraint":
             raise SqlError("42704", f'constraint "{change.name}" for table "{self.name}" does not exist')
         message = f'constraint "{change.name}" of relation "{self.name}" does not exist'
-        if not change.if_exists:
-            raise SqlError("42704", message)
-        self.work.notice(f"{message}, skipping")
+        self.work.skip(SqlError("42704", message), change.if_exists)
 
     def drop_users(self, column: ColumnDescription, cascade: bool, sequences: Sequence[SequenceEntry] = ()) -> None:
         """Drop the dependents of a column but its own default, and of its sequences. Raises

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from engine.catalog.as_then import Objects, StreamsAsThen, stream_as_then
 from engine.catalog.image import (
     CatalogImage,
-    QueryViewEntry,
     SourceText,
     StateEntry,
     StreamEntry,
     ViewEntry,
+    source_text,
 )
 from engine.ddl.query_views import define_query_view, rescanned
 from engine.ddl.table_names import relation_names
@@ -203,6 +203,19 @@ class ViewDraft:
         """
         return self._entry(engines, None, others, is_new=False)
 
+    def view(self, state: StateEntry) -> ViewEntry:
+        """Return the entry of a view that is this state."""
+        bound, settings = self.created, self.definition.settings
+        return ViewEntry(
+            state.chain.description,
+            replace(source_text(self.definition.text, settings), objects=tuple(sorted(bound.objects))),
+            state.used,
+            bound.columns,
+            (state,),
+            bound.root,
+            bound.named - {one.name for one in state.used},
+        )
+
     def as_known(self, used: tuple[UsedRelation, ...], then: UsedRelation) -> ViewDraft:
         """Return the view over the columns of its stream that a state knows.
 
@@ -259,21 +272,11 @@ class ViewDraft:
         view.notices += zoned
         stream = None if own is None else image.by_oid(own.oid)
         assert stream is not None, definition.name
-        state = StateEntry(
+        return StateEntry(
             stream_name=stream.description.name,
             chain=view,
             used=used,
             zone=definition.settings.time_zone if zoned else "",
-        )
-        if self.whole is not None:
-            return state
-        return ViewEntry(
-            **vars(state),
-            description=view.description,
-            root=bound.root,
-            columns=bound.columns,
-            named=bound.named - {one.name for one in used},
-            objects=tuple(sorted(bound.objects)),
         )
 
     def _not_written(self, error: OSError) -> SqlError:
@@ -301,7 +304,7 @@ class Drafts:
     over: Prepared | None
     notices: tuple[str, ...]
 
-    def built(self, image: CatalogImage, settings: SessionSettings, build: BuildState) -> ViewEntry | QueryViewEntry:
+    def built(self, image: CatalogImage, settings: SessionSettings, build: BuildState) -> ViewEntry:
         """Return the entry of the view. Raises as `build` and `define_query_view`."""
         if self.over is None:
             for column in self.whole.root.schema:
@@ -311,8 +314,7 @@ class Drafts:
             states.append(build(draft, states))
         states[0].chain.notices += self.notices
         if self.over is None:
-            assert isinstance(states[0], ViewEntry), states
-            return states[0]
+            return self.states[0].view(states[0])
         states[0].chain.notices += order_notices(self.over.root)
         oid = self.states[0].definition.oid
         return define_query_view(self.statement, self.whole, image, settings, oid, tuple(states), self.over)
@@ -348,7 +350,7 @@ def state_draft(identity: StateDefinition, whole: BoundQuery, over: Prepared, im
 
 def build_continuous(
     statement: CreateView, bound: BoundQuery, image: CatalogImage, settings: SessionSettings, engines: ViewEngines
-) -> ViewEntry | QueryViewEntry:
+) -> ViewEntry:
     """Return the entry of a new view whose query, `bound`, reads streams.
 
     Raises as `ViewDraft.build` and `define_query_view`.

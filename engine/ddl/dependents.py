@@ -15,7 +15,6 @@ from engine.catalog.image import (
     CatalogImage,
     DisabledViewEntry,
     Entry,
-    QueryViewEntry,
     SequenceEntry,
     StreamEntry,
     TableEntry,
@@ -234,8 +233,6 @@ def objects_named(entry: Entry) -> frozenset[int]:
     """Return the oids of the functions and types in the texts of a relation."""
     match entry:
         case ViewEntry():
-            return _oids(entry.objects)
-        case QueryViewEntry():
             return _oids(entry.source.objects)
         case DisabledViewEntry():
             return _oids(entry.plain.get("objects", entry.plain.get("functions", ())))
@@ -291,10 +288,8 @@ def reads(entry: Entry, needed: Entry) -> bool:
         case DisabledViewEntry():
             return oid in entry.needed
         case ViewEntry():
-            is_read = entry.stream_name == name if isinstance(needed, StreamEntry) else name in names_built_in(entry)
-            return is_read or any(oid == named for _, named in entry.objects)
-        case QueryViewEntry():
-            return oid in read_directly(entry) or any(oid == named for _, named in entry.source.objects)
+            is_read = oid in read_directly(entry) or (entry.is_state and name in names_built_in(entry))
+            return is_read or oid in objects_named(entry)
     return False
 
 
@@ -302,7 +297,7 @@ def names_built_in(entry: Entry) -> frozenset[str]:
     """Return the names of the relations, besides streams, that the pipelines of a view over streams
     know.
     """
-    if not isinstance(entry, ViewEntry | QueryViewEntry):
+    if not isinstance(entry, ViewEntry):
         return frozenset()
     tables = (state.chain.stream_tables | state.chain.upper_tables for state in states_of(entry))
     return entry.named.union(*tables)
@@ -310,7 +305,7 @@ def names_built_in(entry: Entry) -> frozenset[str]:
 
 def followers_of(entry: Entry) -> frozenset[int]:
     """Return the oids of views that are dropped with a view though they do not read it."""
-    return entry.followers if isinstance(entry, ViewEntry | QueryViewEntry) else frozenset()
+    return entry.followers if isinstance(entry, ViewEntry) else frozenset()
 
 
 def owned_by(image: CatalogImage, oid: int, number: int | None = None) -> list[SequenceEntry]:
@@ -348,10 +343,8 @@ def views_using(image: CatalogImage, table: TableEntry, number: int) -> list[Ent
 
     def is_used(entry: Entry) -> bool:
         match entry:
-            case QueryViewEntry():
-                return (oid, number) in entry.columns
             case ViewEntry():
-                return name in names_built_in(entry)
+                return name in names_built_in(entry) if entry.is_state else (oid, number) in entry.columns
             case DisabledViewEntry():
                 return oid in entry.needed
         return False

@@ -84,7 +84,6 @@ def drop_with(gone: Sequence[Object], found: Sequence[Dependent], work: TableWor
     functions = {oid: one for oid, one in work.image.functions.items() if oid not in oids}
     types = {key: one for key, one in work.image.types.items() if one.oid not in oids}
     work.image = replace(work.image, functions=MappingProxyType(functions), types=MappingProxyType(types)).without(())
-    work.tables.image = work.image
 
 
 def _drop_column(oid: int, number: int, work: TableWork) -> None:
@@ -93,9 +92,9 @@ def _drop_column(oid: int, number: int, work: TableWork) -> None:
     """
     entry = work.image.by_oid(oid)
     if isinstance(entry, TableEntry):
-        work.image = work.image.with_replaced(entry.description.name, without_column(entry, number, work))
+        work.put(without_column(entry, number, work))
     elif isinstance(entry, StreamEntry):
-        work.image = work.image.with_replaced(entry.description.name, stream_without_column(entry, number))
+        work.put(stream_without_column(entry, number))
 
 
 def without_column(entry: TableEntry, number: int, work: TableWork) -> TableEntry:
@@ -240,11 +239,10 @@ def _refuse_needed_sequence(entry: Entry, gone: Sequence[Entry], work: TableWork
 def _drop_default(oid: int, number: int, work: TableWork) -> None:
     entry = work.image.by_oid(oid)
     if isinstance(entry, StreamEntry):
-        work.image = work.image.with_replaced(entry.description.name, stream_without_default(entry, number))
+        work.put(stream_without_default(entry, number))
     elif isinstance(entry, TableEntry):
         defaults = {known: source for known, source in entry.defaults.items() if known != number}
         columns = (
             replace(column, default=None) if column.number == number else column for column in entry.description.columns
         )
-        changed = replace(entry, defaults=defaults, description=replace(entry.description, columns=tuple(columns)))
-        work.image = work.image.with_replaced(entry.description.name, changed)
+        work.put(replace(entry, defaults=defaults, description=replace(entry.description, columns=tuple(columns))))

@@ -14,10 +14,10 @@ from dataclasses import replace
 from engine.catalog.as_then import AsThen
 from engine.catalog.image import (
     CatalogImage,
-    QueryViewEntry,
     SourceText,
     StateEntry,
     StreamEntry,
+    ViewEntry,
     columns_named,
     source_text,
 )
@@ -52,7 +52,7 @@ def define_query_view(
     oid: int,
     states: tuple[StateEntry, ...] = (),
     over: Prepared | None = None,
-) -> QueryViewEntry:
+) -> ViewEntry:
     """Return the entry of a new view.
 
     bound: its query, bound to `image` with `settings`. states: of the groupings of streams in the
@@ -67,7 +67,7 @@ def define_query_view(
     return query_view(statement.name, statement.column_names, bound, source, used, oid, states, over)
 
 
-def bound_anew(entry: QueryViewEntry, image: CatalogImage) -> QueryViewEntry:
+def bound_anew(entry: ViewEntry, image: CatalogImage) -> ViewEntry:
     """Return the entry of a view, bound to the present form of the relations that it reads.
 
     Raises SqlError when it can't be bound any more.
@@ -112,7 +112,7 @@ def query_view(
     oid: int,
     states: tuple[StateEntry, ...],
     over: Prepared | None,
-) -> QueryViewEntry:
+) -> ViewEntry:
     """Return the entry of a view from its bound query, over its states if it has any."""
     root = bound.root
     if over is not None:
@@ -134,7 +134,7 @@ def query_view(
     )
     description = RelationDescription(name, "query", oid, columns, query=query)
     source = replace(source, objects=tuple(sorted(bound.objects)))
-    entry = QueryViewEntry(description, source, used, bound.columns, states)
+    entry = ViewEntry(description, source, used, bound.columns, states)
     if not states:
         return entry
     return replace(entry, root=bound.root, named=bound.named.difference(scans(bound.root, "stream")))
@@ -163,7 +163,7 @@ def carried_over(before: CatalogImage, image: CatalogImage, changed: Iterable[in
 
     for name, entry in image.entries.items():
         query = entry.description.query
-        if isinstance(entry, QueryViewEntry) and query is not None and not query.relations.isdisjoint(today):
+        if isinstance(entry, ViewEntry) and query is not None and not query.relations.isdisjoint(today):
             root = rewrite_everywhere(query.root, scanned)
             query = replace(query, root=root, relations=relation_names(root))
             image = image.with_replaced(name, replace(entry, description=replace(entry.description, query=query)))
@@ -202,14 +202,14 @@ def bound_again(image: CatalogImage, changed: Iterable[int]) -> CatalogImage:
     """
     oids = set(changed)
     for entry in tuple(image.entries.values()):
-        if isinstance(entry, QueryViewEntry) and not oids.isdisjoint(read_directly(entry)):
+        if isinstance(entry, ViewEntry) and not entry.is_state and not oids.isdisjoint(read_directly(entry)):
             oids.add(entry.description.oid)
             again = replace(bound_anew(entry, image), followers=entry.followers)
             image = image.with_replaced(entry.description.name, again)
     return image
 
 
-def read_directly(entry: QueryViewEntry) -> set[int]:
+def read_directly(entry: ViewEntry) -> set[int]:
     """Return the oids of the relations that an ordinary view reads directly."""
     return {used.oid for used in entry.used}
 

@@ -16,7 +16,6 @@ from engine.catalog.functions import function_of, objects_of, used_of, with_func
 from engine.catalog.image import (
     CatalogImage,
     Entry,
-    QueryViewEntry,
     SequenceEntry,
     SourceText,
     StateEntry,
@@ -140,7 +139,7 @@ def _restored(
     names = tuple(column["name"] for column in relation["columns"])
     statement = _only_statement(source.text, CreateView)
 
-    def build() -> QueryViewEntry:
+    def build() -> ViewEntry:
         bound = bound_as_then(statement, source, used, image)
         plains = relation.get("states", ())
         name, oid = relation["name"], relation["oid"]
@@ -208,9 +207,7 @@ def _restored_view(engines: Engines, image: CatalogImage, relation: dict[str, An
     def build() -> ViewEntry:
         identity = StateDefinition.from_dict(relation, ViewDefinition.from_dict(relation))
         draft = stored_draft(identity, statement, image, used, named, objects_of(relation, image))
-        entry = _state(engines, image, relation, draft, ())
-        assert isinstance(entry, ViewEntry), entry
-        return entry
+        return draft.view(_state(engines, image, relation, draft, ()))
 
     return restored_or_disabled(build, relation, image)
 

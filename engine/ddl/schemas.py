@@ -19,7 +19,6 @@ from engine.catalog.image import (
     CatalogImage,
     DisabledViewEntry,
     Entry,
-    QueryViewEntry,
     SequenceEntry,
     StreamEntry,
     TableEntry,
@@ -112,13 +111,13 @@ def rekey(entry: Entry, key: str, work: TableWork) -> None:
         raise refusal_to_change(entry)
     if isinstance(entry, TableEntry):
         refuse_in_use(work.image, entry)
-    if isinstance(entry, ViewEntry | QueryViewEntry):
+    if isinstance(entry, ViewEntry):
         work.image = rename_view(entry, TableChange("rename", new_name=key), work.image)
         return
     changed: Entry = replace(entry, description=replace(entry.description, name=key))
     if isinstance(changed, StreamEntry):
         changed = replace(changed, stream=replace(changed.stream, name=key))
-    work.image = work.image.with_replaced(before, changed)
+    work.put(changed, before)
     if isinstance(entry, StreamEntry):
         work.image = work.image.with_stream_called(before, key)
 
@@ -165,6 +164,5 @@ def settle(before: CatalogImage, work: TableWork) -> None:
 
     for entry in tuple(work.image.entries.values()) if names else ():
         if isinstance(entry, TableEntry | StreamEntry):
-            work.image = work.image.with_replaced(entry.description.name, with_each_column(entry, called))
+            work.put(with_each_column(entry, called))
     work.image = carried_over(before, work.image, work.image.oids)
-    work.tables.image = work.image

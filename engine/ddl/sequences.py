@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.catalog.image import SequenceEntry, TableEntry
-from engine.catalog.sequences import LIMITS, SequenceDefinition, check, no, resolve
+from engine.catalog.sequences import LIMITS, SequenceDefinition, check, no, require_within, resolve
 from engine.ddl.definitions import require_free
 from engine.ddl.table_building import create_sequence, restarted
 from engine.ddl.table_work import TableWork
@@ -39,17 +39,17 @@ def alter_sequence(statement: AlterSequence, entry: SequenceEntry, work: TableWo
     changed = replace(entry, definition=definition)
     if options.restart is not None and options.restart is not False:
         value = definition.start if options.restart is True else int(options.restart)
-        _require_within(definition, value, "RESTART")
+        require_within(definition, value, "RESTART")
         changed = restarted(changed, work, value)
     else:
-        _require_within(definition, entry.counter.last, "RESTART")
+        require_within(definition, entry.counter.last, "RESTART")
     if options.owned_by is not None:
         if entry.identity:
             raise SqlError(
                 "0A000", "cannot change ownership of identity sequence", detail=_identity_detail(entry, work)
             )
         changed = replace(changed, owner=_owner(options, statement.name, work))
-    work.image = work.image.with_replaced(entry.description.name, changed)
+    work.put(changed)
 
 
 def _changed(before: SequenceDefinition, options: SequenceOptions) -> SequenceDefinition:
@@ -74,13 +74,6 @@ def _changed(before: SequenceDefinition, options: SequenceOptions) -> SequenceDe
         before.cache if options.cache is None else options.cache,
         before.cycle if options.cycle is None else bool(options.cycle),
     )
-
-
-def _require_within(definition: SequenceDefinition, value: int, word: str) -> None:
-    if value < definition.minimum:
-        raise SqlError("22023", f"{word} value ({value}) cannot be less than MINVALUE ({definition.minimum})")
-    if value > definition.maximum:
-        raise SqlError("22023", f"{word} value ({value}) cannot be greater than MAXVALUE ({definition.maximum})")
 
 
 def _owner(options: SequenceOptions, sequence: str, work: TableWork) -> tuple[int, int] | None:

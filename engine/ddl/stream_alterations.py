@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from engine.catalog.image import Entry, SourceText, StreamEntry
+from engine.catalog.image import SourceText, StreamEntry
 from engine.commit.staging import StatementStage
 from engine.ddl.alterations import Alteration
 from engine.ddl.definitions import refuse_hidden_name, require_free, stream_description
@@ -51,13 +51,11 @@ class AlterationTools:
     check_cancelled: Callable[[], None]
 
 
-def alter_stream(
-    statement: AlterTable, entry: StreamEntry, work: TableWork, tools: AlterationTools
-) -> Reshaping | None:
+def alter_stream(statement: AlterTable, entry: StreamEntry, tools: AlterationTools, work: TableWork) -> None:
     """Do all actions of the statement; return the change of the ring, if a new ring is made."""
     alteration = StreamAlteration(entry, work, tools)
     alteration.do(statement.changes)
-    return alteration.finish()
+    work.reshaping = alteration.finish()
 
 
 class StreamAlteration(Alteration[StreamEntry]):
@@ -70,13 +68,9 @@ class StreamAlteration(Alteration[StreamEntry]):
         actions: dict[str, Callable[[TableChange], None]] = {
             "add column": self._add_column,
             "drop column": self._drop_column,
-            "rename column": self._rename_column,
             "rename": self._rename,
             "set type": self._refuse,
-            "set default": self._set_default,
-            "drop default": self._drop_default,
             "set not null": self._set_not_null,
-            "drop not null": self._drop_not_null,
             "add identity": self._refuse,
             "add constraint": self._refuse,
             "drop constraint": self.no_constraint,
@@ -137,33 +131,14 @@ class StreamAlteration(Alteration[StreamEntry]):
             return
         self.drop_users(column, change.cascade)
         self.entry = stream_without_column(self.entry, column.number)
-        self._replace(self.name, self.entry)
-
-    def _rename_column(self, change: TableChange) -> None:
-        column = self.renamed_column(change)
-        refuse_hidden_name(change.new_name, None)
-        self._put_column(replace(column, name=change.new_name))
-
-    def _set_default(self, change: TableChange) -> None:
-        column = self.present_column(change)
-        default, source = self.new_default(column, change)
-        self._put_column(replace(column, default=default), defaults={**self.entry.defaults, column.number: source})
-
-    def _drop_default(self, change: TableChange) -> None:
-        column = self.present_column(change)
-        self._put_column(replace(column, default=None), defaults=self.defaults_without(column))
+        self.work.put(self.entry)
 
     def _set_not_null(self, change: TableChange) -> None:
         column = self.present_column(change)
         if not column.not_null:
-            self._put_column(replace(column, not_null=True))
+            self.put_column(replace(column, not_null=True))
             # Rows that come until the commit must be looked at, too.
             self._needs_ring = True
-
-    def _drop_not_null(self, change: TableChange) -> None:
-        self._put_column(replace(self.present_column(change), not_null=False))
-
-    # The stream as a whole
 
     def _rename(self, change: TableChange) -> None:
         require_free(self.work.image, change.new_name, None)
@@ -193,14 +168,11 @@ class StreamAlteration(Alteration[StreamEntry]):
 
     # Inside
 
-    def _put_column(
-        self,
-        column: ColumnDescription,
-        defaults: dict[int, SourceText] | None = None,
-    ) -> None:
-        stream = self.entry.stream
-        stored = tuple(column if one.number == column.number else one for one in stream.stored)
-        self._put(replace(stream, stored=stored), defaults=defaults)
+    def put_column(self, column: ColumnDescription, defaults: dict[int, SourceText] | None = None) -> None:
+        """See Alteration."""
+        refuse_hidden_name(column.name, None)
+        stored = tuple(column if one.number == column.number else one for one in self.entry.stream.stored)
+        self._put(replace(self.entry.stream, stored=stored), defaults=defaults)
 
     def _put(
         self,
@@ -215,10 +187,7 @@ class StreamAlteration(Alteration[StreamEntry]):
             self.entry.options if options is None else options,
             self.entry.defaults if defaults is None else defaults,
         )
-        self._replace(before, self.entry)
-
-    def _replace(self, name: str, entry: Entry) -> None:
-        self.work.image = self.work.image.with_replaced(name, entry)
+        self.work.put(self.entry, before)
 
 
 def refuse_in_stream(column: TableColumn) -> None:

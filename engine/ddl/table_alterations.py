@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from engine.catalog.image import CatalogImage, SequenceEntry, TableEntry
+from engine.catalog.image import CatalogImage, SequenceEntry, SourceText, TableEntry
 from engine.catalog.sequences import LIMITS
 from engine.ddl.alterations import Alteration
 from engine.ddl.definitions import require_free
@@ -47,12 +47,12 @@ from sql.types.casts import can_cast, plain_name
 from sql.types.datatypes import BOOL, INT8, SqlType
 
 
-def alter_table(statement: AlterTable, entry: TableEntry, work: TableWork, now_us: int) -> None:
+def alter_table(statement: AlterTable, entry: TableEntry, work: TableWork) -> None:
     """Do all actions of the statement."""
     refuse_in_use(work.image, entry)
     work.tables.references.refuse_waiting(entry, "ALTER TABLE")
     before = work.image
-    TableAlteration(entry, work, now_us).do(statement.changes)
+    TableAlteration(entry, work).do(statement.changes)
     work.image = carried_over(before, work.image, [entry.description.oid])
 
 
@@ -73,16 +73,12 @@ def refuse_in_use(image: CatalogImage, entry: TableEntry) -> None:
 class TableAlteration(Alteration[TableEntry]):
     """A table under change."""
 
-    def __init__(self, entry: TableEntry, work: TableWork, now_us: int) -> None:
-        self._now_us = now_us
+    def __init__(self, entry: TableEntry, work: TableWork) -> None:
         actions: dict[str, Callable[[TableChange], None]] = {
             "add column": self._add_column,
             "drop column": self._drop_column,
-            "rename column": self._rename_column,
             "rename": self._rename,
             "set type": self._set_type,
-            "set default": self._set_default,
-            "drop default": self._drop_default,
             "set not null": self._set_not_null,
             "drop not null": self._drop_not_null,
             "add identity": self._add_identity,
@@ -111,7 +107,7 @@ class TableAlteration(Alteration[TableEntry]):
             self._put(after)
         else:
             default = value_as_written(made.default, self.work.settings)
-            self._put(self.work.rebuild(before, after, [*columns_of(before), stored(default, made)], self._now_us))
+            self._put(self.work.rebuild(before, after, [*columns_of(before), stored(default, made)]))
         if made.not_null:
             self._require_filled(made)
         for constraint in column.constraints:
@@ -125,9 +121,6 @@ class TableAlteration(Alteration[TableEntry]):
         self.drop_users(column, change.cascade, sequences)
         self.work.image = self.work.image.without([one.description.name for one in sequences])
         self._put(without_column(self.entry, column.number, self.work))
-
-    def _rename_column(self, change: TableChange) -> None:
-        self._put_column(replace(self.renamed_column(change), name=change.new_name))
 
     def _set_type(self, change: TableChange) -> None:
         column = self.present_column(change)
@@ -157,7 +150,7 @@ class TableAlteration(Alteration[TableEntry]):
         after = bound_description(replace(before, description=replace(description, columns=columns)), self.work.image)
         if any(one.is_key and column.number in one.columns for one in description.constraints):
             require_key_type(target, None)
-        self._put(self.work.rebuild(before, after, items, self._now_us, checked=True))
+        self._put(self.work.rebuild(before, after, items, checked=True))
         for constraint in after.description.constraints:
             if constraint.kind == "check":
                 self._check_rows(constraint)
@@ -176,22 +169,9 @@ class TableAlteration(Alteration[TableEntry]):
                 if kind.family not in LIMITS:
                     raise SqlError("22023", "identity column type must be smallint, integer, or bigint")
                 definition = replace(sequence.definition, type=kind, maximum=maximum_for(sequence, kind))
-                self.work.image = self.work.image.with_replaced(
-                    sequence.description.name, replace(sequence, definition=definition)
-                )
+                self.work.put(replace(sequence, definition=definition))
 
     # Defaults and NOT NULL
-
-    def _set_default(self, change: TableChange) -> None:
-        column = self._plain_column(change)
-        default, source = self.new_default(column, change)
-        self.entry = replace(self.entry, defaults={**self.entry.defaults, column.number: source})
-        self._put_column(replace(column, default=default))
-
-    def _drop_default(self, change: TableChange) -> None:
-        column = self._plain_column(change)
-        self.entry = replace(self.entry, defaults=self.defaults_without(column))
-        self._put_column(replace(column, default=None))
 
     def _add_identity(self, change: TableChange) -> None:
         """Make a column an identity column, as pg_dump does it after CREATE TABLE."""
@@ -210,22 +190,21 @@ class TableAlteration(Alteration[TableEntry]):
         source = next_value(sequence, self.work.settings.time_zone)
         described = replace(column, identity=definition.identity)
         default, source = bound_default(described, source, self.work.image)
-        self.entry = replace(self.entry, defaults={**self.entry.defaults, column.number: source})
-        self._put_column(replace(described, default=default))
+        self.put_column(replace(described, default=default), {**self.entry.defaults, column.number: source})
 
     def _set_not_null(self, change: TableChange) -> None:
         column = self.column(change)
         if column is not None and not column.not_null:
             self._require_filled(column)
-            self._put_column(replace(column, not_null=True))
+            self.put_column(replace(column, not_null=True))
 
     def _drop_not_null(self, change: TableChange) -> None:
-        column = self._plain_column(change)
+        column = self.plain_column(change)
         if any(
             one.kind == "primary key" and column.number in one.columns for one in self.entry.description.constraints
         ):
             raise SqlError("42P16", f'column "{column.name}" is in a primary key')
-        self._put_column(replace(column, not_null=False))
+        super()._drop_not_null(change)
 
     # Constraints
 
@@ -249,7 +228,7 @@ class TableAlteration(Alteration[TableEntry]):
                 self._require_filled(column)
         self.work.require_distinct(after, made)
         # DuckDB adds no index to a table that this transaction has changed already.
-        self._put(self.work.rebuild(before, after, columns_of(before), self._now_us))
+        self._put(self.work.rebuild(before, after, columns_of(before)))
 
     def _alter_constraint(self, change: TableChange) -> None:
         description = self.entry.description
@@ -319,8 +298,7 @@ class TableAlteration(Alteration[TableEntry]):
         require_free(self.work.image, change.new_name, None)
         before = self.name
         self.entry = replace(self.entry, description=replace(self.entry.description, name=change.new_name))
-        self.work.image = self.work.image.with_replaced(before, self.entry)
-        self.work.tables.image = self.work.image
+        self.work.put(self.entry, before)
 
     def _refuse_options(self, _: TableChange) -> None:
         message = f'ALTER action OPTIONS cannot be performed on relation "{self.name}"'
@@ -330,20 +308,14 @@ class TableAlteration(Alteration[TableEntry]):
 
     def _put(self, entry: TableEntry) -> None:
         self.entry = entry
-        self.work.image = self.work.image.with_replaced(entry.description.name, entry)
-        self.work.tables.image = self.work.image
+        self.work.put(entry)
 
-    def _put_column(self, column: ColumnDescription) -> None:
+    def put_column(self, column: ColumnDescription, defaults: dict[int, SourceText] | None = None) -> None:
+        """See Alteration."""
         columns = tuple(column if one.number == column.number else one for one in self.entry.description.columns)
-        self._put(replace(self.entry, description=replace(self.entry.description, columns=columns)))
-
-    def _plain_column(self, change: TableChange) -> ColumnDescription:
-        column = self.present_column(change)
-        if column.identity is not None:
-            message = f'column "{column.name}" of relation "{self.name}" is an identity column'
-            hint = "Use ALTER TABLE ... ALTER COLUMN ... DROP IDENTITY instead."
-            raise SqlError("42601", message, hint=hint if change.action == "drop default" else None)
-        return column
+        description = replace(self.entry.description, columns=columns)
+        kept = self.entry.defaults if defaults is None else defaults
+        self._put(replace(self.entry, description=description, defaults=kept))
 
     def _drop_indexes(self, constraints: Sequence[ConstraintDescription]) -> None:
         for constraint in constraints:
@@ -366,7 +338,7 @@ class TableAlteration(Alteration[TableEntry]):
         """Raise 23514 when a row fails a check."""
         assert constraint.condition is not None
         condition = Call("is_false", (constraint.condition,), BOOL)
-        root = substitute_now(Project(table_scan(self.entry), (("failed", condition),)), self._now_us)
+        root = substitute_now(Project(table_scan(self.entry), (("failed", condition),)), self.work.now_us)
         root = with_zone(root, self.work.settings.time_zone)
         failed = Filter(root, Column(0, "failed", BOOL))
         if self.work.any_row(Limit(failed, Literal(1, INT8), None)):

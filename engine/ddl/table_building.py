@@ -6,7 +6,6 @@ for impossible tables.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.catalog.image import SequenceEntry, SourceText, TableData, TableEntry
@@ -145,19 +144,6 @@ def restarted(entry: SequenceEntry, work: TableWork, value: int | None = None) -
     """
     first = entry.definition.start if value is None else value
     return replace(entry, counter=SequenceCounter(work.take_oid(), first))
-
-
-def owned_sequences(work: TableWork, table: TableEntry, numbers: Sequence[int] | None = None) -> list[SequenceEntry]:
-    """Return the sequences that are dropped with a table, or with some of its columns."""
-    oid = table.description.oid
-    return [
-        entry
-        for entry in work.image.entries.values()
-        if isinstance(entry, SequenceEntry)
-        and entry.owner is not None
-        and entry.owner[0] == oid
-        and (numbers is None or entry.owner[1] in numbers)
-    ]
 
 
 def stored_type(kind: SqlType) -> SqlType:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.catalog.image import WORDS, QueryViewEntry, SequenceEntry, StreamEntry, TableEntry, ViewEntry
+from engine.catalog.image import WORDS, StreamEntry, TableEntry
 from engine.ddl.dependents import Dependent, links_needing, refusal
 from engine.ddl.dropping import skipped
 from engine.ddl.table_alterations import columns_of
@@ -29,10 +29,9 @@ from sql.types.datatypes import element_family
 KINDS = frozenset({"index", "unique index"})
 METHODS = frozenset({"btree", "hash"})
 OTHER_METHODS = frozenset({"brin", "gin", "gist", "spgist"})
-NOT_FOR = {StreamEntry: "foreign tables", ViewEntry: "views", QueryViewEntry: "views", SequenceEntry: "sequences"}
 
 
-def create_index(statement: CreateIndex, work: TableWork, now_us: int) -> None:
+def create_index(statement: CreateIndex, work: TableWork) -> None:
     """Do CREATE INDEX.
 
     Raises 42P07 for a name that is taken, 42703 for an unknown column, 42704 and 0A000 for what the
@@ -44,10 +43,8 @@ def create_index(statement: CreateIndex, work: TableWork, now_us: int) -> None:
     included = _columns(statement.included, entry)
     taken = relation_names(work.image)
     if statement.name is not None and in_schema_of(entry.description.name, statement.name) in taken:
-        message = f'relation "{statement.name}" already exists'
-        if not statement.if_not_exists:
-            raise SqlError("42P07", message)
-        work.notice(f"{message}, skipping", "42P07")
+        error = SqlError("42P07", f'relation "{statement.name}" already exists')
+        work.skip(error, statement.if_not_exists, error.sqlstate)
         return
     name = statement.name
     if name is None:
@@ -69,8 +66,8 @@ def create_index(statement: CreateIndex, work: TableWork, now_us: int) -> None:
     if statement.unique:
         work.require_distinct(after, made)
         # DuckDB adds no index to a table that this transaction has changed already.
-        after = work.rebuild(entry, after, columns_of(entry), now_us)
-    _put(work, after)
+        after = work.rebuild(entry, after, columns_of(entry))
+    work.put(after)
 
 
 def drop_index(statement: DropIndex, work: TableWork) -> None:
@@ -110,7 +107,7 @@ def drop_index(statement: DropIndex, work: TableWork) -> None:
             work.tables.execute_ddl(f"DROP INDEX stored.{entry.indexes[name]}")
         constraints = tuple(one for one in entry.description.constraints if one is not index)
         indexes = {one: physical for one, physical in entry.indexes.items() if one != name}
-        _put(work, replace(entry, description=replace(entry.description, constraints=constraints), indexes=indexes))
+        work.put(replace(entry, description=replace(entry.description, constraints=constraints), indexes=indexes))
 
 
 def rename_index(statement: RenameIndex, work: TableWork) -> None:
@@ -123,9 +120,7 @@ def rename_index(statement: RenameIndex, work: TableWork) -> None:
     if found is None:
         if name in work.image.entries:
             raise SqlError("42809", f'"{name}" is not an index')
-        if not statement.if_exists:
-            raise SqlError("42P01", f'relation "{name}" does not exist')
-        work.notice(f'relation "{name}" does not exist, skipping')
+        work.skip(SqlError("42P01", f'relation "{name}" does not exist'), statement.if_exists)
         return
     if new_name in relation_names(work.image):
         raise SqlError("42P07", f'relation "{new_name}" already exists')
@@ -133,20 +128,16 @@ def rename_index(statement: RenameIndex, work: TableWork) -> None:
     name, new_name = index.name, name_of(new_name)
     constraints = tuple(replace(one, name=new_name) if one is index else one for one in entry.description.constraints)
     indexes = {new_name if one == name else one: physical for one, physical in entry.indexes.items()}
-    _put(work, replace(entry, description=replace(entry.description, constraints=constraints), indexes=indexes))
+    work.put(replace(entry, description=replace(entry.description, constraints=constraints), indexes=indexes))
 
 
 def _table(statement: CreateIndex, work: TableWork) -> TableEntry:
-    entry = work.image.entries.get(statement.table)
-    position = statement.table_position or None
-    if entry is None:
-        hint = did_you_mean(statement.table, work.image.relation_names())
-        raise SqlError("42P01", f'relation "{statement.table}" does not exist', position, hint=hint)
+    entry = work.image.existing(statement.table, statement.table_position)
     if not isinstance(entry, TableEntry):
         raise SqlError(
             "42809",
             f'cannot create index on relation "{statement.table}"',
-            detail=f"This operation is not supported for {NOT_FOR[type(entry)]}.",
+            detail=f"This operation is not supported for {WORDS[entry.description.kind]}s.",
             hint="A stream keeps its last rows by itself; group it in a view by what is asked for."
             if isinstance(entry, StreamEntry)
             else None,
@@ -201,8 +192,3 @@ def _find(name: str, work: TableWork) -> tuple[TableEntry, ConstraintDescription
                 if one.name == name_of(name) and (one.is_key or one.is_index):
                     return entry, one
     return None
-
-
-def _put(work: TableWork, entry: TableEntry) -> None:
-    work.image = work.image.with_replaced(entry.description.name, entry)
-    work.tables.image = work.image

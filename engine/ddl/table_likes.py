@@ -8,11 +8,11 @@ the statement itself, the last two under new names, as in PostgreSQL.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.catalog.image import Entry, SequenceEntry, SourceText, StreamEntry, TableEntry
-from engine.ddl.table_building import build_table, owned_sequences, stored_type
+from engine.ddl.dependents import owned_by
+from engine.ddl.table_building import build_table, stored_type
 from engine.ddl.table_constraints import with_key
 from engine.ddl.table_names import free_name, joined_names, relation_names
 from engine.ddl.table_work import TableWork
@@ -20,7 +20,6 @@ from engine.tables.table_expressions import bound_check, bound_defaults, with_co
 from sql.catalog.catalog import ColumnDescription, ConstraintDescription
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
-from sql.names.suggestions import did_you_mean
 from sql.parse.statements.create_table import CreateTable
 from sql.parse.statements.parts import Constraint, LikeRelation, SequenceOptions, TableColumn
 
@@ -47,7 +46,7 @@ def build_table_like(statement: CreateTable, work: TableWork) -> TableEntry:
     )
     by_number = {one.number: one for one in (*entry.description.columns, *copied)}
     entry = with_columns(replace(entry, defaults={**entry.defaults, **defaults}), tuple(by_number.values()))
-    work.image = work.image.with_replaced(statement.name, entry)
+    work.put(entry)
     for like in statement.likes:
         entry = with_constraints_like(entry, like, work)
     return entry
@@ -55,10 +54,7 @@ def build_table_like(statement: CreateTable, work: TableWork) -> TableEntry:
 
 def source_of(like: LikeRelation, work: TableWork) -> Entry:
     """Return the relation that LIKE names. Raises 42P01, and 42809 for a sequence."""
-    entry = work.image.entries.get(like.name)
-    if entry is None:
-        hint = did_you_mean(like.name, work.image.relation_names())
-        raise SqlError("42P01", f'relation "{like.name}" does not exist', hint=hint, position=like.position)
+    entry = work.image.existing(like.name, like.position)
     if isinstance(entry, SequenceEntry):
         message = f'relation "{name_of(like.name)}" is invalid in LIKE clause'
         raise SqlError("42809", message, like.position, detail="This operation is not supported for sequences.")
@@ -82,7 +78,7 @@ def columns_like(like: LikeRelation, work: TableWork) -> list[tuple[TableColumn,
 
 def sequence_options(entry: TableEntry, column: ColumnDescription, work: TableWork) -> SequenceOptions:
     """Return the options for a sequence like that of an identity column, but at its start."""
-    (sequence,) = owned_sequences(work, entry, [column.number])
+    (sequence,) = owned_by(work.image, entry.description.oid, column.number)
     one = sequence.definition
     return SequenceOptions(one.type, one.start, one.increment, one.minimum, one.maximum, one.cache, one.cycle)
 
@@ -100,9 +96,9 @@ def with_constraints_like(entry: TableEntry, like: LikeRelation, work: TableWork
             elif constraint.is_index and "indexes" in like.including:
                 entry = with_index_like(entry, source, constraint, work)
             elif constraint.is_key and "indexes" in like.including:
-                names = tuple((name, 0) for name in names_of(source, constraint.columns))
+                names = tuple((one.name, 0) for one in source.numbered(constraint.columns))
                 entry = with_key(entry, Constraint(constraint.kind, None, names), work)
-            work.image = work.image.with_replaced(entry.description.name, entry)
+            work.put(entry)
         work.create_indexes(entry, entry.description.constraints[before:])
     if "comments" in like.including:
         numbers = numbers_in(entry)
@@ -143,7 +139,7 @@ def with_check_like(
 def with_index_like(entry: TableEntry, source: TableEntry, index: ConstraintDescription, work: TableWork) -> TableEntry:
     """Return the table with an index over the same columns."""
     description = entry.description
-    columns, included = names_of(source, index.columns), names_of(source, index.included)
+    columns, included = ([one.name for one in source.numbered(own)] for own in (index.columns, index.included))
     name = free_name(description.name, joined_names([*columns, *included]), "idx", relation_names(work.image))
     numbers = numbers_in(entry)
     made = replace(
@@ -156,12 +152,6 @@ def with_index_like(entry: TableEntry, source: TableEntry, index: ConstraintDesc
     constraints = (*description.constraints, made)
     indexes = {**entry.indexes, name: f"i{work.take_oid()}"}
     return replace(entry, description=replace(description, constraints=constraints), indexes=indexes)
-
-
-def names_of(entry: TableEntry, columns: Sequence[int]) -> list[str]:
-    """Return the names of columns by their numbers."""
-    names = {column.number: column.name for column in entry.description.columns}
-    return [names[number] for number in columns]
 
 
 def numbers_in(entry: TableEntry) -> dict[str, int]:

@@ -72,7 +72,7 @@ def drop_constraint(one: Dependent, work: TableWork) -> None:
     """Drop the foreign key or check of a dependent, if it is one and its table stays."""
     table = work.image.by_oid(one.oid)
     if one.constraint is not None and isinstance(table, TableEntry):
-        work.image = work.image.with_replaced(table.description.name, without_constraint(table, one.constraint))
+        work.put(without_constraint(table, one.constraint))
 
 
 def _require_same_life(child: TableEntry, parent: TableEntry) -> None:
@@ -118,8 +118,7 @@ def _parent_columns(parent: TableEntry, reference: Reference) -> list[ColumnDesc
     if not reference.columns:
         for constraint in description.constraints:
             if constraint.kind == "primary key":
-                by_number = {column.number: column for column in description.columns}
-                return [by_number[number] for number in constraint.columns]
+                return parent.numbered(constraint.columns)
         raise SqlError("42704", f'there is no primary key for referenced table "{description.name}"')
     columns = _columns(description.columns, reference.columns, MISSING)
     numbers = {column.number for column in columns}

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from engine.catalog.image import CatalogImage, TableEntry
+from engine.catalog.image import CatalogImage, Entry, TableEntry
+from engine.streams.ring_rebuild import Reshaping
 from engine.tables.table_transaction import TOUCHED, TableTransaction, physical_type
 from sql.bind.substitute import substitute_now
 from sql.catalog.catalog import ConstraintDescription, SessionSettings
@@ -28,14 +29,29 @@ class TableWork:
     """One DDL statement that is being done.
 
     Attributes:
-        image: the catalog as the statement has changed it so far.
+        now_us: microseconds since 1970, what now() is.
         notices: (sqlstate, text, detail).
+        reshaping: of a stream whose ring is made anew.
     """
 
-    image: CatalogImage
     settings: SessionSettings
     tables: TableTransaction
+    now_us: int
     notices: list[tuple[str, str, str | None]] = field(default_factory=list)
+    reshaping: Reshaping | None = None
+
+    @property
+    def image(self) -> CatalogImage:
+        """The catalog as the statement has changed it so far, which its queries have, too."""
+        return self.tables.image
+
+    @image.setter
+    def image(self, image: CatalogImage) -> None:
+        self.tables.image = image
+
+    def put(self, entry: Entry, before: str | None = None) -> None:
+        """Put a changed relation into the image. before: the name that it had, if it is renamed."""
+        self.image = self.image.with_replaced(before or entry.description.name, entry)
 
     def take_oid(self) -> int:
         """Return a number that nothing else has."""
@@ -46,6 +62,14 @@ class TableWork:
     def notice(self, text: str, sqlstate: str = "00000", detail: str | None = None) -> None:
         """Give the client a notice when the statement has succeeded."""
         self.notices.append((sqlstate, text, detail))
+
+    def skip(self, error: SqlError, allowed: bool, sqlstate: str = "00000") -> None:
+        """Give the client the notice that something is skipped, since IF EXISTS or IF NOT EXISTS
+        allows what is an error else. Raises `error`.
+        """
+        if not allowed:
+            raise error
+        self.notice(f"{error.message}, skipping", sqlstate)
 
     def create(self, entry: TableEntry) -> None:
         """Create the physical table with its keys."""
@@ -68,7 +92,7 @@ class TableWork:
                 self.tables.execute_ddl(f"CREATE UNIQUE INDEX {index} ON stored.{entry.physical} ({columns})")
 
     def rebuild(
-        self, before: TableEntry, after: TableEntry, items: Sequence[Expression], now_us: int, checked: bool = False
+        self, before: TableEntry, after: TableEntry, items: Sequence[Expression], checked: bool = False
     ) -> TableEntry:
         """Make the physical table anew as `after`, whose columns get `items`, expressions over the
         rows of `before`.
@@ -84,8 +108,7 @@ class TableWork:
         root = Project(
             table_scan(before), tuple((column.name, item) for column, item in zip(columns, items, strict=True))
         )
-        self.tables.image = self.image
-        self.tables.insert_from(built, substitute_now(root, now_us), before)
+        self.tables.insert_from(built, substitute_now(root, self.now_us), before)
         self.tables.execute_ddl(f"DROP TABLE stored.{before.physical}")
         for constraint in built.description.constraints:
             if checked and constraint.is_key:

@@ -18,7 +18,6 @@ from engine.catalog.image import (
     WORDS,
     CatalogImage,
     Entry,
-    QueryViewEntry,
     StateEntry,
     StreamEntry,
     TableEntry,
@@ -27,14 +26,13 @@ from engine.catalog.image import (
     states_of,
 )
 from engine.ddl.dependents import is_of
-from engine.ddl.dropping import drop_all
+from engine.ddl.dropping import drop_all, skipped
 from engine.ddl.table_work import TableWork
-from engine.ddl.view_alterations import with_view
 from engine.tables.table_expressions import with_each_column
 from sql.errors import SqlError, not_supported
-from sql.names.relation_keys import NOWHERE, described, name_of, relation_key, schema_of
+from sql.names.relation_keys import described, name_of, relation_key, schema_of
 from sql.names.suggestions import did_you_mean
-from sql.parse.statements.types import AlterType, CreateType, DropType, TypeStatement
+from sql.parse.statements.types import AlterType, CreateType, DropType
 from sql.tree.expressions import Call, Cast, Expression, Literal
 from sql.tree.relations import Relation
 from sql.tree.retyping import retyped
@@ -46,17 +44,6 @@ from views.upkeep.lifecycle import renamed_view
 
 ACTIONS = {"add value": "ADD VALUE", "rename value": "RENAME VALUE"}
 LABEL_FUNCTIONS = frozenset({"enum_first", "enum_last", "enum_range"})
-
-
-def change_types(statement: TypeStatement, work: TableWork) -> None:
-    """Do CREATE, ALTER or DROP TYPE."""
-    match statement:
-        case CreateType():
-            create_type(statement, work)
-        case AlterType():
-            alter_type(statement, work)
-        case DropType():
-            drop_type(statement, work)
 
 
 def create_type(statement: CreateType, work: TableWork) -> None:
@@ -105,10 +92,8 @@ def named_type(key: str, image: CatalogImage) -> EnumType:
 
 def _with_value(statement: AlterType, enum: EnumType, work: TableWork) -> EnumType:
     if statement.label in enum.numbers:
-        message = f'enum label "{statement.label}" already exists'
-        if not statement.if_not_exists:
-            raise SqlError("42710", message)
-        work.notice(f"{message}, skipping", "42710")
+        error = SqlError("42710", f'enum label "{statement.label}" already exists')
+        work.skip(error, statement.if_not_exists, error.sqlstate)
         return enum
     changed = enum.with_value(statement.label, work.image.next_oid, statement.neighbor, statement.is_after)
     work.take_oid()
@@ -128,7 +113,6 @@ def _moved(enum: EnumType, schema: str, image: CatalogImage) -> EnumType:
 def put(work: TableWork, types: list[EnumType]) -> None:
     """Put these types into the work's image."""
     work.image = with_types(work.image, types)
-    work.tables.image = work.image
 
 
 def with_types(image: CatalogImage, types: list[EnumType]) -> CatalogImage:
@@ -153,7 +137,7 @@ def give_way(before: EnumType, after: EnumType, statement: AlterType, work: Tabl
     image = with_functions(image, [retyped(one, present) for one in image.functions.values()])
     for name, entry in work.image.entries.items():
         image = image.with_replaced(name, _retyped(entry, present))
-    work.image = work.tables.image = image
+    work.image = image
 
 
 def _retyped(entry: Entry, present: Callable[[SqlType], SqlType]) -> Entry:
@@ -161,12 +145,9 @@ def _retyped(entry: Entry, present: Callable[[SqlType], SqlType]) -> Entry:
         case StreamEntry():
             return with_each_column(entry, lambda column: retyped(column, present))
         case ViewEntry():
-            changed = replace(entry, root=retyped(entry.root, present))
-            return in_states(changed, (_state(changed, present),))
-        case QueryViewEntry():
             states = tuple(_state(state, present) for state in entry.states)
             root = None if entry.root is None else retyped(entry.root, present)
-            return replace(entry, description=retyped(entry.description, present), states=states, root=root)
+            return in_states(replace(entry, description=retyped(entry.description, present), root=root), states)
         case TableEntry():
             return replace(entry, description=retyped(entry.description, present))
     return entry
@@ -174,7 +155,7 @@ def _retyped(entry: Entry, present: Callable[[SqlType], SqlType]) -> Entry:
 
 def _state(entry: StateEntry, present: Callable[[SqlType], SqlType]) -> StateEntry:
     view = entry.chain
-    return with_view(entry, renamed_view(view, view.definition, retyped(view.schema, present)))
+    return replace(entry, chain=renamed_view(view, view.definition, retyped(view.schema, present)))
 
 
 def retyped_type(kind: SqlType, enum: EnumType) -> SqlType:
@@ -216,7 +197,7 @@ def _trees(entry: Entry) -> Iterator[Expression]:
     for item in (*defaults, *(one.condition for one in description.constraints)):
         if item is not None:
             yield from walk(item)
-    if isinstance(entry, ViewEntry | QueryViewEntry) and entry.root is not None:
+    if isinstance(entry, ViewEntry) and entry.root is not None:
         yield from expressions_of(entry.root)
     elif description.query is not None:
         yield from expressions_of(description.query.root)
@@ -258,9 +239,5 @@ def drop_type(statement: DropType, work: TableWork) -> None:
         if key in work.image.types or not statement.if_exists:
             gone.append(named_type(key, work.image))
             continue
-        schema = schema_of(key)
-        known = schema == NOWHERE or schema in work.image.schemas
-        work.notice(
-            f'type "{key}" does not exist, skipping' if known else f'schema "{schema}" does not exist, skipping'
-        )
+        work.notice(skipped(f'type "{key}"', key, work))
     drop_all(gone, statement.cascade, work)

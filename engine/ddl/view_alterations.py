@@ -18,7 +18,6 @@ from engine.catalog.image import (
     CatalogImage,
     DisabledViewEntry,
     Entry,
-    QueryViewEntry,
     StateEntry,
     ViewEntry,
     in_states,
@@ -29,29 +28,25 @@ from engine.ddl.dependents import dependents_of, names_built_in
 from engine.ddl.query_views import carried_over
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
-from sql.names.suggestions import did_you_mean
 from sql.parse.statements.parts import TableChange
 from sql.tree.relations import Project, Schema
 from views.model.definition import ViewDefinition, with_values, with_values_of
-from views.upkeep.chain import Chain
 from views.upkeep.lifecycle import emptied_view, renamed_view
 
-View = ViewEntry | QueryViewEntry
 
-
-def require_view(entry: Entry) -> View:
+def require_view(entry: Entry) -> ViewEntry:
     """Return a relation that is to be altered as a view.
 
     Raises 42809 for another relation, and 55000 for a disabled view.
     """
     if isinstance(entry, DisabledViewEntry):
         raise refusal_to_change(entry)
-    if not isinstance(entry, ViewEntry | QueryViewEntry):
+    if not isinstance(entry, ViewEntry):
         raise SqlError("42809", f'"{entry.description.name}" is not a view')
     return entry
 
 
-def rename_view(entry: View, change: TableChange, image: CatalogImage) -> CatalogImage:
+def rename_view(entry: ViewEntry, change: TableChange, image: CatalogImage) -> CatalogImage:
     """Return the image with a view or one of its columns renamed.
 
     Raises 42P07, 42703, 42701, and 0A000 when another view has built it in.
@@ -63,15 +58,12 @@ def rename_view(entry: View, change: TableChange, image: CatalogImage) -> Catalo
         name, columns = change.new_name, [column.name for column in entry.description.columns]
     else:
         name, columns = before, renamed_columns(entry, change)
-    if isinstance(entry, ViewEntry):
-        changed: Entry = renamed_continuous(entry, name, columns)
-    else:
-        changed = renamed_query(entry, name, columns)
+    changed = (renamed_continuous if entry.is_state else renamed_query)(entry, name, columns)
     return carried_over(image, image.with_replaced(before, changed), [entry.description.oid])
 
 
 def renamed(
-    entry: View, change: TableChange, image: CatalogImage, committed: CatalogImage
+    entry: ViewEntry, change: TableChange, image: CatalogImage, committed: CatalogImage
 ) -> tuple[CatalogImage, str | None]:
     """Return the image after RENAME, and the notice for the client.
 
@@ -84,7 +76,7 @@ def renamed(
     return exchanged, f'view "{name}" goes on with what it has counted, since the new one has the same query'
 
 
-def goes_on(entry: View, change: TableChange, image: CatalogImage, committed: CatalogImage) -> CatalogImage | None:
+def goes_on(entry: ViewEntry, change: TableChange, image: CatalogImage, committed: CatalogImage) -> CatalogImage | None:
     """Return the image in which the view that had a new name before this transaction has it again,
     None: the views differ.
 
@@ -99,7 +91,7 @@ def goes_on(entry: View, change: TableChange, image: CatalogImage, committed: Ca
     if change.action != "rename" or before is None or committed.by_oid(entry.description.oid) is not None:
         return None
     aside = image.by_oid(before.description.oid)
-    if not isinstance(aside, ViewEntry | QueryViewEntry) or aside.description.name == change.new_name:
+    if not isinstance(aside, ViewEntry) or aside.description.name == change.new_name:
         return None
     owners = {image.privileges.owner(one.description.oid) for one in (entry, aside)}
     if len(owners) > 1 or not are_alike(entry, aside):
@@ -108,27 +100,27 @@ def goes_on(entry: View, change: TableChange, image: CatalogImage, committed: Ca
     followers = frozenset(one.oid for one in dependents_of(image, [aside]) if one.is_whole and one.relation is not None)
     image = rename_view(with_options_of(aside, entry), change, image)
     made = image.by_oid(entry.description.oid)
-    assert isinstance(made, ViewEntry | QueryViewEntry)
+    assert isinstance(made, ViewEntry)
     made = replace(with_options_of(made, aside), followers=followers)
     image = image.with_replaced(made.description.name, made)
     return rename_view(made, replace(change, new_name=name), image)
 
 
-def are_alike(one: View, other: View) -> bool:
+def are_alike(one: ViewEntry, other: ViewEntry) -> bool:
     """Tell whether two views over streams have the same plans, options and columns, so that both
     would count the same.
     """
     return bool(states_of(one) and states_of(other)) and _likeness(one) == _likeness(other)
 
 
-def _likeness(view: View) -> object:
+def _likeness(view: ViewEntry) -> object:
     states = states_of(view)
     columns = [(column.name, column.type) for column in view.description.columns]
     choices = [(state.chain.definition.joins, state.active) for state in states]
     return columns, choices, view.plan
 
 
-def renamed_columns(entry: View, change: TableChange) -> list[str]:
+def renamed_columns(entry: ViewEntry, change: TableChange) -> list[str]:
     """Return the names of a view's columns after RENAME COLUMN. Raises 42703 and 42701."""
     names = [column.name for column in entry.description.columns]
     if change.name not in names:
@@ -139,7 +131,7 @@ def renamed_columns(entry: View, change: TableChange) -> list[str]:
     return [change.new_name if name == change.name else name for name in names]
 
 
-def with_options(entry: View, options: Mapping[str, str | None], image: CatalogImage) -> CatalogImage:
+def with_options(entry: ViewEntry, options: Mapping[str, str | None], image: CatalogImage) -> CatalogImage:
     """Return the image in which a view has other values of options; None: the default again.
 
     Raises 22023, also for a view that reads no stream.
@@ -151,30 +143,28 @@ def with_options(entry: View, options: Mapping[str, str | None], image: CatalogI
     return image.with_replaced(entry.description.name, changed)
 
 
-def with_options_of(entry: View, other: View) -> View:
+def with_options_of(entry: ViewEntry, other: ViewEntry) -> ViewEntry:
     """Return a view over streams with those options of another one that ALTER VIEW changes."""
     options = states_of(other)[0].chain.definition
     return redefined(entry, lambda definition: with_values_of(definition, options))
 
 
-def redefined(entry: View, change: Callable[[ViewDefinition], ViewDefinition]) -> View:
+def redefined(entry: ViewEntry, change: Callable[[ViewDefinition], ViewDefinition]) -> ViewEntry:
     """Return a view with other options in the definitions of all its states."""
     views = [(state, state.chain) for state in states_of(entry)]
-    states = [with_view(state, renamed_view(view, change(view.definition), view.schema)) for state, view in views]
-    changed = in_states(entry, tuple(states))
-    assert isinstance(changed, ViewEntry | QueryViewEntry)
-    return changed
+    states = [replace(state, chain=renamed_view(view, change(view.definition), view.schema)) for state, view in views]
+    return in_states(entry, tuple(states))
 
 
 def renamed_continuous(entry: ViewEntry, name: str, columns: list[str]) -> Entry:
     """Return the entry under another name, or with other names of its columns."""
-    view = entry.chain
+    view = entry.states[0].chain
     definition = replace(view.definition, name=name, column_names=tuple(columns))
     schema: Schema = tuple(replace(column, name=called) for column, called in zip(view.schema, columns, strict=True))
-    return in_states(entry, (with_view(entry, renamed_view(view, definition, schema)),))
+    return in_states(entry, (replace(entry.states[0], chain=renamed_view(view, definition, schema)),))
 
 
-def renamed_query(entry: QueryViewEntry, name: str, columns: list[str]) -> QueryViewEntry:
+def renamed_query(entry: ViewEntry, name: str, columns: list[str]) -> ViewEntry:
     """Return the entry of an ordinary view under another name, or with other names of its
     columns.
     """
@@ -191,17 +181,10 @@ def renamed_query(entry: QueryViewEntry, name: str, columns: list[str]) -> Query
 def _told(state: StateEntry, name: str) -> StateEntry:
     """Return a state of a view that is called `name` now."""
     definition = replace(state.chain.definition, name=name)
-    return with_view(state, renamed_view(state.chain, definition, state.chain.schema))
+    return replace(state, chain=renamed_view(state.chain, definition, state.chain.schema))
 
 
-def with_view(entry: StateEntry, view: Chain) -> StateEntry:
-    """Return the entry with another view in it."""
-    if isinstance(entry, ViewEntry):
-        return replace(entry, chain=view, description=view.description)
-    return replace(entry, chain=view)
-
-
-def refuse_built_in(image: CatalogImage, entry: View, action: str) -> None:
+def refuse_built_in(image: CatalogImage, entry: ViewEntry, action: str) -> None:
     """Raise 0A000 for a view whose query a continuous view has in its own pipelines: that view
     knows it by its name.
     """
@@ -224,18 +207,13 @@ def change_view(function: str, name: str, image: CatalogImage) -> CatalogImage:
 
     Raises 42P01, 42809, 55000.
     """
-    change = CHANGES[function]
-    entry = image.entries.get(name)
-    if entry is None:
-        hint = did_you_mean(name, image.relation_names())
-        raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint)
+    change, entry = CHANGES[function], image.existing(name)
     if isinstance(entry, DisabledViewEntry):
         raise refusal_to_change(entry)
     states = states_of(entry)
-    if not states:
-        detail = "A continuous view reads a stream." if isinstance(entry, QueryViewEntry) else None
-        if not isinstance(entry, QueryViewEntry):
-            detail = f"It is a {WORDS[entry.description.kind]}."
+    if not isinstance(entry, ViewEntry) or not states:
+        is_view, word = isinstance(entry, ViewEntry), WORDS[entry.description.kind]
+        detail = "A continuous view reads a stream." if is_view else f"It is a {word}."
         raise SqlError("42809", f'"{name}" is not a continuous view', detail=detail)
     changed = tuple(change(state, image.next_oid + number) for number, state in enumerate(states))
     image = replace(image, next_oid=image.next_oid + len(states))
@@ -244,7 +222,7 @@ def change_view(function: str, name: str, image: CatalogImage) -> CatalogImage:
 
 def emptied(entry: StateEntry, oid: int) -> StateEntry:
     """Return the entry of a view that begins anew, with the oid of its new state."""
-    return with_view(entry, emptied_view(entry.chain, oid))
+    return replace(entry, chain=emptied_view(entry.chain, oid))
 
 
 def activated(entry: StateEntry, _: int) -> StateEntry:

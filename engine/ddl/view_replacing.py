@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 
 from engine.catalog.image import (
     CatalogImage,
-    QueryViewEntry,
     StateEntry,
     StreamEntry,
     ViewEntry,
@@ -40,7 +39,7 @@ from views.upkeep.lifecycle import planned_over
 Notice = tuple[str, str | None]
 
 
-def replaced_view(statement: CreateView, image: CatalogImage) -> ViewEntry | QueryViewEntry | None:
+def replaced_view(statement: CreateView, image: CatalogImage) -> ViewEntry | None:
     """Return the view that the statement replaces; None: the statement makes a new view.
 
     Raises 42809 for another relation of that name.
@@ -51,7 +50,7 @@ def replaced_view(statement: CreateView, image: CatalogImage) -> ViewEntry | Que
 
 def replace_view(
     statement: CreateView,
-    entry: ViewEntry | QueryViewEntry,
+    entry: ViewEntry,
     image: CatalogImage,
     settings: SessionSettings,
     engines: ViewEngines,
@@ -113,7 +112,7 @@ class Replacing:
     """
 
     statement: CreateView
-    entry: ViewEntry | QueryViewEntry
+    entry: ViewEntry
     image: CatalogImage
     settings: SessionSettings
     engines: ViewEngines | None = None
@@ -124,7 +123,7 @@ class Replacing:
         self.has_contents = bool(self.left)
         self.next_oid = self.image.next_oid
 
-    def made(self, bound: BoundQuery) -> ViewEntry | QueryViewEntry:
+    def made(self, bound: BoundQuery) -> ViewEntry:
         """Return the entry that the statement makes."""
         oid = self.entry.description.oid
         if not reads_stream(bound, self.image):

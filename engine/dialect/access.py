@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from engine.catalog.image import CatalogImage
+from engine.catalog.privileges import Privileges
 from engine.catalog.roles import Role, Roles
-from engine.execution.outcome import Outcome
 from engine.execution.registry import handles
 from engine.execution.work import Work
 from sql.errors import SqlError
@@ -46,9 +46,10 @@ class RoleWork:
         """The roles as the statement has changed them so far."""
         return self.image.roles
 
-    def put(self, roles: Roles) -> None:
-        """Go on with changed roles."""
-        self.image = replace(self.image, roles=roles, version=self.image.version + 1)
+    def put(self, roles: Roles | None = None, privileges: Privileges | None = None) -> None:
+        """Go on with other roles or privileges."""
+        roles, privileges = roles or self.roles, privileges or self.image.privileges
+        self.image = replace(self.image, roles=roles, privileges=privileges, version=self.image.version + 1)
 
     def attribute(self, name: str) -> bool:
         """Tell whether the role that says the statement is a superuser, or has the attribute."""
@@ -67,13 +68,12 @@ def changes_access(*kinds: type[Statement]) -> Callable[[Change], Change]:
 
     def register(change: Change) -> Change:
         @handles(*kinds)
-        async def changed(statement: Statement, work: Work) -> Outcome:
+        async def changed(statement: Statement, work: Work) -> None:
             access = role_work(work.image, work)
             await work.threads.in_worker(change, statement, access)
             tell(access, work)
             if access.image is not work.image:
                 work.transaction.change_catalog(access.image)
-            return Outcome(statement.tag)
 
         return change
 

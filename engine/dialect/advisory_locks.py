@@ -6,12 +6,10 @@ lock per row. Leaves: locks of the session or of its transaction, in the modes S
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pyarrow as pa
 
 from engine.tables.locks import Key, SessionLocks
-from engine.tables.session_functions import Answer, AnsweringSession, answers
+from engine.tables.session_functions import AnsweringSession, answers, answers_rows
 from sql.errors import SqlError
 from sql.functions.advisory_locks import ADVISORY_CALLS
 
@@ -25,36 +23,32 @@ def register(name: str) -> None:
     shared, tries = "_shared" in name, "_try_" in name
     mode, is_lasting = "SHARE" if shared else "EXCLUSIVE", "_xact_" not in name
 
+    tells = "unlock" in name or tries
+
     def released(session: AnsweringSession, key: Key) -> bool:
         found = session.backend.locks.give_back(key, mode)
         if not found:
             session.backend.warn(f"you don't own a lock of type {'ShareLock' if shared else 'ExclusiveLock'}")
         return found
 
-    def taken(session: AnsweringSession, key: Key) -> bool:
+    def taken(session: AnsweringSession, key: Key) -> bool | str:
         locks = session.backend.locks
         if not locks.has(key, mode):
             require_room(locks)
-        return locks.take(key, mode, not tries, is_lasting)
+        found = locks.take(key, mode, not tries, is_lasting)
+        # void is an empty text.
+        return found if tells else ""
 
     act = released if "unlock" in name else taken
-    tells = act is released or tries
 
-    def of_rows(session: AnsweringSession, numbers: Sequence[pa.ChunkedArray]) -> pa.Array:
-        rows = zip(*(column.to_pylist() for column in numbers), strict=True)
-        found = [None if None in row else act(session, (KIND, *row)) for row in rows]
-        # void is an empty text.
-        return pa.array(found, pa.bool_()) if tells else pa.array([one and "" for one in found], pa.string())
+    def of_one(session: AnsweringSession, number: int) -> bool | str:
+        return act(session, (KIND, number))
 
-    def of_one(session: AnsweringSession, numbers: pa.ChunkedArray) -> pa.Array:
-        return of_rows(session, [numbers])
+    def of_pair(session: AnsweringSession, high: int, low: int) -> bool | str:
+        return act(session, (KIND, high, low))
 
-    def of_pair(session: AnsweringSession, high: pa.ChunkedArray, low: pa.ChunkedArray) -> pa.Array:
-        return of_rows(session, [high, low])
-
-    function: Answer = of_pair if name.endswith("_pair") else of_one
-    arguments = "INTEGER INTEGER" if function is of_pair else "BIGINT"
-    answers(name, arguments, "BOOLEAN" if tells else "VARCHAR")(function)
+    is_pair, result = name.endswith("_pair"), "BOOLEAN" if tells else "VARCHAR"
+    answers_rows(name, "INTEGER INTEGER" if is_pair else "BIGINT", result)(of_pair if is_pair else of_one)
 
 
 def require_room(locks: SessionLocks) -> None:

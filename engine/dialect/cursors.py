@@ -27,7 +27,7 @@ BINARY = (1,)
 
 
 @handles(Declare)
-async def declare(statement: Declare, work: Work) -> Outcome:
+async def declare(statement: Declare, work: Work) -> None:
     """Make a cursor. Raises 25P01 for a cursor that would end at once, and 42P03."""
     if not work.in_block and not statement.hold:
         Prepared(statement.select, ()).refresh(work.image, work.settings)
@@ -43,7 +43,6 @@ async def declare(statement: Declare, work: Work) -> Outcome:
     portal = Portal(made, message, outcome=outcome, scroll=statement.scroll, holds=statement.hold)
     work.names.keep_portal(statement.name, portal)
     await keep_rows(portal, work.names, work.server.result_limits, work.threads)
-    return Outcome(statement.tag)
 
 
 @handles(Fetch)
@@ -69,10 +68,9 @@ async def fetch(statement: Fetch, work: Work) -> Outcome:
 
 
 @handles(CloseCursor)
-def close(statement: CloseCursor, work: Work) -> Outcome:
+def close(statement: CloseCursor, work: Work) -> None:
     """Close a cursor, or all. Raises 34000."""
     work.names.close_portal(statement.name)
-    return Outcome(statement.tag)
 
 
 class Movement:

@@ -7,37 +7,28 @@ UPDATE and the like, and other LOCK TABLE.
 
 from __future__ import annotations
 
-from engine.catalog.image import CatalogImage, QueryViewEntry, TableEntry
-from engine.execution.outcome import Outcome
+from engine.catalog.image import WORDS, CatalogImage, TableEntry
 from engine.execution.registry import handles
 from engine.execution.work import Work
 from sql.errors import SqlError
-from sql.names.suggestions import did_you_mean
 from sql.parse.statements.lock import LockTable
-
-KINDS = {"stream": "foreign tables", "view": "views", "query": "views", "sequence": "sequences"}
 
 
 @handles(LockTable)
-async def lock_tables(statement: LockTable, work: Work) -> Outcome:
+async def lock_tables(statement: LockTable, work: Work) -> None:
     """Lock the tables, one after the other. Raises 25P01, 42P01, 42809, 55P03, 40P01, 57014."""
     if not work.in_block:
         raise SqlError("25P01", "LOCK TABLE can only be used in transaction blocks")
     image = work.image
     for name, position in statement.tables:
         await work.threads.in_thread(lock_table, statement, name, table_oid(image, name, position), work)
-    return Outcome(statement.tag)
 
 
 def table_oid(image: CatalogImage, name: str, position: int) -> int:
     """Return the oid of a table. Raises 42P01, and 42809 for another relation."""
-    entry = image.entries.get(name)
-    if entry is None:
-        hint = did_you_mean(name, image.relation_names())
-        raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint, position=position)
+    entry = image.existing(name, position)
     if not isinstance(entry, TableEntry):
-        kind = "views" if isinstance(entry, QueryViewEntry) else KINDS[entry.description.kind]
-        detail = f"This operation is not supported for {kind}."
+        detail = f"This operation is not supported for {WORDS[entry.description.kind]}s."
         raise SqlError("42809", f'cannot lock relation "{name}"', detail=detail)
     return entry.description.oid
 

@@ -11,15 +11,12 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-import pyarrow as pa
-
 from engine.execution.after_commit import Inbox, follows_commit
 from engine.execution.catalog_reads import Rows, shows
-from engine.execution.outcome import Outcome
 from engine.execution.registry import handles
 from engine.execution.server_parts import ServerParts
 from engine.execution.work import Work
-from engine.tables.session_functions import AnsweringSession, answers
+from engine.tables.session_functions import AnsweringSession, answers_rows
 from sql.errors import SqlError
 from sql.parse.statements.notifications import Listen, Notify
 from sql.wire import writer
@@ -128,25 +125,22 @@ def checked_notice(channel: str | None, payload: str | None) -> Notice:
 
 
 @handles(Listen)
-def listen(statement: Listen, work: Work) -> Outcome:
+def listen(statement: Listen, work: Work) -> None:
     """Begin or end to listen to a channel."""
     work.transaction.after_commit[Listening(statement.channel, statement.on)] = None
-    return Outcome(statement.tag)
 
 
 @handles(Notify)
-def notify(statement: Notify, work: Work) -> Outcome:
+def notify(statement: Notify, work: Work) -> None:
     """Tell all sessions that listen to a channel. Raises 22023."""
     work.transaction.after_commit[checked_notice(statement.channel, statement.payload)] = None
-    return Outcome(statement.tag)
 
 
-@answers("pg_notify", "VARCHAR VARCHAR", "VARCHAR")
-def pg_notify(session: AnsweringSession, channels: pa.ChunkedArray, payloads: pa.ChunkedArray) -> pa.Array:
-    """Let COMMIT send a notification per row; void is an empty text."""
-    for channel, payload in zip(channels.to_pylist(), payloads.to_pylist(), strict=True):
-        session.backend.after_commit(checked_notice(channel, payload))
-    return pa.array([""] * len(channels), pa.string())
+@answers_rows("pg_notify", "VARCHAR VARCHAR", "VARCHAR", strict=False)
+def pg_notify(session: AnsweringSession, channel: str | None, payload: str | None) -> str:
+    """Let COMMIT send a notification; void is an empty text."""
+    session.backend.after_commit(checked_notice(channel, payload))
+    return ""
 
 
 @shows("pg_listening_channels")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from engine.catalog.image import CatalogImage, SequenceEntry
+from engine.catalog.image import WORDS, CatalogImage, SequenceEntry
 from engine.catalog.privileges import (
     LETTERS,
     OF_FUNCTION,
@@ -17,22 +17,20 @@ from engine.catalog.privileges import (
     OF_SCHEMA,
     OF_SEQUENCE,
     Grant,
-    Privileges,
     added,
     ordered,
 )
 from engine.catalog.roles import BOOTSTRAP_OID, PUBLIC
+from engine.ddl.dependents import owned_by
 from engine.ddl.dropping import drop, drop_all
 from engine.ddl.types import named_type
 from engine.dialect.access import RoleWork, changes_access, named_role, role_work
 from engine.execution.defining import finish, table_work
-from engine.execution.outcome import Outcome
 from engine.execution.registry import handles
-from engine.execution.rights import KINDS, denied
+from engine.execution.rights import denied
 from engine.execution.work import Work
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of, schema_of
-from sql.names.suggestions import did_you_mean
 from sql.parse.statements.drop import DropRelation
 from sql.parse.statements.functions import ChangeFunctionOwner, CommentOnFunction
 from sql.parse.statements.grants import GrantPrivileges
@@ -95,19 +93,19 @@ def grant_privileges(statement: GrantPrivileges, work: RoleWork) -> None:
             elif given:
                 options = given if statement.option else ""
                 grants = added(grants, Grant(grantee, grantor, given, options))
-        _put(work, work.image.privileges.with_grants(target.oid, grants))
+        work.put(privileges=work.image.privileges.with_grants(target.oid, grants))
 
 
 def _targets(statement: GrantPrivileges, image: CatalogImage) -> list[Target]:
     if statement.kind == "schema":
-        return [_schema(name, image) for name, _ in statement.names]
+        return [schema_target(name, image) for name, _ in statement.names]
     if statement.kind == "function":
         return [_function(one.oid, image) for one in statement.functions]
     if statement.kind == "all functions":
-        schemas = {_schema(name, image).name for name, _ in statement.names}
+        schemas = {schema_target(name, image).name for name, _ in statement.names}
         return [_function(oid, image) for oid, one in image.functions.items() if schema_of(one.name) in schemas]
     if statement.kind.startswith("all "):
-        schemas = {_schema(name, image).name for name, _ in statement.names}
+        schemas = {schema_target(name, image).name for name, _ in statement.names}
         wanted = statement.kind == "all sequences"
         return [
             _relation(name, image)
@@ -121,7 +119,8 @@ def _targets(statement: GrantPrivileges, image: CatalogImage) -> list[Target]:
     return found
 
 
-def _schema(name: str, image: CatalogImage) -> Target:
+def schema_target(name: str, image: CatalogImage) -> Target:
+    """Return a schema. Raises 3F000."""
     oid = image.schemas.get(name)
     if oid is None:
         raise SqlError("3F000", f'schema "{name}" does not exist')
@@ -138,11 +137,8 @@ def _type(name: str, image: CatalogImage) -> Target:
 
 
 def _relation(name: str, image: CatalogImage) -> Target:
-    entry = image.entries.get(name)
-    if entry is None:
-        hint = did_you_mean(name, image.relation_names())
-        raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint)
-    kind = KINDS[entry.description.kind]
+    entry = image.existing(name)
+    kind = WORDS[entry.description.kind]
     return Target(entry.description.oid, name, kind, OF_SEQUENCE if kind == "sequence" else OF_RELATION)
 
 
@@ -224,26 +220,22 @@ def _without(
 @changes_access(ChangeOwner)
 def change_owner(statement: ChangeOwner, work: RoleWork) -> None:
     """Do ALTER ... OWNER TO."""
-    if statement.kind in ("schema", "type"):
-        find = _schema if statement.kind == "schema" else _type
-        target = find(statement.name, work.image)
-        _require_owner(target, work)
-        is_other = named_role(statement.role, work).oid != work.image.privileges.owner(target.oid)
+    if statement.kind == "schema":
+        target = schema_target(statement.name, work.image)
+        require_owner(target, work)
         owner = _new_owner(statement.role, work)
-        if is_other and statement.kind == "schema" and not work.roles.is_superuser(work.current):
+        if owner != work.image.privileges.owner(target.oid) and not work.roles.is_superuser(work.current):
             # The right to make a schema is needed, see `engine.dialect.schemas`.
             raise denied(f"permission denied for database {work.database}")
-        if is_other and statement.kind == "type":
-            _require_creator(owner, statement.name, work)
-        _put(work, work.image.privileges.with_owner(target.oid, owner))
+        work.put(privileges=work.image.privileges.with_owner(target.oid, owner))
         return
-    entry = work.image.entries.get(statement.name)
-    if entry is None:
-        if statement.if_exists:
-            work.notice("00000", f'relation "{statement.name}" does not exist, skipping', "NOTICE")
-            return
-        hint = did_you_mean(statement.name, work.image.relation_names())
-        raise SqlError("42P01", f'relation "{statement.name}" does not exist', hint=hint)
+    if statement.kind == "type":
+        _give(_type(statement.name, work.image), statement.name, statement.role, work)
+        return
+    if statement.if_exists and statement.name not in work.image.entries:
+        work.notice("00000", f'relation "{statement.name}" does not exist, skipping', "NOTICE")
+        return
+    entry = work.image.existing(statement.name)
     target = _relation(statement.name, work.image)
     if target.kind not in TAKES[statement.kind]:
         article = "a" if statement.kind != "index" else "an"
@@ -254,25 +246,27 @@ def change_owner(statement: ChangeOwner, work: RoleWork) -> None:
         name = "" if table is None else table.description.name
         detail = f'Sequence "{target.name}" is linked to table "{name}".'
         raise SqlError("0A000", "cannot change owner of sequence", detail=detail)
-    if not work.roles.is_superuser(work.current):
-        _require_owner(target, work)
-    owner = _new_owner(statement.role, work)
-    if owner != work.image.privileges.owner(target.oid):
-        _require_creator(owner, statement.name, work)
-    for oid in _with_owned(target.oid, work.image):
-        _put(work, work.image.privileges.with_owner(oid, owner))
+    _give(target, statement.name, statement.role, work)
 
 
 @changes_access(ChangeFunctionOwner)
 def change_function_owner(statement: ChangeFunctionOwner, work: RoleWork) -> None:
     """Do ALTER FUNCTION ... OWNER TO."""
-    target = _function(statement.function.oid, work.image)
-    if not work.roles.is_superuser(work.current):
-        _require_owner(target, work)
-    owner = _new_owner(statement.role, work)
+    oid = statement.function.oid
+    _give(_function(oid, work.image), work.image.functions[oid].name, statement.role, work)
+
+
+def _give(target: Target, key: str, spec: RoleSpec, work: RoleWork) -> None:
+    """Give an object, and the sequences that go with it, to a role, which may create in its schema.
+
+    key: of the object.
+    """
+    require_owner(target, work)
+    owner = _new_owner(spec, work)
     if owner != work.image.privileges.owner(target.oid):
-        _require_creator(owner, work.image.functions[target.oid].name, work)
-    _put(work, work.image.privileges.with_owner(target.oid, owner))
+        _require_creator(owner, key, work)
+    for oid in (target.oid, *(one.description.oid for one in owned_by(work.image, target.oid))):
+        work.put(privileges=work.image.privileges.with_owner(oid, owner))
 
 
 @changes_access(CommentOnFunction)
@@ -294,11 +288,11 @@ def reassign_owned(statement: ReassignOwned, work: RoleWork) -> None:
     for oid in work.image.oids:
         if privileges.owner(oid) in gone:
             privileges = privileges.with_owner(oid, after.oid)
-    _put(work, privileges)
+    work.put(privileges=privileges)
 
 
 @handles(DropOwned)
-async def drop_owned(statement: DropOwned, work: Work) -> Outcome:
+async def drop_owned(statement: DropOwned, work: Work) -> None:
     """Drop the objects of roles, and take back the privileges that the roles were given."""
     changed = await table_work(work)
     gone = owned_roles(statement, role_work(changed.image, work))
@@ -316,7 +310,6 @@ async def drop_owned(statement: DropOwned, work: Work) -> Outcome:
     drop_all([*functions, *types], statement.cascade, changed)
     changed.image = without_grants(changed.image, gone)
     finish(changed, work)
-    return Outcome(statement.tag)
 
 
 def owned_roles(statement: DropOwned, work: RoleWork) -> frozenset[int]:
@@ -365,9 +358,9 @@ def without_grants(image: CatalogImage, roles: frozenset[int]) -> CatalogImage:
 def comment_on(statement: CommentOn, work: RoleWork) -> None:
     """Do COMMENT ON ROLE, SCHEMA and TYPE."""
     if statement.role is None:
-        find = _schema if statement.kind == "schema" else _type
+        find = schema_target if statement.kind == "schema" else _type
         target = find(statement.name, work.image)
-        _require_owner(target, work)
+        require_owner(target, work)
         work.image = work.image.with_comment(target.oid, 0, statement.comment)
         return
     role = named_role(statement.role, work)
@@ -375,20 +368,11 @@ def comment_on(statement: CommentOn, work: RoleWork) -> None:
         raise denied("must be superuser")
     if not work.attribute("create_role"):
         raise denied("must have CREATEROLE privilege")
-    work.put(work.roles.with_role(replace(role, comment=statement.comment)))
+    work.put(roles=work.roles.with_role(replace(role, comment=statement.comment)))
 
 
-def _with_owned(oid: int, image: CatalogImage) -> list[int]:
-    """Return a relation and the sequences that its columns own."""
-    sequences = (
-        one.description.oid
-        for one in image.entries.values()
-        if isinstance(one, SequenceEntry) and one.owner is not None and one.owner[0] == oid
-    )
-    return [oid, *sequences]
-
-
-def _require_owner(target: Target, work: RoleWork) -> None:
+def require_owner(target: Target, work: RoleWork) -> None:
+    """Raise 42501 unless the role owns an object."""
     if not work.roles.has_privileges_of(work.current, work.image.privileges.owner(target.oid)):
         raise denied(f"must be owner of {target.kind} {target.name}")
 
@@ -405,7 +389,3 @@ def _new_owner(spec: RoleSpec, work: RoleWork) -> int:
     if not work.roles.is_member(work.current, role.oid):
         raise denied(f'must be member of role "{role.name}"')
     return role.oid
-
-
-def _put(work: RoleWork, privileges: Privileges) -> None:
-    work.image = replace(work.image, privileges=privileges, version=work.image.version + 1)

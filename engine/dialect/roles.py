@@ -12,6 +12,7 @@ from dataclasses import replace
 from engine.catalog.roles import BOOTSTRAP_OID, DATABASE_OWNER, FIRST_FREE_OID, PREDEFINED, Membership, Role, Roles
 from engine.ddl.dependents import shown
 from engine.dialect.access import RoleWork, changes_access, named_role
+from engine.execution.rights import denied
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import described
 from sql.parse.statements.parts import RoleOptions, RoleSpec
@@ -33,15 +34,15 @@ def create_role(statement: CreateRole, work: RoleWork) -> None:
     if not work.attribute("superuser"):
         for attribute in SENIOR:
             if wanted.get(attribute):
-                raise _denied(f"must be superuser to create {SENIOR_WORDS[attribute]}")
+                raise denied(f"must be superuser to create {SENIOR_WORDS[attribute]}")
         if not work.attribute("create_role"):
-            raise _denied("permission denied to create role")
+            raise denied("permission denied to create role")
     _refuse_reserved(name, 'Role names starting with "pg_" are reserved.')
     if name in work.roles.by_name:
         raise SqlError("42710", f'role "{name}" already exists')
     oid = work.image.next_oid
     work.image = replace(work.image, next_oid=oid + 1)
-    work.put(work.roles.with_role(_with_options(Role(name, oid), options, work)))
+    work.put(roles=work.roles.with_role(_with_options(Role(name, oid), options, work)))
     this = RoleSpec(name, "name", 0)
     if options.in_roles:
         for group in options.in_roles:
@@ -63,22 +64,22 @@ def alter_role(statement: AlterRole, work: RoleWork) -> None:
     wanted = dict(options.attributes)
     if not work.attribute("superuser"):
         if "superuser" in wanted or role.superuser:
-            raise _denied("must be superuser to alter superuser roles or change superuser attribute")
+            raise denied("must be superuser to alter superuser roles or change superuser attribute")
         if "replication" in wanted or role.replication:
-            raise _denied("must be superuser to alter replication roles or change replication attribute")
+            raise denied("must be superuser to alter replication roles or change replication attribute")
         if "bypass_rls" in wanted:
-            raise _denied("must be superuser to change bypassrls attribute")
+            raise denied("must be superuser to change bypassrls attribute")
         own_password = role.oid == work.current and options == RoleOptions(
             sets_password=options.sets_password, password=options.password
         )
         is_above = role.oid != work.current and _is_above(role, work)
         if (not work.attribute("create_role") or is_above) and not own_password:
-            raise _denied("permission denied")
+            raise denied("permission denied")
     if role.oid == BOOTSTRAP_OID and wanted.get("superuser") is False:
         raise SqlError(
             "42501", "permission denied to alter role", detail="The bootstrap user must have the SUPERUSER attribute."
         )
-    work.put(work.roles.with_role(_with_options(role, options, work)))
+    work.put(roles=work.roles.with_role(_with_options(role, options, work)))
     _let_in(role, options.members, False, work)
 
 
@@ -90,17 +91,17 @@ def _rename(role: Role, new: RoleSpec, work: RoleWork) -> None:
     if new.name in work.roles.by_name:
         raise SqlError("42710", f'role "{new.name}" already exists')
     if role.superuser and not work.attribute("superuser"):
-        raise _denied("must be superuser to rename superusers")
+        raise denied("must be superuser to rename superusers")
     if not work.attribute("create_role"):
-        raise _denied("permission denied to rename role")
-    work.put(work.roles.with_role(replace(role, name=new.name)))
+        raise denied("permission denied to rename role")
+    work.put(roles=work.roles.with_role(replace(role, name=new.name)))
 
 
 @changes_access(DropRole)
 def drop_role(statement: DropRole, work: RoleWork) -> None:
     """Drop roles."""
     if not work.attribute("create_role"):
-        raise _denied("permission denied to drop role")
+        raise denied("permission denied to drop role")
     for spec in statement.roles:
         role = work.roles.by_name.get(spec.name)
         if role is None:
@@ -112,12 +113,12 @@ def drop_role(statement: DropRole, work: RoleWork) -> None:
             if role.oid == oid:
                 raise SqlError("55006", f"{word} user cannot be dropped")
         if role.superuser and not work.attribute("superuser"):
-            raise _denied("must be superuser to drop superusers")
+            raise denied("must be superuser to drop superusers")
         if role.oid < FIRST_FREE_OID:
             message = f"cannot drop role {role.name} because it is required by the database system"
             raise SqlError("2BP01", message)
         _refuse_needed(role, work)
-        work.put(work.roles.without_role(role))
+        work.put(roles=work.roles.without_role(role))
 
 
 def _refuse_needed(role: Role, work: RoleWork) -> None:
@@ -172,7 +173,7 @@ def _let_in(
         _check_admin(role, work)
     grantor = work.current if grantor is None else grantor
     if grantor != work.current and not work.attribute("superuser"):
-        raise _denied("must be superuser to set grantor")
+        raise denied("must be superuser to set grantor")
     for member in found:
         if member.name == DATABASE_OWNER:
             raise SqlError("0LP01", f'role "{member.name}" cannot be a member of any role')
@@ -183,7 +184,7 @@ def _let_in(
             work.notice("00000", f'role "{member.name}" is already a member of role "{role.name}"', "NOTICE")
             continue
         others = [one for one in work.roles.memberships if one is not known]
-        work.put(work.roles.with_memberships([*others, Membership(role.oid, member.oid, admin, grantor)]))
+        work.put(roles=work.roles.with_memberships([*others, Membership(role.oid, member.oid, admin, grantor)]))
 
 
 def _let_out(role: Role, members: Sequence[RoleSpec], admin_only: bool, work: RoleWork) -> None:
@@ -198,18 +199,18 @@ def _let_out(role: Role, members: Sequence[RoleSpec], admin_only: bool, work: Ro
         kept = [one for one in work.roles.memberships if one is not known]
         if admin_only:
             kept.append(replace(known, admin=False))
-        work.put(work.roles.with_memberships(kept))
+        work.put(roles=work.roles.with_memberships(kept))
 
 
 def _check_admin(role: Role, work: RoleWork) -> None:
     if role.superuser:
         if not work.attribute("superuser"):
-            raise _denied("must be superuser to alter superusers")
+            raise denied("must be superuser to alter superusers")
         return
     if work.roles.may_admin(work.current, role.oid):
         return
     if not work.attribute("create_role") or _is_above(role, work):
-        raise _denied(f'must have admin option on role "{role.name}"')
+        raise denied(f'must have admin option on role "{role.name}"')
 
 
 def _is_above(role: Role, work: RoleWork) -> bool:
@@ -259,7 +260,3 @@ def _verifier(password: str | None, work: RoleWork) -> str | None:
 def _refuse_reserved(name: str, detail: str) -> None:
     if name.startswith("pg_"):
         raise SqlError("42939", f'role name "{name}" is reserved', detail=detail)
-
-
-def _denied(message: str) -> SqlError:
-    return SqlError("42501", message)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from engine.ddl.schemas import drop_schemas, rename_schema, with_schema
 from engine.dialect.access import RoleWork, changes_access, named_role, role_work, tell
-from engine.execution.defining import finish, note_built, table_work
-from engine.execution.outcome import Outcome
+from engine.dialect.privileges import require_owner, schema_target
+from engine.execution.defining import with_tables
 from engine.execution.registry import handles
 from engine.execution.rights import denied
 from engine.execution.work import Work
@@ -37,26 +37,19 @@ def create_schema(statement: CreateSchema, work: RoleWork) -> None:
 
 
 @handles(RenameSchema)
-async def change_name(statement: RenameSchema, work: Work) -> Outcome:
+async def change_name(statement: RenameSchema, work: Work) -> None:
     """Give a schema another name."""
-    changed = await table_work(work)
-    rename_checked(statement, role_work(changed.image, work))
-    await work.threads.in_worker(rename_schema, statement.name, statement.new_name, changed)
-    note_built(changed.image, work)
-    finish(changed, work)
-    return Outcome(statement.tag)
+    rename_checked(statement, role_work(work.image, work))
+    await with_tables(work, rename_schema, statement.name, statement.new_name)
 
 
 @handles(DropSchema)
-async def drop(statement: DropSchema, work: Work) -> Outcome:
+async def drop(statement: DropSchema, work: Work) -> None:
     """Drop schemas, with CASCADE all objects in them."""
-    changed = await table_work(work)
-    access = role_work(changed.image, work)
+    access = role_work(work.image, work)
     names = dropped_schemas(statement, access)
     tell(access, work)
-    await work.threads.in_worker(drop_schemas, names, statement.cascade, changed)
-    finish(changed, work)
-    return Outcome(statement.tag)
+    await with_tables(work, drop_schemas, names, statement.cascade)
 
 
 def rename_checked(statement: RenameSchema, work: RoleWork) -> None:
@@ -68,7 +61,7 @@ def rename_checked(statement: RenameSchema, work: RoleWork) -> None:
         raise SqlError("3F000", f'schema "{name}" does not exist')
     if new_name in work.image.schemas or new_name in SYSTEM:
         raise SqlError("42P06", f'schema "{new_name}" already exists')
-    _require_owner(name, work)
+    require_owner(schema_target(name, work.image), work)
     if not work.roles.is_superuser(work.current):
         raise denied(f"permission denied for database {work.database}")
     _require_usual(new_name)
@@ -81,7 +74,7 @@ def dropped_schemas(statement: DropSchema, work: RoleWork) -> list[str]:
         if name in SYSTEM:
             raise SqlError("2BP01", f"cannot drop schema {name} because it is required by the database system")
         if name in work.image.schemas:
-            _require_owner(name, work)
+            require_owner(schema_target(name, work.image), work)
             found.append(name)
         elif statement.if_exists:
             work.notice("00000", f'schema "{name}" does not exist, skipping', "NOTICE")
@@ -94,9 +87,3 @@ def _require_usual(name: str) -> None:
     if name.startswith("pg_") and name not in SYSTEM:
         detail = 'The prefix "pg_" is reserved for system schemas.'
         raise SqlError("42939", f'unacceptable schema name "{name}"', detail=detail)
-
-
-def _require_owner(name: str, work: RoleWork) -> None:
-    owner = work.image.privileges.owner(work.image.schemas[name])
-    if not work.roles.has_privileges_of(work.current, owner):
-        raise denied(f"must be owner of schema {name}")

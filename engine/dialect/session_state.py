@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from engine.dialect.notifications import Listening
-from engine.execution.outcome import Outcome
 from engine.execution.registry import handles
 from engine.execution.work import Work
 from engine.statements.drop import drop_temporary
@@ -11,14 +10,13 @@ from sql.parse.statements.session_state import Deallocate, Discard
 
 
 @handles(Deallocate)
-def deallocate(statement: Deallocate, work: Work) -> Outcome:
+def deallocate(statement: Deallocate, work: Work) -> None:
     """Forget a prepared statement, or all. Raises 26000."""
     work.names.deallocate(statement.name)
-    return Outcome(statement.tag)
 
 
 @handles(Discard)
-async def discard(statement: Discard, work: Work) -> Outcome:
+async def discard(statement: Discard, work: Work) -> None:
     """Forget what the statement names. Raises 25001 for all of it in a transaction block."""
     if statement.what == "all":
         work.require_alone(statement.tag)
@@ -32,4 +30,3 @@ async def discard(statement: Discard, work: Work) -> Outcome:
         work.sequences.forget()
     if statement.what in ("all", "temp"):
         await drop_temporary(work)
-    return Outcome(statement.tag)

@@ -7,7 +7,6 @@ transaction are checked from now on; keys that no longer wait are checked before
 from __future__ import annotations
 
 from engine.catalog.image import CatalogImage, TableEntry
-from engine.execution.outcome import Outcome
 from engine.execution.registry import handles
 from engine.execution.work import Work
 from engine.tables.deferral import Key
@@ -19,7 +18,7 @@ from sql.parse.statements.variables import SetConstraints
 
 
 @handles(SetConstraints)
-async def set_constraints(statement: SetConstraints, work: Work) -> Outcome:
+async def set_constraints(statement: SetConstraints, work: Work) -> None:
     """Do SET CONSTRAINTS.
 
     Raises 3F000, 42704, 42809, and 23503 for rows that have waited so far.
@@ -29,7 +28,6 @@ async def set_constraints(statement: SetConstraints, work: Work) -> Outcome:
     tables = await work.threads.in_worker(work.server.transactions.begin_tables, work.transaction)
     keys = None if statement.names is None else named_keys(statement, tables.image, work.settings.captured())
     await work.threads.in_worker(tables.references.set_mode, keys, statement.deferred)
-    return Outcome(statement.tag)
 
 
 def named_keys(statement: SetConstraints, image: CatalogImage, settings: SessionSettings) -> set[Key]:

@@ -8,8 +8,10 @@ then on, and physical tables in its part on durable tables. One transaction at a
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from engine.catalog.image import CatalogImage, Entry
 from engine.ddl.schemas import move
@@ -18,10 +20,8 @@ from engine.execution.outcome import Outcome
 from engine.execution.registry import SURROUNDINGS, do
 from engine.execution.resolving import names_many, resolved
 from engine.execution.work import Work
-from engine.streams.ring_rebuild import Reshaping
 from sql.errors import SqlError
 from sql.names.relation_keys import TEMPORARY, in_temporary_schema, is_temporary
-from sql.names.suggestions import did_you_mean
 from sql.parse.statements.declaration import Statement
 
 
@@ -104,21 +104,31 @@ async def table_work(work: Work, reads: bool = False) -> TableWork:
     views = image.chains if reads else ()
     tables = await work.threads.in_worker(work.server.transactions.begin_tables, work.transaction, views)
     tables.image = image
-    return TableWork(image, work.settings.captured(), tables)
+    return TableWork(work.settings.captured(), tables, work.transaction.now_us)
 
 
-def finish(changed: TableWork, work: Work, reshaping: Reshaping | None = None) -> None:
+async def with_tables(work: Work, change: Callable[..., object], *arguments: Any) -> None:
+    """Change tables and the catalog by `change`, in a worker; its last argument is the
+    TableWork.
+    """
+    changed = await table_work(work)
+    await work.threads.in_worker(change, *arguments, changed)
+    finish(changed, work)
+
+
+def finish(changed: TableWork, work: Work) -> None:
     """Let the transaction go on with the changed catalog, and give the client the notices."""
     for sqlstate, text, detail in changed.notices:
         work.notice(sqlstate, text, detail=detail)
     changed.notices.clear()
     before = work.transaction.image
     assert before is not None
+    note_built(changed.image, work)
     if changed.image is not before:
         # A changed catalog has a version of its own, so that plans that were bound before are
         # found.
         version = max(changed.image.version, before.version + 1)
-        work.transaction.change_catalog(replace(changed.image, version=version), reshaping)
+        work.transaction.change_catalog(replace(changed.image, version=version), changed.reshaping)
 
 
 def note_built(image: CatalogImage, work: Work) -> None:
@@ -132,14 +142,11 @@ def note_built(image: CatalogImage, work: Work) -> None:
 
 async def move_into_schema(entry: Entry, schema: str, work: Work) -> None:
     """Move a relation into another schema. Raises 3F000 and the errors of `move`."""
-    changed = await table_work(work)
     if schema == TEMPORARY or is_temporary(schema) or in_temporary_schema(entry.description.name):
         raise SqlError("0A000", "cannot move objects into or out of temporary schemas")
-    if schema not in changed.image.schemas:
+    if schema not in work.image.schemas:
         raise SqlError("3F000", f'schema "{schema}" does not exist')
-    await work.threads.in_worker(move, entry, schema, changed)
-    note_built(changed.image, work)
-    finish(changed, work)
+    await with_tables(work, move, entry, schema)
 
 
 def is_there(name: str, if_not_exists: bool, work: Work) -> bool:
@@ -157,11 +164,7 @@ def altered(name: str, position: int | None, if_exists: bool, work: Work) -> Ent
 
     Raises 42P01.
     """
-    entry = work.image.entries.get(name)
-    if entry is not None:
-        return entry
-    if if_exists:
+    if if_exists and name not in work.image.entries:
         work.notice("00000", f'relation "{name}" does not exist, skipping')
         return None
-    hint = did_you_mean(name, work.image.relation_names())
-    raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint, position=position or None)
+    return work.image.existing(name, position)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
-from engine.catalog.image import QueryViewEntry, SequenceEntry, TableEntry, states_of
+from engine.catalog.image import SequenceEntry, TableEntry, ViewEntry, states_of
 from engine.catalog.sequences import sequence_row
 from engine.commit.transaction import Transaction
 from engine.commit.transactions import Transactions
@@ -209,7 +209,7 @@ class StatementReader:
             query = in_session(query, self.sequences)
         return engines.tables.run(query, inputs, token) if tables is None else tables.query_plain(query, inputs)
 
-    def _whole_version(self, whole: QueryViewEntry, inputs: Mapping[str, pa.Table]) -> pa.Table:
+    def _whole_version(self, whole: ViewEntry, inputs: Mapping[str, pa.Table]) -> pa.Table:
         """Return the rows of a view of parts at the statement's versions of these, shared with all
         readers of the same versions.
         """

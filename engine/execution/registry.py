@@ -21,10 +21,12 @@ from engine.execution.work import Work
 from sql.errors import not_supported
 from sql.parse.statements.declaration import Statement
 
-Handler = TypeVar("Handler", bound=Callable[[Any, Work], Outcome | Awaitable[Outcome]])
+# What it returns is the outcome, nothing if the statement's tag says all of that.
+Handle = Callable[[Any, Work], Outcome | Awaitable[Outcome | None] | None]
+Handler = TypeVar("Handler", bound=Handle)
 Define = Callable[[Work], Awaitable[Outcome]]
 Surrounding = Callable[[Any, Work, Define], Awaitable[Outcome]]
-HANDLERS: dict[type[Statement], Callable[[Any, Work], Outcome | Awaitable[Outcome]]] = {}
+HANDLERS: dict[type[Statement], Handle] = {}
 
 
 SURROUNDINGS: dict[type[Statement], Surrounding] = {}
@@ -69,4 +71,5 @@ async def do(statement: Statement, work: Work) -> Outcome:
     if handler is None:
         raise not_supported(type(statement).__name__)
     outcome = handler(statement, work)
-    return await outcome if inspect.isawaitable(outcome) else outcome
+    done = await outcome if inspect.isawaitable(outcome) else outcome
+    return Outcome(statement.tag) if done is None else done

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.catalog.image import CatalogImage, Entry, QueryViewEntry, TableEntry
+from engine.catalog.image import WORDS, CatalogImage, Entry, TableEntry, ViewEntry
 from engine.catalog.privileges import Privileges, may_execute
 from engine.catalog.roles import CHECKPOINTER, PREDEFINED, READ_FILES, WRITE_FILES, Roles
 from engine.system_catalog.catalog_access import require_readable
@@ -32,7 +32,6 @@ from sql.parse.syntax import Query, Table
 from sql.tree.relations import BoundQuery
 
 NOTHING = 0
-KINDS = {"stream": "foreign table", "table": "table", "sequence": "sequence", "view": "view", "query": "view"}
 ANYONE_MAY = "Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone."
 
 Bound = BoundQuery | BoundInsert | BoundUpdate | BoundDelete
@@ -134,7 +133,7 @@ class Checks:
             require_readable(name, self.roles, self.role)
             return
         self.require(name, "r")
-        if isinstance(entry, QueryViewEntry):
+        if isinstance(entry, ViewEntry) and not entry.is_state:
             owner = replace(self, role=self.privileges.owner(entry.description.oid), of_owner=True)
             for used in entry.used:
                 below = self.image.by_oid(used.oid)
@@ -237,7 +236,7 @@ def constraints_of(parts: Iterable[Constraint | TableColumn | TableChange | None
 
 def shown(entry: Entry) -> str:
     """Return a relation as errors about rights call it."""
-    return f"{KINDS[entry.description.kind]} {entry.description.name}"
+    return f"{WORDS[entry.description.kind]} {entry.description.name}"
 
 
 def denied(message: str) -> SqlError:

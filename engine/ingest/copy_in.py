@@ -19,21 +19,19 @@ from engine.commit.staging import StatementStage
 from engine.commit.string_admission import FullBufferError
 from engine.commit.transactions import Transactions
 from engine.ingest.copy_arrow import ArrowDecoder
-from engine.ingest.copy_blocks import BLOCKS_AT_ONCE_MAX, Beside, Blocks, Submit
+from engine.ingest.copy_blocks import BLOCKS_AT_ONCE_MAX, Beside, Submit
 from engine.ingest.copy_decoders import Decoder, make_decoder
-from engine.ingest.copy_header import HeaderMatch
 from engine.ingest.copy_lines import read_by_line
 from engine.ingest.field_readers import ColumnError, FieldReader
 from engine.ingest.insert import InsertTarget
+from engine.ingest.received_copy import ReceivedCopy
 from engine.streams.failing_rows import FailingRowError
-from engine.streams.row_errors import copy_error, shown
 from ringbuffer.decode.copy_binary import BinaryDecoder
 from ringbuffer.memory.columns import Layout, Morsel
 from ringbuffer.memory.error_codes import RowError
 from sql.errors import SqlError
 from sql.parse.statements.parts import CopyOptions
 from sql.times.input_styles import InputStyles
-from sql.wire import writer
 from views.model.protocols import Clock
 
 # How often a COPY or a commit that waits for room in a string buffer looks again.
@@ -76,11 +74,10 @@ class Publishing:
     waits_for_log: bool
 
 
-class CopyIn:
+class CopyIn(ReceivedCopy):
     """One COPY under way.
 
     Attributes:
-        rows_count: rows decoded so far.
         needs_room: true while it waits for room in a string buffer; the caller then calls `decode`
             again before it takes more data.
     """
@@ -96,51 +93,28 @@ class CopyIn:
         styles: InputStyles,
         publishing: Publishing,
     ) -> None:
-        self.rows_count = 0
+        super().__init__(target.entry.description.name, target.columns, options, time_zone, styles, server.block_bytes)
         self.needs_room = False
-        self._is_binary = options.format == "binary"
-        self._has_lines = options.format in ("text", "csv")
         self._server = server
         self._target = target
         self._image = image
         self._now_us = now_us
-        self._time_zone = time_zone
-        self._styles = styles
         self._reader = None if target.is_decoded else FieldReader(time_zone, styles)
         self._publishing = publishing
         self._published_rows = 0
         self._said_published = False
         self._published_at_s = server.clock.monotonic_s()
-        self._blocks = Blocks(server.block_bytes)
         # A timer's publish may meet the client's data: this guards the decoder and the stage.
         self._decoding = threading.Lock()
         # Adds rows to the stage while later ones are decoded, but only while a thread decodes.
         self._staging = Beside(server.beside)
-        self._dropped = threading.Event()
         self._is_finished = False
-        self._options = options
-        self._header_match = HeaderMatch(target.entry.description.name, target.columns, options)
         self._decoder = self._new_decoder(target.arriving, options.header)
         self._stage = self._new_stage()
 
-    def response(self) -> bytes:
-        """Return the message CopyInResponse."""
-        return writer.copy_in_response(int(not self._has_lines), len(self._target.targets))
-
-    @property
-    def place(self) -> str:
-        """The line that is being read, in the words of CONTEXT."""
-        return f"COPY {self._target.entry.description.name}, line {self._decoder.lines_count + 1}"
-
     def take(self, data: bytes | memoryview) -> bool:
         """Collect a payload; True when a block is full or the interval is over: `decode` is due."""
-        self._blocks.add(data)
-        return self._blocks.is_full or self._publish_due()
-
-    @property
-    def is_too_full(self) -> bool:
-        """True when so much waits to be decoded that the client has to wait, too."""
-        return self._blocks.is_too_full
+        return super().take(data) or self._publish_due()
 
     def decode(self) -> bool:
         """Decode and stage what was collected, and publish when that is due.
@@ -187,7 +161,7 @@ class CopyIn:
 
         Rows that a worker thread is decoding are dropped after that.
         """
-        self._dropped.set()
+        super().drop()
         if self._decoding.acquire(blocking=False):
             self._stage.close()
             self._decoding.release()
@@ -219,12 +193,7 @@ class CopyIn:
     def _decode(self, is_end: bool = False) -> None:
         if self._dropped.is_set():
             return
-        data = self._header_match.passed(self._blocks.take(is_end), is_end)
-        decoder = self._decoder
-        # Nothing can be wrong with bytes that are only kept; of a long row they would be copied
-        # again and again.
-        carried = memoryview(b"") if not is_end and decoder.keeps(len(data)) else decoder.pending_bytes
-        lines_before = decoder.lines_count
+        data, carried, lines_before = self._taken(is_end)
         try:
             self._add(self._decoder.feed(data))
             if is_end:
@@ -234,12 +203,12 @@ class CopyIn:
             self._staging.wait()
             if isinstance(self._decoder, ArrowDecoder):
                 assert not isinstance(error, RowError), error
-                raise self.with_published(self._placed(error, self.rows_count + 1)) from None
+                raise self.with_published(self._placed(error, self.rows_count + 1 + error.row, None)) from None
             failure = self._first_failure(bytes(carried) + data, lines_before)
             if failure is not None:
                 raise self.with_published(failure) from None
             assert not isinstance(error, ColumnError), error
-            raise (self._error(error) if isinstance(error, RowError) else self.with_published(error)) from None
+            raise self.with_published(self._unread(error) if isinstance(error, RowError) else error) from None
 
     def _add(self, morsels: Iterable[Morsel]) -> None:
         for morsel in morsels:
@@ -282,22 +251,12 @@ class CopyIn:
                     try:
                         self._whole(morsel)
                     except (FailingRowError, ColumnError) as failure:
-                        line = lines_before + (number - failure.row if number else rows_before + 1)
+                        line = lines_before + (number or rows_before + 1 + failure.row)
                         return self._placed(failure, line, text if number else None)
                     rows_before += morsel.rows_count
         except RowError:
             pass
         return None
-
-    def _placed(self, failure: FailingRowError | ColumnError, first: int, text: str | None = None) -> SqlError:
-        """Return the error of a row with its place. first: the line of the first row of its morsel;
-        text: the line, if there are lines.
-        """
-        place = f"COPY {self._target.entry.description.name}, line {first + failure.row}"
-        if isinstance(failure, ColumnError):
-            return failure.at(place, self._is_binary)
-        failure.context = place if text is None else f'{place}: "{shown(text)}"'
-        return failure
 
     def _publish_due(self) -> bool:
         if self._publishing.interval_ms is None:
@@ -324,8 +283,3 @@ class CopyIn:
     def _new_stage(self) -> StatementStage:
         image = self._image if self._publishing.interval_ms is None else self._server.catalog.image
         return self._server.transactions.stage(self._target.entry, image, self._now_us)
-
-    def _error(self, error: RowError) -> SqlError:
-        target = self._target
-        relation = target.entry.description.name
-        return self.with_published(copy_error(error, target.columns, relation, self._time_zone, self._styles))

@@ -14,11 +14,11 @@ import logging
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from engine.storage.storage import Storage, StoredFile
+from engine.storage.storage import TEMPORARY_SUFFIX, Storage, StoredFile, replacing
 from ringbuffer.pages.log_rows import ROW_FORM
 from ringbuffer.pages.pages import PAGES_FORM, DamagedPagesError, Page, read_pages, write_pages
 from sql.errors import SqlError
@@ -26,7 +26,6 @@ from sql.errors import SqlError
 log = logging.getLogger(__name__)
 
 SUFFIX = ".pages"
-TEMPORARY_SUFFIX = ".tmp"
 MAGIC = b"ANTUMCKP"
 FORMAT_VERSION = 1
 PREFIX = struct.Struct("<8sIII")
@@ -93,9 +92,9 @@ class Checkpoint:
     read_sequence: int
     next_transaction: int
     next_oid: int
-    time_us: int
-    views: tuple[CheckpointedView, ...]
-    streams: tuple[CheckpointedStream, ...]
+    time_us: int = 0
+    views: tuple[CheckpointedView, ...] = ()
+    streams: tuple[CheckpointedStream, ...] = ()
 
 
 class DamagedCheckpointError(Exception):
@@ -114,20 +113,11 @@ def write_checkpoint(storage: Storage, folder: Path, checkpoint: Checkpoint, pag
     """
     storage.make_folder(folder)
     path = checkpoint_path(folder, checkpoint.position)
-    temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
-    file = storage.create(temporary)
-    try:
+    with replacing(storage, path) as file:
         output = Output(file)
         output.write(header_bytes(checkpoint))
         write_pages(output.write, pages)
-        output.end()
-        file.close()
-        storage.rename(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            file.close()
-            storage.remove(temporary)
-        raise
+        output.write_out()
     storage.sync_folder(folder)
     ending = (SUFFIX, SUFFIX + TEMPORARY_SUFFIX)
     remove(storage, folder, [name for name in storage.list(folder) if name != path.name and name.endswith(ending)])
@@ -159,14 +149,10 @@ class Output:
         """Append `data`. Raises OSError."""
         self._joined += data
         if len(self._joined) >= JOINED_BYTES:
-            self._write_out()
+            self.write_out()
 
-    def end(self) -> None:
-        """Make the whole file durable. Raises OSError."""
-        self._write_out()
-        self._file.sync()
-
-    def _write_out(self) -> None:
+    def write_out(self) -> None:
+        """Write what was joined."""
         self._file.write(self.position, self._joined)
         self.position += len(self._joined)
         self._joined = bytearray()
@@ -233,8 +219,7 @@ def restore_one(
 
     Raises DamagedCheckpointError, DamagedPagesError, SqlError, OSError.
     """
-    file = storage.open(path)
-    try:
+    with closing(storage.open(path)) as file:
         source = Source(file)
         checkpoint = read_header(source, path)
         if first_logged is None and not is_newest:
@@ -244,8 +229,6 @@ def restore_one(
                 f"it needs the log from record {checkpoint.read_sequence} on, which begins only with {first_logged}"
             )
         restore(checkpoint, read_pages(source.read))
-    finally:
-        file.close()
     return checkpoint
 
 
@@ -256,13 +239,11 @@ def newest_header(storage: Storage, folder: Path) -> tuple[Path, Checkpoint] | N
     """
     for name in reversed(storage.list(folder)):
         if name.endswith(SUFFIX):
-            file = storage.open(folder / name)
-            try:
-                return folder / name, read_header(Source(file), folder / name)
-            except DamagedCheckpointError as error:
-                log.warning("the checkpoint %s is damaged: %s", folder / name, error)
-            finally:
-                file.close()
+            with closing(storage.open(folder / name)) as file:
+                try:
+                    return folder / name, read_header(Source(file), folder / name)
+                except DamagedCheckpointError as error:
+                    log.warning("the checkpoint %s is damaged: %s", folder / name, error)
     return None
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -45,19 +45,15 @@ STREAM = "stream"
 
 @dataclass(frozen=True)
 class Noted:
-    """The states, streams and numbers of one position between two commits; see `Checkpoint`.
+    """The states, streams and numbers of one position between two commits.
 
     Attributes:
+        numbers: a checkpoint without a time, views and streams.
         streams: the streams, each with the number of its published tuples.
         newest_us: the time of the newest record of the log.
     """
 
-    position: int
-    sequence: int
-    read_position: int
-    read_sequence: int
-    next_transaction: int
-    next_oid: int
+    numbers: Checkpoint
     states: Sequence[StateEntry]
     streams: Sequence[tuple[Stream, int]]
     newest_us: int
@@ -92,22 +88,20 @@ def make_checkpoint(
         checkpoint = header_of(noted, taken, max(clock.now_us(), noted.newest_us))
         size = write_checkpoint(storage, folder, checkpoint, contents(noted, taken, check_cancelled))
     log.info(
-        "checkpoint at position %d of the log: %d bytes in %.1f s", noted.position, size, clock.monotonic_s() - began_s
+        "checkpoint at position %d of the log: %d bytes in %.1f s",
+        checkpoint.position,
+        size,
+        clock.monotonic_s() - began_s,
     )
     return checkpoint
 
 
 def header_of(noted: Noted, taken: Snapshot, time_us: int) -> Checkpoint:
     """Return the header of a checkpoint."""
-    return Checkpoint(
-        noted.position,
-        noted.sequence,
-        noted.read_position,
-        noted.read_sequence,
-        noted.next_transaction,
-        noted.next_oid,
-        time_us,
-        tuple(
+    return replace(
+        noted.numbers,
+        time_us=time_us,
+        views=tuple(
             CheckpointedView(
                 state.chain.state_oid,
                 taken.positions[state.chain],
@@ -117,7 +111,7 @@ def header_of(noted: Noted, taken: Snapshot, time_us: int) -> Checkpoint:
             )
             for state in noted.states
         ),
-        tuple(
+        streams=tuple(
             CheckpointedStream(stream.oid, tuples_count, column_forms(stream.ring.layout))
             for stream, tuples_count in noted.streams
         ),

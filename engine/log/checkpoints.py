@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 from engine.catalog.disabled_views import refuse_checkpoint
 from engine.catalog.published import PublishedCatalog
+from engine.log.checkpoint import Checkpoint
 from engine.log.checkpoint_contents import Noted, make_checkpoint
 from engine.log.checkpointer import Checkpointer
 from engine.log.commit_log import CommitLog
@@ -95,15 +96,8 @@ class Checkpoints:
             (mark,) = marks
             image = self._catalog.image
             counts = tuple((stream, stream.ring.tuples_count) for stream in image.streams.values())
-            return Noted(
-                *mark.decided,
-                *mark.first,
-                mark.next_transaction,
-                image.next_oid,
-                tuple(image.states.values()),
-                counts,
-                log.newest_us,
-            )
+            numbers = Checkpoint(*mark.decided, *mark.first, mark.next_transaction, image.next_oid)
+            return Noted(numbers, tuple(image.states.values()), counts, log.newest_us)
 
         def make_log_durable() -> None:
             log.flush(sync=True)

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.log.inspection import Content, FileReport, Inspection, Trace
 from engine.log.segments import GIVEN_UP, SKIPPED_SUFFIX, SUFFIX, Gap, gap_bytes
-from engine.storage.storage import Storage
+from engine.storage.storage import Storage, replacing
 
 DAMAGED_SUFFIX = ".damaged"
-TEMPORARY_SUFFIX = ".tmp"
 
 
 class NoSuchSegmentError(Exception):
@@ -125,20 +123,10 @@ def give_up(storage: Storage, loss: Loss) -> Path:
     """Give up the part, durably, and return the file that says so. Raises OSError."""
     folder = loss.file.path.parent
     path = folder / f"{loss.gap.first:016x}{SKIPPED_SUFFIX}"
-    temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
-    file = storage.create(temporary)
-    try:
+    with replacing(storage, path) as file:
         file.write(0, gap_bytes(loss.gap))
-        file.sync()
-        file.close()
-        # From here on the segment is not read any more, whether it still has its name or not.
-        storage.rename(temporary, path)
-        if loss.renames:
-            storage.rename(loss.file.path, loss.file.path.with_suffix(DAMAGED_SUFFIX))
-    except OSError:
-        with suppress(OSError):
-            file.close()
-            storage.remove(temporary)
-        raise
+    # From here on the segment is not read any more, whether it still has its name or not.
+    if loss.renames:
+        storage.rename(loss.file.path, loss.file.path.with_suffix(DAMAGED_SUFFIX))
     storage.sync_folder(folder)
     return path

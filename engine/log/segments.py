@@ -20,6 +20,7 @@ import threading
 import time
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -120,11 +121,8 @@ def gap_bytes(gap: Gap) -> bytes:
 
 def read_gap(storage: Storage, path: Path) -> Gap:
     """Return the gap that a file describes. Raises CorruptLogError, OSError."""
-    file = storage.open(path)
-    try:
+    with closing(storage.open(path)) as file:
         content = file.read(0, GAP.size)
-    finally:
-        file.close()
     if len(content) == GAP.size:
         magic, checksum, first, next_first = GAP.unpack(content)
         if magic == GAP_MAGIC and checksum == zlib.crc32(PAGE_CHECKED.pack(first, next_first)):
@@ -137,13 +135,11 @@ def load_segment(storage: Storage, path: Path) -> tuple[Segment, memoryview]:
 
     The page of a segment was durable before the segment got its name.
     """
-    file = storage.open(path)
-    try:
-        data = memoryview(file.read(0, file.size))
-    except OSError as error:
-        raise CorruptLogError(path, 0, f"it can't be read: {error.strerror}") from error
-    finally:
-        file.close()
+    with closing(storage.open(path)) as file:
+        try:
+            data = memoryview(file.read(0, file.size))
+        except OSError as error:
+            raise CorruptLogError(path, 0, f"it can't be read: {error.strerror}") from error
     if len(data) < PAGE_BYTES:
         raise CorruptLogError(path, len(data), "its first page is not whole")
     magic, version, checksum, first, position = PAGE.unpack_from(data, 0)
@@ -287,12 +283,9 @@ class Segments:
             log.warning(
                 "the log ends with a record that is not whole, which is cut off: %s, offset %d", segment.path, offset
             )
-            file = self._storage.open(segment.path)
-            try:
+            with closing(self._storage.open(segment.path)) as file:
                 file.write(offset, bytes(len(data) - offset))
                 file.sync()
-            finally:
-                file.close()
 
     # Writing.
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from engine.catalog.image import CatalogImage, QueryViewEntry, TableEntry
+from engine.catalog.image import CatalogImage, TableEntry, ViewEntry
 from sql.bind.expressions.readers import has_open_zone
 from sql.errors import SqlError
 from sql.functions.volatility import has_volatile
@@ -65,7 +65,7 @@ class WholeVersions:
         for oid in [oid for oid in tuple(self._made) if image.by_oid(oid) is None]:
             self._made.pop(oid, None)
 
-    def made(self, entry: QueryViewEntry) -> tuple[int, float] | None:
+    def made(self, entry: ViewEntry) -> tuple[int, float] | None:
         """Return how many rows the last version of a view has, and how long it took in seconds, or
         None.
         """
@@ -77,7 +77,7 @@ class WholeVersions:
 
     def take(
         self,
-        entry: QueryViewEntry,
+        entry: ViewEntry,
         sources: Sources,
         make: Callable[[], pa.Table],
         check_cancelled: Callable[[], None],
@@ -122,7 +122,7 @@ def rows_or_raise(made: pa.Table | SqlError) -> pa.Table:
     return made
 
 
-def whole_query(entry: QueryViewEntry) -> BoundQuery:
+def whole_query(entry: ViewEntry) -> BoundQuery:
     """Return the query of an ordinary view."""
     query = entry.description.query
     assert query is not None
@@ -131,7 +131,7 @@ def whole_query(entry: QueryViewEntry) -> BoundQuery:
 
 def with_whole_views(
     root: Relation, relations: frozenset[str], image: CatalogImage
-) -> tuple[Relation, list[QueryViewEntry]]:
+) -> tuple[Relation, list[ViewEntry]]:
     """Return a query with a scan in the place of the query of each view of parts, and these views.
 
     Views whose rows depend on more than what they read are left as they are.
@@ -140,7 +140,12 @@ def with_whole_views(
         return root, []
     found = []
     for entry in image.entries.values():
-        if isinstance(entry, QueryViewEntry) and entry.states and whole_query(entry).relations <= relations:
+        if (
+            isinstance(entry, ViewEntry)
+            and entry.states
+            and not entry.is_state
+            and whole_query(entry).relations <= relations
+        ):
             query = whole_query(entry)
             if not query.stable and not has_volatile(query.root) and not has_open_zone(query.root):
                 found.append(entry)
@@ -152,7 +157,7 @@ def with_whole_views(
     return over, [entry for entry in found if entry.description.name in read]
 
 
-def sources_of(entry: QueryViewEntry, image: CatalogImage, transaction: Transaction) -> Sources | None:
+def sources_of(entry: ViewEntry, image: CatalogImage, transaction: Transaction) -> Sources | None:
     """Return the versions from which a version of the view is made for this transaction.
 
     None: no other transaction would read that version.

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from engine.execution.prepared import Prepared, prepare
 from engine.scheduler.threads import TEXT_AT_ONCE_MAX
 from engine.sessions.staged_inserts import inserted
-from sql.errors import SqlError
 from sql.parse.parse import parse
 from sql.parse.statements.declaration import Empty, Statement
 
@@ -42,13 +41,8 @@ TURN_S = 0.003
 
 async def timed(session: Session, work: Callable[..., Result], *arguments: Any) -> Result:
     """Do work on a long text before its statement runs; the time counts for statement_timeout."""
-    session.timeout.start()
-    try:
+    with session.timeout.running():
         return await session.threads.in_pieces(work, *arguments)
-    except SqlError as error:
-        raise session.timeout.error_or(error) from None
-    finally:
-        session.timeout.stop()
 
 
 def is_plain(session: Session, text: str) -> bool:
@@ -77,13 +71,8 @@ async def staged(session: Session, text: str) -> bytes | None:
     """
     if len(text) <= LITERALS_AT_ONCE_MAX or not is_plain(session, text):
         return None
-    session.timeout.start()
-    try:
+    with session.timeout.running():
         count = await session.staged.stage_long_text(text, session.runner.image())
-    except SqlError as error:
-        raise session.timeout.error_or(error) from None
-    finally:
-        session.timeout.stop()
     rest = None if count is None else session.block.end_implicit_now()
     if rest is not None:
         await rest
@@ -119,8 +108,12 @@ def staged_at_once(session: Session, portal: Portal, image: CatalogImage) -> byt
     """
     if portal.given is None or portal.given.rows_count > ROWS_AT_ONCE_MAX:
         return None
-    count = session.staged.stage_portal(portal, image)
-    return None if count is None else inserted(count)
+    begun = session.staged.begun_portal(portal, image)
+    if begun is None:
+        return None
+    stage, rows = begun
+    stage.add(rows)
+    return inserted(rows.rows_count)
 
 
 async def staged_portal(session: Session, portal: Portal) -> bytes | None:
@@ -128,15 +121,13 @@ async def staged_portal(session: Session, portal: Portal) -> bytes | None:
     general way. Raises SqlError.
     """
     image = session.runner.image()
-    session.timeout.start()
-    try:
-        count = await session.staged.stage_long_portal(portal, image)
-    except SqlError as error:
-        raise session.timeout.error_or(error) from None
-    finally:
-        session.timeout.stop()
-    if count is not None:
-        return inserted(count)
+    with session.timeout.running():
+        begun = session.staged.begun_portal(portal, image)
+        if begun is not None:
+            stage, rows = begun
+            await session.in_worker(stage.add, rows)
+            session.check_cancelled()
+            return inserted(rows.rows_count)
     # The catalog has changed since Bind, or the rows may not be inserted.
     portal.row = None
     if not portal.prepared.is_parsed:

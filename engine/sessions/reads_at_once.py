@@ -109,10 +109,11 @@ class ReadsAtOnce:
         return packet is not None and data.startswith(packet.head, HEAD_OFFSET)
 
     def answer(self, data: bytes) -> bytes | bool:
-        """Do a whole read of the socket, if it is one read by key; see PacketsProtocol."""
+        """Do a whole read of the socket, if it is one read by key; see PacketsProtocol.
+
+        The caller, `RowInserts.answer`, has seen that the session is free.
+        """
         session = self._session
-        if session.block.open is not None or session.idle.is_running:
-            return False
         is_query = data[0] == QUERY
         reply = self._answer_query(data) if is_query else self._answer_bind(data)
         if reply is None:

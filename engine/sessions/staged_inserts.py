@@ -42,12 +42,6 @@ def inserted(rows_count: int) -> bytes:
     return INSERTED if rows_count == 1 else writer.command_complete(f"INSERT 0 {rows_count}")
 
 
-def portal_tag(portal: Portal) -> str:
-    """Return the tag of an INSERT whose rows were decoded."""
-    assert portal.given is not None
-    return f"INSERT 0 {portal.given.rows_count}"
-
-
 class PerHead(Generic[Value]):
     """Values that are made of heads of INSERTs, which are their texts up to their values: kept for
     one image of the catalog, as long as no setting changes.
@@ -99,7 +93,9 @@ class StagedInserts:
         given = None if target is None else self._decoded(target, text)
         if target is None or given is None:
             return None
-        self._stage(target, given, image, text_again(self._session, f"INSERT 0 {given.rows_count}", text))
+        step = text_again(self._session, f"INSERT 0 {given.rows_count}", text)
+        stage, rows = self._begun(target, given, image, step)
+        stage.add(rows)
         return given.rows_count
 
     async def stage_long_text(self, text: str, image: CatalogImage) -> int | None:
@@ -183,48 +179,20 @@ class StagedInserts:
         portal.row = None if portal.given is None else row
         return portal.given is not None
 
-    def stage_portal(self, portal: Portal, image: CatalogImage) -> int | None:
-        """Stage the decoded rows of a portal; return their number.
-
-        Raises SqlError when a view refuses a row.
+    def begun_portal(self, portal: Portal, image: CatalogImage) -> tuple[StatementStage, Morsel] | None:
+        """Return a stage for the decoded rows of a portal, and the whole rows to add; None if they
+        are not to be inserted as they are.
         """
-        target = self._portal_target(portal, image)
-        if target is None or portal.given is None:
-            return None
-        self._stage(target, portal.given, image, portal_again(self._session, portal_tag(portal), portal))
-        return portal.given.rows_count
-
-    async def stage_long_portal(self, portal: Portal, image: CatalogImage) -> int | None:
-        """Do what `stage_portal` does, for many rows: what takes time is done by a worker.
-
-        Raises 57014, too.
-        """
-        target = self._portal_target(portal, image)
-        if target is None or portal.given is None:
-            return None
-        step = portal_again(self._session, portal_tag(portal), portal)
-        stage, rows = self._begun(target, portal.given, image, step)
-        await self._session.in_worker(stage.add, rows)
-        self._session.check_cancelled()
-        return portal.given.rows_count
-
-    def _portal_target(self, portal: Portal, image: CatalogImage) -> InsertTarget | None:
-        """Return the target of a portal with decoded rows, None if they are not to be inserted as
-        they are.
-        """
-        session, row = self._session, portal.row
+        session, row, given = self._session, portal.row, portal.given
         if (
             row is None
+            or given is None
             or session.settings.read_only
             or row is not parameter_row(portal.prepared, image, self._server.engines.tables)
             or not session.identity.may_insert(row.target.entry.description.name, image)
         ):
             return None
-        return row.target
-
-    def _stage(self, target: InsertTarget, given: Morsel, image: CatalogImage, step: Step) -> None:
-        stage, rows = self._begun(target, given, image, step)
-        stage.add(rows)
+        return self._begun(row.target, given, image, portal_again(session, f"INSERT 0 {given.rows_count}", portal))
 
     def _begun(
         self, target: InsertTarget, given: Morsel, image: CatalogImage, step: Step

@@ -9,7 +9,8 @@ Must not know statements.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from sql.errors import SqlError
@@ -52,6 +53,17 @@ class StatementTimeout:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Let the time run for a piece of work. Raises 57014 when it is over."""
+        self.start()
+        try:
+            yield
+        except SqlError as error:
+            raise self.error_or(error) from None
+        finally:
+            self.stop()
 
     def error_or(self, error: SqlError) -> SqlError:
         """Return `error`, or the error of the timeout or of the session's end that has cancelled

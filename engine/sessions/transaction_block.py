@@ -245,8 +245,7 @@ class TransactionBlock:
         Raises 57014, and FullBufferError if they never will.
         """
         session = self._session
-        session.timeout.start()
-        try:
+        with session.timeout.running():
             while True:
                 try:
                     return self._server.committer.require_room(transaction)
@@ -255,10 +254,6 @@ class TransactionBlock:
                         raise
                 await session.cancellable(asyncio.sleep(ROOM_WAIT_S))
                 session.check_cancelled()
-        except SqlError as error:
-            raise session.timeout.error_or(error) from None
-        finally:
-            session.timeout.stop()
 
     async def _finish_commit(self, transaction: Transaction, answer: Awaitable[SqlError | None]) -> None:
         committed = False

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.catalog.image import QueryViewEntry, SequenceEntry, StreamEntry, TableEntry, ViewEntry
+from engine.catalog.image import SequenceEntry, StreamEntry, TableEntry, ViewEntry
 from engine.commit.staging import StatementStage
 from engine.ddl.schemas import rename_sequence
 from engine.ddl.stream_alterations import AlterationTools, alter_stream
 from engine.ddl.table_alterations import alter_table as alter
 from engine.ddl.view_alterations import renamed
-from engine.execution.defining import altered, finish, move_into_schema, own_image, table_work
-from engine.execution.outcome import Outcome
+from engine.execution.defining import altered, move_into_schema, with_tables
 from engine.execution.registry import handles
 from engine.execution.work import Work
 from engine.ingest.insert import default_row
@@ -24,47 +23,34 @@ from sql.tree.expressions import Expression
 
 
 @handles(AlterTable)
-async def alter_table(statement: AlterTable, work: Work) -> Outcome:
+async def alter_table(statement: AlterTable, work: Work) -> None:
     """Alter a table or a stream. Raises 42P01, 42809, and the errors of the changes."""
     if statement.new_schema:
-        return await set_schema(statement, work)
+        await set_schema(statement, work)
+        return
     if not statement.foreign and statement.changes and statement.changes[0].action in ("rename", "rename column"):
-        image = await own_image(work)
+        image = work.image
         known, change = image.entries.get(statement.name), statement.changes[0]
-        if isinstance(known, ViewEntry | QueryViewEntry):
+        if isinstance(known, ViewEntry):
             change_views(*renamed(known, change, image, work.server.catalog.image), work)
-            return Outcome(statement.tag)
+            return
         if isinstance(known, SequenceEntry) and change.action == "rename":
-            return await rename_other(known, change.new_name, statement, work)
-    changed = await table_work(work)
+            await with_tables(work, rename_sequence, known, change.new_name)
+            return
     entry = table_or_stream(statement, work)
-    reshaping = None
     if isinstance(entry, TableEntry):
-        await work.threads.in_worker(alter, statement, entry, changed, work.transaction.now_us)
+        await with_tables(work, alter, statement, entry)
     elif isinstance(entry, StreamEntry):
-        reshaping = await work.threads.in_worker(alter_stream, statement, entry, changed, alteration_tools(work))
-    finish(changed, work, reshaping)
-    return Outcome(statement.tag)
+        await with_tables(work, alter_stream, statement, entry, alteration_tools(work))
 
 
-async def rename_other(entry: SequenceEntry, key: str, statement: AlterTable, work: Work) -> Outcome:
-    """Do RENAME TO of a sequence, which ALTER TABLE renames, too."""
-    changed = await table_work(work)
-    await work.threads.in_worker(rename_sequence, entry, key, changed)
-    finish(changed, work)
-    return Outcome(statement.tag)
-
-
-async def set_schema(statement: AlterTable, work: Work) -> Outcome:
+async def set_schema(statement: AlterTable, work: Work) -> None:
     """Do SET SCHEMA, by which ALTER TABLE moves views and sequences too."""
-    image = await own_image(work)
-    entry = image.entries.get(statement.name)
+    entry = work.image.entries.get(statement.name)
     if entry is None or statement.foreign:
-        await table_work(work)
         entry = table_or_stream(statement, work)
     if entry is not None:
         await move_into_schema(entry, statement.new_schema, work)
-    return Outcome(statement.tag)
 
 
 def table_or_stream(statement: AlterTable, work: Work) -> TableEntry | StreamEntry | None:

@@ -24,30 +24,28 @@ from sql.types.datatypes import VOID
 
 
 @handles(AlterView)
-async def alter_view(statement: AlterView, work: Work) -> Outcome:
+async def alter_view(statement: AlterView, work: Work) -> None:
     """Rename a view or a column of it, or move the view into another schema.
 
     Raises 42P01 and 42809.
     """
     entry = altered(statement.name, None, statement.if_exists, work)
     if entry is None:
-        return Outcome(statement.tag)
+        return
     view = require_view(entry)
     if statement.new_schema:
         await move_into_schema(view, statement.new_schema, work)
     else:
         change_views(*renamed(view, statement.change, work.image, work.server.catalog.image), work)
-    return Outcome(statement.tag)
 
 
 @handles(AlterViewOptions)
-async def alter_view_options(statement: AlterViewOptions, work: Work) -> Outcome:
+async def alter_view_options(statement: AlterViewOptions, work: Work) -> None:
     """Change options of a view. Raises 42P01, 42809 and 22023."""
     entry = altered(statement.name, None, statement.if_exists, work)
     if entry is None:
-        return Outcome(statement.tag)
+        return
     change_views(with_options(require_view(entry), statement.options, work.image), None, work)
-    return Outcome(statement.tag)
 
 
 def change_views(image: CatalogImage, said: str | None, work: Work) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from engine.catalog.comments import with_comment
-from engine.execution.outcome import Outcome
 from engine.execution.registry import handles
 from engine.execution.work import Work
 from sql.parse.statements.comment import Comment
 
 
 @handles(Comment)
-def comment(statement: Comment, work: Work) -> Outcome:
+def comment(statement: Comment, work: Work) -> None:
     """Keep the comment, or take it away."""
     work.transaction.change_catalog(with_comment(statement, work.image))
-    return Outcome(statement.tag)

@@ -22,7 +22,6 @@ from engine.statements.table_writes import TableWriter
 from engine.storage.errors import disk_error
 from sql.bind.writes.constraints import bind_copied
 from sql.errors import SqlError, not_supported
-from sql.names.suggestions import did_you_mean
 from sql.parse.statements.copy import CopyFrom
 
 
@@ -90,15 +89,14 @@ def copied_entry(statement: CopyFrom, work: Work) -> StreamEntry | TableEntry:
 
     Raises 42P01, or 42809 as PostgreSQL does for a relation that takes no rows.
     """
-    name, image = statement.name, work.image
-    entry = image.entries.get(name)
+    name = statement.name
+    entry = work.image.existing(name, statement.name_position)
     if isinstance(entry, StreamEntry | TableEntry):
         return entry
-    if entry is None:
-        hint = did_you_mean(name, image.relation_names())
-        raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint, position=statement.name_position)
     kind = "sequence" if entry.description.kind == "sequence" else "view"
-    hint = f"Rows go into the stream below it: {entry.stream_name}." if isinstance(entry, ViewEntry) else None
+    hint = None
+    if isinstance(entry, ViewEntry) and entry.is_state:
+        hint = f"Rows go into the stream below it: {entry.states[0].stream_name}."
     raise SqlError("42809", f'cannot copy to {kind} "{name}"', hint=hint, position=statement.name_position)
 
 

@@ -7,7 +7,6 @@ the socket.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,16 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.catalog.image import TableEntry
-from engine.commit.staging import StatementStage
 from engine.ingest.copy_arrow import ArrowDecoder
-from engine.ingest.copy_blocks import Blocks
 from engine.ingest.copy_decoders import Decoder, field_fallback, make_decoder
-from engine.ingest.copy_header import HeaderMatch
 from engine.ingest.copy_lines import read_by_line
 from engine.ingest.field_readers import ColumnError, FieldReader, arriving_layout, has_kernel
+from engine.ingest.received_copy import ReceivedCopy
 from engine.statements.table_writes import TableWriter
 from engine.streams.failing_rows import FailingRowError
-from engine.streams.row_errors import copy_error, shown
 from ringbuffer.decode.copy_binary import BinaryDecoder
 from ringbuffer.memory.arrow import morsel_to_arrow
 from ringbuffer.memory.columns import Layout, Morsel, PhysicalType
@@ -33,12 +29,11 @@ from sql.bind.expressions.readers import with_zone
 from sql.bind.substitute import substitute_now
 from sql.bind.writes.write_target import ROWS, columns_schema, listed_columns, stored
 from sql.catalog.catalog import ColumnDescription, RelationDescription
-from sql.errors import SqlError, not_supported
+from sql.errors import not_supported
 from sql.parse.statements.copy import CopyFrom
 from sql.times.input_styles import InputStyles
 from sql.tree.expressions import Column, Expression, Literal
 from sql.tree.relations import OutputColumn, Project, Relation, Scan
-from sql.wire import writer
 
 # DuckDB's row groups are of this size: smaller pieces would be written one by one.
 INSERTED_ROWS_MIN = 122_880
@@ -83,11 +78,10 @@ def copy_target(
     return CopyTarget(entry, targets, layout, _whole_rows(relation, targets), kept)
 
 
-class CopyIntoTable:
+class CopyIntoTable(ReceivedCopy):
     """One COPY into a table under way.
 
     Attributes:
-        rows_count: rows decoded so far.
         open_writer: gives the writer, on a worker thread.
     """
 
@@ -100,41 +94,15 @@ class CopyIntoTable:
         styles: InputStyles,
         block_bytes: int,
     ) -> None:
-        self.rows_count = 0
+        name = target.entry.description.name
+        super().__init__(name, target.columns, statement.options, time_zone, styles, block_bytes)
         self._target = target
-        self._options = statement.options
-        self._is_binary = statement.options.format == "binary"
-        self._has_lines = statement.options.format in ("text", "csv")
         self._open_writer = open_writer
-        self._time_zone = time_zone
-        self._styles = styles
         self._reader = FieldReader(time_zone, styles)
-        self._blocks = Blocks(block_bytes)
         self._pending_rows: list[pa.Table] = []
         self._pending_count = 0
-        self._dropped = threading.Event()
-        self._header_match = HeaderMatch(target.entry.description.name, target.columns, statement.options)
         self._writer: TableWriter | None = None
         self._decoder = self._new_decoder(self._options.header)
-
-    def response(self) -> bytes:
-        """Return CopyInResponse."""
-        return writer.copy_in_response(int(not self._has_lines), len(self._target.targets))
-
-    @property
-    def place(self) -> str:
-        """The present place of the reading, as CONTEXT has it."""
-        return self._place(self._decoder.lines_count + 1)
-
-    def take(self, data: bytes | memoryview) -> bool:
-        """Collect a payload; True when a block is full, so that `decode` is due."""
-        self._blocks.add(data)
-        return self._blocks.is_full
-
-    @property
-    def is_too_full(self) -> bool:
-        """True when so much waits to be decoded that the client has to wait, too."""
-        return self._blocks.is_too_full
 
     def decode(self) -> bool:
         """Decode, check and insert a block; return whether another one waits.
@@ -151,44 +119,19 @@ class CopyIntoTable:
         table = self._table_writer()
         table.transaction.references.check(table.now_us)
 
-    def publish_wait_s(self) -> float | None:
-        """Return None: rows of a table wait for the commit."""
-        return None
-
-    def stages(self) -> list[StatementStage]:
-        """Return nothing: the rows are in the transaction on tables already."""
-        return []
-
-    def drop(self) -> None:
-        """Forget rows that were not inserted; the transaction takes back the rest."""
-        self._dropped.set()
-
-    def with_published(self, error: SqlError) -> SqlError:
-        """Return `error` as it is: nothing of this COPY is committed."""
-        return error
-
     def _decode(self, is_end: bool) -> None:
         if self._dropped.is_set():
             return
-        data = self._header_match.passed(self._blocks.take(is_end), is_end)
-        decoder = self._decoder
-        # Bytes that are only kept have no error yet; those of a long row would be copied again and
-        # again.
-        carried = memoryview(b"") if not is_end and decoder.keeps(len(data)) else decoder.pending_bytes
-        lines_before = decoder.lines_count
+        data, carried, lines_before = self._taken(is_end)
         start = 0
         for morsel in self._morsels(data, is_end):
             if self._dropped.is_set():
                 return
             try:
                 self._add(morsel_to_arrow(morsel, self._target.layout))
-            except FailingRowError as failure:
+            except (FailingRowError, ColumnError) as failure:
                 line, text = self._line(bytes(carried) + data, lines_before, start + failure.row)
-                failure.context = f'{self._place(line)}: "{shown(text)}"' if self._has_lines else self._place(line)
-                raise
-            except ColumnError as failure:
-                line, _ = self._line(bytes(carried) + data, lines_before, start + failure.row)
-                raise failure.at(self._place(line), self._is_binary) from None
+                raise self._placed(failure, line, text if self._has_lines else None) from None
             start += morsel.rows_count
 
     def _morsels(self, data: bytes, is_end: bool) -> Iterator[Morsel]:
@@ -198,8 +141,7 @@ class CopyIntoTable:
             if is_end:
                 yield from self._decoder.finish()
         except RowError as error:
-            relation = self._target.entry.description
-            raise copy_error(error, self._target.columns, relation.name, self._time_zone, self._styles) from None
+            raise self._unread(error) from None
 
     def _add(self, given: pa.Table) -> None:
         """Check rows and keep them until they are enough to be inserted."""
@@ -241,7 +183,7 @@ class CopyIntoTable:
         rows, self._pending_rows, self._pending_count = self._pending_rows, [], 0
         table = self._table_writer()
         if rows:
-            table.insert_checked(pa.concat_tables(rows))
+            table.transaction.insert(table.entry, pa.concat_tables(rows))
 
     def _table_writer(self) -> TableWriter:
         if self._writer is None:
@@ -253,9 +195,6 @@ class CopyIntoTable:
         fallback = field_fallback(target.columns, self._time_zone, self._styles)
         options = replace(self._options, header=header)
         return make_decoder(target.entry.description, target.layout, fallback, options, self._time_zone)
-
-    def _place(self, line: int) -> str:
-        return f"COPY {self._target.entry.description.name}, line {line}"
 
     def _line(self, data: bytes, lines_before: int, row: int) -> tuple[int, str]:
         """Return number and text of the line of a row of `data`, which is decoded again line by

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from engine.catalog.image import CatalogImage, StreamEntry, TableEntry
+from engine.catalog.image import CatalogImage, TableEntry
 from engine.execution.outcome import Outcome
 from engine.ingest.server_files import open_to_write
 from engine.storage.errors import disk_error
@@ -24,7 +24,6 @@ from sql.bind.queries.query import bind_query
 from sql.bind.writes.write_target import listed_columns
 from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError
-from sql.names.suggestions import did_you_mean
 from sql.parse.statements.copy import CopyTo
 from sql.tree.expressions import Column
 from sql.tree.relations import BoundQuery, OutputColumn, Project, Scan, Schema
@@ -44,9 +43,12 @@ def bind_copied(statement: CopyTo, image: CatalogImage, settings: SessionSetting
     """
     if statement.query is not None:
         return bind_query(statement.query, image, settings)
-    entry = image.entries.get(statement.name)
+    entry = image.existing(statement.name, statement.name_position)
     if not isinstance(entry, TableEntry):
-        raise _not_copied(statement, image)
+        kind = "view" if entry.description.kind == "query" else entry.description.kind
+        hint = None if kind == "sequence" else "Try the COPY (SELECT ...) TO variant."
+        message = f'cannot copy from {kind} "{statement.name}"'
+        raise SqlError("42809", message, hint=hint, position=statement.name_position)
     relation = entry.description
     schema = tuple(OutputColumn(column.name, column.type) for column in relation.columns)
     items = tuple(
@@ -195,25 +197,3 @@ def payloads(messages: bytes) -> Iterator[memoryview]:
         (length,) = struct.unpack_from("!i", view, start + 1)
         yield view[start + MESSAGE_HEAD_BYTES : start + 1 + length]
         start += 1 + length
-
-
-def _not_copied(statement: CopyTo, image: CatalogImage) -> SqlError:
-    """Return the error of a relation that can't be copied by its name.
-
-    It does not exist, it is a view (as in PostgreSQL), or a stream.
-    """
-    entry = image.entries.get(statement.name)
-    if entry is None:
-        hint = did_you_mean(statement.name, image.relation_names())
-        return SqlError(
-            "42P01", f'relation "{statement.name}" does not exist', hint=hint, position=statement.name_position
-        )
-    if entry.description.kind == "sequence":
-        return SqlError("42809", f'cannot copy from sequence "{statement.name}"', position=statement.name_position)
-    kind = "stream" if isinstance(entry, StreamEntry) else "view"
-    return SqlError(
-        "42809",
-        f'cannot copy from {kind} "{statement.name}"',
-        hint="Try the COPY (SELECT ...) TO variant.",
-        position=statement.name_position,
-    )

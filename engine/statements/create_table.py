@@ -6,7 +6,7 @@ from engine.ddl.definitions import require_free
 from engine.ddl.table_building import build_table, build_table_as
 from engine.ddl.table_likes import build_table_like
 from engine.ddl.table_work import TableWork
-from engine.execution.defining import finish, is_there, table_work
+from engine.execution.defining import finish, is_there, table_work, with_tables
 from engine.execution.outcome import Outcome
 from engine.execution.registry import handles
 from engine.execution.work import Work
@@ -21,14 +21,13 @@ from sql.tree.relations import Project
 @handles(CreateTable)
 async def create_table(statement: CreateTable, work: Work) -> Outcome:
     """Make a table, and fill it where there is a query."""
-    changed = await table_work(work, reads=statement.query is not None)
     if is_there(statement.name, statement.if_not_exists, work):
         return Outcome(statement.tag)
-    require_free(changed.image, statement.name, None)
+    require_free(work.image, statement.name, None)
     if statement.query is None:
-        await work.threads.in_worker(build_table_like if statement.likes else build_table, statement, changed)
-        finish(changed, work)
+        await with_tables(work, build_table_like if statement.likes else build_table, statement)
         return Outcome(statement.tag)
+    changed = await table_work(work, reads=True)
     count = await work.threads.in_thread(fill, statement, changed, work)
     finish(changed, work)
     return Outcome(f"SELECT {count}" if statement.with_data else statement.tag)

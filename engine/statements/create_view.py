@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from engine.catalog.image import QueryViewEntry, ViewEntry, states_of
+from engine.catalog.image import ViewEntry, states_of
 from engine.ddl.definitions import ViewEngines, build_continuous, creating_settings, require_free
 from engine.ddl.query_views import define_query_view, reads_stream
 from engine.ddl.view_replacing import replace_view, replaced_view
@@ -74,7 +74,7 @@ def compile_kernel(
 
 
 @handles(CreateView)
-async def create_view(statement: CreateView, work: Work) -> Outcome:
+async def create_view(statement: CreateView, work: Work) -> None:
     """Make a continuous view if there is a stream below it, else an ordinary one.
 
     In `define_view`, it may have to begin anew.
@@ -83,7 +83,7 @@ async def create_view(statement: CreateView, work: Work) -> Outcome:
     before = replaced_view(statement, image)
     if before is not None:
         await work.threads.in_worker(interrupted, replace_before, statement, before, work)
-        return Outcome(statement.tag)
+        return
     named = statement
     statement, captured, bound = await work.threads.with_text(statement.text, bound_definition, statement, work)
     require_free(image, statement.name, statement.name_position)
@@ -100,7 +100,6 @@ async def create_view(statement: CreateView, work: Work) -> Outcome:
         await work.threads.in_worker(interrupted, build, statement, captured, bound, work)
     if statement.name != named.name:
         work.notice("00000", f'view "{named.name}" will be a temporary view')
-    return Outcome(statement.tag)
 
 
 def bound_definition(statement: CreateView, work: Work) -> tuple[CreateView, SessionSettings, BoundQuery]:
@@ -144,7 +143,7 @@ def build(statement: CreateView, captured: SessionSettings, bound: BoundQuery, w
     work.transaction.change_catalog(work.image.with_entry(entry))
 
 
-def replace_before(statement: CreateView, before: ViewEntry | QueryViewEntry, work: Work) -> None:
+def replace_before(statement: CreateView, before: ViewEntry, work: Work) -> None:
     """Put a view in the place of an existing one."""
     captured = creating_settings(statement, work.settings.captured().shared())
     image, built, notices = replace_view(

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from engine.ddl.dropping import drop
 from engine.ddl.schemas import drop_schemas
-from engine.execution.defining import finish, table_work
-from engine.execution.outcome import Outcome
+from engine.execution.defining import finish, table_work, with_tables
 from engine.execution.registry import handles
 from engine.execution.work import Work
 from sql.parse.statements.drop import DropRelation
 
 
 @handles(DropRelation)
-async def drop_relation(statement: DropRelation, work: Work) -> Outcome:
+async def drop_relation(statement: DropRelation, work: Work) -> None:
     """Drop relations, with CASCADE their dependents."""
-    changed = await table_work(work)
-    await work.threads.in_worker(drop, statement, changed)
-    finish(changed, work)
-    return Outcome(statement.tag)
+    await with_tables(work, drop, statement)
 
 
 async def drop_temporary(work: Work) -> None:

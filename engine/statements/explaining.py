@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from engine.catalog.image import CatalogImage, QueryViewEntry
+from engine.catalog.image import CatalogImage, ViewEntry
 from engine.ddl.definitions import Drafts, ViewDraft, creating_settings, drafted
 from engine.ddl.query_views import reads_stream
 from engine.ddl.view_replacing import replacing_lines
@@ -207,7 +207,7 @@ def upper_lines(root: Relation, scanning: ScanSettings, engines: QueryEngines) -
     return ["  " + line for line in [*relation_lines(root), *sql_lines(upper_sql(root, scanning, engines))]]
 
 
-def whole_lines(whole: QueryViewEntry, scanning: ScanSettings, engines: QueryEngines) -> list[str]:
+def whole_lines(whole: ViewEntry, scanning: ScanSettings, engines: QueryEngines) -> list[str]:
     """Return the lines on the work above the states of a view."""
     root = whole.plan.query([state.chain.label for state in whole.states])
     assert root is not None, whole.description.name
@@ -227,7 +227,7 @@ def count_text(made: tuple[int, float]) -> str:
 
 
 def shown_whole(
-    whole: QueryViewEntry,
+    whole: ViewEntry,
     left: dict[Chain, Facts],
     scanning: ScanSettings,
     engines: QueryEngines,

@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from engine.ddl.functions.defining import alter_function, create_function, replaced_function
 from engine.ddl.functions.dropping import drop_function
 from engine.ddl.table_work import TableWork
-from engine.execution.defining import finish, table_work
-from engine.execution.outcome import Outcome
+from engine.execution.defining import table_work, with_tables
 from engine.execution.registry import handles
 from engine.execution.work import Work
+from sql.parse.statements.declaration import Statement
 from sql.parse.statements.functions import AlterFunction, CreateFunction, DropFunction
+
+CHANGES: dict[type[Statement], Callable[[Any, TableWork], None]] = {
+    CreateFunction: create_function,
+    AlterFunction: alter_function,
+    DropFunction: drop_function,
+}
 
 
 @handles(CreateFunction, AlterFunction, DropFunction)
-async def change_function(statement: CreateFunction | AlterFunction | DropFunction, work: Work) -> Outcome:
+async def change_function(statement: CreateFunction | AlterFunction | DropFunction, work: Work) -> None:
     """Make, alter or drop functions of users."""
-    changed = await table_work(work)
     if isinstance(statement, CreateFunction) and not work.identity.bypasses():
-        known = replaced_function(statement, changed)
+        known = replaced_function(statement, await table_work(work))
         if known is not None:
-            work.identity.checks(changed.image).function_owner(known.oid)
-    await work.threads.in_worker(done, statement, changed)
-    finish(changed, work)
-    return Outcome(statement.tag)
-
-
-def done(statement: CreateFunction | AlterFunction | DropFunction, work: TableWork) -> None:
-    """Do the statement on the work's image."""
-    match statement:
-        case CreateFunction():
-            create_function(statement, work)
-        case AlterFunction():
-            alter_function(statement, work)
-        case DropFunction():
-            drop_function(statement, work)
+            work.identity.checks(work.image).function_owner(known.oid)
+    await with_tables(work, CHANGES[type(statement)], statement)

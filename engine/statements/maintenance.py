@@ -5,17 +5,15 @@ checkpoints.
 from __future__ import annotations
 
 from engine.catalog.image import TableEntry
-from engine.execution.outcome import Outcome
 from engine.execution.registry import handles
 from engine.execution.work import Work
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
-from sql.names.suggestions import did_you_mean
 from sql.parse.statements.maintenance import Maintenance
 
 
 @handles(Maintenance)
-def maintain(statement: Maintenance, work: Work) -> Outcome:
+def maintain(statement: Maintenance, work: Work) -> None:
     """Look up whether the tables and columns exist.
 
     Raises 42P01, 42703, 42701, and 25001 for VACUUM in a transaction block.
@@ -25,10 +23,7 @@ def maintain(statement: Maintenance, work: Work) -> Outcome:
     image, roles = work.image, work.image.roles
     role = work.identity.current(roles)
     for (name, position), columns in zip(statement.tables, statement.columns, strict=True):
-        entry = image.entries.get(name)
-        if entry is None:
-            hint = did_you_mean(name, image.relation_names())
-            raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint, position=position)
+        entry = image.existing(name, position)
         if not isinstance(entry, TableEntry):
             text = f'skipping "{name_of(name)}" --- cannot {statement.verb.lower()} non-tables or special system tables'
             work.notice("01000", text, "WARNING")
@@ -37,7 +32,6 @@ def maintain(statement: Maintenance, work: Work) -> Outcome:
             work.notice("01000", text, "WARNING")
         else:
             check_columns(name, {column.name for column in entry.description.columns}, columns)
-    return Outcome(statement.tag)
 
 
 def check_columns(table: str, known: set[str], columns: tuple[str, ...]) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import struct
 from functools import partial
 
-from engine.execution.outcome import Outcome
 from engine.execution.prepared import Prepared
 from engine.execution.registry import handles
 from engine.execution.work import Work
@@ -37,7 +36,7 @@ from views.model.arrow_schema import encoded_family
 
 
 @handles(Prepare)
-async def prepare(statement: Prepare, work: Work) -> Outcome:
+async def prepare(statement: Prepare, work: Work) -> None:
     """Keep a statement under a name. Raises 42P05, and the errors of the statement."""
     own = partial(find_type, catalog=work.image, settings=work.settings.captured())
     declared = tuple(None if kind.name == "unknown" else resolve_type(kind, own) for kind in statement.types)
@@ -45,7 +44,6 @@ async def prepare(statement: Prepare, work: Work) -> Outcome:
     prepared.shown_text, prepared.made_us = statement.text, work.transaction.now_us
     await work.threads.with_text(statement.text, prepared.refresh, work.image, work.settings)
     work.names.keep_statement(statement.name, prepared)
-    return Outcome(statement.tag)
 
 
 async def executed(statement: Execute, work: Work) -> tuple[Prepared, tuple[Literal, ...]]:

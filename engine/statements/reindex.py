@@ -10,19 +10,17 @@ from engine.catalog.image import CatalogImage, TableEntry
 from engine.ddl.table_alterations import columns_of
 from engine.ddl.table_names import index_names
 from engine.ddl.table_work import TableWork
-from engine.execution.defining import finish, table_work
-from engine.execution.outcome import Outcome
+from engine.execution.defining import with_tables
 from engine.execution.registry import handles
 from engine.execution.rights import denied
 from engine.execution.work import Work
 from sql.errors import SqlError
 from sql.names.relation_keys import is_temporary, name_of, schema_of
-from sql.names.suggestions import did_you_mean
 from sql.parse.statements.reindex import Reindex
 
 
 @handles(Reindex)
-async def reindex(statement: Reindex, work: Work) -> Outcome:
+async def reindex(statement: Reindex, work: Work) -> None:
     """Build the indexes of the statement anew.
 
     Raises 25001, 42P01, 42809, 3F000, 0A000 and 42501.
@@ -31,12 +29,8 @@ async def reindex(statement: Reindex, work: Work) -> Outcome:
         work.require_alone("REINDEX CONCURRENTLY")
     if statement.kind not in ("index", "table"):
         work.require_alone(f"REINDEX {statement.kind.upper()}")
-    tables = meant(statement, work)
-    changed = await table_work(work)
-    for entry in tables:
-        await work.threads.in_worker(build_anew, entry, changed, work.transaction.now_us)
-    finish(changed, work)
-    return Outcome(statement.tag)
+    for entry in meant(statement, work):
+        await with_tables(work, build_anew, entry)
 
 
 def meant(statement: Reindex, work: Work) -> list[TableEntry]:
@@ -74,10 +68,7 @@ def table_of_index(statement: Reindex, image: CatalogImage) -> TableEntry:
 def indexed_table(statement: Reindex, work: Work) -> list[TableEntry]:
     """Return the table, if it has indexes; else give the client a notice."""
     name = statement.name
-    entry = work.image.entries.get(name)
-    if entry is None and name not in index_names(work.image):
-        hint = did_you_mean(name, work.image.relation_names())
-        raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint)
+    entry = None if name in index_names(work.image) else work.image.existing(name)
     if not isinstance(entry, TableEntry):
         raise SqlError("42809", f'"{name}" is not a table or materialized view')
     if entry.indexes:
@@ -103,8 +94,6 @@ def tables_in(schema: str, image: CatalogImage) -> list[TableEntry]:
     return [one for one in entries if schema_of(one.description.name) == schema]
 
 
-def build_anew(entry: TableEntry, changed: TableWork, now_us: int) -> None:
+def build_anew(entry: TableEntry, work: TableWork) -> None:
     """Build a table with its indexes anew."""
-    after = changed.rebuild(entry, entry, columns_of(entry), now_us)
-    changed.image = changed.image.with_replaced(entry.description.name, after)
-    changed.tables.image = changed.image
+    work.put(work.rebuild(entry, entry, columns_of(entry)))

@@ -6,8 +6,7 @@ from engine.catalog.image import SequenceEntry
 from engine.ddl.schemas import rename_sequence
 from engine.ddl.sequences import alter_sequence as alter
 from engine.ddl.sequences import make_sequence
-from engine.execution.defining import altered, finish, is_there, move_into_schema, table_work
-from engine.execution.outcome import Outcome
+from engine.execution.defining import altered, is_there, move_into_schema, with_tables
 from engine.execution.registry import handles
 from engine.execution.work import Work
 from sql.errors import SqlError
@@ -15,38 +14,28 @@ from sql.parse.statements.sequences import AlterSequence, CreateSequence, Rename
 
 
 @handles(CreateSequence)
-async def create_sequence(statement: CreateSequence, work: Work) -> Outcome:
+async def create_sequence(statement: CreateSequence, work: Work) -> None:
     """Make a sequence."""
-    changed = await table_work(work)
     if not is_there(statement.name, statement.if_not_exists, work):
-        make_sequence(statement, changed)
-    finish(changed, work)
-    return Outcome(statement.tag)
+        await with_tables(work, make_sequence, statement)
 
 
 @handles(AlterSequence)
-async def alter_sequence(statement: AlterSequence, work: Work) -> Outcome:
+async def alter_sequence(statement: AlterSequence, work: Work) -> None:
     """Change a sequence, or move it into another schema. Raises 42P01 and 42809."""
-    changed = await table_work(work)
     entry = altered_sequence(statement, work)
-    if entry is not None:
-        if statement.schema is not None:
-            await move_into_schema(entry, statement.schema, work)
-            return Outcome(statement.tag)
-        alter(statement, entry, changed)
-    finish(changed, work)
-    return Outcome(statement.tag)
+    if entry is not None and statement.schema is not None:
+        await move_into_schema(entry, statement.schema, work)
+    elif entry is not None:
+        await with_tables(work, alter, statement, entry)
 
 
 @handles(RenameSequence)
-async def change_name(statement: RenameSequence, work: Work) -> Outcome:
+async def change_name(statement: RenameSequence, work: Work) -> None:
     """Give a sequence another name. Raises 42P01, 42809 and 42P07."""
-    changed = await table_work(work)
     entry = altered_sequence(statement, work)
     if entry is not None:
-        await work.threads.in_worker(rename_sequence, entry, statement.new_name, changed)
-    finish(changed, work)
-    return Outcome(statement.tag)
+        await with_tables(work, rename_sequence, entry, statement.new_name)
 
 
 def altered_sequence(statement: AlterSequence | RenameSequence, work: Work) -> SequenceEntry | None:

@@ -77,10 +77,6 @@ class TableWriter:
         self._apply(resolution, bound.conflict)
         return outcome
 
-    def insert_checked(self, rows: pa.Table) -> None:
-        """Insert rows that were checked already, as COPY has them."""
-        self.transaction.insert(self.entry, rows)
-
     def update(self, bound: BoundUpdate) -> Outcome:
         """Change the rows of the source.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.ddl.table_building import owned_sequences, restarted
+from engine.ddl.dependents import owned_by
+from engine.ddl.table_building import restarted
 from engine.execution.defining import finish, table_work
-from engine.execution.outcome import Outcome
 from engine.execution.registry import handles
 from engine.execution.work import Work
 from engine.tables.truncation import truncate_tables, truncated
@@ -12,18 +12,16 @@ from sql.parse.statements.delete import Truncate
 
 
 @handles(Truncate)
-async def truncate(statement: Truncate, work: Work) -> Outcome:
+async def truncate(statement: Truncate, work: Work) -> None:
     """Empty tables, and begin their sequences anew with RESTART IDENTITY."""
     if statement.restart_identity:
         changed = await table_work(work)
         for entry in truncated(statement, changed.image):
-            for sequence in owned_sequences(changed, entry):
-                name = sequence.description.name
-                work.identity.require_owner(changed.image, name)
-                changed.image = changed.image.with_replaced(name, restarted(sequence, changed))
+            for sequence in owned_by(changed.image, entry.description.oid):
+                work.identity.require_owner(changed.image, sequence.description.name)
+                changed.put(restarted(sequence, changed))
         finish(changed, work)
     await work.threads.in_worker(empty, statement, work)
-    return Outcome(statement.tag)
 
 
 def empty(statement: Truncate, work: Work) -> None:

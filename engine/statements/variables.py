@@ -12,7 +12,7 @@ from sql.settings.table import canonical_name
 
 
 @handles(SetVariable)
-def set_variable(statement: SetVariable, work: Work) -> Outcome:
+def set_variable(statement: SetVariable, work: Work) -> None:
     """Set a variable, with LOCAL until the transaction ends.
 
     Raises 25001, and the errors of the setting.
@@ -25,7 +25,6 @@ def set_variable(statement: SetVariable, work: Work) -> Outcome:
     if statement.local and not work.in_block:
         what = "SET TRANSACTION" if statement.name == "transaction" else "SET LOCAL"
         work.notice("25P01", f"{what} can only be used in transaction blocks", "WARNING")
-    return Outcome(statement.tag)
 
 
 @handles(Show)

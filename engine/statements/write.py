@@ -6,6 +6,9 @@ tables, or staged.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pyarrow as pa
 
 from engine.catalog.image import CatalogImage, Entry, StreamEntry, TableEntry
@@ -32,6 +35,11 @@ from sql.tree.relations import Values
 
 MORSEL_ROWS = 65_536
 Write = Insert | Update | Delete
+BINDING: dict[type[Write], Callable[[Any, CatalogImage, SessionSettings], BoundWrite]] = {
+    Insert: bind_insert,
+    Update: bind_update,
+    Delete: bind_delete,
+}
 
 
 def target_of(statement: Insert, image: CatalogImage, settings: SessionSettings) -> Entry | None:
@@ -77,13 +85,7 @@ def bound_write(statement: Write, image: CatalogImage, work: Work) -> BoundWrite
         work.prepared.refresh(image, work.settings)
         assert isinstance(work.prepared.bound, BoundInsert | BoundUpdate | BoundDelete)
         return work.prepared.bound
-    match statement:
-        case Insert():
-            return bind_insert(statement, image, work.settings.captured())
-        case Update():
-            return bind_update(statement, image, work.settings.captured())
-        case Delete():
-            return bind_delete(statement, image, work.settings.captured())
+    return BINDING[type(statement)](statement, image, work.settings.captured())
 
 
 def write_bound(statement: Write, image: CatalogImage, bound: BoundWrite, work: Work) -> Outcome:

@@ -14,8 +14,8 @@ import errno
 import fcntl
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -27,6 +27,7 @@ ZEROS = memoryview(bytes(PIECE_BYTES))
 NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
+TEMPORARY_SUFFIX = ".tmp"
 
 Bytes = bytes | bytearray | memoryview
 # `list` is a method's name below.
@@ -132,6 +133,27 @@ class Storage(Protocol):
 
         Such files are real, whatever the storage is.
         """
+
+
+@contextmanager
+def replacing(storage: Storage, path: Path) -> Iterator[StoredFile]:
+    """Yield a new file that has the name `path` once it is whole and durable.
+
+    The name itself is durable after a sync of the folder. Raises OSError; the folder is as before
+    then, and after what the caller raises.
+    """
+    temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
+    file = storage.create(temporary)
+    try:
+        yield file
+        file.sync()
+        file.close()
+        storage.rename(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            file.close()
+            storage.remove(temporary)
+        raise
 
 
 class TableConnection(Protocol):

@@ -9,7 +9,7 @@ commit fails with 40001. Must not know sessions.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -22,8 +22,7 @@ from engine.embedded.duckdb_errors import CONFLICT
 from engine.tables import write_journal
 from engine.tables.deferral import Deferral, Key
 from engine.tables.row_checks import check_rows
-from engine.tables.unique_errors import key_text, values_text
-from sql.catalog.catalog import ColumnDescription, ConstraintDescription, KeyReference
+from sql.catalog.catalog import ConstraintDescription, KeyReference
 from sql.errors import SqlError
 from sql.tree.relations import OutputColumn
 from sql.types.datatypes import INT8
@@ -225,7 +224,6 @@ class References:
         same = " AND ".join(
             f"p.c{of} = r.v{number}" for number, of in zip(numbers, link.reference.columns, strict=True)
         )
-        columns = columns_numbered(link.child, numbers)
         text = (
             f"SELECT {', '.join(f'r.v{number}' for number in numbers)} FROM {source} AS r WHERE {filled} "
             f"AND NOT EXISTS (SELECT 1 FROM stored.{link.parent.physical} AS p WHERE {same})"
@@ -233,10 +231,8 @@ class References:
         if still_there:
             kept = " AND ".join(f"c.c{number} = r.v{number}" for number in numbers)
             text += f" AND EXISTS (SELECT 1 FROM stored.{link.child.physical} AS c WHERE {kept})"
-        schema = tuple(OutputColumn(one.name, one.type) for one in columns)
-        found = self._transaction.fetch(f"{text} LIMIT 1", schema, rows)
-        if found.num_rows:
-            key = key_text(columns, values_text(found.columns, columns, self._transaction.time_zone))
+        key = self._transaction.first_key(text, link.child.numbered(numbers), rows)
+        if key is not None:
             child, parent = link.child.description.name, link.parent.description.name
             raise violation(
                 f'insert or update on table "{child}" violates foreign key constraint "{link.constraint.name}"',
@@ -249,7 +245,6 @@ class References:
     def _require_no_children(self, removal: Removal, strict: bool) -> None:
         link = removal.link
         numbers = link.reference.columns
-        columns = columns_numbered(link.parent, numbers)
         text = (
             f"SELECT {', '.join(f'r.k{number}' for number in numbers)} FROM {ROWS} AS r "
             f"WHERE EXISTS (SELECT 1 FROM stored.{link.child.physical} AS c WHERE {same_keys(link)})"
@@ -257,10 +252,8 @@ class References:
         if not strict:
             again = " AND ".join(f"p.c{number} = r.k{number}" for number in numbers)
             text += f" AND NOT EXISTS (SELECT 1 FROM stored.{link.parent.physical} AS p WHERE {again})"
-        schema = tuple(OutputColumn(one.name, one.type) for one in columns)
-        found = self._transaction.fetch(f"{text} ORDER BY r.place LIMIT 1", schema, removal.keys)
-        if found.num_rows:
-            key = key_text(columns, values_text(found.columns, columns, self._transaction.time_zone))
+        key = self._transaction.first_key(f"{text} ORDER BY r.place", link.parent.numbered(numbers), removal.keys)
+        if key is not None:
             child, parent, name = link.child.description.name, link.parent.description.name, link.constraint.name
             raise violation(
                 f'update or delete on table "{parent}" violates foreign key constraint "{name}" on table "{child}"',
@@ -387,9 +380,3 @@ def violation(message: str, key: str, what: str, holder: TableEntry, link: Link)
         table_name=link.child.description.name,
         constraint_name=link.constraint.name,
     )
-
-
-def columns_numbered(table: TableEntry, numbers: Sequence[int]) -> list[ColumnDescription]:
-    """Return the columns with these numbers, in their order."""
-    by_number = {column.number: column for column in table.description.columns}
-    return [by_number[number] for number in numbers]

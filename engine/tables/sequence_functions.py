@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from engine.catalog.image import CatalogImage, SequenceEntry
 from engine.embedded.arrow_numerics import one_array
-from engine.tables.session_functions import SESSIONS, Backend, answers
+from engine.tables.session_functions import SESSIONS, Backend, answers, answers_rows
 from sql.catalog.catalog import SessionSettings
 from sql.catalog.schemas import found_key, meant_schema
 from sql.errors import SqlError, not_supported
@@ -226,10 +226,10 @@ def nextval(session: SequenceSession, names: pa.ChunkedArray) -> pa.Array:
     return pa.array(out, mask=missing)
 
 
-@answers("currval", "VARCHAR", "BIGINT")
-def currval(session: SequenceSession, names: pa.ChunkedArray) -> pa.Array:
-    """Return the session's last value per row."""
-    return pa.array([None if name is None else session.current_value(name) for name in names.to_pylist()], pa.int64())
+@answers_rows("currval", "VARCHAR", "BIGINT")
+def currval(session: SequenceSession, name: str) -> int:
+    """Return the session's last value."""
+    return session.current_value(name)
 
 
 @answers("lastval", "", "BIGINT")
@@ -238,10 +238,7 @@ def lastval(session: SequenceSession) -> pa.Array:
     return pa.array([session.last_value()], pa.int64())
 
 
-@answers("setval", "VARCHAR BIGINT BOOLEAN", "BIGINT")
-def setval(
-    session: SequenceSession, names: pa.ChunkedArray, values: pa.ChunkedArray, called: pa.ChunkedArray
-) -> pa.Array:
-    """Set a sequence per row."""
-    rows = zip(names.to_pylist(), values.to_pylist(), called.to_pylist(), strict=True)
-    return pa.array([None if None in row else session.set_value(*row) for row in rows], pa.int64())
+@answers_rows("setval", "VARCHAR BIGINT BOOLEAN", "BIGINT")
+def setval(session: SequenceSession, name: str, value: int, called: bool) -> int:
+    """Set a sequence."""
+    return session.set_value(name, value, called)

@@ -64,6 +64,9 @@ class AnsweringSession(Protocol):
 
 # A function of the session and the columns of its arguments; without arguments it returns one row.
 Answer = Callable[..., pa.Array]
+# A function of the session and the values of one row.
+Row = Callable[..., str | bool | int | None]
+RESULTS = {"VARCHAR": pa.string(), "BOOLEAN": pa.bool_(), "BIGINT": pa.int64()}
 # Name -> the function, DuckDB's types of its arguments without the session, and of its result.
 ANSWERS: dict[str, tuple[Answer, list[str], str]] = {}
 # The sessions by their numbers.
@@ -81,6 +84,22 @@ def answers(name: str, arguments: str, result: str) -> Callable[[Answer], Answer
         ANSWERS[name] = (answer, arguments.split(), result)
         return answer
 
+    return register
+
+
+def answers_rows(name: str, arguments: str, result: str, strict: bool = True) -> Callable[[Row], Row]:
+    """Register a function of the values of one row, as `answers` does. strict: NULL gives NULL."""
+
+    def register(row: Row) -> Row:
+        @answers(name, arguments, result)
+        @wraps(row)
+        def of_columns(session: AnsweringSession, *columns: pa.ChunkedArray) -> pa.Array:
+            rows = zip(*(column.to_pylist() for column in columns), strict=True)
+            return pa.array([None if strict and None in values else row(session, *values) for values in rows], arrow)
+
+        return row
+
+    arrow = RESULTS[result]
     return register
 
 

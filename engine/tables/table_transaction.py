@@ -26,14 +26,13 @@ from engine.tables.locks import SessionLocks
 from engine.tables.sequence_functions import ANSWERED, SequenceSession, in_session, uses_sequences
 from engine.tables.unique_errors import (
     duplicate_key,
-    key_columns,
     key_text,
     unique_violation,
     values_text,
     with_keys_of,
 )
 from engine.tables.write_journal import ROWS, Step, TableMark, WriteJournal, perform, repeat
-from sql.catalog.catalog import ConstraintDescription
+from sql.catalog.catalog import ColumnDescription, ConstraintDescription
 from sql.emit.duckdb import DuckDbExpressions
 from sql.emit.names import StoredTable
 from sql.errors import SqlError
@@ -245,8 +244,7 @@ class TableTransaction:
         """Return columns k<number> of these rows, in order of `rowids`, and each place (bigint)."""
         items = ", ".join((*(f"p.c{number}" for number in numbers), "r.place"))
         text = f'SELECT {items} FROM "{ROWS}" AS r JOIN stored.{table.physical} AS p ON p.rowid = r.number ORDER BY r.place'
-        by_number = {column.number: column for column in table.description.columns}
-        columns = tuple(OutputColumn(f"k{number}", by_number[number].type) for number in numbers)
+        columns = tuple(OutputColumn(f"k{column.number}", column.type) for column in table.numbered(numbers))
         places = pa.array(range(len(rowids)), pa.int64())
         return self.fetch(text, (*columns, OutputColumn("place", INT8)), pa.table({"number": rowids, "place": places}))
 
@@ -302,11 +300,9 @@ class TableTransaction:
     def rollback(self) -> None:
         """Undo everything; also after an error, and more than once."""
         with self._lock:
-            cursor = self._cursor
+            cursor, self._cursor = self._cursor, None
         if cursor is None:
             return
-        with self._lock:
-            self._cursor = None
         is_as_begun = self._is_untouched and not self._is_dead
         if not (is_as_begun and self.keep is not None and self.keep(cursor, self.snapshot)):
             self._engine.roll_back(cursor)
@@ -320,13 +316,18 @@ class TableTransaction:
 
     def repeated_key(self, table: TableEntry, constraint: ConstraintDescription) -> str | None:
         """Return columns and values of a key that several rows have, as PostgreSQL writes them."""
-        columns = key_columns(table, constraint)
+        columns = table.numbered(constraint.columns)
         key = ", ".join(f"c{column.number}" for column in columns)
         filled = " AND ".join(f"c{column.number} IS NOT NULL" for column in columns)
-        found = self.fetch(
-            f"SELECT {key} FROM stored.{table.physical} WHERE {filled} GROUP BY {key} HAVING count(*) > 1 LIMIT 1",
-            tuple(OutputColumn(column.name, column.type) for column in columns),
-        )
+        text = f"SELECT {key} FROM stored.{table.physical} WHERE {filled} GROUP BY {key} HAVING count(*) > 1"
+        return self.first_key(text, columns)
+
+    def first_key(self, text: str, columns: Sequence[ColumnDescription], rows: pa.Table | None = None) -> str | None:
+        """Return columns and values of the first key that a query of DuckDB finds, as PostgreSQL
+        writes them. rows: as for `fetch`.
+        """
+        schema = tuple(OutputColumn(column.name, column.type) for column in columns)
+        found = self.fetch(f"{text} LIMIT 1", schema, rows)
         return key_text(columns, values_text(found.columns, columns, self.time_zone)) if found.num_rows else None
 
     def _as_conflict(self, error: SqlError) -> SqlError:
@@ -401,11 +402,9 @@ class TableTransaction:
         with self._running() as cursor:
             try:
                 self._perform(cursor, step)
-            except duckdb.CatalogException as error:
-                if self.unseen:
-                    raise SqlError("40001", CONFLICT, detail="A table was made or altered in between.") from error
-                raise sql_error(error) from error
             except duckdb.Error as error:
+                if isinstance(error, duckdb.CatalogException) and self.unseen:
+                    raise SqlError("40001", CONFLICT, detail="A table was made or altered in between.") from error
                 raise sql_error(error) from error
 
     def _refuse_known_keys(self, table: TableEntry, rows: pa.Table) -> None:
@@ -416,21 +415,17 @@ class TableTransaction:
         for constraint in table.description.constraints:
             if not constraint.is_key:
                 continue
-            columns = key_columns(table, constraint)
-            schema = tuple(OutputColumn(column.name, column.type) for column in columns)
+            columns = table.numbered(constraint.columns)
             values = ", ".join(f"n.v{column.number}" for column in columns)
             same = " AND ".join(f"o.c{column.number} = n.v{column.number}" for column in columns)
             filled = " AND ".join(f"n.v{column.number} IS NOT NULL" for column in columns)
-            known = f'SELECT {values} FROM "{ROWS}" n JOIN stored.{table.physical} o ON {same} LIMIT 1'
-            found = self.fetch(known, schema, rows)
-            if not found.num_rows and rows.num_rows > 1:
-                repeated = (
-                    f'SELECT {values} FROM "{ROWS}" n WHERE {filled} GROUP BY {values} HAVING count(*) > 1 LIMIT 1'
-                )
-                found = self.fetch(repeated, schema, rows)
-            if found.num_rows:
-                texts = values_text(found.columns, columns, self.time_zone)
-                raise duplicate_key(table, constraint, key_text(columns, texts))
+            known = f'SELECT {values} FROM "{ROWS}" n JOIN stored.{table.physical} o ON {same}'
+            key = self.first_key(known, columns, rows)
+            if key is None and rows.num_rows > 1:
+                repeated = f'SELECT {values} FROM "{ROWS}" n WHERE {filled} GROUP BY {values} HAVING count(*) > 1'
+                key = self.first_key(repeated, columns, rows)
+            if key is not None:
+                raise duplicate_key(table, constraint, key)
 
     def _perform(self, cursor: Cursor, step: Step) -> None:
         self._is_untouched, self._is_dead = False, True

@@ -13,7 +13,6 @@ from engine.catalog.joined_tables import refuse_joined
 from engine.tables.foreign_keys import links_to
 from engine.tables.table_transaction import TableTransaction
 from sql.errors import SqlError
-from sql.names.suggestions import did_you_mean
 from sql.parse.statements.delete import Truncate
 
 
@@ -42,10 +41,7 @@ def truncated(statement: Truncate, image: CatalogImage) -> list[TableEntry]:
     """
     entries: list[TableEntry] = []
     for name, position in statement.names:
-        entry = image.entries.get(name)
-        if entry is None:
-            hint = did_you_mean(name, image.relation_names())
-            raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint, position=position or None)
+        entry = image.existing(name, position)
         if isinstance(entry, StreamEntry):
             hint = "Streams are append-only; a stream keeps its last rows by itself."
             raise SqlError("0A000", f'cannot truncate stream "{name}"', hint=hint)

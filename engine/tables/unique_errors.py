@@ -48,9 +48,7 @@ def unique_violation(
         return None
     fallback: SqlError | None = None
     for table, constraint in _keys(tables):
-        columns = [
-            column for number in constraint.columns for column in table.description.columns if column.number == number
-        ]
+        columns = table.numbered(constraint.columns)
         labels = [f"c{column.number}: " if named is not None else "" for column in columns]
         if not found.group(1).startswith(labels[0]):
             continue

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
-from engine.catalog.image import QueryViewEntry, StreamEntry, ViewEntry
+from engine.catalog.image import StreamEntry, ViewEntry
 from ringbuffer.memory.arrow import morsel_to_arrow
 from tests.engine.session_client import SessionClient
 from tests.faults.machine import SETTINGS
@@ -249,7 +249,7 @@ def observe(client: SessionClient) -> Answers:
             found = morsel_to_arrow(morsel, ring.layout).to_pylist()
             rows = tuple((row["op"], row["i"], str(row["cents"]), row["t"]) for row in found)
             rings[name] = (ring.tuples_count, rows)
-        elif isinstance(entry, ViewEntry | QueryViewEntry):
+        elif isinstance(entry, ViewEntry):
             views[name] = tuple(sorted(read_rows(client, f"SELECT * FROM {name}"), key=str))
         else:
             tables[name] = tuple(sorted(read_rows(client, f"SELECT * FROM {name}"), key=str))

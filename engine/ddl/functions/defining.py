@@ -7,6 +7,7 @@ PostgreSQL's errors.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from engine.catalog.image import (
     CatalogImage,
@@ -89,15 +90,20 @@ def described_function(statement: CreateFunction, work: TableWork) -> FunctionDe
         raise SqlError("42P13", "function result type must be record because of OUT parameters")
     elif statement.has_table and len(outputs) == 1:
         result = outputs[0].type
-    values = {name: value for name, value in statement.attributes.items() if name != "security"}
-    if "rows" in values and not statement.returns_set:
-        raise SqlError("22023", "ROWS is not applicable when function does not return a set")
+    values = _attributes(statement, statement.returns_set)
     rows = values.pop("rows", 1000.0 if statement.returns_set else 0.0)
     shared = settings.shared(is_temporary=True)
     return FunctionDescription(
         statement.name, image.next_oid, arguments, result, statement.returns_set, statement.form, statement.body,
         rows=rows, time_zone=settings.time_zone, search_path=shared.search_path, **values,
     )  # fmt: skip
+
+
+def _attributes(statement: CreateFunction | AlterFunction, returns_set: bool) -> dict[str, Any]:
+    values = {name: value for name, value in statement.attributes.items() if name != "security"}
+    if "rows" in values and not returns_set:
+        raise SqlError("22023", "ROWS is not applicable when function does not return a set")
+    return values
 
 
 def check_arguments(arguments: tuple[FunctionArgument, ...]) -> None:
@@ -171,10 +177,7 @@ def alter_function(statement: AlterFunction, work: TableWork) -> None:
             if changed.name != function.name:
                 require_free(changed, work.image)
         case _:
-            values = {name: value for name, value in statement.attributes.items() if name != "security"}
-            if "rows" in values and not function.returns_set:
-                raise SqlError("22023", "ROWS is not applicable when function does not return a set")
-            changed = replace(function, **values)
+            changed = replace(function, **_attributes(statement, function.returns_set))
     if changed.strict != function.strict:
         give_way(function, changed, work)
     else:

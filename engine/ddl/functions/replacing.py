@@ -14,7 +14,6 @@ from engine.catalog.functions import with_functions
 from engine.catalog.image import (
     CatalogImage,
     Entry,
-    QueryViewEntry,
     SourceText,
     StateEntry,
     StreamEntry,
@@ -35,7 +34,6 @@ from sql.tree.relations import Relation
 def put(work: TableWork, functions: list[FunctionDescription]) -> None:
     """Put these functions into the work's image."""
     work.image = with_functions(work.image, functions)
-    work.tables.image = work.image
 
 
 def give_way(known: FunctionDescription, function: FunctionDescription, work: TableWork) -> None:
@@ -52,21 +50,20 @@ def give_way(known: FunctionDescription, function: FunctionDescription, work: Ta
             ):
                 raise another_meaning(entry, function)
             if isinstance(entry, TableEntry):
-                work.image = work.image.with_replaced(entry.description.name, bound_description(entry, work.image))
+                work.put(bound_description(entry, work.image))
             elif isinstance(entry, StreamEntry):
-                work.image = work.image.with_replaced(entry.description.name, with_defaults(entry, work.image))
-            elif isinstance(entry, QueryViewEntry):
+                work.put(with_defaults(entry, work.image))
+            elif isinstance(entry, ViewEntry) and not entry.is_state:
                 columns = entry.description.columns
                 again = replace(bound_anew(entry, work.image), followers=entry.followers)
                 if [one.type.sql_name for one in columns] != [one.type.sql_name for one in again.description.columns]:
                     raise another_meaning(entry, function)
-                work.image = work.image.with_replaced(entry.description.name, again)
+                work.put(again)
                 work.image = bound_again(work.image, [entry.description.oid])
         except SqlError as error:
             if error.sqlstate == "0A000":
                 raise
             raise another_meaning(entry, function) from error
-    work.tables.image = work.image
 
 
 def knowing_today(entry: Entry, image: CatalogImage) -> Entry:
@@ -80,7 +77,7 @@ def knowing_today(entry: Entry, image: CatalogImage) -> Entry:
         known = {key for key, _ in source.objects}
         return replace(source, objects=(*source.objects, *(one for one in today if one[0] not in known)))
 
-    if isinstance(entry, QueryViewEntry):
+    if isinstance(entry, ViewEntry):
         return replace(entry, source=knowing(entry.source))
     if isinstance(entry, TableEntry | StreamEntry):
         entry = replace(entry, defaults={number: knowing(source) for number, source in entry.defaults.items()})
@@ -108,8 +105,7 @@ def another_meaning(entry: Entry, function: FunctionDescription) -> SqlError:
 
 def root_of(entry: Entry, state: StateEntry, image: CatalogImage) -> Relation:
     """Return the query of a view over streams as it is bound to an image for one of its states."""
-    assert isinstance(entry, ViewEntry | QueryViewEntry), entry
-    objects = entry.objects if isinstance(entry, ViewEntry) else entry.source.objects
+    assert isinstance(entry, ViewEntry), entry
     definition = state.chain.definition
-    then = StreamsAsThen(image, objects, state.used, entry.named)
+    then = StreamsAsThen(image, entry.source.objects, state.used, entry.named)
     return bind_query(statement_of(definition.text).query, then, definition.settings).root

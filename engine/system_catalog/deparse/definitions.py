@@ -12,7 +12,6 @@ from engine.catalog.as_then import AsThen, ObjectsAsThen, StreamsAsThen
 from engine.catalog.image import (
     CatalogImage,
     DisabledViewEntry,
-    QueryViewEntry,
     SourceText,
     StreamEntry,
     TableEntry,
@@ -32,7 +31,7 @@ from sql.errors import SqlError
 from sql.names.relation_keys import name_of
 from sql.types.datatypes import BOOL, SqlType
 
-View = ViewEntry | QueryViewEntry | DisabledViewEntry
+View = ViewEntry | DisabledViewEntry
 Show = Callable[[CatalogImage, Style, str], str]
 # How expressions stand in the catalog's rows: the same for every session.
 STORED = Style(False, 0, qualified, lambda kind: kind.sql_name, qualified, lambda kind, oid: f"{kind} {oid}")
@@ -46,14 +45,13 @@ def view_text(entry: View, image: CatalogImage, style: Style, zone: str) -> str:
     if isinstance(entry, DisabledViewEntry):
         return f" {statement_of(str(entry.plain['text'])).query_text.strip()};"
     then: ObjectsAsThen
-    if isinstance(entry, ViewEntry):
-        definition = entry.chain.definition
-        then = StreamsAsThen(image, entry.objects, entry.used, entry.named)
-        text, settings = definition.text, definition.settings
+    if entry.is_state:
+        then = StreamsAsThen(image, entry.source.objects, entry.used, entry.named)
+        settings = entry.states[0].chain.definition.settings
     else:
         then = AsThen(image, entry.source.objects, {used.name: used for used in entry.used})
-        text, settings = entry.source.text, entry.source.settings
-    query = statement_of(text).query
+        settings = entry.source.settings
+    query = statement_of(entry.source.text).query
     meaning = _meaning(noted_query(query, then, settings), then, settings, zone)
     return query_text(query, meaning, style, [column.name for column in entry.description.columns])
 

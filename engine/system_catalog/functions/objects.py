@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from engine.catalog.image import (
     DisabledViewEntry,
-    QueryViewEntry,
     SequenceEntry,
     StreamEntry,
     TableEntry,
@@ -60,7 +59,7 @@ def pg_get_viewdef(context: SessionContext, view: str | None, form: str | None) 
         return None
     oid = int(view[1:]) if view.startswith("#") else context.registered("regclass", view[1:])
     entry = context.snapshot.image.by_oid(oid)
-    if not isinstance(entry, ViewEntry | QueryViewEntry | DisabledViewEntry):
+    if not isinstance(entry, ViewEntry | DisabledViewEntry):
         return None
     is_wrapped = form is not None and form.lstrip("-").isdigit()
     style = style_of(context, is_wrapped or form in ("true", "t"), int(form or 0) if is_wrapped else 0)

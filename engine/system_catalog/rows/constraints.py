@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import zip_longest
 
-from engine.catalog.image import CatalogImage, DisabledViewEntry, QueryViewEntry, SequenceEntry, TableEntry, ViewEntry
+from engine.catalog.image import CatalogImage, DisabledViewEntry, SequenceEntry, TableEntry, ViewEntry
 from engine.ddl.dependents import reads
 from engine.system_catalog.deparse.definitions import STORED, check_text
 from engine.system_catalog.object_oids import EXTENSION, METHODS, OWN_TYPE, SERVER, WRAPPER, part_oid
@@ -148,7 +148,7 @@ def depend_rows(image: CatalogImage) -> list[Row]:
                 default = part_oid("default", table, number)
                 rows.append(_depend((default_class, default, 0), (class_oid, oid, 0), "n"))
                 rows.append(_depend((default_class, default, 0), (class_oid, table, number), "a"))
-        if isinstance(entry, ViewEntry | QueryViewEntry | DisabledViewEntry):
+        if isinstance(entry, ViewEntry | DisabledViewEntry):
             rule = (rule_class, part_oid("rule", oid, "_RETURN"), 0)
             read = [one.description.oid for one in image.entries.values() if reads(entry, one)]
             rows += [_depend(rule, (class_oid, other, 0), "n") for other in read]

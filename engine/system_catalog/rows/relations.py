@@ -14,7 +14,6 @@ from engine.catalog.image import (
     CatalogImage,
     DisabledViewEntry,
     Entry,
-    QueryViewEntry,
     SequenceEntry,
     StreamEntry,
     TableEntry,
@@ -45,7 +44,7 @@ from sql.types.datatypes import BOOL, INT8, SqlType
 from sql.types.records import row_type_oid
 
 KINDS: dict[type, str] = {
-    **dict.fromkeys((ViewEntry, QueryViewEntry, DisabledViewEntry), "v"),
+    **dict.fromkeys((ViewEntry, DisabledViewEntry), "v"),
     StreamEntry: "f",
     TableEntry: "r",
     SequenceEntry: "S",
@@ -246,7 +245,7 @@ def rule_rows(image: CatalogImage) -> list[Row]:
             "ev_type": "1", "ev_enabled": "O", "is_instead": True, "ev_qual": "<>", "ev_action": "<>",
         }
         for entry in image.entries.values()
-        if isinstance(entry, ViewEntry | QueryViewEntry | DisabledViewEntry)
+        if isinstance(entry, ViewEntry | DisabledViewEntry)
     ]  # fmt: skip
 
 

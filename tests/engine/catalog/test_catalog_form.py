@@ -50,9 +50,10 @@ def test_round_trip(tmp_path: Path) -> None:
         old = before.entries[name]
         if isinstance(entry, ViewEntry):
             assert isinstance(old, ViewEntry)
-            assert entry.chain is not old.chain
+            (state,), (old_state,) = entry.states, old.states
+            assert state.chain is not old_state.chain
             # Only what a session captures is kept, not who the session was.
-            assert entry.chain.definition.to_dict() == old.chain.definition.to_dict()
+            assert state.chain.definition.to_dict() == old_state.chain.definition.to_dict()
         else:
             assert isinstance(entry, StreamEntry) and isinstance(old, StreamEntry)
             assert entry.stream.layout == old.stream.layout and entry.stream.ring.capacity == old.stream.ring.capacity

@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from engine.catalog.image import StreamEntry, ViewEntry
+from engine.catalog.image import StreamEntry
 from engine.commit.staging import CHECKED_ROWS_MAX, StatementStage
 from engine.database import Database
 from ringbuffer.memory.arrow import morsel_to_arrow
@@ -38,7 +38,7 @@ def stream_of(database: Database) -> StreamEntry:
 
 def committed(database: Database) -> list[int]:
     """Return how many statements each view has."""
-    return [entry.chain.committed for entry in database.catalog.image.entries.values() if isinstance(entry, ViewEntry)]
+    return [chain.committed for chain in database.catalog.image.chains]
 
 
 def copy(client: SessionClient, keys: list[int], options: str = "") -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import views.plan.first_groupings
-from engine.catalog.image import QueryViewEntry
+from engine.catalog.image import ViewEntry
 from tests.engine.ddl.test_view_life_cycle import Server
 
 STREAM = "CREATE FOREIGN TABLE s (k int, t text, n int) SERVER stream"
@@ -56,7 +56,8 @@ def test_a_view_keeps_the_form_in_which_it_is_stored(
     server.client.run(INSERT)
     for checkpoint in (False, True, False):
         for name in ("v", "plain"):
-            assert isinstance(server.world.database.catalog.image.entries[name], QueryViewEntry) is is_above
+            entry = server.world.database.catalog.image.entries[name]
+            assert isinstance(entry, ViewEntry) and entry.is_state is not is_above
         assert server.rows("SELECT * FROM v") == FOUND
         assert server.rows("SELECT * FROM plain ORDER BY 1") == ["[b'1', b'1']", "[b'2', b'1']", "[b'3', b'2']"]
         server.crash(checkpoint)

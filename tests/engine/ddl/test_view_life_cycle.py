@@ -433,7 +433,8 @@ def test_what_a_constant_names_is_not_dropped_without_the_view(tmp_path: Path) -
         " WHERE 'other'::regclass::oid > 0 GROUP BY k",
         "INSERT INTO s VALUES (1)",
     )
-    assert isinstance(server.world.database.catalog.image.entries["v"], ViewEntry)
+    entry = server.world.database.catalog.image.entries["v"]
+    assert isinstance(entry, ViewEntry) and entry.is_state
     for checkpoint in (False, True):
         for kind, name in (("TABLE", "t"), ("FOREIGN TABLE", "other")):
             assert "2BP01" in server.client.ask(f"DROP {kind} {name}")[0]

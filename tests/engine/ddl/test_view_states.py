@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.catalog.image import QueryViewEntry
+from engine.catalog.image import ViewEntry
 from engine.catalog.stored_form import catalog_text, plain_form, with_states
 from engine.ddl.restore import restore_catalog
 from engine.system_catalog.rows.relations import class_rows
@@ -36,9 +36,9 @@ def server(tmp_path: Path) -> Server:
     return made
 
 
-def pair(server: Server) -> QueryViewEntry:
+def pair(server: Server) -> ViewEntry:
     entry = server.world.database.catalog.image.entries["pair"]
-    assert isinstance(entry, QueryViewEntry)
+    assert isinstance(entry, ViewEntry)
     return entry
 
 

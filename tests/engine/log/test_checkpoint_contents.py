@@ -75,17 +75,8 @@ class World:
     def note(self) -> Noted:
         assert self.lock.locked()
         streams = [(stream, stream.ring.tuples_count) for stream in self.streams]
-        return Noted(
-            self.position,
-            self.position // 64 + 1,
-            self.position,
-            self.position // 64 + 1,
-            9,
-            16400,
-            list(self.kept.values()),
-            streams,
-            0,
-        )
+        place = self.position, self.position // 64 + 1
+        return Noted(Checkpoint(*place, *place, 9, 16400), list(self.kept.values()), streams, 0)
 
     def checkpoint(
         self, storage: Storage, folder: Path = FOLDER, check_cancelled: Callable[[], None] = lambda: None

@@ -68,7 +68,7 @@ def test_a_dropped_view_is_let_go_with_its_answers(client: SessionClient, world:
     client.ask(READ)
     entry = client.session.server.catalog.image.entries["counted"]
     assert isinstance(entry, ViewEntry)
-    view = weakref.ref(entry.chain)
+    view = weakref.ref(entry.states[0].chain)
     del entry
     client.run("DROP VIEW counted", "INSERT INTO s VALUES (2, NULL)")
     gc.collect()
@@ -89,7 +89,7 @@ def test_an_idle_session_does_not_hold_what_others_drop(client: SessionClient, w
     image = client.session.server.catalog.image
     view, stream = image.entries["counted"], image.entries["s"]
     assert isinstance(view, ViewEntry) and isinstance(stream, StreamEntry)
-    kept = weakref.ref(view.chain), weakref.ref(stream.stream), weakref.ref(image)
+    kept = weakref.ref(view.states[0].chain), weakref.ref(stream.stream), weakref.ref(image)
     del image, view, stream
     client.run("DROP VIEW counted", "DROP FOREIGN TABLE s")
     gc.collect()
