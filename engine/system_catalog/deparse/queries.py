@@ -80,6 +80,7 @@ class QueryPrinter:
         sources: the items of FROM of this query and those around, by their ids.
         item_names: of the items of WITH that a bare name would mean here.
         in_from: this query or one around has items of FROM.
+        before: how many of the sources are of queries around.
     """
 
     meaning: Meaning
@@ -89,6 +90,7 @@ class QueryPrinter:
     sources: dict[int, Source] = field(default_factory=dict)
     item_names: frozenset[str] = frozenset()
     in_from: bool = False
+    before: int = 0
 
     def expressions(self, prefixed: bool = True) -> Expressions:
         """Return the printer of the query's expressions."""
@@ -188,11 +190,11 @@ class QueryPrinter:
 
     def _name(self, items: Sequence[Item]) -> None:
         """Give names to the items of FROM."""
-        before = len(self.sources)
+        self.before = len(self.sources)
         self.sources = dict(self.sources)
         for item in items:
             self._add(item)
-        own = [source for source in list(self.sources.values())[before:] if source.kind != "join"]
+        own = [source for source in list(self.sources.values())[self.before :] if source.kind != "join"]
         self.around = give_names(own, self.around)
         for item in items:
             name_columns(item, self.sources, self.meaning.notes, frozenset())
@@ -393,7 +395,7 @@ class QueryPrinter:
             page.place(piece, page.column + len(piece) > self.style.wrap)
 
     def _join(self, item: syntax.JoinClause) -> None:
-        page, pretty = self.page, self.style.pretty
+        page, pretty, shown = self.page, self.style.pretty, self.expressions()
         using = self.meaning.notes.using.get(id(item), ())
         page.write("(" * (not pretty))
         self._source(item.left)
@@ -405,11 +407,9 @@ class QueryPrinter:
         self._source(item.right)
         page.write(")" * is_nested)
         if using:
-            shown = self.expressions()
             page.write(f" USING {_list([shown.column(pair.meant, TEXT).word for pair in using])}")
         elif item.condition is not None:
             page.write(" ON " + "(" * (not pretty))
-            shown = self.expressions()
             shown.write(shown.condition(item.condition))
             page.write(")" * (not pretty))
         elif not is_cross:
@@ -449,7 +449,9 @@ class QueryPrinter:
     def _function(self, item: syntax.FunctionTable) -> None:
         page, shown = self.page, self.expressions()
         known, names = self.meaning.notes.names, [one for one in nodes(item) if isinstance(one, syntax.Name)]
-        is_lateral = any(key[0] in self.sources for name in names for key in known.get(name.position, ()))
+        is_lateral = any(
+            key[0] in list(self.sources)[self.before :] for name in names for key in known.get(name.position, ())
+        )
         page.write("LATERAL " * is_lateral)
         calls: list[syntax.FunctionCall] = []
         for call in item.calls:
