@@ -237,8 +237,6 @@ class QueryPrinter:
         page.level -= CLAUSE_INDENT
         page.part("")
 
-    # Set operations
-
     def _set(self, body: syntax.SetOperation, names: Sequence[str] | None, visible: bool) -> None:
         page, left, right = self.page, body.left, body.right
         kinds = self.meaning.notes.columns[id(body)]
@@ -284,8 +282,6 @@ class QueryPrinter:
         ]
         shown.write(beside(rows, between="), ("))
         self.page.write(")")
-
-    # SELECT
 
     def _targets(self, body: syntax.SelectBody | syntax.ValuesBody, kinds: Sequence[SqlType]) -> list[Piece]:
         """Return the expressions of a select list."""
@@ -378,8 +374,6 @@ class QueryPrinter:
             items.append(self._group(item, outputs, group.kind != "sets"))
         shown = beside(items, between=", ")
         return shown if is_one else beside([GROUP_WORDS.get(group.kind, "("), shown, ")"])
-
-    # FROM
 
     def _from(self, items: Sequence[Item]) -> None:
         page = self.page
