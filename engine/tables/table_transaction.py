@@ -490,5 +490,4 @@ def table_source(table: TableEntry, scan: Scan) -> StoredTable:
     columns = table.description.columns
     schema = (*(OutputColumn(column.name, column.type) for column in columns), ROWID)
     assert scan.schema in (schema, schema[:-1]), f"{scan} is no scan of {table.description}"
-    names = [*(f"c{column.number}" for column in columns), "rowid"]
-    return StoredTable(f"stored.{table.physical}", tuple(names[: len(scan.schema)]))
+    return StoredTable(f"stored.{table.physical}", (*(f"c{column.number}" for column in columns), "rowid"))

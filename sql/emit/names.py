@@ -15,7 +15,9 @@ ANONYMOUS = "?column?"
 
 
 class StoredTable(NamedTuple):
-    """A table as an engine stores it: its text in FROM, and the names of a scan's columns."""
+    """A table as an engine stores it: its text in FROM, and the names of its columns, of which each
+    scan reads the first ones.
+    """
 
     text: str
     columns: tuple[str, ...]

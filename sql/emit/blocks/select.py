@@ -132,7 +132,7 @@ class SelectPrinter:
         alias = self.next_alias()
         name = self.sources[node.name]
         if isinstance(name, StoredTable):
-            columns = tuple(f"{alias}.{self.dialect.identifier(one)}" for one in name.columns)
+            columns = tuple(f"{alias}.{self.dialect.identifier(one)}" for one in name.columns[: len(node.schema)])
             return Block(f"{name.text} AS {alias}", columns, node.schema)
         source = f"{self.dialect.identifier(name)} AS {alias}"
         return Block(source, self.references(alias, node.schema), node.schema)
