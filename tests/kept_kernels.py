@@ -1,25 +1,20 @@
 """Kernels that were compiled by an earlier test, or by an earlier run, are not compiled again.
 
 Code is kept in pytest's cache folder by its stamp, which tells text, imported sources, types,
-versions and processor. Servers under test find it there, too: `python -m tests.kept_kernels serve`
-is `antumbra serve` with the folder that the variable KEPT_KERNELS names. Files whose subject is
-compiling are marked `compiles`: for them nothing is kept.
+versions and processor. Servers under test find it there, too, in the folder that the variable
+KEPT_KERNELS names. Files whose subject is compiling are marked `compiles`: for them nothing is
+kept.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest.mock import patch
-
-from engine.__main__ import end_process, main
-from engine.server.large_pages import use_large_pages
 
 if TYPE_CHECKING:
     import pytest
@@ -66,20 +61,8 @@ def kept_kernels(folder: Path) -> Iterator[None]:
         yield
 
 
-def serving_command() -> list[str]:
-    """Return how a server is started: one that finds kept kernels where VARIABLE is set."""
-    return [sys.executable, "-m", "tests.kept_kernels" if VARIABLE in os.environ else "engine", "serve"]
-
-
 def remove_unused(folder: Path) -> None:
     """Delete what no run has used for days, and what other versions of the compiler have made."""
     for path in folder.parent.glob("*/*"):
         if path.stat().st_mtime < time.time() - UNUSED_S_MAX:
             path.unlink(missing_ok=True)
-
-
-if __name__ == "__main__":
-    # It starts this program anew, before what takes time to import.
-    use_large_pages()
-    with kept_kernels(Path(os.environ[VARIABLE])):
-        end_process(main(sys.argv[1:]))

@@ -4,7 +4,6 @@ there, and nothing by half.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import random
 import signal
@@ -16,13 +15,11 @@ from pathlib import Path
 import pytest
 
 from tests.faults.worker import ACCOUNTS, BALANCE, Fate, numbers, opened, work
+from tests.oracle.forked import CONTEXT
 
 pytestmark = pytest.mark.slow
 
 WAIT_S_MAX = 60.0
-# One process that has all imported, from which the victims are forked.
-CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["tests.faults.worker"])
 
 
 @dataclass

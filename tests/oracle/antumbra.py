@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import IO
 
 import psycopg
 
-from tests.kept_kernels import serving_command
+from tests.oracle.forked import ForkedServer
 
 READY = re.compile(r"ready on (\S+):(\d+)")
 # A first start compiles the kernels that all views share.
@@ -29,15 +30,21 @@ LOG_CHARACTERS = 4000
 class AntumbraServer:
     """`antumbra serve` on a free port with its data in `folder`. Its standard error is kept in
     `folder`/../server.log.
+
+    is_forked: the process is a fork of one that has everything imported, where its environment is
+    that of the tests.
     """
 
-    def __init__(self, folder: Path, *options: str, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, folder: Path, *options: str, environment: Mapping[str, str] | None = None, is_forked: bool = True
+    ) -> None:
         self.folder = folder
         self.port = 0
         self.ready_line = ""
         self._options = options
         self._environment = environment
-        self._process: subprocess.Popen[str] | None = None
+        self._is_forked = is_forked and environment is None
+        self._process: subprocess.Popen[str] | ForkedServer | None = None
 
     @property
     def dsn(self) -> str:
@@ -87,14 +94,21 @@ class AntumbraServer:
 
     def launch(self) -> None:
         """Start the process and return at once."""
-        command = [*serving_command(), "--port", str(self.port), "--data-dir", str(self.folder)]
+        arguments = ["serve", "--port", str(self.port), "--data-dir", str(self.folder)]
         # A JVM takes seconds of processor time to start, and few tests need one; those wait for it.
-        command += ["--set", f"shutdown_wait_s_max={SHUTDOWN_WAIT_S}", "--set", "spark_preload=off"]
-        command += ["--set", "cold_upper_groups=0"]
+        arguments += ["--set", f"shutdown_wait_s_max={SHUTDOWN_WAIT_S}", "--set", "spark_preload=off"]
+        arguments += ["--set", "cold_upper_groups=0", *self._options]
+        if self._is_forked:
+            self._process = ForkedServer(arguments, self.log_path)
+            return
         environment = None if self._environment is None else {**os.environ, **self._environment}
         with self.log_path.open("a") as log_file:
             self._process = subprocess.Popen(
-                [*command, *self._options], stdout=subprocess.PIPE, stderr=log_file, text=True, env=environment
+                [sys.executable, "-m", "engine", *arguments],
+                stdout=subprocess.PIPE,
+                stderr=log_file,
+                text=True,
+                env=environment,
             )
 
     def wait_ready(self) -> AntumbraServer:

@@ -26,7 +26,7 @@ IN_THE_MIDDLE_S = 1.0
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_cleanly_and_tells_the_clients(tmp_path: Path, number: signal.Signals) -> None:
-    server = AntumbraServer(tmp_path / "data", "--set", "spark_preload=on").start()
+    server = AntumbraServer(tmp_path / "data", "--set", "spark_preload=on", is_forked=False).start()
     assert re.fullmatch(
         rf"antumbra 0\.1\.0 ready on 127\.0\.0\.1:{server.port} \(data in {re.escape(str(tmp_path))}/data\)",
         server.ready_line,
