@@ -18,8 +18,6 @@ def in_forms(table: pa.Table, schema: Schema) -> pa.Table:
     if not target:
         return table.select([])
     assert table.num_columns == len(target), (table.schema, target)
-    if table.schema.types == target.types:
-        return table.rename_columns(target.names)
     columns = [
         column if column.type == wanted.type else column.cast(wanted.type)
         for column, wanted in zip(table.columns, target, strict=True)
