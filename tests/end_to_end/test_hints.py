@@ -18,50 +18,11 @@ from tests.oracle.postgres import PostgresCluster
 COLUMNS = "svc text, ms float8, at timestamptz, payload text"
 ROWS = """INSERT INTO hinted VALUES ('a', 10, now(), '{"type": "x"}'), ('a', 10, now() - interval '2 hours', '{"type": "y"}'),
     ('a', 10, NULL, '{"type": "y"}'), ('a', 1000, now(), NULL), ('a', 500, NULL, NULL), ('b', NULL, now() - interval '1 day', NULL)"""
-REPEATED = (
-    "(SELECT svc, ms AS value, count(*) AS n FROM hinted GROUP BY svc, value) g, generate_series(1, g.n) GROUP BY svc"
-)
 SLIDING = (
     "SELECT svc, sum(n)::bigint FROM (SELECT date_trunc('minute', at) AS step, svc, count(*) AS n FROM hinted GROUP BY step, svc) g "
     "WHERE step > now() - interval '1 hour' GROUP BY svc"
 )
 CASES = (
-    (
-        "SELECT svc, percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FROM hinted GROUP BY svc",
-        "repeat each of them",
-        f"SELECT svc, percentile_cont(0.5) WITHIN GROUP (ORDER BY value) FROM {REPEATED}",
-    ),
-    (
-        "SELECT svc, mode() WITHIN GROUP (ORDER BY ms) FROM hinted GROUP BY svc",
-        "repeat each of them",
-        f"SELECT svc, mode() WITHIN GROUP (ORDER BY value) FROM {REPEATED}",
-    ),
-    (
-        "SELECT svc, array_agg(ms ORDER BY ms) FROM hinted GROUP BY svc",
-        "repeat each of them",
-        f"SELECT svc, array_agg(value ORDER BY value) FROM {REPEATED}",
-    ),
-    (
-        "SELECT svc, array_agg(ms ORDER BY payload, ms) FROM hinted GROUP BY svc",
-        "the aggregate of value ORDER BY place",
-        (
-            "SELECT svc, array_agg(value ORDER BY place, value) FROM (SELECT svc, ms AS value, payload AS place, count(*) AS n "
-            "FROM hinted GROUP BY svc, value, place) g, generate_series(1, g.n) GROUP BY svc"
-        ),
-    ),
-    (
-        "SELECT svc, string_agg(DISTINCT payload, ', ') FROM hinted GROUP BY svc",
-        "SELECT svc, string_agg(value, ', ' ORDER BY value) FROM (SELECT DISTINCT svc, payload AS value FROM hinted) d GROUP BY svc",
-        "SELECT svc, string_agg(value, ', ' ORDER BY value) FROM (SELECT DISTINCT svc, payload AS value FROM hinted) d GROUP BY svc",
-    ),
-    (
-        "SELECT upper(svc) AS u, array_agg(DISTINCT payload ORDER BY payload) FILTER (WHERE ms > 5) FROM hinted GROUP BY upper(svc)",
-        "FROM (SELECT DISTINCT upper(svc) AS u, payload AS value, ms > 5",
-        (
-            "SELECT u, array_agg(value ORDER BY value) FILTER (WHERE kept) "
-            "FROM (SELECT DISTINCT upper(svc) AS u, payload AS value, ms > 5 AS kept FROM hinted) d GROUP BY u"
-        ),
-    ),
     ("SELECT svc, count(*) FROM hinted WHERE at > now() - interval '1 hour' GROUP BY svc", "in steps", SLIDING),
     ("SELECT svc, count(*) FROM hinted WHERE now() - at < interval '1 hour' GROUP BY svc", "in steps", SLIDING),
     (
