@@ -26,7 +26,7 @@ from engine.streams.stream import Stream
 from sql.catalog.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings, UsedRelation
 from sql.catalog.functions import FunctionDescription
 from sql.errors import SqlError
-from sql.names.relation_keys import PUBLIC, schema_of
+from sql.names.relation_keys import PUBLIC, process_of, schema_of
 from sql.names.suggestions import did_you_mean
 from sql.tree.relations import BoundQuery, Relation
 from sql.types.datatypes import SqlType, array_of, enum_type
@@ -102,8 +102,12 @@ class SourceText:
 
     @property
     def settings(self) -> SessionSettings:
-        """The settings with which the text is bound."""
-        return SessionSettings(time_zone=self.time_zone, search_path=self.search_path, is_shared=True)
+        """The settings with which the text is bound: one that reads temporary relations has their
+        schema in its search_path.
+        """
+        settings = SessionSettings(time_zone=self.time_zone, search_path=self.search_path, is_shared=True)
+        own = next(filter(None, map(process_of, settings.path)), 0)
+        return replace(settings, process_id=own)
 
 
 def source_text(text: str, settings: SessionSettings, names: tuple[tuple[str, int], ...] = ()) -> SourceText:

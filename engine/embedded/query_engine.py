@@ -218,7 +218,7 @@ class QueryEngine:
     def forget_passing(self, cursor: Cursor) -> None:
         """Let go of the inputs that will not come again."""
         for name in tuple(cursor.passing):
-            del cursor.inputs[name]
+            cursor.inputs.pop(name, None)
             unregister_input(cursor, name)
 
     def take_cursor(self) -> Cursor:

@@ -215,8 +215,21 @@ def _decoded(array: pa.DictionaryArray) -> pa.Array:
     if not _is_text(values.type):
         return pc.take(values, array.indices)
     places, counts = pc.value_counts(array.indices).flatten()
-    _check_size(int((_sizes(pc.take(values, places)) * counts.to_numpy()).sum()))
-    return pc.take(values, array.indices).cast(pa.string())
+    _check_size(int((_sizes(_texts_at(values, places)) * counts.to_numpy()).sum()))
+    return _texts_at(values, array.indices).cast(pa.string())
+
+
+def _texts_at(values: pa.Array, places: pa.Array) -> pa.Array:
+    """Return strings by their places: views, too, which pyarrow does not take."""
+    if not kinds.is_string_view(values.type):
+        return pc.take(values, places)
+    if not len(values):
+        return pa.nulls(len(places), values.type)
+    views = np.frombuffer(values.buffers()[1], dtype="V16")[values.offset :]
+    found = views[pc.fill_null(places, 0).to_numpy(zero_copy_only=False)]
+    known = pc.fill_null(pc.take(values.is_valid(), places), False)
+    buffers = [known.buffers()[1], pa.py_buffer(found), *values.buffers()[2:]]
+    return pa.Array.from_buffers(values.type, len(places), buffers)
 
 
 def _texts(array: pa.Array) -> pa.Array:

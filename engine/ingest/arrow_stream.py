@@ -140,6 +140,7 @@ class ArrowStream:
         """Check every offset of a column. Raises ArrowInvalid and SqlError."""
         if place in self._known:
             # A short batch may have a long dictionary.
+            column.indices.validate(full=True)
             bounds = pc.min_max(column.indices).as_py()
             if bounds["max"] is not None and not 0 <= bounds["min"] <= bounds["max"] < len(column.dictionary):
                 raise SqlError(BAD_FORMAT, "an index of an Arrow batch is not in its dictionary")

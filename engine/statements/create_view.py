@@ -145,7 +145,8 @@ def build(statement: CreateView, captured: SessionSettings, bound: BoundQuery, w
 
 def replace_before(statement: CreateView, before: ViewEntry, work: Work) -> None:
     """Put a view in the place of an existing one."""
-    captured = creating_settings(statement, work.settings.captured().shared())
+    goes = in_temporary_schema(statement.name)
+    captured = creating_settings(statement, work.settings.captured().shared(is_temporary=goes))
     image, built, notices = replace_view(
         statement, before, work.image, captured, engines_of(work), work.identity.require
     )

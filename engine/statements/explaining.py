@@ -122,7 +122,7 @@ def explain(
         told += above_lines(plan, strands, drafts.notices, scanning, engines)
         return [*told, *plan_lines(plan, strands, engines.upper)]
     if uses_sequences(bound.root):
-        bound = replace(bound, root=in_session(bound.root, SequenceSession(image)))
+        bound = replace(bound, root=in_session(bound.root, SequenceSession(image, settings=lambda: settings)))
     entries = [entry for name in sorted(bound.relations) if (entry := image.state(name)) is not None]
     facts = {entry.chain: facts_now(entry.chain, image) for entry in entries}
     if measured is not None:

@@ -74,12 +74,11 @@ class Notes:
 
 
 class NotedPlace(NamedTuple):
-    """Where a column of a scope is, for the notes."""
+    """Where a column of a scope is, or a whole row, for the notes."""
 
     notes: Notes
     key: Key
 
-    def note(self, column: NotedColumn, position: int, is_whole: bool) -> None:
-        """Note that the text names the column, or its whole row."""
-        key = (self.key[0], None) if is_whole else self.key
-        self.notes.names.setdefault(position, {})[key] = column
+    def note(self, column: NotedColumn, position: int) -> None:
+        """Note that the text names what is there."""
+        self.notes.names.setdefault(position, {})[self.key] = column

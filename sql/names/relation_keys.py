@@ -37,6 +37,12 @@ def temporary_schema(process_id: int) -> str:
     return f"{TEMPORARY}_{process_id}"
 
 
+def process_of(schema: str) -> int | None:
+    """Return the session whose temporary relations are in a schema, None for any other schema."""
+    number = schema.removeprefix(f"{TEMPORARY}_")
+    return int(number) if number != schema and number.isdecimal() else None
+
+
 def is_temporary(schema: str) -> bool:
     """Tell whether a schema is for the temporary relations of some session."""
     return schema.startswith(f"{TEMPORARY}_")

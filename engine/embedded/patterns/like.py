@@ -28,7 +28,18 @@ Part = str | tuple[str | None, ...]
 def like(text: str, pattern: str, escape: str) -> bool:
     """Return text LIKE pattern ESCAPE escape. Raises 22025."""
     go_on()
-    first, *others = (parts_of if len(pattern) <= KEPT_CHARACTERS_MAX else parts_of.__wrapped__)(pattern, escape)
+    parts, is_unended = (parts_of if len(pattern) <= KEPT_CHARACTERS_MAX else parts_of.__wrapped__)(pattern, escape)
+    found = is_like(text, parts)
+    if found and is_unended:
+        raise SqlError("22025", "LIKE pattern must not end with escape character")
+    return found
+
+
+def is_like(text: str, parts: list[Part]) -> bool:
+    """Return whether a text has the parts, in their order, and begins and ends with the outer
+    ones.
+    """
+    first, *others = parts
     if not others:
         return len(text) == len(first) and is_at(text, 0, first)
     last = others.pop()
@@ -44,8 +55,10 @@ def like(text: str, pattern: str, escape: str) -> bool:
 
 
 @lru_cache(maxsize=64)
-def parts_of(pattern: str, escape: str) -> list[Part]:
-    """Return the parts between the % of a pattern."""
+def parts_of(pattern: str, escape: str) -> tuple[list[Part], bool]:
+    """Return the parts between the % of a pattern; or, and True, those of the texts that come as
+    far as to the escape at its end, where PostgreSQL raises its error.
+    """
     parts: list[list[str | None]] = [[]]
     escaped = False
     for found in PIECES.finditer(like_pattern(pattern, escape)):
@@ -61,8 +74,12 @@ def parts_of(pattern: str, escape: str) -> list[Part]:
             go_on()
             parts.append([])
     if escaped:
-        raise SqlError("22025", "LIKE pattern must not end with escape character")
-    return [tuple(characters(part)) if None in part else "".join(map(str, part)) for part in parts]
+        known = [place for place, part in enumerate(parts) if any(piece is not None for piece in part)]
+        # After % and _ the escape is seen at once, else with a character that it might mean.
+        if not any(parts[max(known, default=0) + 1 :]):
+            parts[-1].append(None)
+            parts.append([])
+    return [tuple(characters(part)) if None in part else "".join(map(str, part)) for part in parts], escaped
 
 
 def characters(part: list[str | None]) -> Iterator[str | None]:

@@ -5,16 +5,14 @@ The numbers are those of PostgreSQL's own texts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
 from sql.names.relation_keys import quoted
 from sql.types.datatypes import SqlType
 
 CLAUSE_INDENT, JOIN_INDENT, ITEM_INDENT, CASE_INDENT = 8, 4, 4, 4
 INDENT_MAX = 40
-Item = TypeVar("Item")
 
 
 @dataclass
@@ -33,12 +31,6 @@ class Page:
     def write(self, text: str) -> None:
         """Add a text."""
         self.text += text
-
-    def items(self, items: Sequence[Item], show: Callable[[Item], None], between: str = ", ") -> None:
-        """Add the items of a list, each as `show` writes it."""
-        for number, item in enumerate(items):
-            self.write(between * bool(number))
-            show(item)
 
     def strip(self) -> None:
         """Take blanks away from the end."""

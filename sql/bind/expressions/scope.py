@@ -71,8 +71,8 @@ class ScopeColumn:
         """
         if self.origin is not None:
             self.origin.noted.add((self.origin.oid, 0 if is_whole else self.origin.number))
-        if self.place is not None:
-            self.place.note(self.noted, position, is_whole)
+        if self.place is not None and not is_whole:
+            self.place.note(self.noted, position)
         return self.expression
 
 
@@ -87,6 +87,7 @@ class ScopeTable:
         relation_oid: of a relation that has a type for its rows.
         is_value: its one column is the meaning of its name as a value: a function that returns no
             rows of columns.
+        place: of its row as a value, if notes are taken.
     """
 
     alias: str
@@ -97,6 +98,7 @@ class ScopeTable:
     may_be_missing: bool = False
     relation_oid: int = 0
     is_value: bool = False
+    place: NotedPlace | None = None
 
     def is_called(self, parts: tuple[str, ...]) -> bool:
         """Tell whether a qualifier means this table; with a schema, only a table without an
@@ -280,7 +282,10 @@ def whole_row(table: ScopeTable, closures: tuple[Closure, ...], position: int) -
     columns = [column for column in table.columns if not column.hidden]
     values = [brought(column, closures, position, is_whole=True) for column in columns]
     relation = (table.relation_oid, table.relation) if table.relation_oid else None
-    return record_value(values, [column.name for column in columns], position, table.alias, relation)
+    row = record_value(values, [column.name for column in columns], position, table.alias, relation)
+    if table.place is not None:
+        table.place.note(NotedColumn(table.alias, row.type), position)
+    return row
 
 
 def brought(column: ScopeColumn, closures: tuple[Closure, ...], position: int, is_whole: bool = False) -> Expression:
@@ -319,7 +324,8 @@ def noted_scope(scope: Scope, item: int, notes: Notes | None) -> Scope:
     columns = tuple(replace(one, place=NotedPlace(notes, (item, place))) for place, one in enumerate(table.columns))
     notes.items[item] = NotedItem(tuple(one.noted for one in columns), table.relation, table.relation_oid)
     visible = [one for one in columns if not one.hidden]
-    return replace(scope, tables=[replace(table, columns=columns)], visible=visible)
+    named = replace(table, columns=columns, place=NotedPlace(notes, (item, None)))
+    return replace(scope, tables=[named], visible=visible)
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,8 +102,9 @@ def spread(calls: tuple[FunctionCall, ...]) -> tuple[FunctionCall, ...]:
             found += [replace(call, name=column, label=column.split()[1]) for column in columns]
             continue
         takes_many = call.name in SET_NAMES and SET_NAMES[call.name].takes_many
-        parts = [(argument,) for argument in call.arguments] if takes_many and call.arguments else [call.arguments]
-        found += [replace(call, arguments=part) for part in parts]
+        # A call that stays one is known by its id.
+        is_one = not takes_many or len(call.arguments) < 2
+        found += [call] if is_one else [replace(call, arguments=(argument,)) for argument in call.arguments]
     return tuple(found)
 
 

@@ -218,6 +218,7 @@ def default_value(argument: FunctionArgument, function: FunctionDescription, con
         views={}, named=set(),
     )  # fmt: skip
     relation = context.queries.relation(query, inner)
+    context.stable |= inner.stable
     value = simple_value(relation)
     assert value is not None, argument
     return value

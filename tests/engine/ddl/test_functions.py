@@ -223,3 +223,16 @@ def test_a_type_that_is_dropped_takes_columns_of_streams_along(tmp_path: Path) -
         client = world.client()
     assert rows(client, "SELECT * FROM keys ORDER BY k") == ["1,1", "5,1", "-,1"]
     world.close()
+
+
+def test_defaults_of_arguments_are_evaluated_at_each_call(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    client = world.client()
+    client.run(
+        "CREATE SEQUENCE n",
+        "CREATE FUNCTION f(x bigint DEFAULT nextval('n')) RETURNS bigint LANGUAGE sql AS 'SELECT x'",
+        "CREATE FUNCTION g(x timestamptz DEFAULT now()) RETURNS boolean LANGUAGE sql AS 'SELECT x = now()'",
+    )
+    assert [rows(client, "SELECT f(), g()") for _ in range(3)] == [["1,t"], ["2,t"], ["3,t"]]
+    assert rows(client, "SELECT f() FROM generate_series(1, 2)") == ["4", "5"]
+    world.close()

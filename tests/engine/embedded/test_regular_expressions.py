@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import nullcontext
 from random import Random
 from typing import Any
 
@@ -218,6 +219,18 @@ def test_like_is_that_of_postgresql(oracle: psycopg.Connection[Any]) -> None:
         )
         expected = row.fetchall()[0][0]
         assert [like(text, pattern, "\\") for text in texts] == expected, pattern
+
+
+def test_like_fails_where_a_text_comes_as_far_as_an_escape_at_the_end() -> None:
+    # What PostgreSQL says of '', 'a', 'ab', 'aab' and 'ba': false, or an error.
+    expected = """
+    \\ fEEEE  a\\ ffEEf  ab\\ fffff  _\\ ffEEE  %\\ fEEEE  a%\\ ffEEf  %a\\ ffEEf  %_\\ fEEEE  _%\\ ffEEE
+    a%_\\ ffEEf  a_%\\ fffEf  %_%\\ fEEEE  %a_\\ fffEf  %b\\ ffffE  \\\\\\ fffff  %%\\ fEEEE  a%b%\\ fffff  _a%_\\ fffEf
+    """.split()
+    for pattern, answers in zip(expected[::2], expected[1::2], strict=True):
+        for text, answer in zip(("", "a", "ab", "aab", "ba"), answers, strict=True):
+            with pytest.raises(SqlError, match="must not end") if answer == "E" else nullcontext():
+                assert not like(text, pattern, "\\"), (text, pattern)
 
 
 @pytest.mark.parametrize(

@@ -312,6 +312,21 @@ def test_views_of_the_same_bytes_in_a_dictionary(client: SessionClient, monkeypa
     assert copy(client, sent(table), "s (k, t)")[1:] == [error, "Z I"]
 
 
+def test_a_dictionary_of_views(client: SessionClient) -> None:
+    long = "x" * 100
+    words = pa.array(["no word of it", "a", None, long], pa.string_view()).slice(1)
+    client.run("CREATE TABLE viewed (t text)")
+    for places in ([2, None, 1, 0, 2, 2], [None], []):
+        column = pa.DictionaryArray.from_arrays(pa.array(places, pa.int8()), words)
+        assert copy(client, sent(pa.table({"t": column}), 4), "viewed")[1] == f"C COPY {len(places)}"
+    found = client.ask("SELECT t, count(*) FROM viewed GROUP BY t ORDER BY t")
+    assert [line for line in found if line[0] == "D"] == [
+        "D [b'a', b'1']",
+        f"D [b'{long}', b'3']",
+        "D [None, b'3']",
+    ]
+
+
 def test_a_dictionary_is_read_once(client: SessionClient, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Any] = []
     monkeypatch.setattr(arrow_stream, "require_readable", read.append)

@@ -91,3 +91,30 @@ def test_bodies_of_functions_are_shown_as_postgresql_shows_them(golden: Golden, 
 
 def test_every_kind_of_expression_is_read() -> None:
     assert set(get_args(syntax.Expression)) == READERS.keys()
+
+
+def test_views_over_what_has_no_name_or_no_columns_of_its_own(tmp_path: Path) -> None:
+    world = World(tmp_path / "data")
+    client = world.client()
+    client.run(
+        "CREATE SCHEMA s",
+        "CREATE FUNCTION s.f(x int) RETURNS SETOF int LANGUAGE sql AS 'SELECT x'",
+        "CREATE VIEW called AS SELECT f FROM s.f(1)",
+        "CREATE TABLE e ()",
+        "CREATE VIEW counted AS SELECT count(e) AS n, count(e.*) AS m FROM e",
+        "CREATE TEMP TABLE t (a int)",
+        "CREATE VIEW passing AS SELECT * FROM pg_temp.t",
+        "ALTER FUNCTION s.f RENAME TO g",
+        "ALTER TABLE t RENAME a TO b",
+        "CREATE OR REPLACE TEMP VIEW passing AS SELECT b AS a FROM t",
+    )
+    texts_of = "SELECT viewname, definition FROM pg_views WHERE viewname IN ('called', 'counted', 'passing') ORDER BY 1"
+    # PostgreSQL's.
+    expected = [
+        ("called", " SELECT f.f\n   FROM s.g(1) f(f);"),
+        ("counted", " SELECT count(e.*) AS n,\n    count(e.*) AS m\n   FROM e;"),
+        ("passing", " SELECT t.b AS a\n   FROM t;"),
+    ]
+    assert Ours(client).rows(texts_of) == expected
+    assert Ours(world.client()).rows(texts_of)[:2] == expected[:2]
+    world.close()
