@@ -23,7 +23,14 @@ from engine.catalog.system import the_system
 from engine.streams import statistics as stream_statistics
 from engine.streams import view_statistics
 from engine.streams.stream import Stream
-from sql.catalog.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings, UsedRelation
+from sql.catalog.catalog import (
+    Catalog,
+    ColumnDescription,
+    ConstraintDescription,
+    RelationDescription,
+    SessionSettings,
+    UsedRelation,
+)
 from sql.catalog.functions import FunctionDescription
 from sql.errors import SqlError
 from sql.names.relation_keys import PUBLIC, process_of, schema_of
@@ -88,6 +95,7 @@ class SourceText:
 
     Attributes:
         names: of a check, the table's columns as its text calls them, with their numbers.
+        table: of a check, the key by which its text knows the table; '': that of today.
         sequences: of a default, the sequences by their names in its text, with their oids.
         objects: the users' functions and types in it: their keys when it was bound, with their
             oids; and what names in constants of regclass and the like mean.
@@ -99,6 +107,7 @@ class SourceText:
     search_path: str = PUBLIC
     sequences: tuple[tuple[str, int], ...] = ()
     objects: tuple[tuple[str, int], ...] = ()
+    table: str = ""
 
     @property
     def settings(self) -> SessionSettings:
@@ -154,6 +163,13 @@ class TableEntry:
         """Return the columns with these numbers, in this order."""
         columns = {column.number: column for column in self.description.columns}
         return [columns[number] for number in numbers]
+
+    def with_constraints(self, constraints: Iterable[ConstraintDescription]) -> TableEntry:
+        """Return the table with these constraints, and with their checks and indexes alone."""
+        kept = tuple(constraints)
+        checks = {one.name: self.checks[one.name] for one in kept if one.kind == "check"}
+        indexes = {one.name: self.indexes[one.name] for one in kept if one.is_key or one.is_index}
+        return replace(self, description=replace(self.description, constraints=kept), checks=checks, indexes=indexes)
 
 
 @dataclass(frozen=True)
@@ -481,5 +497,4 @@ def columns_named(entry: Entry) -> frozenset[tuple[int, int]]:
 
 def in_states(entry: ViewEntry, states: tuple[StateEntry, ...]) -> ViewEntry:
     """Return a view with other states in the places of its own."""
-    description = states[0].chain.description if entry.is_state else entry.description
-    return replace(entry, states=states, description=description)
+    return replace(entry, states=states, description=(states[0].chain if entry.is_state else entry).description)

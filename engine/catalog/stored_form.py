@@ -204,7 +204,8 @@ def source_of(plain: Mapping[str, Any] | None, image: CatalogImage) -> SourceTex
     names = tuple((name, number) for name, number in plain["names"])
     sequences = tuple((name, oid) for name, oid in plain.get("sequences", ()))
     objects = objects_of(plain, image)
-    return SourceText(plain["text"], plain["time_zone"], names, plain.get("search_path", PUBLIC), sequences, objects)
+    path, table = plain.get("search_path", PUBLIC), plain.get("table", "")
+    return SourceText(plain["text"], plain["time_zone"], names, path, sequences, objects, table)
 
 
 def reference_of(plain: Mapping[str, Any] | None) -> KeyReference | None:

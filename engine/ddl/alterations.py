@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Generic, TypeVar
 
-from engine.catalog.image import SequenceEntry, SourceText, StreamEntry, TableEntry
-from engine.ddl.dependents import Dependent, column_dependents, dependents_of, shown, with_dependents
+from engine.catalog.image import SourceText, StreamEntry, TableEntry
+from engine.ddl.dependents import Dependent, column_dependents, shown, with_dependents
 from engine.ddl.dropping import drop_with, tell_dropped
 from engine.ddl.table_work import TableWork
 from engine.tables.table_expressions import new_default
@@ -141,13 +141,10 @@ class Alteration(ABC, Generic[AlteredEntry]):
         message = f'constraint "{change.name}" of relation "{self.name}" does not exist'
         self.work.skip(SqlError("42704", message), change.if_exists)
 
-    def drop_users(self, column: ColumnDescription, cascade: bool, sequences: Sequence[SequenceEntry] = ()) -> None:
-        """Drop the dependents of a column but its own default, and of its sequences. Raises
-        2BP01.
-        """
+    def drop_users(self, column: ColumnDescription, cascade: bool) -> None:
+        """Drop the dependents of a column but its own default. Raises 2BP01."""
         image, oid = self.work.image, self.entry.description.oid
         found = with_dependents(image, column_dependents(image, self.entry, column.number))
-        found += dependents_of(image, sequences)
         found = [one for one in found if (one.oid, one.column) != (oid, column.number)]
         self.drop_dependents(f"column {column.name} of {shown(self.entry)}", found, cascade)
 

@@ -8,7 +8,7 @@ the object that it depends on, in PostgreSQL's words. Must not change anything.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from engine.catalog.image import (
     WORDS,
@@ -68,6 +68,11 @@ class Dependent:
         return None if isinstance(self.entry, FunctionDescription | EnumType) else self.entry
 
     @property
+    def key(self) -> tuple[int, int | None, str | None, int | None]:
+        """The dependent without what it depends on."""
+        return self.oid, self.column, self.constraint, self.typed
+
+    @property
     def is_whole(self) -> bool:
         """True when the whole object is the dependent."""
         return self.column is None and self.constraint is None and self.typed is None
@@ -77,7 +82,7 @@ class Dependent:
         """The columns of its relation without which a default or a constraint is not there."""
         if self.constraint is None or self.relation is None:
             return set() if self.column is None else {self.column}
-        constraints = {known.name: known for known in self.relation.description.constraints}
+        constraints = {known.name: known for known in self.relation.description.constraints if not known.is_index}
         return used_by(constraints[self.constraint], self.relation.description.columns)
 
     @property
@@ -122,10 +127,11 @@ def with_dependents(image: CatalogImage, direct: Sequence[Dependent]) -> list[De
 
 def _reached(image: CatalogImage, direct: Sequence[Dependent], leaving: set[int]) -> list[Dependent]:
     """Return dependents with their dependents. leaving: the oids of what is dropped."""
-    found: dict[str, Dependent] = {}
+    # By what they are: objects in the temporary schemas of several sessions have the same text.
+    found: dict[object, Dependent] = {}
 
     def visit(one: Dependent) -> None:
-        if one.text in found or (one.is_whole and one.oid in leaving):
+        if one.key in found or (one.is_whole and one.oid in leaving):
             return
         below: list[Dependent] = []
         if one.is_whole:
@@ -135,7 +141,7 @@ def _reached(image: CatalogImage, direct: Sequence[Dependent], leaving: set[int]
             below = sorted(column_dependents(image, one.entry, one.typed), key=lambda one: one.oid)
         for dependent in reversed(below):
             visit(dependent)
-        found.setdefault(one.text, one)
+        found.setdefault(one.key, one)
 
     # PostgreSQL goes from the last to the first, and tells them from the first to the last.
     for one in reversed(direct):
@@ -149,8 +155,8 @@ def _reached(image: CatalogImage, direct: Sequence[Dependent], leaving: set[int]
 
 
 def column_dependents(image: CatalogImage, entry: TableEntry | StreamEntry, number: int) -> list[Dependent]:
-    """Return the dependents of a column: views, functions, and foreign keys that need a key of
-    it.
+    """Return the dependents of a column: views, functions, foreign keys that need a key of it, and
+    what takes values of its sequences.
     """
     oid = entry.description.oid
     name = next(one.name for one in entry.description.columns if one.number == number)
@@ -161,6 +167,7 @@ def column_dependents(image: CatalogImage, entry: TableEntry | StreamEntry, numb
     covering = [one for one in entry.description.constraints if one.is_key and number in one.columns]
     needing = links_needing(entry, covering, image)
     found += [Dependent(one.child, what, constraint=one.constraint.name) for one in needing]
+    found += [one for sequence in owned_by(image, oid, number) for one in _direct(image, sequence)]
     return found + [Dependent(view, what) for view in views_using(image, entry, number)]
 
 
@@ -221,8 +228,8 @@ def _direct(image: CatalogImage, needed: Object) -> list[Dependent]:
         elif isinstance(needed, TableEntry) and isinstance(entry, TableEntry):
             references = ((one.name, one.reference) for one in entry.description.constraints)
             found += [Dependent(entry, on, constraint=name) for name, one in references if one and one.oid == oid]
-    known = {one.text for one in found}
-    found += [one for one in naming(image, oid, on) if one.text not in known]
+    known = {one.key for one in found}
+    found += [one for one in naming(image, oid, on) if one.key not in known]
     found.sort(key=lambda one: one.oid)
     if isinstance(needed, TableEntry):
         found += [one for sequence in owned_by(image, oid) for one in _direct(image, sequence)]
@@ -276,9 +283,7 @@ def naming(image: CatalogImage, oid: int, on: str, number: int = 0) -> list[Depe
 
 def without_constraint(entry: TableEntry, name: str | None) -> TableEntry:
     """Return a table without the foreign key or check called `name`."""
-    kept = tuple(one for one in entry.description.constraints if one.name != name)
-    checks = {one: source for one, source in entry.checks.items() if one != name}
-    return replace(entry, description=replace(entry.description, constraints=kept), checks=checks)
+    return entry.with_constraints(one for one in entry.description.constraints if one.name != name or one.is_index)
 
 
 def reads(entry: Entry, needed: Entry) -> bool:
@@ -301,6 +306,20 @@ def names_built_in(entry: Entry) -> frozenset[str]:
         return frozenset()
     tables = (state.chain.stream_tables | state.chain.upper_tables for state in states_of(entry))
     return entry.named.union(*tables)
+
+
+def refuse_in_use(image: CatalogImage, entry: TableEntry) -> None:
+    """Raise 0A000 for a table that a continuous view reads: its pipelines were made for the table
+    as it is.
+    """
+    for view in image.entries.values():
+        if entry.description.name in names_built_in(view):
+            name = view.description.name
+            raise SqlError(
+                "0A000",
+                f'cannot alter table "{entry.description.name}" because continuous view "{name}" reads it',
+                hint=f"DROP VIEW {name} first, and create it again afterwards.",
+            )
 
 
 def followers_of(entry: Entry) -> frozenset[int]:

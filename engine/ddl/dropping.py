@@ -22,6 +22,7 @@ from engine.ddl.dependents import (
     oid_of,
     owned_by,
     refusal,
+    refuse_in_use,
     shown,
     used_by,
 )
@@ -87,18 +88,20 @@ def drop_with(gone: Sequence[Object], found: Sequence[Dependent], work: TableWor
 
 
 def _drop_column(oid: int, number: int, work: TableWork) -> None:
-    """Drop a column on which nothing depends any more. Raises 0A000 for the only one of a
-    stream.
+    """Drop a column on which nothing depends any more. Raises 0A000 for the only one of a stream,
+    and for a table that the pipelines of a view have built in.
     """
     entry = work.image.by_oid(oid)
     if isinstance(entry, TableEntry):
+        refuse_in_use(work.image, entry)
         work.put(without_column(entry, number, work))
     elif isinstance(entry, StreamEntry):
         work.put(stream_without_column(entry, number))
 
 
 def without_column(entry: TableEntry, number: int, work: TableWork) -> TableEntry:
-    """Return a table without a column, and without the keys, checks and indexes with it.
+    """Return a table without a column, and without the keys, checks and indexes with it; its
+    sequences are dropped.
 
     The physical column stays, unseen, until the table is built anew.
     """
@@ -107,14 +110,9 @@ def without_column(entry: TableEntry, number: int, work: TableWork) -> TableEntr
     for lost in description.constraints:
         if lost.is_key and lost not in kept:
             work.tables.execute_ddl(f"DROP INDEX stored.{entry.indexes[lost.name]}")
-    names = {one.name for one in kept}
-    changed = replace(
-        entry,
-        description=replace(description, constraints=tuple(kept)),
-        defaults={known: source for known, source in entry.defaults.items() if known != number},
-        checks={name: one for name, one in entry.checks.items() if name in names},
-        indexes={name: one for name, one in entry.indexes.items() if name in names},
-    )
+    work.image = work.image.without([one.description.name for one in owned_by(work.image, description.oid, number)])
+    defaults = {known: source for known, source in entry.defaults.items() if known != number}
+    changed = replace(entry.with_constraints(kept), defaults=defaults)
     return with_columns(changed, tuple(one for one in description.columns if one.number != number))
 
 

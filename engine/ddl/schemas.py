@@ -24,11 +24,10 @@ from engine.catalog.image import (
     TableEntry,
     ViewEntry,
 )
-from engine.ddl.dependents import SEVERAL, Dependent, owned_by, with_dependents
+from engine.ddl.dependents import SEVERAL, Dependent, owned_by, refuse_in_use, with_dependents
 from engine.ddl.dropping import drop_with, tell_dropped
 from engine.ddl.functions.dropping import functions_of, rename_functions
 from engine.ddl.query_views import carried_over
-from engine.ddl.table_alterations import refuse_in_use
 from engine.ddl.table_names import relation_names
 from engine.ddl.table_work import TableWork
 from engine.ddl.types import rename_types, types_of

@@ -52,7 +52,7 @@ class AlterationTools:
 
 
 def alter_stream(statement: AlterTable, entry: StreamEntry, tools: AlterationTools, work: TableWork) -> None:
-    """Do all actions of the statement; return the change of the ring, if a new ring is made."""
+    """Do all actions of the statement, and note the change of the ring, if a new ring is made."""
     alteration = StreamAlteration(entry, work, tools)
     alteration.do(statement.changes)
     work.reshaping = alteration.finish()
@@ -73,6 +73,7 @@ class StreamAlteration(Alteration[StreamEntry]):
             "set not null": self._set_not_null,
             "add identity": self._refuse,
             "add constraint": self._refuse,
+            "alter constraint": self._refuse_timing,
             "drop constraint": self.no_constraint,
             "rename constraint": self.no_constraint,
             "options": self._set_options,
@@ -165,6 +166,10 @@ class StreamAlteration(Alteration[StreamEntry]):
             raise not_supported("GENERATED in a stream", change.position)
         assert change.constraint is not None
         raise not_supported(f"{change.constraint.kind.upper()} in a stream", change.position)
+
+    def _refuse_timing(self, _: TableChange) -> None:
+        message = f'ALTER action ALTER CONSTRAINT cannot be performed on relation "{self.name}"'
+        raise SqlError("42809", message, detail="This operation is not supported for foreign tables.")
 
     # Inside
 

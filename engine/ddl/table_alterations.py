@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from engine.catalog.image import CatalogImage, SequenceEntry, SourceText, TableEntry
+from engine.catalog.image import SequenceEntry, SourceText, TableEntry
 from engine.catalog.sequences import LIMITS
 from engine.ddl.alterations import Alteration
 from engine.ddl.definitions import require_free
 from engine.ddl.dependents import (
     Dependent,
     links_needing,
-    names_built_in,
     owned_by,
+    refuse_in_use,
     shown,
     views_using,
 )
@@ -32,6 +32,7 @@ from engine.ddl.table_work import TableWork, table_scan
 from engine.tables.foreign_keys import links_from, links_to
 from engine.tables.table_expressions import bound_default, bound_description
 from engine.tables.table_transaction import physical_type
+from sql.bind.collations import COLLATABLE
 from sql.bind.expressions.readers import value_as_written, with_zone
 from sql.bind.substitute import substitute_now
 from sql.bind.writes.constraints import bind_conversion
@@ -44,7 +45,7 @@ from sql.parse.statements.parts import TableChange
 from sql.tree.expressions import Call, Column, Expression, Literal
 from sql.tree.relations import Filter, Limit, Project
 from sql.types.casts import can_cast, plain_name
-from sql.types.datatypes import BOOL, INT8, SqlType
+from sql.types.datatypes import BOOL, INT8, SqlType, element_family
 
 
 def alter_table(statement: AlterTable, entry: TableEntry, work: TableWork) -> None:
@@ -54,20 +55,6 @@ def alter_table(statement: AlterTable, entry: TableEntry, work: TableWork) -> No
     before = work.image
     TableAlteration(entry, work).do(statement.changes)
     work.image = carried_over(before, work.image, [entry.description.oid])
-
-
-def refuse_in_use(image: CatalogImage, entry: TableEntry) -> None:
-    """Raise 0A000 for a table that a continuous view reads: its pipelines were made for the table
-    as it is.
-    """
-    for view in image.entries.values():
-        if entry.description.name in names_built_in(view):
-            name = view.description.name
-            raise SqlError(
-                "0A000",
-                f'cannot alter table "{entry.description.name}" because continuous view "{name}" reads it',
-                hint=f"DROP VIEW {name} first, and create it again afterwards.",
-            )
 
 
 class TableAlteration(Alteration[TableEntry]):
@@ -117,9 +104,7 @@ class TableAlteration(Alteration[TableEntry]):
         column = self.column(change)
         if column is None:
             return
-        sequences = owned_by(self.work.image, self.entry.description.oid, column.number)
-        self.drop_users(column, change.cascade, sequences)
-        self.work.image = self.work.image.without([one.description.name for one in sequences])
+        self.drop_users(column, change.cascade)
         self._put(without_column(self.entry, column.number, self.work))
 
     def _set_type(self, change: TableChange) -> None:
@@ -135,6 +120,15 @@ class TableAlteration(Alteration[TableEntry]):
             if column.number in (link.constraint.columns if link.child is self.entry else link.reference.columns):
                 hint = f'Drop the constraint "{link.constraint.name}" first, and add it again afterwards.'
                 raise not_supported("a change of the type of a column of a foreign key", change.position, hint)
+        keys = (
+            pair
+            for one in self.entry.description.constraints
+            for pair in zip(one.columns, one.collations, strict=False)
+        )
+        if element_family(change.type.family) not in COLLATABLE and any(
+            number == column.number and collation for number, collation in keys
+        ):
+            raise SqlError("42804", f"collations are not supported by type {change.type.row.sql_name}")
         target = replace(column, type=change.type, default=None)
         self._check_default(column, change.type)
         before = self.entry
@@ -253,18 +247,9 @@ class TableAlteration(Alteration[TableEntry]):
             return
         self._drop_references(f"constraint {change.name} on table {self.name}", lost, f"index {change.name}", change)
         lost = [one for one in self.entry.description.constraints if one.name == change.name and not one.is_index]
-        description = self.entry.description
         self._drop_indexes(lost)
-        self._put(
-            replace(
-                self.entry,
-                description=replace(
-                    description, constraints=tuple(one for one in description.constraints if one not in lost)
-                ),
-                checks={name: one for name, one in self.entry.checks.items() if name != change.name},
-                indexes={name: one for name, one in self.entry.indexes.items() if name != change.name},
-            )
-        )
+        kept = (one for one in self.entry.description.constraints if one not in lost)
+        self._put(self.entry.with_constraints(kept))
 
     def _drop_references(self, what: str, lost: Sequence[ConstraintDescription], on: str, change: TableChange) -> None:
         """Drop the foreign keys that refer to dropped keys, or raise 2BP01."""
@@ -281,18 +266,16 @@ class TableAlteration(Alteration[TableEntry]):
             return
         if found.is_key and in_schema_of(self.name, change.new_name) in relation_names(self.work.image):
             raise SqlError("42P07", f'relation "{change.new_name}" already exists')
-        if any(one.name == change.new_name for one in description.constraints):
+        if any(one.name == change.new_name and not one.is_index for one in description.constraints):
             raise SqlError("42710", f'constraint "{change.new_name}" for relation "{self.name}" already exists')
+        renamed = tuple(replace(one, name=change.new_name) if one is found else one for one in description.constraints)
+        entry = replace(self.entry, description=replace(description, constraints=renamed))
         names = {change.name: change.new_name}
-        renamed = tuple(replace(one, name=names.get(one.name, one.name)) for one in description.constraints)
-        self._put(
-            replace(
-                self.entry,
-                description=replace(description, constraints=renamed),
-                checks={names.get(name, name): one for name, one in self.entry.checks.items()},
-                indexes={names.get(name, name): one for name, one in self.entry.indexes.items()},
-            )
-        )
+        if found.kind == "check":
+            entry = replace(entry, checks={names.get(name, name): one for name, one in entry.checks.items()})
+        elif found.is_key:
+            entry = replace(entry, indexes={names.get(name, name): one for name, one in entry.indexes.items()})
+        self._put(entry)
 
     def _rename(self, change: TableChange) -> None:
         require_free(self.work.image, change.new_name, None)

@@ -46,6 +46,7 @@ def with_check(entry: TableEntry, constraint: Constraint, work: TableWork) -> Ta
         name = constraint.name
     names_now = tuple((column.name, column.number) for column in description.columns)
     source = with_objects(source_text(constraint.text, work.settings, names_now), references)
+    source = replace(source, table=description.name)
     made = ConstraintDescription(name, "check", (), condition, constraint.text)
     return replace(
         entry,

@@ -105,9 +105,7 @@ def drop_index(statement: DropIndex, work: TableWork) -> None:
             )
         if index.is_key:
             work.tables.execute_ddl(f"DROP INDEX stored.{entry.indexes[name]}")
-        constraints = tuple(one for one in entry.description.constraints if one is not index)
-        indexes = {one: physical for one, physical in entry.indexes.items() if one != name}
-        work.put(replace(entry, description=replace(entry.description, constraints=constraints), indexes=indexes))
+        work.put(entry.with_constraints(one for one in entry.description.constraints if one is not index))
 
 
 def rename_index(statement: RenameIndex, work: TableWork) -> None:

@@ -307,7 +307,7 @@ async def drop_owned(statement: DropOwned, work: Work) -> None:
     owners = changed.image.privileges.owner
     functions = [one for one in changed.image.functions.values() if owners(one.oid) in gone]
     types = [one for one in changed.image.types.values() if owners(one.oid) in gone]
-    drop_all([*functions, *types], statement.cascade, changed)
+    await work.threads.in_worker(drop_all, [*functions, *types], statement.cascade, changed)
     changed.image = without_grants(changed.image, gone)
     finish(changed, work)
 

@@ -207,10 +207,14 @@ class TablesByKey:
             sought.is_being_read = False
 
     def _read(self, key: TableKey) -> TableRows | None:
-        """Return the rows as of the last commit, None where they are not kept."""
-        name = key.entry.description.name
+        """Return the rows as of the last commit, None where they are not kept.
+
+        The size in the file is known without a look at the values.
+        """
+        name, physical = key.entry.description.name, key.entry.physical
         if (
-            self._tables.memory_bytes_of(key.entry.physical) > self._bytes_max
+            self._tables.bytes_of(physical) > self._bytes_max
+            or self._tables.memory_bytes_of(physical) > self._bytes_max
             or self._image().entries.get(name) is not key.entry
         ):
             return None

@@ -14,11 +14,12 @@ from dataclasses import replace
 from engine.catalog.as_then import ObjectsAsThen
 from engine.catalog.image import CatalogImage, Entry, SourceText, StreamEntry, TableEntry, source_text
 from sql.bind.expressions.context import References
+from sql.bind.queries.recursion import parts
 from sql.bind.writes.constraints import bind_check
 from sql.bind.writes.insert import bind_default
 from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.catalog.schemas import found_key
-from sql.names.relation_keys import quoted_key
+from sql.names.relation_keys import quoted_key, relation_key, schema_of
 from sql.parse import syntax
 from sql.parse.grammar.cursor import read_name
 from sql.parse.parse import parse
@@ -111,13 +112,29 @@ def bound_check(
         replace(description.columns[indexes[number]], name=name) for name, number in source.names if number in indexes
     )
     catalog, references = ObjectsAsThen(image, source.objects), References()
-    row = replace(description, columns=then)
-    condition = bind_check(parsed_expression(source.text), row, catalog, source.settings, references)
+    written = parsed_expression(source.text)
+    source = replace(source, table=source.table or _table_in(written, description.name))
+    row = replace(description, name=source.table, columns=then)
+    condition = bind_check(written, row, catalog, source.settings, references)
 
     def now(node: Expression) -> Expression | None:
         return replace(node, index=indexes[numbers[node.index]]) if isinstance(node, Column) else None
 
     return map_expression(condition, now), with_objects(source, references)
+
+
+def _table_in(written: syntax.Expression, today: str) -> str:
+    """Return the key of the table that stands before columns in the text of a check: an older
+    server has not stored by which it knows its table.
+    """
+    below: list[object] = [written]
+    while below:
+        node = below.pop()
+        if isinstance(node, syntax.Name) and len(node.parts) > 1:
+            *schema, name, _ = node.parts
+            return relation_key(schema[-1] if schema else schema_of(today), name)
+        below += parts(node)
+    return today
 
 
 def with_objects(source: SourceText, references: References) -> SourceText:

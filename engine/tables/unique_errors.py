@@ -141,11 +141,6 @@ def key_text(columns: Sequence[ColumnDescription], values: Sequence[str]) -> str
     return f"({', '.join(column.name for column in columns)})=({', '.join(values)})"
 
 
-def key_columns(table: TableEntry, constraint: ConstraintDescription) -> list[ColumnDescription]:
-    """Return the columns of a key in the order of the key."""
-    return [one for number in constraint.columns for one in table.description.columns if one.number == number]
-
-
 def with_keys_of(table: TableEntry, rows: pa.Table | None) -> TableEntry:
     """Return the table with those constraints that read a column of `rows`, called v<number>."""
     given = set() if rows is None else set(rows.column_names)

@@ -68,7 +68,7 @@ def check_text(source: SourceText, relation: RelationDescription, image: Catalog
         (NotedColumn(name, today[number].type), today[number].name) for name, number in source.names if number in today
     ]
     noted, names = [one for one, _ in known], [name for _, name in known]
-    return _expression_text(source, name_of(relation.name), noted, names, BOOL, image, style, zone)
+    return _expression_text(source, relation.name, noted, names, BOOL, image, style, zone)
 
 
 def _expression_text(
@@ -83,9 +83,9 @@ def _expression_text(
 ) -> str:
     """Return an expression over columns, as its text calls them, by their present names."""
     node, then = parsed_expression(source.text), ObjectsAsThen(image, source.objects)
-    notes = noted_expression(node, relation, columns, then, source.settings)
+    notes = noted_expression(node, source.table or relation, columns, then, source.settings)
     meaning = replace(_meaning(notes, then, source.settings, zone), oids=dict(source.sequences))
-    return expression_text(node, meaning, style, names, kind)
+    return expression_text(node, meaning, style, names, kind, name_of(relation))
 
 
 def function_text(function: FunctionDescription, image: CatalogImage, style: Style, zone: str) -> str:

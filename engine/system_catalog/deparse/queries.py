@@ -42,13 +42,13 @@ def query_text(query: syntax.Query, meaning: Meaning, style: Style, names: Seque
 
 
 def expression_text(
-    node: syntax.Expression, meaning: Meaning, style: Style, columns: Sequence[str], kind: SqlType
+    node: syntax.Expression, meaning: Meaning, style: Style, columns: Sequence[str], kind: SqlType, relation: str = ""
 ) -> str:
     """Return an expression over the columns of one relation, which are printed alone.
 
-    kind: the type that an untyped constant has.
+    kind: the type that an untyped constant has. relation: its name, for the whole row.
     """
-    source = Source("relation", "", list(columns))
+    source = Source("relation", relation, list(columns), shown=relation)
     source.shown_columns = list(columns)
     printer = QueryPrinter(meaning, style, Page(), frozenset(), sources={0: source})
     shown = printer.expressions(prefixed=False)

@@ -56,7 +56,8 @@ SEQUENCE_COLUMNS = (("last_value", INT8), ("log_cnt", INT8), ("is_called", BOOL)
 
 def indexes_of(entry: TableEntry) -> list[tuple[ConstraintDescription, str]]:
     """Return a table's indexes, each with the inner name, which a renaming does not change."""
-    return [(one, entry.indexes[one.name]) for one in entry.description.constraints if one.name in entry.indexes]
+    constraints = entry.description.constraints
+    return [(one, entry.indexes[one.name]) for one in constraints if one.is_key or one.is_index]
 
 
 def class_rows(image: CatalogImage) -> list[Row]:

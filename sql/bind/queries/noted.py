@@ -16,6 +16,7 @@ from sql.bind.notes import NotedColumn, Notes
 from sql.bind.queries.query import QUERIES, bind_relation
 from sql.catalog.catalog import Catalog, SessionSettings
 from sql.catalog.functions import FunctionDescription
+from sql.names.relation_keys import name_of
 from sql.parse.syntax import Expression, Query
 
 
@@ -36,11 +37,11 @@ def noted_body(function: FunctionDescription, catalog: Catalog, settings: Sessio
 
 
 def noted_expression(
-    node: Expression, name: str, columns: Sequence[NotedColumn], catalog: Catalog, settings: SessionSettings
+    node: Expression, key: str, columns: Sequence[NotedColumn], catalog: Catalog, settings: SessionSettings
 ) -> Notes:
     """Return what an expression means over the columns of a relation, an item of the id 0."""
     references = References(notes=Notes())
-    scope = table_scope(name, [(column.name, column.type) for column in columns])
+    scope = table_scope(name_of(key), [(column.name, column.type) for column in columns], key)
     scope = noted_scope(scope, 0, references.notes)
     context = BindContext(catalog, settings.shared(), ParameterTypes(), QUERIES, references=references)
     Binder(scope, context, DEFAULTS).bind(node)

@@ -13,5 +13,8 @@ insert into t values ('x','y',2) on conflict (a, b) do nothing;
 SELECT indexdef from pg_indexes where schemaname = 'cx' order by indexname;
 SELECT pg_get_indexdef('i3'::regclass, 1, false), pg_get_indexdef('i3'::regclass, 2, true), pg_get_indexdef('i3'::regclass, 0, true);
 SELECT indcollation::text FROM pg_index WHERE indrelid = 'cx.t'::regclass ORDER BY 1;
+alter table t alter b type int using 1;
+alter table t alter b type varchar(5);
+SELECT indexdef from pg_indexes where schemaname = 'cx' order by indexname;
 drop schema cx cascade;
 reset search_path;

@@ -68,3 +68,21 @@ def test_what_spark_does_not_have_is_replaced_with_its_rows(server: Server) -> N
     assert server.rows("SELECT * FROM v") == ["[b'<A>', b'2']", "[b'<C>', b'1']"]
     server.client.run(f"CREATE OR REPLACE VIEW v AS {BETWEEN}")
     assert server.rows("SELECT * FROM v") == FOUND
+
+
+def test_a_dropped_type_takes_no_column_of_a_table_that_a_pipeline_has(server: Server) -> None:
+    server.client.run(
+        "CREATE TYPE mood AS ENUM ('sad')",
+        "CREATE TABLE names (k int PRIMARY KEY, name text, m mood)",
+        "INSERT INTO names VALUES (1, 'one', 'sad'), (2, 'two', NULL)",
+        """CREATE VIEW v AS SELECT name, c FROM (SELECT names.name, count(*) AS c FROM s JOIN names ON s.k = names.k
+            GROUP BY names.name) g, (SELECT count(*) AS n FROM s) h WHERE c < n""",
+    )
+    answers = server.client.ask("DROP TYPE mood CASCADE")
+    assert any("0A000" in line and 'continuous view "v" reads it' in line for line in answers), answers
+    server.client.run(INSERT)
+    for checkpoint in (False, True):
+        assert server.rows("SELECT * FROM v") == ["[b'one', b'1']", "[b'two', b'1']"]
+        server.crash(checkpoint)
+    server.client.run("DROP VIEW v", "DROP TYPE mood CASCADE")
+    assert server.rows("SELECT * FROM names ORDER BY 1") == ["[b'1', b'one']", "[b'2', b'two']"]

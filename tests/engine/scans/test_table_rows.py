@@ -253,6 +253,23 @@ def test_rows_that_only_fit_compressed_are_not_read(tmp_path: Path, monkeypatch:
         world.close()
 
 
+def test_a_table_that_is_too_large_in_the_file_is_not_measured(
+    world: World, client: SessionClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = world.database.catalog.image.entries["t"]
+    assert isinstance(entry, TableEntry)
+    measured: list[str] = []
+
+    def in_memory(_: CommittedTables, physical: str) -> int:
+        measured.append(physical)
+        return 0
+
+    monkeypatch.setattr(CommittedTables, "bytes_of", lambda _, physical: 1 << 40)
+    monkeypatch.setattr(CommittedTables, "memory_bytes_of", in_memory)
+    assert client.session.server.engines.points.tables._read(TableKey(entry, (0,))) is None
+    assert not measured
+
+
 def test_rows_without_room_are_not_kept(tmp_path: Path) -> None:
     for bytes_max in (0, 1000):
         world = World(tmp_path / str(bytes_max), table_rows_bytes=bytes_max)
