@@ -24,11 +24,13 @@ from ringbuffer.pages.packed_rows import PACKED_ROWS_MAX, pack_rows
 from ringbuffer.ring.string_room import StringSizes, string_sizes
 from views.upkeep.caps import Reservation, StateCaps
 from views.upkeep.chain import Chain
-from views.upkeep.commit_buffers import CommitBuffer, is_large
+from views.upkeep.commit_buffers import MERGED_BYTES_MAX, CommitBuffer, is_large
 from views.upkeep.computed import ComputedRows
 from views.upkeep.group_state import GroupState
 
+# So many rows and bytes are folded under the commit lock; more of them into a table before.
 CHECKED_ROWS_MAX = 1024
+CHECKED_BYTES_MAX = MERGED_BYTES_MAX
 # Of fewer rows in a record, how each column is packed would take more room than packing saves.
 PACKED_ROWS_MIN = 64
 
@@ -104,7 +106,8 @@ class StatementStage:
         self._bytes_count += morsel.rows_count * self.stream.row_bytes + morsel.heap.nbytes
         self._arrival_given = has_arrival(morsel, self.stream)
         # `apply` reads no file, so rows that go into one are folded as well.
-        is_small = self.rows_count <= CHECKED_ROWS_MAX and self._bytes_count <= self._memory_bytes_max
+        bytes_max = min(self._memory_bytes_max, CHECKED_BYTES_MAX)
+        is_small = self.rows_count <= CHECKED_ROWS_MAX and self._bytes_count <= bytes_max
         if self._tables is None and is_small:
             for view in self._checked:
                 self._evaluate(view, morsel)

@@ -84,6 +84,8 @@ TEXT_STATES = STORED | {State.MIN_TEXT, State.MAX_TEXT, State.LIST}
 # appended.
 TOO_LONG = -1
 LIST_BYTES_MAX = (1 << 30) - 1
+# So many times its bytes a list takes at most: its place, and the places that it has left.
+LIST_GROWTH = 4
 
 WORDS: dict[State, int] = {
     State.COUNT: 1,

@@ -58,14 +58,19 @@ def size_of(tables: Iterable[GroupTable]) -> StateSize:
 
 
 def size_of_new(
-    tables: Sequence[GroupTable], partitions: Sequence[GroupTable], known: Sequence[GroupTable], keys_only: bool
+    tables: Sequence[GroupTable],
+    partitions: Sequence[GroupTable],
+    known: Sequence[GroupTable],
+    keys_only: bool,
+    with_lists: bool = False,
 ) -> StateSize:
     """Return the size of the groups of `tables` that neither `partitions` nor `known` have, each
     counted once.
 
     partitions: of merged groups, one or all. keys_only: states have no long texts, so that long
     texts are those of keys; otherwise all long texts of the tables count, also those of known
-    groups.
+    groups. with_lists: states have lists, so that known groups grow by short texts as well; their
+    words count for these.
     """
     groups = bytes_count = 0
     before = list(known)
@@ -82,7 +87,7 @@ def size_of_new(
         new = count - int(np.count_nonzero(found))
         groups += new
         long_texts = long_key_bytes(rows, found, layout) if keys_only else int(table.control[HEAP_USED])
-        bytes_count += new * layout.group_bytes + long_texts
+        bytes_count += (count if with_lists else new) * layout.group_bytes + long_texts
         before.append(table)
     return StateSize(groups, bytes_count)
 

@@ -61,7 +61,10 @@ def morsel_from_arrow(table: pa.Table, layout: Layout) -> Morsel:
 
 
 def morsel_to_arrow(morsel: Morsel, layout: Layout) -> pa.Table:
-    """Return the rows of a morsel as an Arrow table with the layout's names."""
+    """Return the rows of a morsel as an Arrow table with the layout's names.
+
+    Raises OverflowError for strings of one column over 2 GiB.
+    """
     columns = [
         _arrow_column(data, nulls, morsel.heap, column)
         for data, nulls, column in zip(morsel.data, morsel.nulls, layout, strict=True)
@@ -219,7 +222,8 @@ def _arrow_strings(
 ) -> pa.Array:
     offsets = np.empty(len(words) + 1, dtype=np.int32)
     total = string_offsets(words, offsets)
-    assert total >= 0, "strings of one morsel over 2 GiB"
+    if total < 0:
+        raise OverflowError("strings of one morsel over 2 GiB")
     content = np.empty(total, dtype=np.uint8)
     string_bytes(words, heap, offsets, content)
     return pa.Array.from_buffers(kind, len(words), [_validity(mask), pa.py_buffer(offsets), pa.py_buffer(content)])

@@ -5,7 +5,7 @@ Enters: a stream pipeline. Leaves: lines of text. Must not change how groups are
 
 from __future__ import annotations
 
-from ringbuffer.groups.aggregates import TEXT_STATES, WORDS, State
+from ringbuffer.groups.aggregates import LIST_GROWTH, TEXT_STATES, WORDS, State
 from sql.tree.expressions import Column
 from views.codegen.grouping import Grouping, InputSlot, key_words, make_grouping
 from views.codegen.stream_kernel import generate_stream_kernel
@@ -35,12 +35,18 @@ def keeps_texts(grouping: Grouping) -> bool:
 
 
 def text_copies(grouping: Grouping) -> int | None:
-    """Return how often a group keeps a text of its row at most; None where it keeps texts that are
-    no columns of the row.
+    """Return how often a group keeps a text of its row at most, with the growth of lists; None
+    where it keeps texts that are no columns of the row.
     """
     first = () if grouping.first is None else grouping.first.values
     keys = [slot.expression for slot in grouping.keys for _ in range(1 + (slot.shown_word is not None))]
-    texts = [slot.argument for slot in grouping.inputs for state in slot.states if state in TEXT_STATES]
+    texts = [
+        slot.argument
+        for slot in grouping.inputs
+        for state in slot.states
+        if state in TEXT_STATES
+        for _ in range(LIST_GROWTH if state is State.LIST else 1)
+    ]
     texts += [kept for kept in (*keys, *(value.expression for value in first)) if is_string(kept.type)]
     return len(texts) if all(isinstance(text, Column) for text in texts) else None
 

@@ -121,7 +121,7 @@ class StreamKernelWriter:
             self.writer.line("continue")
         self._write_room(keys, inputs, firsts)
         self._write_group(keys)
-        self._write_list_room(inputs)
+        self._write_list_room(inputs, firsts)
         if first is not None:
             write_first(self.writer, self.grouping, first, firsts)
         for slot, value in zip(self.grouping.inputs, inputs, strict=True):
@@ -166,18 +166,28 @@ class StreamKernelWriter:
         for key, value in zip(self.grouping.keys, keys, strict=True):
             # A key that is compared in another form than it is shown in needs room for both.
             texts += [value] * (is_string(key.type) + (key.shown_word is not None and is_string(key.type)))
+        texts += self._kept_texts(inputs, firsts)
+        if texts:
+            self._write_room_check("text_bytes", self._text_sizes(texts))
+
+    def _kept_texts(self, inputs: list[Value], firsts: list[Value]) -> list[Value]:
+        """Return the values of this row that states may keep in the heap, beside lists."""
+        texts = []
         for slot, value in zip(self.grouping.inputs, inputs, strict=True):
             texts += [value] * len((TEXT_STATES - {State.LIST}) & slot.states.keys())
         if self.grouping.first is not None:
             kept = zip(self.grouping.first.values, firsts, strict=True)
             texts += [value for one, value in kept if is_string(one.expression.type)]
-        if not texts:
-            return
-        size = self.writer.use("groups.aggregates", "text_heap_bytes")
-        self._write_room_check("text_bytes", [f"{size}({value.words[0]})" for value in texts])
+        return texts
 
-    def _write_list_room(self, inputs: list[Value]) -> None:
-        """Write the check that the heap has room for the group's lists with this row."""
+    def _text_sizes(self, texts: list[Value]) -> list[str]:
+        size = self.writer.use("groups.aggregates", "text_heap_bytes") if texts else ""
+        return [f"{size}({value.words[0]})" for value in texts]
+
+    def _write_list_room(self, inputs: list[Value], firsts: list[Value]) -> None:
+        """Write the check that the heap has room for the group's lists with this row, and for what
+        its other states may keep.
+        """
         needed = []
         for slot, value in zip(self.grouping.inputs, inputs, strict=True):
             if State.LIST in slot.states and value.null != ALWAYS:
@@ -185,7 +195,8 @@ class StreamKernelWriter:
                 size = f"{room}(rows, group + {slot.states[State.LIST]}, {value.words[0]})"
                 needed.append(size if value.null == NEVER else f"({size} if {value.known} else 0)")
         if needed:
-            self._write_room_check("list_bytes", needed)
+            texts = self._kept_texts(inputs, firsts)
+            self._write_room_check("list_bytes", [*needed, *self._text_sizes(texts)])
 
     def _write_room_check(self, stem: str, sizes: list[str]) -> None:
         needed = self.writer.assign(stem, " + ".join(sizes))

@@ -203,7 +203,7 @@ class StateCaps:
 
     def reserve_quickly(self, wanted: Wanted) -> Reservation | None:
         """Reserve room where the bounds allow it; None: only `reserve` can tell."""
-        sizes = {groups: size_of(tables) for groups, tables in wanted.items()}
+        sizes = {groups: groups.most_of(tables) for groups, tables in wanted.items()}
         with self.changed:
             return self._reserved(sizes, must=False)
 

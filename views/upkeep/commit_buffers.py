@@ -9,18 +9,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 
-from ringbuffer.groups.hash_table import ROWS_IN, GroupTable, Words
+from ringbuffer.groups.hash_table import HEAP_USED, ROWS_IN, GroupTable, Words
 from ringbuffer.groups.merge import merge_tables
 
-# A statement's table of at most so many groups is merged at its commit; larger ones wait.
+# A statement's table of at most so many groups, and bytes of texts and lists, is merged at its
+# commit; larger ones wait.
 MERGED_GROUPS_MAX = 4096
+MERGED_BYTES_MAX = 1 << 20
 # Before the commit of a table that would be one more than these, the tables that wait are merged.
 TABLES_WAITING_MAX = 16
 
 
 def is_large(table: GroupTable) -> bool:
     """Tell whether the table of a statement waits in the queue for a refresh."""
-    return table.groups_count > MERGED_GROUPS_MAX
+    return table.groups_count > MERGED_GROUPS_MAX or int(table.control[HEAP_USED]) > MERGED_BYTES_MAX
 
 
 class CommitBuffer:

@@ -15,9 +15,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from ringbuffer.groups.aggregates import LIST_GROWTH
 from ringbuffer.groups.found_groups import merge_found
 from ringbuffer.groups.hash_table import ROWS_COUNT, ROWS_IN, ROWS_PASSED, ROWS_SKIPPED, GroupTable
 from ringbuffer.groups.known_groups import StateSize, size_of, size_of_new
+from ringbuffer.groups.merge import has_lists
 from ringbuffer.memory.spilled_memory import SpilledMemory
 from ringbuffer.pages.pages import Page
 from views.upkeep.commit_buffers import CommitBuffer
@@ -60,6 +62,7 @@ class GroupState:
         refresh_lock: guards `merged`.
         merged: the groups that refreshes read.
         keys_only: true where all long texts of a table are those of keys.
+        with_lists: true where groups keep lists.
         memory: where groups are put that are too large for memory.
         is_capped: true while some cap asks for the size (`views.upkeep.caps`); written under the
             commit lock.
@@ -76,6 +79,7 @@ class GroupState:
         self.memory: SpilledMemory | None = None
         self.merged = self.new_partitions()
         self.keys_only = keys_only
+        self.with_lists = has_lists(buffer.program)
         self.is_capped = False
         self.committed = self.swapped = 0
         self.upkeep = Upkeep()
@@ -268,8 +272,14 @@ class GroupState:
         """
         with self.refresh_lock:
             merged = self.merged.tables
-            now = size_of(merged).plus(size_of_new(unmerged, merged, (), self.keys_only))
-            return now, size_of_new(coming, merged, unmerged, self.keys_only)
+            how = self.keys_only, self.with_lists
+            now = size_of(merged).plus(size_of_new(unmerged, merged, (), *how))
+            return now, size_of_new(coming, merged, unmerged, *how)
+
+    def most_of(self, tables: Sequence[GroupTable]) -> StateSize:
+        """Return the most that tables make the groups larger, in a row of many like them."""
+        size = size_of(tables)
+        return StateSize(size.groups, size.bytes * LIST_GROWTH) if self.with_lists else size
 
 
 class SharedBuffer(CommitBuffer):

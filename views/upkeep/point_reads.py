@@ -164,7 +164,8 @@ class QuickRead:
     ) -> None:
         """Raises UnreadableError where keys or results need the general way."""
         plan = chain.plan
-        if plan.finish.predicates:
+        # To find a group copies its lists, also where other columns are read.
+        if plan.finish.predicates or chain.state.groups.with_lists:
             raise UnreadableError
         self._chain = chain
         self._fields: list[Field] = []

@@ -115,3 +115,18 @@ def test_lists_count_for_caps(tmp_path: Path) -> None:
     (said, *_) = client.ask("INSERT INTO s SELECT 1, repeat('x', 100) FROM generate_series(1, 500)")
     assert said.startswith("E ERROR 53200")
     assert client.rows("SELECT cardinality(ts) FROM v") == ["D [b'50']"]
+
+
+def test_short_values_row_by_row_reach_a_cap(tmp_path: Path) -> None:
+    client = Server(tmp_path).client
+    client.run("CREATE FOREIGN TABLE s (k int, x int) SERVER stream")
+    client.run("CREATE VIEW v WITH (max_bytes = '4 kB') AS SELECT k, array_agg(x) AS xs FROM s GROUP BY k")
+    said: list[str] = []
+    count = 0
+    while not said and count < 2_000:
+        said = [line for line in client.ask(f"INSERT INTO s VALUES (1, {count})") if line.startswith("E ")]
+        count += not said
+    assert said[0].startswith("E ERROR 53200")
+    # An element takes eight bytes, and its list at most four times as much.
+    assert 64 <= count <= 512
+    assert client.rows("SELECT cardinality(xs) FROM v") == [f"D [b'{count}']"]

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ringbuffer.memory.arrow import morsel_from_arrow, morsel_to_arrow
+from ringbuffer.memory.arrow import morsel_from_arrow, morsel_to_arrow, slice_morsel
 from ringbuffer.memory.columns import ColumnLayout, Layout, Morsel, PhysicalType
 from sql.tree.relations import Schema
 from views.model.arrow_schema import VARIABLE_NUMERIC, arrow_schema, value_form
@@ -47,8 +47,18 @@ def morsel_places(schema: Schema) -> list[int]:
 
 
 def to_arrow(morsel: Morsel, schema: Schema) -> pa.Table:
-    """Return the rows of a morsel in arrow_schema(schema)."""
-    table = morsel_to_arrow(morsel, morsel_layout(schema))
+    """Return the rows of a morsel in arrow_schema(schema).
+
+    Chunks have as many rows as Arrow can count the bytes of.
+    """
+    try:
+        table = morsel_to_arrow(morsel, morsel_layout(schema))
+    except OverflowError:
+        middle = morsel.rows_count // 2
+        halves = (
+            slice_morsel(morsel, start, count) for start, count in ((0, middle), (middle, morsel.rows_count - middle))
+        )
+        return pa.concat_tables([to_arrow(half, schema) for half in halves])
     columns = []
     for column, place in zip(schema, morsel_places(schema), strict=True):
         array = _one_array(table.column(place))
