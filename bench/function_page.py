@@ -53,10 +53,11 @@ HEAD = """# Functions, operators, aggregates and casts
 
 Made by `python -m bench.function_page` from the tables of signatures and rules; do not edit. The meaning is PostgreSQL 15's everywhere.
 *Kernel*: in the stream part of a continuous view; what is *computed* there is computed by DuckDB before the kernel runs, as one more
-column, and what is *volatile* is refused there, since recovery computes the rows of a stream again. *DuckDB*: in SELECT and DML over
-tables, views and their stored versions. *Spark*: between two pipeline breakers of the upper part of a continuous view; where an
-expression there has no form in Spark, DuckDB runs that part. Some arguments must be constants: units, zones, separators, numbers of
-digits; in kernels also patterns, and intervals that are added to times.
+column, and what is *volatile* is refused there, since recovery computes the rows of a stream again. An aggregate that no kernel has is
+that of the lists of values that groups keep. *DuckDB*: in SELECT and DML over tables, views and their stored versions. *Spark*: between
+two pipeline breakers of the upper part of a continuous view; where an expression there has no form in Spark, DuckDB runs that part.
+Some arguments must be constants: units, zones, separators, numbers of digits; in kernels also patterns, and intervals that are added to
+times.
 """
 
 

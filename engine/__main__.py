@@ -95,8 +95,10 @@ def end_process(status: int) -> NoReturn:
     The interpreter would take down each object of each module before: half a second of a processor
     after a server, for which a supervisor waits.
     """
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        # None where the process was started without it.
+        if stream is not None:
+            stream.flush()
     os._exit(status)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest.mock import patch
@@ -64,5 +64,7 @@ def kept_kernels(folder: Path) -> Iterator[None]:
 def remove_unused(folder: Path) -> None:
     """Delete what no run has used for days, and what other versions of the compiler have made."""
     for path in folder.parent.glob("*/*"):
-        if path.stat().st_mtime < time.time() - UNUSED_S_MAX:
-            path.unlink(missing_ok=True)
+        # Another run may put it elsewhere meanwhile.
+        with suppress(FileNotFoundError):
+            if path.stat().st_mtime < time.time() - UNUSED_S_MAX:
+                path.unlink()

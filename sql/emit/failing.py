@@ -96,9 +96,8 @@ def relation_can_fail(node: Relation) -> bool:
     if any(relation_can_fail(below) for below in inputs(node)):
         return True
     match node:
-        case Aggregate():
-            calls = [call for _, call in node.aggregates]
-            return any(can_fail(item) for _, item in node.keys) or any(_aggregate_can_fail(call) for call in calls)
+        case Aggregate() if any(_aggregate_can_fail(call) for _, call in node.aggregates):
+            return True
         case Window() | Limit():
             return True
         case TableFunction():
@@ -119,4 +118,4 @@ def _is_short_series(node: TableFunction) -> bool:
 
 def _aggregate_can_fail(call: AggregateCall) -> bool:
     row = table.AGGREGATE_ROWS.get(call.function)
-    return row is None or row.can_fail or any(can_fail(argument) for argument in call.arguments)
+    return row is None or row.can_fail

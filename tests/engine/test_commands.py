@@ -173,3 +173,12 @@ def test_a_setting_that_is_refused(setting: str, message: str, tmp_path: Path) -
     status, line = refusal("--set", setting, "--data-dir", str(tmp_path))
     assert status == 2
     assert message in line
+
+
+def test_without_a_standard_output_the_status_is_the_same(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "engine", "serve", "--set", "spark_memory=3", "--data-dir", str(tmp_path)]
+    result = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *command], stderr=subprocess.PIPE, text=True, check=False, timeout=60
+    )
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1

@@ -1,5 +1,5 @@
-"""The server under test as its users run it: a process of its own, started by the command, reached
-through its port only.
+"""The server under test: a process of its own, forked from one that has everything imported or
+started by the command as users do, and reached through its port only.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LOG_CHARACTERS = 4000
 
 class AntumbraServer:
     """`antumbra serve` on a free port with its data in `folder`. Its standard error is kept in
-    `folder`/../server.log.
+    `folder`.log.
 
     is_forked: the process is a fork of one that has everything imported, where its environment is
     that of the tests.

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -67,8 +67,10 @@ class ForkedServer:
 
     def send_signal(self, number: int) -> None:
         """Send a signal to a process that runs."""
-        if self.returncode is None:
-            os.kill(self.pid, number)
+        # It may end between the question and the signal.
+        with suppress(ProcessLookupError):
+            if self.returncode is None:
+                os.kill(self.pid, number)
 
     def kill(self) -> None:
         """Kill the process without warning."""

@@ -115,6 +115,7 @@ def test_rows_that_fail_are_the_matter_of_readers(server: Server) -> None:
     for number, text in enumerate((
         f"SELECT k, n FROM ({BY_K}) g JOIN ({failing}) f USING (k)",
         f"SELECT k, n FROM ({BY_K}) g WHERE k IN ({failing})",
+        f"SELECT k, n FROM ({BY_K}) g WHERE k IN (SELECT k FROM t GROUP BY k HAVING count(*) FILTER (WHERE 10 / (r - 1) > 2) > 0)",
         f"SELECT k, n FROM ({BY_K}) g JOIN (SELECT 10 / (r - 1) AS k FROM t) f USING (k)",
         f"SELECT g.k, n FROM ({BY_K}) g, t, u WHERE t.k = g.k AND u.r = t.r AND country = 'CA' AND 10 / (t.r - 1) > 2",
         f"SELECT g.k, n FROM ({BY_K}) g, t, u WHERE t.k = g.k AND u.r = t.r AND country = 'CA' AND 10 / (t.r - u.r) > 2",
