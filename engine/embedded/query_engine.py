@@ -216,10 +216,12 @@ class QueryEngine:
         register(self._database)
 
     def forget_passing(self, cursor: Cursor) -> None:
-        """Let go of the inputs that will not come again."""
+        """Let go of the inputs that will not come again, and of the oldest of too many others."""
         for name in tuple(cursor.passing):
             cursor.inputs.pop(name, None)
             unregister_input(cursor, name)
+        while len(cursor.inputs) > INPUTS_PER_CURSOR_MAX:
+            unregister_input(cursor, cursor.inputs.popitem(last=False)[0])
 
     def take_cursor(self) -> Cursor:
         """Return a cursor for a caller that gives it back."""
@@ -354,9 +356,6 @@ def register_input(cursor: Cursor, scan: Scan, table: pa.Table) -> None:
     else:
         cursor.connection.register(name, named)
     cursor.inputs[name] = table
-    if len(cursor.inputs) > INPUTS_PER_CURSOR_MAX:
-        old, _ = cursor.inputs.popitem(last=False)
-        unregister_input(cursor, old)
 
 
 def unregister_input(cursor: Cursor, name: str) -> None:
