@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,7 @@ from tests.started import refuse_to_start, starts_something
 # A share of what `make test-long` tries: all of `make test` has twenty-five minutes of processor.
 CASES_DEFAULT = 84
 SECONDS_DEFAULT = 240.0
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
 SEED_DEFAULT = 20_261_120
 
 # Every JVM of a test run is short: its second compiler would take a third of the run's processor
@@ -133,6 +135,16 @@ def _kept_kernels(request: pytest.FixtureRequest) -> Iterator[None]:
         return
     with kept_kernels(kernels_folder(request.config)):
         yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _signals_stay() -> Iterator[None]:
+    """Let no file change what signals do: a later one that raises a signal would end its worker."""
+    before = [(number, signal.getsignal(number)) for number in SIGNALS]
+    yield
+    for number, handler in before:
+        signal.signal(number, handler)
+    signal.set_wakeup_fd(-1)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -15,10 +15,13 @@ from pathlib import Path
 import pytest
 
 from tests.oracle.antumbra import AntumbraServer
+from tests.shares import share
 
 HERE = Path(__file__).parent
 CASES = sorted(path for path in HERE.iterdir() if path.with_suffix(".expected").exists() and path.suffix != ".expected")
 CASE_S_MAX = 120.0
+# Forty-five seconds of a processor; k06a and k06c are of its kind.
+LONG = "k06b_who_does_not_ask_for_a_group_that_fails"
 
 
 def test_every_expectation_has_its_case() -> None:
@@ -26,7 +29,7 @@ def test_every_expectation_has_its_case() -> None:
     assert expected == {path.stem for path in CASES}
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("case", share(CASES, lambda path: path.stem != LONG), ids=lambda path: path.stem)
 def test_case(case: Path, server: AntumbraServer) -> None:
     done = subprocess.run(
         command(case, server.port),

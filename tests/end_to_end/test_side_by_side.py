@@ -18,8 +18,11 @@ from psycopg.pq import ExecStatus
 
 from tests.oracle.antumbra import AntumbraServer
 from tests.oracle.postgres import PostgresCluster
+from tests.shares import share
 
 FOLDER = Path(__file__).parent / "side_by_side"
+# Every type that has an order, in 25 views; random streams have these types, too.
+LONG = "stream_type_orders"
 FIRST_OWN_OID = 16_384
 RECORD_OID = 2_249
 STREAM = re.compile(r"(CREATE|DROP) FOREIGN TABLE (.*?)( SERVER stream)?", re.DOTALL)
@@ -97,7 +100,9 @@ def named(value: bytes | None, of_type: int | str, names: dict[int, str]) -> byt
     return value
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.sql")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", share(sorted(FOLDER.glob("*.sql")), lambda path: path.stem != LONG), ids=lambda path: path.stem
+)
 def test_answers(path: Path, server: AntumbraServer, postgres: PostgresCluster) -> None:
     wrong = []
     with server.connect() as ours, postgres.connect() as theirs:

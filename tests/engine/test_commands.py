@@ -117,6 +117,8 @@ def test_a_port_that_is_taken_while_the_server_starts(tmp_path: Path, monkeypatc
         def close(self) -> None: ...
 
     monkeypatch.setattr("engine.database.Database", QuickDatabase)
+    # It would end this process at its next signal.
+    monkeypatch.setattr("engine.server.shutdown.end_by_signals", lambda *_: None)
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()

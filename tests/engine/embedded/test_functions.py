@@ -49,6 +49,7 @@ def test_embedded_queries(
     assert difference(expected, found, ordered=ORDERED.search(query) is not None) is None
 
 
+@pytest.mark.long
 def test_spark_queries(oracle: psycopg.Connection[Any], upper: SparkUpperExecutor, inputs: dict[str, pa.Table]) -> None:
     sut, failures = Sut(upper, inputs), []
     taken: list[str] = []
