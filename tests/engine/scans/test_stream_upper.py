@@ -83,7 +83,6 @@ def test_spark_runs_what_lies_above_many_groups(groups_min: int) -> None:
         ("SELECT a, count(*) + 1 FROM s GROUP BY a HAVING count(*) > 3", 0),
         ("SELECT b FROM s ORDER BY 1", 0),
         ("SELECT n FROM v JOIN (SELECT a, count(*) AS c FROM s GROUP BY a) q ON c = n", 0),
-        ("SELECT array_agg(b) FROM s UNION ALL (SELECT array_agg(b) FROM s GROUP BY a)", 0),
     ],
 )
 def test_the_embedded_engine_does_what_is_left(query: str, groups_min: int) -> None:
