@@ -7,7 +7,7 @@ export PYTHONDONTWRITEBYTECODE :=
 BIN := .venv/bin
 # Three workers, each with servers of its own: two leave a sixth of two cores unused while they wait. The tests of one file stay together.
 # A worker that a test holds for longer than any test may take ends with the stacks of its threads: pytest-timeout cannot end a wait for a thread.
-SHARED := -n 3 --max-worker-restart 1 --dist loadfile --no-loadscope-reorder -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
+SHARED := -n 3 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 
 .PHONY: help setup venv demo test check golden test-long load durability ring stream-relation view-memory queue race lock format clean
 
