@@ -144,7 +144,7 @@ class Database:
             self.caps,
         )
         self.scheduled = ScheduledRefreshes(self.engines)
-        self.warm_pipelines = WarmPipelines(self.engines)
+        self.warm_pipelines = WarmPipelines(self.engines, config.spark_preload)
         self.definitions = self._definitions()
         self.shared = self._shared(result_limits)
 

@@ -41,10 +41,13 @@ TOKEN: Hashable = ("warm-up",)
 class WarmPipelines:
     """The thread that warms up the upper pipelines of one server, started with the first of
     them.
+
+    is_preloaded: Spark is there before anybody needs it, so a JVM that has died is replaced.
     """
 
-    def __init__(self, engines: QueryEngines) -> None:
+    def __init__(self, engines: QueryEngines, is_preloaded: bool) -> None:
         self._engines = engines
+        self._is_preloaded = is_preloaded
         self._upper = engines.upper
         self._views: tuple[Chain, ...] = ()
         self._stopping = threading.Event()
@@ -79,6 +82,8 @@ class WarmPipelines:
         # A view that was dropped is not kept here, nor are its groups.
         self._runs = Counter({view: self._runs[view] for view in self._views})
         jvm = self._upper.ready_jvm
+        if jvm is None and self._views and self._is_preloaded:
+            self._upper.start()
         if jvm is not None and jvm is not self._jvm:
             self._jvm, self._runs = jvm, Counter(dict.fromkeys(self._runs, 0))
             self._now_us = self._engines.clock.now_us()

@@ -116,6 +116,10 @@ class SparkUpperExecutor:
         """An object of one JVM alone, None unless Spark answers without being waited for."""
         return self._runtime.ready_pipelines
 
+    def start(self) -> None:
+        """Start Spark in the background, unless it lives or starts."""
+        self._runtime.start()
+
     def run(
         self,
         token: Hashable,
@@ -178,11 +182,7 @@ class SparkUpperExecutor:
             self._engine.interrupt(job)
 
     def check(self, token: Hashable, relation: Relation) -> None:
-        """Raise SqlError for what no engine has, as the protocol says; Spark starts if it will be
-        needed.
-        """
-        if hand_over(relation) is not None:
-            self._runtime.start()
+        """Raise SqlError for what no engine has, as the protocol says; no JVM is started."""
         # The embedded engine has all that Spark has.
         rows = {scan.name: arrow_schema(scan.schema).empty_table() for scan in scans(relation)}
         with self._job(token) as job:

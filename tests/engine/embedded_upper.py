@@ -38,6 +38,9 @@ class EmbeddedUpper:
         self._engine = self._engine or QueryEngine(MEMORY_BYTES, threads_count=1)
         return self._engine.run(relation, {**inputs, **{name: export.table for name, export in tables.items()}})
 
+    def start(self) -> None:
+        """Do nothing: there is no JVM."""
+
     def check(self, token: Hashable, relation: Relation) -> None:
         self.run(token, relation, {scan.name: arrow_schema(scan.schema).empty_table() for scan in scans(relation)}, {})
 

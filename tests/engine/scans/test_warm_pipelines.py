@@ -8,7 +8,7 @@ import time
 import weakref
 from collections.abc import Callable, Mapping, Set
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pyarrow as pa
 import pytest
@@ -59,20 +59,22 @@ class FakeSpark:
     wait_s_max = 0.0
 
     def __init__(self) -> None:
-        self.ready_pipelines = FakeJvm()
+        self.ready_pipelines: Any = FakeJvm()
+        self.starts = 0
 
     @property
     def is_ready(self) -> bool:
         return True
 
     def start(self) -> None:
-        pass
+        self.starts += 1
 
     def stop(self, wait_s_max: float = 0.0) -> None:
         pass
 
     def pipelines(self, check_cancelled: Callable[[], None], until_s: float | None) -> FakeJvm:
-        return self.ready_pipelines
+        jvm: FakeJvm = self.ready_pipelines
+        return jvm
 
 
 @pytest.fixture
@@ -112,6 +114,24 @@ def test_a_view_is_warmed_up_on_each_jvm_and_after_a_restart(tmp_path: Path, spa
         wait_for(lambda: third.rows_counts == [warm_pipelines.ROWS] * RUNS)
     finally:
         world.close()
+
+
+@pytest.mark.parametrize("is_preloaded", [True, False])
+def test_a_jvm_that_has_died_is_replaced_as_the_settings_say(
+    is_preloaded: bool, tmp_path: Path, spark: FakeSpark
+) -> None:
+    spark.ready_pipelines = None
+    world = World(tmp_path / "data", spark=cast(SparkRuntime, spark), spark_preload=is_preloaded)
+    try:
+        warm = world.database.warm_pipelines
+        world.client().run(STREAM)
+        warm._turn()
+        assert spark.starts == 0, "there is no view for it"
+        world.client().run(VIEW)
+        warm._turn()
+    finally:
+        world.close()
+    assert bool(spark.starts) == is_preloaded
 
 
 def test_a_view_with_now_is_planned_once(tmp_path: Path, spark: FakeSpark) -> None:

@@ -112,6 +112,7 @@ def test_without_preload_spark_starts_with_the_first_statement_that_needs_it(tmp
             "CREATE VIEW windowed AS SELECT k, rank() OVER (ORDER BY n) FROM (SELECT key AS k, count(*) AS n FROM events GROUP BY 1) AS g"
         )
         client.execute("INSERT INTO events VALUES (3)")
+        assert jvms(server.process_id) == []
         assert client.execute("SELECT * FROM windowed").fetchall() == [(3, 1)]
         assert len(jvms(server.process_id)) == 1
     assert server.stop() == 0
