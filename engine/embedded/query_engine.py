@@ -35,12 +35,13 @@ from engine.embedded.value_limits import values_bytes_max
 from sql import interrupts
 from sql.emit.blocks.alike_rows import by_kind
 from sql.emit.constant_failures import check_constants, is_one_row
-from sql.emit.duckdb import emit_duckdb
+from sql.emit.duckdb import DuckDbExpressions, emit_duckdb
 from sql.emit.layout import laid_out
 from sql.emit.names import StoredTable, column_names
+from sql.emit.open_values import OpenText
 from sql.emit.strict_nulls import without_strict_nulls
 from sql.names.relation_keys import MARK, name_of
-from sql.tree.expressions import Expression
+from sql.tree.expressions import Expression, Literal
 from sql.tree.relations import OutputColumn, Relation, Scan, Schema, Values
 from sql.tree.walks import scans
 
@@ -55,6 +56,7 @@ BATCH_ROWS = 16_384
 MEASURED_ROWS = 2_048
 # Of the text of a query, in which the measuring comes first.
 MEASURED_CHARACTERS = 1 << 20
+LITERALS = DuckDbExpressions(())
 # Kinds of scans whose rows are made for one statement.
 PASSING = ("rows", "stream", "statistics")
 SETTINGS = (
@@ -170,36 +172,50 @@ class QueryEngine:
         self._lock = threading.Lock()
         self._idle: list[Cursor] = []
         self._running: dict[Hashable, Cursor] = {}
-        self._texts: OrderedDict[tuple[Relation, tuple[tuple[str, str | StoredTable], ...]], str] = OrderedDict()
+        self._texts: OrderedDict[tuple[Relation, tuple[tuple[str, str | StoredTable], ...]], OpenText] = OrderedDict()
 
-    def run(self, root: Relation, inputs: Mapping[str, pa.Table], token: Hashable | None = None) -> pa.Table:
-        """Return the rows of `root`. `token` names the call for `interrupt`.
+    def run(
+        self,
+        root: Relation,
+        inputs: Mapping[str, pa.Table],
+        token: Hashable | None = None,
+        values: Sequence[Literal] = (),
+    ) -> pa.Table:
+        """Return the rows of `root`.
+
+        token: names the call for `interrupt`. values: of the parameters of a tree that is open
+        (`sql.emit.open_values`).
 
         Raises SqlError for PostgreSQL's errors, and 57014 when interrupted.
         """
         cursor = self.take_cursor()
         try:
             with self._running_on(cursor, token):
-                return self.run_on(cursor, root, inputs, {})
+                return self.run_on(cursor, root, inputs, {}, values)
         finally:
             # Not for `interrupt` to find.
             self.forget_passing(cursor)
             self.give_back(cursor)
 
     def run_on(
-        self, cursor: Cursor, root: Relation, inputs: Mapping[str, pa.Table], sources: Mapping[str, str | StoredTable]
+        self,
+        cursor: Cursor,
+        root: Relation,
+        inputs: Mapping[str, pa.Table],
+        sources: Mapping[str, str | StoredTable],
+        values: Sequence[Literal] = (),
     ) -> pa.Table:
         """Return the rows of `root` by way of `cursor`.
 
-        sources: the texts in FROM for the scans that have no input.
+        sources: the texts in FROM for the scans that have no input. values: as for `run`.
         """
-        text, values = self._text(root, sources)
+        text, long_values = self._text(root, sources, values)
         try:
             for scan in scans(root) if inputs else ():
                 if scan.name in inputs:
                     register_input(cursor, scan, inputs[scan.name])
             with ExitStack() as registered:
-                for name, row in values.items():
+                for name, row in long_values.items():
                     registered.enter_context(passing_rows(cursor.connection, name, row))
                 return self._execute(cursor, text, root.schema)
         except duckdb.Error as error:
@@ -282,28 +298,29 @@ class QueryEngine:
         with _seam.submit(cursor.connection, text, None, "stream", batch_rows).arrow_reader() as reader:
             return collected(reader, reader.schema, self._results, lambda rows: in_forms(rows, schema))
 
-    def _text(self, root: Relation, sources: Mapping[str, str | StoredTable]) -> tuple[str, dict[str, pa.Table]]:
+    def _text(
+        self, root: Relation, sources: Mapping[str, str | StoredTable], values: Sequence[Literal] = ()
+    ) -> tuple[str, dict[str, pa.Table]]:
         """Return the SQL of `root`, and its long constants by the names that stand for them."""
         key = (root, tuple(sources.items()))
         with self._lock:
-            text = self._texts.get(key)
-            if text is not None:
+            known = self._texts.get(key)
+            if known is not None:
                 self._texts.move_to_end(key)
-                return text, {}
+                return known.filled(values, LITERALS.literal), {}
         read = list(scans(root))
         if not is_one_row(root):
             # Constants fail without a row, too; for one row they are computed anyway.
             check_constants(root, self._constant, self._compute_all)
         names = {scan.name: sources.get(scan.name) or source_name(scan.name) for scan in read}
-        short, values = without_long_values(without_strict_nulls(root))
-        text = emit_duckdb(short, names | {name: source_name(name) for name in values})
-        if values or len(text) > STATEMENT_CHARACTERS_CACHED_MAX:
-            return text, values
-        with self._lock:
-            self._texts[key] = text
-            if len(self._texts) > STATEMENTS_CACHED_MAX:
-                self._texts.popitem(last=False)
-        return text, {}
+        short, long_values = without_long_values(without_strict_nulls(root))
+        text = OpenText(emit_duckdb(short, names | {name: source_name(name) for name in long_values}), root)
+        if not long_values and text.characters_count <= STATEMENT_CHARACTERS_CACHED_MAX:
+            with self._lock:
+                self._texts[key] = text
+                if len(self._texts) > STATEMENTS_CACHED_MAX:
+                    self._texts.popitem(last=False)
+        return text.filled(values, LITERALS.literal), long_values
 
     def _constant(self, expression: Expression) -> bool | None:
         """Return whether a constant is true, or not NULL if it is no boolean; None for NULL.

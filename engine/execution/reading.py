@@ -34,6 +34,7 @@ from ringbuffer.encode.output_forms import Forms
 from sql.bind.sharing import written_out
 from sql.bind.substitute import substitute_now, substitute_parameters
 from sql.catalog.schemas import SYSTEM_SCHEMAS
+from sql.emit.open_values import is_open, may_stand
 from sql.errors import SqlError
 from sql.functions.table import OF_SESSION
 from sql.names.relation_keys import name_of, schema_of
@@ -157,7 +158,10 @@ class StatementReader:
             tables = self.transactions.begin_tables(transaction, views_among(bound.relations, image))
             if image is not (transaction.image or transaction.snapshot):
                 return None
-        root, wholes = with_whole_views(settled_query(bound, parameters, reader.now_us), bound.relations, image)
+        is_late = bool(parameters) and not bound.stable and is_open(bound.root) and may_stand(parameters)
+        values = parameters if is_late and not streams_among(bound.relations, image) else ()
+        root = bound.root if values else settled_query(bound, parameters, reader.now_us)
+        root, wholes = with_whole_views(root, bound.relations, image)
         locked = settled_reads(bound.locked, parameters, reader.now_us)
         (root, *reads), inputs = self.scan_inputs(bound.relations, [root, *(one.root for one in locked)])
         if transaction.tables is None and any(part.kind == "table" for one in (root, *reads) for part in scans(one)):
@@ -165,6 +169,9 @@ class StatementReader:
             tables = self.transactions.begin_tables(transaction, views_among(bound.relations, image))
             if image is not (transaction.image or transaction.snapshot):
                 return None
+        if values and any(version.above is not None for _, version in transaction.versions.values()):
+            # Spark may take it.
+            root, values = substitute_parameters(root, values), ()
         reader.check_cancelled()
         if locked:
             locked = tuple(replace(one, root=read) for one, read in zip(locked, reads, strict=True))
@@ -182,7 +189,7 @@ class StatementReader:
                 # it asks for.
                 above = with_deferred(whole_query(whole).root, transaction, bound.relations)
                 root = in_place_of(name, above, root)
-        table = self._run(root, root, inputs, bound)
+        table = self._run(root, root, inputs, bound, values)
         views = tuple(transaction.versions[name] for name in sorted(bound.relations) if name in transaction.versions)
         reusable = not bound.stable and not any(view.time_dependent or view.upper_tables for view, _ in views)
         reusable = reusable and all(view.committed == version.position for view, version in views)
@@ -194,10 +201,18 @@ class StatementReader:
         table = told(table, bound.root.schema, self.sequences.context)
         return Reading(Outcome("SELECT #", bound.told, table), views, versions, reusable)
 
-    def _run(self, query: Relation, seen: Relation, inputs: Mapping[str, pa.Table], bound: BoundQuery) -> pa.Table:
+    def _run(
+        self,
+        query: Relation,
+        seen: Relation,
+        inputs: Mapping[str, pa.Table],
+        bound: BoundQuery,
+        values: Sequence[Literal] = (),
+    ) -> pa.Table:
         """Run a query in its engine.
 
-        seen: the query as Spark would take it. bound: what it was.
+        seen: the query as Spark would take it. bound: what it was. values: of parameters that it
+        still has.
         """
         engines, tables, token = self.engines, self.transaction.tables, self.reader.token
         groups_min = self.scanning.spark_groups_min
@@ -207,7 +222,9 @@ class StatementReader:
         if not bound.calls.isdisjoint(ANSWERED):
             self.sequences.image = self.image
             query = in_session(query, self.sequences)
-        return engines.tables.run(query, inputs, token) if tables is None else tables.query_plain(query, inputs)
+        if tables is None:
+            return engines.tables.run(query, inputs, token, values)
+        return tables.query_plain(query, inputs, values)
 
     def _whole_version(self, whole: ViewEntry, inputs: Mapping[str, pa.Table]) -> pa.Table:
         """Return the rows of a view of parts at the statement's versions of these, shared with all

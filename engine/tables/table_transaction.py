@@ -37,6 +37,7 @@ from sql.emit.duckdb import DuckDbExpressions
 from sql.emit.names import StoredTable
 from sql.errors import SqlError
 from sql.functions.volatility import has_volatile
+from sql.tree.expressions import Literal
 from sql.tree.relations import OutputColumn, Relation, Scan, Schema
 from sql.tree.walks import scans
 from sql.types.datatypes import INT8, SqlType
@@ -122,15 +123,18 @@ class TableTransaction:
         """
         return self.query_plain(self._in_session(root), inputs)
 
-    def query_plain(self, root: Relation, inputs: Mapping[str, pa.Table]) -> pa.Table:
-        """Return the rows as `query` does, of a relation whose calls have the session's number."""
+    def query_plain(self, root: Relation, inputs: Mapping[str, pa.Table], values: Sequence[Literal] = ()) -> pa.Table:
+        """Return the rows as `query` does, of a relation whose calls have the session's number.
+
+        values: as for `QueryEngine.run`.
+        """
         read = list(scans(root))
         sources = {scan.name: table_source(self._table(scan.name), scan) for scan in read if scan.kind == "table"}
         self._is_untouched = self._is_untouched and all(scan.name in sources for scan in read)
         with self._running() as cursor:
             # After an error they go with the DuckDB transaction, which takes no more commands.
             self._is_dead = True
-            found = self._engine.run_on(cursor, root, inputs, sources)
+            found = self._engine.run_on(cursor, root, inputs, sources, values)
             self._is_dead = False
         self._engine.forget_passing(cursor)
         return found

@@ -17,6 +17,7 @@ from sql.emit.blocks.select import SelectPrinter, alias_letter
 from sql.emit.duckdb_optimizer import chosen_value, conjunct, few_conditions
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
 from sql.emit.names import StoredTable
+from sql.emit.open_values import mark_of
 from sql.emit.rules.added_floats import duckdb_added_text, duckdb_one_of_each
 from sql.emit.rules.casts import DUCKDB_CASTS
 from sql.emit.table_functions import duckdb_table_function
@@ -29,7 +30,7 @@ from sql.functions.printing import form_of, raising
 from sql.functions.records import field_text
 from sql.functions.table import DUCKDB_AGGREGATES, DUCKDB_RULES
 from sql.times.civil import DATE_INFINITY, TIMESTAMP_INFINITY
-from sql.tree.expressions import Call, Expression, Literal, WindowCall, WindowFrame
+from sql.tree.expressions import Call, Expression, Literal, Parameter, WindowCall, WindowFrame
 from sql.tree.relations import Relation, Schema, TableFunction
 from sql.types.datatypes import FAMILIES, NUMERIC_DIGITS_MAX, VECTORS, SqlType, scaled_numeric
 from sql.types.enums import EnumFamily
@@ -256,6 +257,9 @@ class DuckDbExpressions(ExpressionPrinter):
         kind = call.order_by[0].expression.type if call.order_by else None
         if offsets and kind is not None and (kind.has_own_order or kind.family in ("time", "timestamptz")):
             raise not_supported(f"RANGE with an offset over {kind.sql_name}", call.position)
+
+    def parameter(self, node: Parameter) -> str:
+        return mark_of(node)
 
     def frame_offset(self, value: Literal) -> str:
         match value.value:

@@ -123,7 +123,11 @@ class ExpressionPrinter(Printer):
                     raise not_supported("a subquery in this place", node.position)
                 return self.nested(self, node)
             case Parameter():
-                raise not_supported(f"parameter ${node.number} in this place")
+                return self.parameter(node)
+
+    def parameter(self, node: Parameter) -> str:
+        """Return what stands for a parameter. Raises 0A000 where nothing does."""
+        raise not_supported(f"parameter ${node.number} in this place")
 
     def printed_once(self, node: Call | Cast | Case) -> str:
         """Return a text that rules may ask for several times.
