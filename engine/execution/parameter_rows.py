@@ -2,13 +2,14 @@
 kernel call. All its rows are alike but for the numbers of their parameters.
 
 Enters: a bound INSERT, then Bind payloads. Leaves: whole rows. Constants of the rows are kept like
-defaults; a parameter of a smaller integer type is widened by column. Every other value (an
-expression, a conversion that can fail) is left to the general way.
+defaults; a parameter that is a number of another type is converted by column, and the bytes of a
+text that is cast to the column's type are read as those of the column. Every other value (an
+expression, a value that does not fit) is left to the general way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -21,8 +22,9 @@ from engine.embedded.query_engine import QueryEngine
 from engine.execution.prepared import Prepared
 from engine.ingest.field_readers import FieldReader, arriving_layout, has_kernel
 from engine.ingest.insert import InsertTarget, default_row, now_columns
-from ringbuffer.decode.parameters import RAW_BYTES, decode_parameters
-from ringbuffer.memory.columns import DTYPES, ColumnLayout, Layout, Morsel, PhysicalType
+from ringbuffer.decode.parameters import RAW_BYTES, TEXT_VALUES, decode_parameters
+from ringbuffer.memory.columns import ColumnLayout, Layout, Morsel, PhysicalType
+from ringbuffer.scalar.numbers.assigned import assigned
 from sql.bind.writes.insert import BoundInsert
 from sql.catalog.catalog import ColumnDescription
 from sql.parse.statements.insert import Insert
@@ -31,10 +33,12 @@ from sql.tree.relations import Values
 from sql.types.datatypes import FAMILIES
 
 TEXT_FAMILIES = frozenset({"text", "varchar"})
-# Conversions that numpy does exactly as PostgreSQL's assignment does, without a way to fail.
+INTEGERS, FLOATS = frozenset({"int2", "int4", "int8"}), frozenset({"float4", "float8"})
+# Conversions without a way to fail, of which `OneRow` knows, too.
 WIDENINGS = frozenset(
     {("int2", "int4"), ("int2", "int8"), ("int4", "int8"), ("int2", "float8"), ("int4", "float8"), ("float4", "float8")}
 )
+FLOAT4_NUMERIC = ("float4", "numeric")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +49,8 @@ class ParameterRow:
         target: the columns of the parameters, constants as defaults.
         layout: of the parameters as they arrive, by number.
         read: which of them are read after they have been decoded.
+        texts: which of them are cast from a text, and so are texts in both formats.
+        fits_one_row: true if all can be decoded by a `OneRow`.
         packets: the session's known packets with the statement, by the bytes before the values;
             forgotten with the shape.
     """
@@ -52,9 +58,15 @@ class ParameterRow:
     target: InsertTarget
     layout: Layout
     read: tuple[bool, ...]
+    texts: tuple[bool, ...]
+    fits_one_row: bool
     # Filled and read at once, on the event loop.
     starts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     packets: dict[bytes, Any] = field(default_factory=dict)
+
+    def codes(self, formats: Sequence[int]) -> tuple[int, ...]:
+        """Return the formats in which the values are read that arrive in some formats."""
+        return tuple(TEXT_VALUES if text else code for text, code in zip(self.texts, formats, strict=True))
 
     def decode_one(self, payload: bytes, start: int, formats: Sequence[int], reader: FieldReader) -> Morsel:
         """Do what `decode` does, for one Bind. start: offset of its first length word."""
@@ -69,14 +81,22 @@ class ParameterRow:
 
         Raises RowError and ColumnError.
         """
-        codes = _format_codes(tuple(formats), tuple(self.read))
+        codes = _format_codes(self.codes(formats), self.read)
         given = decode_parameters(payload, starts, codes, self.layout, reader.time_zone)
         if any(self.read):
             given = reader.rows(given, self.target.columns, self.target.layout, [bool(code) for code in codes])
         if self.layout is not self.target.layout:
-            columns = zip(given.data, self.target.layout, strict=True)
-            given = replace(given, data=tuple(_as_column(data, layout) for data, layout in columns))
+            given = replace(given, data=tuple(self._as_columns(given)))
         return given
+
+    def _as_columns(self, given: Morsel) -> Iterator[npt.NDArray[Any]]:
+        """Yield the columns of parameters that have been read as those of the target.
+
+        Raises RowError.
+        """
+        columns = zip(given.data, self.layout, self.target.layout, self.read, strict=True)
+        for index, (data, arriving, wanted, is_read) in enumerate(columns):
+            yield data if is_read or arriving.physical == wanted.physical else assigned(data, wanted, index)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +189,7 @@ def _make_row(
     if now is None or len(stream.layout) in places:
         return None
     constants: list[Expression | None] = [column.default for column in stream.stored]
-    found: dict[int, tuple[int, ColumnLayout]] = {}
+    found: dict[int, tuple[int, ColumnLayout, tuple[str, str]]] = {}
     for index, item in zip(places, items, strict=True):
         if isinstance(item, Literal):
             constants[index] = item
@@ -178,7 +198,7 @@ def _make_row(
         layout = _arrival_layout(item, parameter, stream.stored[index], stream.layout[index])
         if layout is None or not isinstance(parameter, Parameter) or parameter.number in found:
             return None
-        found[parameter.number] = (index, layout)
+        found[parameter.number] = (index, layout, (parameter.type.family, stream.stored[index].type.family))
     numbers = sorted(found)
     if numbers != list(range(1, len(numbers) + 1)):
         return None
@@ -187,7 +207,10 @@ def _make_row(
     arriving = tuple(found[number][1] for number in numbers)
     target = InsertTarget(entry, given, wanted, default_row(stream, constants, engine, 0, "UTC"), now)
     read = tuple(not has_kernel(column.type) for column in target.columns)
-    return ParameterRow(target, wanted if arriving == wanted else arriving, read)
+    families = [found[number][2] for number in numbers]
+    texts = tuple(given in TEXT_FAMILIES and family not in TEXT_FAMILIES for given, family in families)
+    fits_one_row = all(pair in WIDENINGS for pair in families if pair[0] != pair[1] and pair[0] in INTEGERS | FLOATS)
+    return ParameterRow(target, wanted if arriving == wanted else arriving, read, texts, fits_one_row)
 
 
 def _is_shifted(item: Expression, first: Expression, shift: int) -> bool:
@@ -207,13 +230,17 @@ def _arrival_layout(
     column's; None if there is none.
     """
     given, wanted = parameter.type.family, column.type.family
+    is_plain = item is parameter or item.type == column.type
+    is_text = given in TEXT_FAMILIES and isinstance(item, Cast) and item.explicit
     if not has_kernel(column.type):
-        is_plain = given == wanted and (item is parameter or item.type == column.type)
+        is_plain &= given == wanted or is_text
         return replace(arriving_layout(column), not_null=layout.not_null) if is_plain else None
     if given == wanted or {given, wanted} <= TEXT_FAMILIES:
         return layout
-    if (given, wanted) in WIDENINGS:
-        return replace(layout, physical=PhysicalType(FAMILIES[given].kernel))
+    if is_plain and is_text:
+        return layout
+    if given in INTEGERS | FLOATS and wanted in INTEGERS | FLOATS | {"numeric"} and (given, wanted) != FLOAT4_NUMERIC:
+        return replace(layout, physical=PhysicalType(FAMILIES[given].kernel)) if is_plain else None
     return None
 
 
@@ -221,8 +248,3 @@ def _arrival_layout(
 def _format_codes(formats: tuple[int, ...], read: tuple[bool, ...]) -> npt.NDArray[np.int8]:
     codes = (RAW_BYTES if code and is_read else code for code, is_read in zip(formats, read, strict=True))
     return np.array(list(codes), dtype=np.int8)
-
-
-def _as_column(data: npt.NDArray[np.generic], layout: ColumnLayout) -> npt.NDArray[np.generic]:
-    dtype = DTYPES[layout.physical]
-    return data if data.dtype == dtype else data.astype(dtype)

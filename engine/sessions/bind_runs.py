@@ -1,18 +1,22 @@
-"""Runs of Bind and Execute of one prepared INSERT into a stream: executemany, pipelines, batches.
+"""Runs of Bind and Execute of one INSERT into a stream: executemany, pipelines, batches.
 
 Enters: received bytes, then runs. Leaves: rows, staged as those of one INSERT and decoded in one
-kernel call, and the replies to all messages in one piece. A row that needs more (a value that no
+kernel call for each choice of types and formats of the parameters, and the replies to all messages
+in one piece. A row that needs more (a value that no
 kernel reads, an error) is handled message by message, and so are runs of other statements. All
 errors are those of the single messages. Must not know sockets.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from engine.catalog.image import CatalogImage
 from engine.commit.transaction import Step
@@ -20,11 +24,13 @@ from engine.execution.outcome import expand
 from engine.execution.parameter_rows import ParameterRow, parameter_row
 from engine.execution.prepared import Portal, Prepared, make_portal
 from engine.ingest.field_readers import ColumnError, FieldReader
+from engine.ingest.insert import InsertTarget
 from engine.sessions import long_texts
 from engine.sessions.again import run as run_again
 from engine.sessions.staged_inserts import INSERTED
-from ringbuffer.decode.bind_runs import MESSAGE, VALUES, find_binds
-from ringbuffer.memory.columns import Morsel
+from ringbuffer.decode.bind_runs import HEAD, MESSAGE, VALUES, find_binds
+from ringbuffer.memory.arrow import concat_morsels
+from ringbuffer.memory.columns import Layout, Morsel
 from ringbuffer.memory.error_codes import RowError
 from sql.errors import SqlError
 from sql.wire import writer
@@ -48,8 +54,19 @@ def bind_run(data: bytes, offset: int) -> BindRun | None:
     if found is None:
         return None
     places: Any = found.places
-    names = frozenset(name.decode(errors="surrogateescape") for name in found.names.split(b"\0")[1:])
-    return BindRun(data, offset, offset + found.bytes_count, places, names, found.is_described)
+    return BindRun(data, offset, offset + found.bytes_count, places, found.heads.tolist(), found.is_described)
+
+
+class Alike(NamedTuple):
+    """The rows of a run whose parameters have the same types and formats.
+
+    Attributes:
+        heads: the numbers of their heads.
+    """
+
+    shape: ParameterRow
+    formats: Sequence[int]
+    heads: list[int]
 
 
 class BindRuns:
@@ -102,22 +119,22 @@ class BindRuns:
         """
         session = self._session
         image = session.runner.image()
-        prepared = self._statement(run, first.statement)
-        shape = None if prepared is None or row == stop else self._shape(prepared, first, image)
-        if prepared is None or shape is None:
+        parts, stop = self._parts(run, row, stop, image)
+        if not parts:
             return 0
+        target, prepared = parts[0].shape.target, session.names.statement(first.statement)
         is_short = stop - row <= long_texts.ROWS_AT_ONCE_MAX
         session.begin_message(simple=False)
         session.doing.begin(prepared.shown_text)
         session.timeout.start(stop - row)
         try:
-            decode = partial(self._decoded, shape, run, row, stop, first)
+            decode = partial(self._decoded, parts, run, row, stop)
             given = decode() if is_short else await session.in_worker(decode)
             if given is None:
                 return 0
             stop = row + given.rows_count
-            step = "INSERT 0 1", partial(self._again, prepared, run, row, stop)
-            if not await self._added(shape, given, image, step, is_short):
+            step = "INSERT 0 1", partial(self._again, dict(session.names.statements), run, row, stop)
+            if not await self._added(target, given, image, step, is_short):
                 return None
         except SqlError as error:
             # A cancel, or the timeout.
@@ -132,22 +149,31 @@ class BindRuns:
         session.names.keep_portal("", Portal(session.names.statement(last.statement), last, is_spent=True))
         return given.rows_count
 
-    def _statement(self, run: BindRun, name: str) -> Prepared | None:
-        """Return the statement of a run, None if there is none, or if its statements are not all
-        the same text with the same parameters.
+    def _parts(self, run: BindRun, row: int, stop: int, image: CatalogImage) -> tuple[list[Alike], int]:
+        """Return the rows [row, stop) by types and formats, and the end of those that may be staged
+        together: with one text of their statements.
         """
         statements = self._session.names.statements
-        prepared = statements.get(name)
-        if prepared is not None:
-            for other in run.names:
-                found = statements.get(other)
-                if found is None or (found.text, found.declared, found.parameter_types) != (
-                    prepared.text,
-                    prepared.declared,
-                    prepared.parameter_types,
-                ):
-                    return None
-        return prepared
+        numbers = self._places(run, row, stop)[:, HEAD]
+        found: dict[tuple[Any, ...], Alike] = {}
+        text = None
+        firsts = sorted(zip(*np.unique(numbers, return_index=True)[::-1], strict=True))
+        for place, number in firsts:
+            bind = next(read_run(run, row + int(place)))
+            prepared = statements.get(bind.statement) if isinstance(bind, Bind) else None
+            shape = None
+            if isinstance(bind, Bind) and prepared is not None and text in (None, prepared.text):
+                shape = self._shape(prepared, bind, image)
+            if shape is None or prepared is None or not isinstance(bind, Bind):
+                return list(found.values()), row + int(place)
+            text = prepared.text
+            alike = prepared.declared, prepared.parameter_types, bind.parameter_formats
+            formats = expand(bind.parameter_formats, len(shape.layout))
+            found.setdefault(alike, Alike(shape, formats, [])).heads.append(int(number))
+        return list(found.values()), stop
+
+    def _places(self, run: BindRun, row: int, stop: int) -> npt.NDArray[np.int64]:
+        return np.asarray(run.places)[row:stop]
 
     def _shape(self, prepared: Prepared, first: Bind, image: CatalogImage) -> ParameterRow | None:
         """Return the shape of the rows of a statement, None if they go the general way now."""
@@ -160,24 +186,31 @@ class BindRuns:
             return None
         return shape if session.identity.may_insert(shape.target.entry.description.name, image) else None
 
-    def _decoded(self, shape: ParameterRow, run: BindRun, row: int, stop: int, first: Bind) -> Morsel | None:
+    def _decoded(self, parts: Sequence[Alike], run: BindRun, row: int, stop: int) -> Morsel | None:
         """Return the rows [row, stop), or those before the first that needs more than decoding,
         None if that is the first of all.
         """
         settings = self._session.settings
         reader = FieldReader(settings.time_zone, settings.input_styles)
-        formats = expand(first.parameter_formats, len(shape.layout))
         payload = memoryview(run.payload)[run.message_start(row) : run.message_start(stop)]
-        places = np.asarray(run.places)[row:stop]
-        starts = places[:, VALUES] - places[0, MESSAGE]
-        while len(starts):
+        places = self._places(run, row, stop)
+        starts, numbers = places[:, VALUES] - places[0, MESSAGE], places[:, HEAD]
+        count, mine = stop - row, places[:0, HEAD]
+        while count:
+            found: list[tuple[npt.NDArray[np.int64], Morsel]] = []
             try:
-                return shape.decode(payload, starts, formats, reader)
+                for part in parts:
+                    mine = np.flatnonzero(np.isin(numbers[:count], part.heads))
+                    if len(mine):
+                        found.append((mine, part.shape.decode(payload, starts[mine], part.formats, reader)))
+                return in_order(found, parts[0].shape.target.layout)
             except (RowError, ColumnError) as error:
-                starts = starts[: error.row]
+                count = int(mine[error.row])
         return None
 
-    async def _added(self, shape: ParameterRow, given: Morsel, image: CatalogImage, step: Step, is_short: bool) -> bool:
+    async def _added(
+        self, target: InsertTarget, given: Morsel, image: CatalogImage, step: Step, is_short: bool
+    ) -> bool:
         """Add decoded rows to the transaction as one stage; False where a row may not be, and
         nothing was done.
 
@@ -186,10 +219,10 @@ class BindRuns:
         session = self._session
         transaction = session.block.current()
         is_first = transaction.is_untouched
-        stage = self._server.transactions.stage(shape.target.entry, image, transaction.now_us)
+        stage = self._server.transactions.stage(target.entry, image, transaction.now_us)
         transaction.operations.append(stage)
         try:
-            rows = shape.target.rows(given, transaction.now_us, session.settings.time_zone)
+            rows = target.rows(given, transaction.now_us, session.settings.time_zone)
             if is_short:
                 stage.add(rows)
             else:
@@ -204,14 +237,29 @@ class BindRuns:
         transaction.note_again(step if stage.rows_count <= AGAIN_ROWS_MAX else None, is_first)
         return True
 
-    async def _again(self, prepared: Prepared, run: BindRun, row: int, stop: int) -> str:
+    async def _again(self, statements: dict[str, Prepared], run: BindRun, row: int, stop: int) -> str:
         """Insert the rows [row, stop) again, in a transaction that the first of all statements
         begins.
+
+        statements: of the session, by name, as they were.
         """
         session, tag = self._session, ""
         for message in read_run(run, row, stop):
             if isinstance(message, Bind):
+                prepared = statements[message.statement]
                 portal = make_portal(prepared, message)
                 portal.decode_parameters(session.settings)
                 tag = await run_again(session, prepared.statement, portal.values, prepared)
         return tag
+
+
+def in_order(parts: Sequence[tuple[npt.NDArray[np.int64], Morsel]], layout: Layout) -> Morsel:
+    """Return rows that were decoded in parts as one morsel, given the places of each part's rows
+    in it.
+    """
+    if len(parts) == 1:
+        return parts[0][1]
+    joined = concat_morsels([morsel for _, morsel in parts], layout)
+    order = np.argsort(np.concatenate([places for places, _ in parts]))
+    data, nulls = tuple(one[order] for one in joined.data), tuple(one[order] for one in joined.nulls)
+    return replace(joined, data=data, nulls=nulls)

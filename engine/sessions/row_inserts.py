@@ -292,7 +292,8 @@ def learn(data: bytes, head: bytes, shape: ParameterRow) -> InsertPacket | None:
     bind_end = 1 + int.from_bytes(data[1:HEAD_OFFSET], "big")
     messages = data[bind_end:]
     execute = messages.removeprefix(DESCRIBE)
-    if len(execute) != EXECUTE_SYNC_BYTES or not execute.startswith(EXECUTE) or len(shape.packets) >= PACKETS_KEPT_MAX:
+    is_like = len(execute) == EXECUTE_SYNC_BYTES and execute.startswith(EXECUTE)
+    if not shape.fits_one_row or not is_like or len(shape.packets) >= PACKETS_KEPT_MAX:
         return None
     try:
         bind = read_bind(data, HEAD_OFFSET, bind_end)
@@ -300,7 +301,7 @@ def learn(data: bytes, head: bytes, shape: ParameterRow) -> InsertPacket | None:
         return None
     if bind.parameters_offset != HEAD_OFFSET + len(head) or bind.parameters_count != len(shape.layout):
         return None
-    formats = expand(bind.parameter_formats, bind.parameters_count)
+    formats = shape.codes(expand(bind.parameter_formats, bind.parameters_count))
     placed = place(shape.target, shape.layout, formats, shape.read)
     if placed is None:
         return None

@@ -1,8 +1,8 @@
-"""Runs of Binds with one head, each followed by its Execute: found in the bytes of a socket in one
-kernel call.
+"""Runs of Binds, each followed by its Execute: found in the bytes of a socket in one kernel call.
 
 Enters: bytes that were received. Leaves: how many rows follow each other at a place, where each
-row's parameters begin, and where the run ends. Every message of a run is checked to be whole and
+row's parameters begin, which heads (statement and formats) they have, and where the run ends. Every
+message of a run is checked to be whole and
 sound, so that nothing but values is left to be decoded (`parameters`). Must not know statements.
 """
 
@@ -28,25 +28,27 @@ EXECUTE_BYTES = 10
 _entries: list[Callable[..., Any]] = []
 
 
-# What the kernel tells of each row, int64[rows, 2].
-MESSAGE, VALUES = range(2)
+# What the kernel tells of each row, int64[rows, 3].
+MESSAGE, VALUES, HEAD = range(3)
+# A run of more heads ends before the next one. psycopg prepares 100 statements, one for each choice
+# of types.
+HEADS_MAX = 128
 
 
 class FoundBinds(NamedTuple):
     """A run.
 
     Attributes:
-        places: int64[rows, 2], where the Bind of each row begins, and the first length word of its
-        values, from the run's
-            first byte on.
-        bytes_count: of all messages. names: of the statements, each after a NUL; empty if all rows
-        name the same. is_described: true if a Describe of the portal stands between each Bind and
-        its Execute.
+        places: int64[rows, 3], where the Bind of each row begins, and the first length word of its
+            values, from the run's first byte on; and the number of its head.
+        heads: the first row of each head, in order.
+        bytes_count: of all messages.
+        is_described: true if a Describe of the portal stands between each Bind and its Execute.
     """
 
     places: npt.NDArray[np.int64]
+    heads: npt.NDArray[np.int64]
     bytes_count: int
-    names: bytes
     is_described: bool
 
 
@@ -55,35 +57,31 @@ def find_binds(data: bytes, offset: int) -> FoundBinds | None:
     rows.
     """
     buffer = np.frombuffer(data, dtype=np.uint8)
-    places = np.empty((min((len(data) - offset) // ROW_BYTES_MIN, MORSEL_ROWS_MAX), 2), dtype=np.int64)
-    names = np.empty(len(data) - offset, dtype=np.uint8)
+    places = np.empty((min((len(data) - offset) // ROW_BYTES_MIN, MORSEL_ROWS_MAX), 3), dtype=np.int64)
+    heads = np.empty(HEADS_MAX, dtype=np.int64)
     if not _entries:
-        _entries.append(entry_of(bind_run, buffer, 0, places, names))
-    rows_count, end, names_bytes, is_described = _entries[0](buffer, offset, places, names)
+        _entries.append(entry_of(bind_run, buffer, 0, places, heads))
+    rows_count, end, heads_count, is_described = _entries[0](buffer, offset, places, heads)
     if rows_count < 2:
         return None
-    return FoundBinds(places[:rows_count], end - offset, names[:names_bytes].tobytes(), is_described)
+    return FoundBinds(places[:rows_count], heads[:heads_count], end - offset, is_described)
 
 
 @kernel
 def bind_run(
-    buffer: Bytes, offset: int, places: npt.NDArray[np.int64], names: npt.NDArray[np.uint8]
+    buffer: Bytes, offset: int, places: npt.NDArray[np.int64], heads: npt.NDArray[np.int64]
 ) -> tuple[int, int, int, bool]:
-    """Return (rows, end, bytes of names, whether the rows are described) of the run at
-    buffer[offset:].
+    """Return (rows, end, heads, whether the rows are described) of the run at buffer[offset:].
 
-    places: int64[n, 2] and names: uint8[bytes after offset] are filled, see FoundBinds. All Binds
-    make the unnamed portal and are alike but for their statements and values; no more than n rows
-    are found.
+    places: int64[n, 3] and heads: int64[m] are filled, see FoundBinds. All Binds make the unnamed
+    portal and are alike but for their heads and values; no more than n rows with m heads are found.
     """
     size = len(buffer)
     rows = 0
-    names_bytes = 0
-    is_mixed = False
+    heads_count = 0
+    head = 0
     is_described = False
-    # Of the first Bind: the places after its name, and after its values.
-    first_name_end = 0
-    formats_bytes = 0
+    # Of the first Bind: the place after its values.
     tail = 0
     tail_bytes = 0
     at = offset
@@ -97,13 +95,10 @@ def bind_run(
         name_end = name
         while name_end < end and buffer[name_end] != 0:
             name_end += 1
-        if rows == 0:
-            if name_end + 3 > end or signed_int16(buffer, name_end + 1) < 0:
-                break
-            first_name_end = name_end
-            formats_bytes = 5 + 2 * signed_int16(buffer, name_end + 1)
-        head_end = name_end + formats_bytes
-        if head_end > end or not is_same(buffer, name_end, first_name_end, formats_bytes):
+        if name_end + 3 > end or signed_int16(buffer, name_end + 1) < 0:
+            break
+        head_end = name_end + 5 + 2 * signed_int16(buffer, name_end + 1)
+        if head_end > end:
             break
         value = after_values(buffer, head_end, end, signed_int16(buffer, head_end - 2))
         if value < 0:
@@ -120,18 +115,42 @@ def bind_run(
             end += DESCRIBE_BYTES
         if not is_execute(buffer, end):
             break
-        first_name = offset + HEAD_BYTES + 1
-        if name_end - name != first_name_end - first_name or not is_same(buffer, name, first_name, name_end - name):
-            is_mixed = True
-        names[names_bytes] = 0
-        for index in range(name, name_end):
-            names[names_bytes + 1 + index - name] = buffer[index]
-        names_bytes += 1 + name_end - name
+        head = head_number(buffer, offset, name, head_end, places, heads, heads_count, head)
+        if head == heads_count:
+            if heads_count == len(heads):
+                break
+            heads[heads_count] = rows
+            heads_count += 1
         places[rows, MESSAGE] = at - offset
         places[rows, VALUES] = head_end - offset
+        places[rows, HEAD] = head
         rows += 1
         at = end + EXECUTE_BYTES
-    return rows, at, names_bytes if is_mixed else 0, is_described
+    return rows, at, heads_count, is_described
+
+
+@kernel
+def head_number(
+    buffer: Bytes,
+    offset: int,
+    start: int,
+    end: int,
+    places: npt.NDArray[np.int64],
+    heads: npt.NDArray[np.int64],
+    heads_count: int,
+    before: int,
+) -> int:
+    """Return the number of the head buffer[start:end], `heads_count` for a new one.
+
+    before: that of the row before; the one after it is looked at first.
+    """
+    for index in range(heads_count):
+        number = (before + 1 + index) % heads_count
+        row = heads[number]
+        first = offset + places[row, MESSAGE] + HEAD_BYTES + 1
+        if places[row, VALUES] + offset - first == end - start and is_same(buffer, start, first, end - start):
+            return number
+    return heads_count
 
 
 @kernel

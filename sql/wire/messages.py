@@ -138,19 +138,19 @@ class Bind(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BindRun:
-    """Binds that are alike but for their statements and values, each followed by [a Describe and]
-    an Execute of its portal, which is the unnamed one.
+    """Binds that are alike but for their heads (statements and formats) and values, each followed
+    by [a Describe and] an Execute of its portal, which is the unnamed one.
 
     Attributes:
         payload[start:end]: the messages. places: of each Bind where it begins and where its values
-        begin, from `start` on. names: of their statements; empty if all name the same.
+        begin, from `start` on, and the number of its head. heads: the first row of each head.
     """
 
     payload: bytes
     start: int
     end: int
     places: Sequence[Sequence[int]]
-    names: frozenset[str]
+    heads: Sequence[int]
     is_described: bool
 
     @property

@@ -31,11 +31,17 @@ OFFSET_HOURS_MAX = 15
 
 @kernel
 def parse_date(buffer: Bytes, start: int, end: int) -> tuple[int, int]:
-    """Return (days since 1970-01-01, error) of yyyy-mm-dd."""
+    """Return (days since 1970-01-01, error) of yyyy-mm-dd; an offset may follow, as JDBC writes
+    one.
+    """
     start, end = trim(buffer, start, end)
-    if end - start != DATE_CHARACTERS:
+    if end - start < DATE_CHARACTERS or (end - start > DATE_CHARACTERS and buffer[start + DATE_CHARACTERS] != 32):
         sign = infinity_sign(buffer, start, end)
         return sign * DATE_INFINITY, OK if sign != 0 else NEEDS_FALLBACK
+    if end - start > DATE_CHARACTERS:
+        _, error = parse_offset(buffer, start + DATE_CHARACTERS, end)
+        if error != OK:
+            return 0, error
     return parse_day(buffer, start)
 
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+import struct
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,104 @@ def test_same_as_postgresql(world: World, postgres: PostgresCluster) -> None:
         assert comparable(client.ask(messages)) == comparable(expected), number
     select = query(f"SELECT {NAMES} FROM s ORDER BY id")
     assert client.ask(select) == theirs.ask(select)
+
+
+# Of a parameter declared as a type: its OID, the form of its binary format, and values.
+SIGNED = {"int2": (21, "!h"), "int4": (23, "!i"), "int8": (20, "!q")}
+TYPED: dict[str, tuple[int, str, Sequence[int | float | str | None]]] = {
+    **{
+        name: (
+            oid,
+            form,
+            (0, 7, -1, 40, 2 ** (8 * struct.calcsize(form) - 1) - 1, -(2 ** (8 * struct.calcsize(form) - 1)), None),
+        )
+        for name, (oid, form) in SIGNED.items()
+    },
+    "float8": (
+        701,
+        "!d",
+        (
+            0.5,
+            -1.5,
+            2.5,
+            1e-7,
+            0.1 + 0.2,
+            1e37,
+            1e-46,
+            32767.5,
+            2147483647.5,
+            9.3e18,
+            float("inf"),
+            None,
+        ),
+    ),
+    "float4": (700, "!f", (0.5, -1.5, 3.0, 32768.0, 1e-30, None)),
+    "varchar": (1043, "", ("2020-01-02", "2020-01-02 +05", "Feb 3 2020", "[1, 2]", "x", None)),
+    "none": (0, "", ("1", "-5", "3", "2.5", "1e2", None)),
+}
+NUMBERS = ("int2", "int4", "int8", "float8", "float4", "none")
+TYPED_COLUMNS = "id bigint, a smallint, b integer, c bigint, n numeric(6,2), m numeric(30,0), v double precision, r real, d date, j jsonb"
+TYPED_INSERT = "INSERT INTO y VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9::date, $10::jsonb)"
+
+
+def typed_statements(draw: random.Random, count: int) -> list[tuple[str, ...]]:
+    """Return the types of the parameters of some statements."""
+    chosen = []
+    for _ in range(count):
+        numbers = [draw.choice(NUMBERS) for _ in range(7)]
+        chosen.append(("int8", *numbers, draw.choice(("varchar", "none")), draw.choice(("varchar", "none"))))
+    return chosen
+
+
+def typed_value(draw: random.Random, kind: str, is_wild: bool) -> tuple[int, bytes | None]:
+    """Return a format and a value of a type in it."""
+    _, form, values = TYPED[kind]
+    value = draw.choice(values if is_wild else values[:3])
+    if value is None:
+        return draw.choice((0, 1)), None
+    if form and draw.random() < 0.5:
+        return 1, struct.pack(form, value)
+    return 0, str(value).encode()
+
+
+def test_parameters_of_types_that_change_are_as_in_postgresql(
+    world: World, postgres: PostgresCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, theirs = world.client(), RawClient(postgres.port, "postgres", "postgres")
+    client.run(f"CREATE FOREIGN TABLE y ({TYPED_COLUMNS}) SERVER stream")
+    theirs.ask(query(f"CREATE TEMPORARY TABLE y ({TYPED_COLUMNS})"))
+    draw = random.Random(SEED + 2)
+    statements = typed_statements(draw, 40)
+    prepared = b"".join(
+        parse(TYPED_INSERT, f"y{number}", [TYPED[kind][0] for kind in kinds]) for number, kinds in enumerate(statements)
+    )
+    for one in (client, theirs):
+        assert one.ask(prepared + SYNC)[-1] == "Z I"
+    sizes: list[int] = []
+    add = StatementStage.add
+
+    def noted_add(stage: StatementStage, morsel: Morsel) -> None:
+        sizes.append(morsel.rows_count)
+        add(stage, morsel)
+
+    monkeypatch.setattr(StatementStage, "add", noted_add)
+    for case in range(2 * CASES):
+        is_wild, numbers = draw.random() < 0.5, draw.sample(range(len(statements)), 3)
+        messages = b""
+        for row in range(1 if is_wild else 12):
+            number = draw.choice(numbers)
+            fields = [typed_value(draw, kind, is_wild) for kind in statements[number][1:-2]]
+            late: tuple[bytes | None, ...] = (b"2020-01-02 +05", b"2020-02-03", None, b"Feb 3 2020")
+            lists: tuple[bytes | None, ...] = (b"[1]", None, b"{")
+            fields += [(0, draw.choice(late[: 4 if is_wild else 3])), (0, draw.choice(lists[: 3 if is_wild else 2]))]
+            values = [str(100 * case + row).encode(), *(value for _, value in fields)]
+            messages += bind(values, f"y{number}", formats=(0, *(code for code, _ in fields))) + execute()
+        theirs.send(messages + SYNC)
+        assert comparable(client.ask(messages + SYNC)) == comparable(theirs.read_until_ready()), (case, messages)
+    select = query("SELECT id, a, b, c, n, m, v, r, d, j FROM y ORDER BY id")
+    answers = client.ask(select), theirs.ask(select)
+    assert answers[0] == answers[1] and len(answers[0]) > 5 * CASES
+    assert max(sizes) == 12
 
 
 def comparable(answer: list[str]) -> str:
