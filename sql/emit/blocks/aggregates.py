@@ -84,11 +84,6 @@ def prepared(printer: ExpressionPrinter, call: AggregateCall | WindowCall, word:
     """Return the texts of a call, with its FILTER in the first argument."""
     condition = None if call.filter is None else printer.text(call.filter)
     texts = [printer.text(argument) for argument in call.arguments]
-    if word and condition is not None and "SELECT" in condition and isinstance(call, AggregateCall) and call.order_by:
-        # The argument is a sort key as well, and DuckDB does not see that two subqueries are one.
-        return AggregateText(
-            printer, call, tuple(texts), None, word, lambda text: wrap(f"{text} FILTER (WHERE {condition})")
-        )
     if texts and condition is not None:
         texts[0] = f"CASE WHEN {condition} THEN {texts[0]} END"
     return AggregateText(printer, call, tuple(texts), condition, word, wrap)

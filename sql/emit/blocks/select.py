@@ -16,6 +16,7 @@ from itertools import count
 from sql.emit.blocks.aggregates import aggregate_text, window_text
 from sql.emit.blocks.alike_rows import alike_rows
 from sql.emit.blocks.block import Block, Dialect, row_count
+from sql.emit.blocks.computed_below import arguments_below, keys_below
 from sql.emit.blocks.conjuncts import conjunct_texts
 from sql.emit.blocks.float_windows import float_windows, is_added_in_order
 from sql.emit.blocks.laterals import check_laterals, without_lateral
@@ -227,6 +228,8 @@ class SelectPrinter:
             # An aggregate is what makes one row of all.
             counted = replace(node, aggregates=(("?rows?", AggregateCall("count_star", (), INT8)),))
             return self.project(Project(counted, ()))
+        if not self.dialect.is_limited:
+            node = arguments_below(node)
         return self.grouped(self.rows(node.input), node)
 
     def grouped(self, block: Block, node: Aggregate, rank: str | None = None) -> Block:
@@ -292,11 +295,13 @@ class SelectPrinter:
         return replace(wrapped, columns=(*columns, *wrapped.columns[len(kept) :])), renamed
 
     def window(self, node: Window) -> Block:
-        block = self.rows(node.input)
+        below, over = (node.input, node) if self.dialect.is_limited else keys_below(node)
+        block = self.rows(below)
         printer = self.printer(block.columns)
+        block = replace(block, columns=block.columns[: len(node.input.schema)])
         if not self.dialect.is_limited and is_added_in_order(node):
-            return float_windows(block, printer, node, self.next_alias())
-        calls = tuple(window_text(printer, call) for _, call in node.calls)
+            return float_windows(block, printer, over, self.next_alias())
+        calls = tuple(window_text(printer, call) for _, call in over.calls)
         return replace(block, columns=(*block.columns, *calls), schema=node.schema, stage="windows", plain=False)
 
     def distinct(self, node: Distinct) -> Block:

@@ -1,0 +1,34 @@
+-- Keys of windows and of ordered aggregates that are computed: by volatile functions, and by those
+-- which DuckDB takes for such, since they bound the lengths of texts.
+CREATE TABLE t (a int, b text, c numeric, d timestamptz);
+INSERT INTO t VALUES (1, 'x', 1.5, '2020-01-01'), (2, 'y', 2, '2021-01-01'), (3, 'z', NULL, NULL), (3, 'x', 1.50, NULL);
+CREATE SEQUENCE s;
+SELECT nextval('s');
+SELECT row_number() OVER (ORDER BY currval('s'));
+SELECT a, row_number() OVER (ORDER BY a + currval('s'), b) FROM t ORDER BY 2;
+SELECT a, sum(a) OVER (PARTITION BY currval('s')) FROM t ORDER BY 1;
+SELECT count(*) OVER (ORDER BY nextval('s')) FROM t;
+SELECT currval('s');
+SELECT a, b, row_number() OVER (ORDER BY repeat(b, 100), a) FROM t ORDER BY 3;
+SELECT a, b, row_number() OVER (PARTITION BY b || repeat('-', a / 4) ORDER BY lpad(b, a * 10)) FROM t ORDER BY 2, 1;
+SELECT a, b, lag(repeat(b, 2)) OVER w, first_value(b) OVER w FROM t WINDOW w AS (ORDER BY replace(b, 'x', b || b), a) ORDER BY a, b;
+SELECT a, sum(c::float8) OVER (PARTITION BY random() < 2 ORDER BY random() > 2, a) FROM t ORDER BY 1, 2;
+SELECT a, sum(a) FILTER (WHERE random() < 2) OVER (ORDER BY random() < 2) FROM t ORDER BY 1;
+SELECT a, avg(c::float8) OVER (ORDER BY repeat('x', a) ROWS 1 PRECEDING EXCLUDE CURRENT ROW) FROM t WHERE b <> 'x' OR a < 3 ORDER BY 1, 2;
+SELECT rank() OVER (ORDER BY max(repeat(b, 2)) || repeat('x', a)), a FROM t GROUP BY a ORDER BY 1;
+SELECT rank() OVER (ORDER BY (SELECT count(*) FROM t u WHERE u.a < t.a + random() * 0)), a FROM t ORDER BY 1, 2;
+SELECT sum(a) OVER (ORDER BY a + length(repeat(b, 2)) RANGE 1 PRECEDING), a, b FROM t ORDER BY 2, 3;
+SELECT rank() OVER (ORDER BY 1 / (a - 2)) FROM t;
+SELECT x, rank() OVER (ORDER BY repeat(x, 2) DESC NULLS LAST) FROM (SELECT DISTINCT b AS x FROM t ORDER BY 1 LIMIT 2) q ORDER BY 1;
+SELECT array_agg(DISTINCT repeat(b, 2)), string_agg(DISTINCT b || repeat('x', a), ',' ORDER BY b || repeat('x', a) DESC) FROM t;
+SELECT array_agg(DISTINCT a + currval('s') * 0) FROM t;
+SELECT array_agg(DISTINCT repeat(b, 2) ORDER BY repeat(b, 2) DESC) FILTER (WHERE 6 / a > 1 AND repeat(b, 3) <> 'yyy') FROM t;
+SELECT array_agg(DISTINCT 4 / (a - 1)) FILTER (WHERE a > 1) FROM t;
+SELECT array_agg(DISTINCT a + 0) FILTER (WHERE c IS NOT NULL), array_agg(DISTINCT b = 'x' ORDER BY b = 'x' DESC) FROM t;
+SELECT array_agg(DISTINCT a + 1) FILTER (WHERE random() < 2) FROM t;
+SELECT b, (SELECT array_agg(DISTINCT q || b) FILTER (WHERE b IN (SELECT b FROM t u WHERE u.a = t.a AND u.b <> 'y')) FROM (VALUES ('k')) v (q)) FROM t ORDER BY 1, 2;
+SELECT (SELECT bool_and(c[i] <= c[i + 1]) FROM generate_series(1, 3) i) FROM (SELECT array_agg(random() ORDER BY random()) AS c FROM t) q;
+SELECT percentile_disc(0) WITHIN GROUP (ORDER BY random()) < percentile_disc(1) WITHIN GROUP (ORDER BY random()) FROM generate_series(1, 100);
+SELECT a, array_agg(DISTINCT upper(b) ORDER BY upper(b)) FROM t GROUP BY GROUPING SETS (a, ()) ORDER BY 1;
+DROP TABLE t;
+DROP SEQUENCE s;
