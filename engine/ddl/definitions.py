@@ -411,11 +411,11 @@ def alike(states: Iterable[StateEntry], own: UsedRelation | None) -> list[Chain]
     ]
 
 
-def require_free(image: CatalogImage, name: str, position: int | None) -> None:
+def require_free(image: CatalogImage, name: str) -> None:
     """Raise 42P07 when a relation or the index of a key has the name, and 42710 when a type has
     it.
     """
     if name in relation_names(image):
-        raise SqlError("42P07", f'relation "{name}" already exists', position=position)
+        raise SqlError("42P07", f'relation "{name}" already exists')
     if name in image.types:
-        raise SqlError("42710", f'type "{name_of(name)}" already exists', hint=ROW_TYPE_HINT, position=position)
+        raise SqlError("42710", f'type "{name_of(name)}" already exists', hint=ROW_TYPE_HINT)

@@ -21,7 +21,7 @@ from sql.parse.statements.sequences import AlterSequence, CreateSequence
 
 def make_sequence(statement: CreateSequence, work: TableWork) -> None:
     """Create a sequence."""
-    require_free(work.image, statement.name, None)
+    require_free(work.image, statement.name)
     if statement.options.restart is not None:
         raise SqlError("42601", "syntax error: RESTART is an option of ALTER SEQUENCE")
     owner = _owner(statement.options, statement.name, work)

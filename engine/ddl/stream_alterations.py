@@ -142,7 +142,7 @@ class StreamAlteration(Alteration[StreamEntry]):
             self._needs_ring = True
 
     def _rename(self, change: TableChange) -> None:
-        require_free(self.work.image, change.new_name, None)
+        require_free(self.work.image, change.new_name)
         before = self.name
         self._put(replace(self.entry.stream, name=change.new_name))
         self.work.image = self.work.image.with_stream_called(before, change.new_name)

@@ -278,7 +278,7 @@ class TableAlteration(Alteration[TableEntry]):
         self._put(entry)
 
     def _rename(self, change: TableChange) -> None:
-        require_free(self.work.image, change.new_name, None)
+        require_free(self.work.image, change.new_name)
         before = self.name
         self.entry = replace(self.entry, description=replace(self.entry.description, name=change.new_name))
         self.work.put(self.entry, before)

@@ -130,7 +130,7 @@ def create_sequence(
     identity: bool = False,
 ) -> SequenceEntry:
     """Create a sequence in the work's image; its last value is stored at COMMIT."""
-    require_free(work.image, name, None)
+    require_free(work.image, name)
     description = sequence_description(name, work.take_oid())
     counter = SequenceCounter(work.take_oid(), definition.start)
     entry = SequenceEntry(description, definition, counter, owner, identity)

@@ -54,7 +54,7 @@ def rename_view(entry: ViewEntry, change: TableChange, image: CatalogImage) -> C
     refuse_built_in(image, entry, "rename")
     before = entry.description.name
     if change.action == "rename":
-        require_free(image, change.new_name, None)
+        require_free(image, change.new_name)
         name, columns = change.new_name, [column.name for column in entry.description.columns]
     else:
         name, columns = before, renamed_columns(entry, change)

@@ -23,7 +23,6 @@ from engine.ddl.definitions import ViewDraft, ViewEngines, drafted
 from engine.ddl.dependents import dependents_of
 from engine.ddl.query_views import bound_again, define_query_view, reads_stream
 from engine.ddl.view_alterations import refuse_built_in, require_view
-from sql.bind.queries.query import bind_query
 from sql.catalog.catalog import ColumnDescription, SessionSettings, UsedRelation, used_relation
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
@@ -53,19 +52,19 @@ def replace_view(
     entry: ViewEntry,
     image: CatalogImage,
     settings: SessionSettings,
+    bound: BoundQuery,
     engines: ViewEngines,
     require: Callable[[CatalogImage, BoundQuery], None],
 ) -> tuple[CatalogImage, list[Chain], list[Notice]]:
     """Return the image after the statement, the views that were built for it, and the notices for
     the client.
 
-    require: raises 42501 for relations that may not be read.
+    bound: its query. require: raises 42501 for relations that may not be read.
 
     Raises the errors of CREATE VIEW, 42P16 for columns that don't begin like the old ones, 42P17
     for a view that would read itself, and 55000 when contents would be lost.
     """
     refuse_built_in(image, entry, "replace")
-    bound = bind_query(statement.query, image, settings)
     if reads_stream(bound, image):
         require(image, bound)
     relations = [one.relation for one in dependents_of(image, [entry])]

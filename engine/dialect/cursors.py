@@ -3,10 +3,13 @@
 Enters: statements with their transaction. Leaves: outcomes with the rows asked for. A cursor's rows
 are those of the moment of DECLARE. They are collected then, so that every direction is free, but
 for the scan of a stream: its rows are made as they are fetched, and its cursor only goes forward.
+What reads no relation and depends on the moment (currval, nextval) is computed at the first FETCH.
 The cursor is before the first row (0), on a row, or after the last one.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -19,8 +22,10 @@ from engine.execution.registry import handles
 from engine.execution.work import Work
 from engine.scheduler.threads import Threads
 from engine.statements.select import select
+from engine.tables.sequence_functions import in_session
 from sql.errors import SqlError
 from sql.parse.statements.cursors import CloseCursor, Declare, Fetch
+from sql.tree.relations import BoundQuery
 from sql.wire.messages import Bind
 
 BINARY = (1,)
@@ -29,18 +34,26 @@ BINARY = (1,)
 @handles(Declare)
 async def declare(statement: Declare, work: Work) -> None:
     """Make a cursor. Raises 25P01 for a cursor that would end at once, and 42P03."""
+    declared = work.prepared
+    made = Prepared(statement.select, None) if declared is None else replace(declared, statement=statement.select)
+    await work.threads.with_text(statement.text, made.refresh, work.image, work.settings)
     if not work.in_block and not statement.hold:
-        Prepared(statement.select, ()).refresh(work.image, work.settings)
         raise SqlError("25P01", "DECLARE CURSOR can only be used in transaction blocks")
     work.names.require_free_portal(statement.name)
-    outcome = await select(statement.select, work)
-    if outcome.goes_on and (statement.hold or statement.scroll):
-        await collect(outcome, None)
+    bound, outcome = made.bound, None
+    assert isinstance(bound, BoundQuery)
+    made.schema = bound.told
+    if statement.hold or bound.relations or not bound.stable:
+        outcome = await select(statement.select, replace(work, prepared=made))
+        if outcome.goes_on and (statement.hold or statement.scroll):
+            await collect(outcome, None)
+    else:
+        work.sequences.image = work.image
+        in_session(bound.root, work.sequences)
     formats = BINARY if statement.binary else ()
-    made = Prepared(statement.select, (), schema=outcome.schema)
     made.shown_text, made.made_us = statement.text, work.transaction.now_us
     message = Bind(statement.name, "", (), b"", 0, 0, formats)
-    portal = Portal(made, message, outcome=outcome, scroll=statement.scroll, holds=statement.hold)
+    portal = Portal(made, message, work.parameters, outcome=outcome, scroll=statement.scroll, holds=statement.hold)
     work.names.keep_portal(statement.name, portal)
     await keep_rows(portal, work.names, work.server.result_limits, work.threads)
 
@@ -49,12 +62,15 @@ async def declare(statement: Declare, work: Work) -> None:
 async def fetch(statement: Fetch, work: Work) -> Outcome:
     """Do FETCH or MOVE. Raises 34000, and 55000 for a way back that the cursor does not have."""
     portal = work.names.portal(statement.name, "cursor")
-    if portal.outcome is None:
-        # A portal of the extended protocol that no Execute has run.
+    if portal.outcome is None and not portal.is_broken:
+        # What fails is not tried again.
+        portal.is_broken = True
+        # A cursor over no relation, or a portal of the extended protocol that no Execute has run.
         await work.threads.with_text(portal.prepared.text, portal.prepared.read, work.image, work.settings)
         portal.outcome = await work.run(portal.prepared.statement, work.transaction, portal.values, portal.prepared)
+        portal.is_broken = False
     outcome = portal.outcome
-    if outcome.schema is None or portal.is_broken:
+    if outcome is None or outcome.schema is None or portal.is_broken:
         raise SqlError("55000", f'portal "{statement.name}" cannot be run')
     try:
         rows = await Movement(portal, outcome).run(statement)

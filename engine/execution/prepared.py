@@ -61,7 +61,8 @@ class Prepared:
     """A parsed and bound statement.
 
     Attributes:
-        declared: parameter types as the client gave them (None: to be inferred).
+        declared: parameter types as the client gave them (None: to be inferred; None instead of
+            all: there can be none).
         from_sql: made by PREPARE.
         is_of_text: made of the text of a Query, not by the client: its result type may change.
         shown_text, made_us: the text and the time that pg_prepared_statements and pg_cursors show.
@@ -71,7 +72,7 @@ class Prepared:
     """
 
     statement: Statement
-    declared: tuple[SqlType | None, ...]
+    declared: tuple[SqlType | None, ...] | None
     parameter_types: tuple[SqlType, ...] = ()
     schema: Schema | None = None
     bound: BoundQuery | BoundInsert | BoundUpdate | BoundDelete | None = None

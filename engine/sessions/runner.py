@@ -110,6 +110,7 @@ class StatementRunner:
         work = self.work(transaction, parameters, prepared)
         try:
             if isinstance(statement, Execute):
+                self._prepare(statement, work)
                 prepared, parameters = await executed(statement, work)
                 statement = prepared.statement
                 work = self.work(transaction, parameters, prepared)

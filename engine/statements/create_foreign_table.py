@@ -15,7 +15,7 @@ def create_stream(statement: CreateStream, work: Work) -> None:
     image = work.image
     if is_there(statement.name, statement.if_not_exists, work):
         return
-    require_free(image, statement.name, statement.name_position)
+    require_free(image, statement.name)
     entry = build_stream(statement, image, work.settings.captured(), image.next_oid, work.server.stream_options)
     work.transaction.change_catalog(image.with_entry(entry))
     # A view is likely to follow.

@@ -23,7 +23,7 @@ async def create_table(statement: CreateTable, work: Work) -> Outcome:
     """Make a table, and fill it where there is a query."""
     if is_there(statement.name, statement.if_not_exists, work):
         return Outcome(statement.tag)
-    require_free(work.image, statement.name, None)
+    require_free(work.image, statement.name)
     if statement.query is None:
         await with_tables(work, build_table_like if statement.likes else build_table, statement)
         return Outcome(statement.tag)

@@ -14,6 +14,7 @@ from typing import Any
 from engine.catalog.image import ViewEntry, states_of
 from engine.ddl.definitions import ViewEngines, build_continuous, creating_settings, require_free
 from engine.ddl.query_views import define_query_view, reads_stream
+from engine.ddl.view_alterations import require_view
 from engine.ddl.view_replacing import replace_view, replaced_view
 from engine.execution.outcome import Outcome
 from engine.execution.registry import Define, handles, surrounds
@@ -21,15 +22,21 @@ from engine.execution.work import Work
 from engine.spark.awaited_pipelines import AwaitedPipelines, PipelineNeededError
 from engine.storage.errors import disk_error
 from engine.storage.kernel_files import KernelNeededError
+from engine.tables.sequence_functions import in_session
 from engine.tables.table_source import TransactionTables
 from ringbuffer.compile.loader import KernelFileError
 from sql.bind.queries.query import bind_query
+from sql.bind.substitute import substitute_now
 from sql.catalog.catalog import SessionSettings
 from sql.catalog.schemas import SYSTEM_SCHEMAS
+from sql.emit.duckdb import emit_duckdb
+from sql.emit.strict_nulls import without_strict_nulls
+from sql.errors import SqlError
 from sql.interrupts import interrupted_by
 from sql.names.relation_keys import in_temporary_schema, name_of, relation_key, schema_of, shown, temporary_schema
 from sql.parse.statements.create_view import CreateView
 from sql.tree.relations import BoundQuery
+from sql.tree.walks import scans
 
 
 @surrounds(CreateView)
@@ -79,27 +86,31 @@ async def create_view(statement: CreateView, work: Work) -> None:
 
     In `define_view`, it may have to begin anew.
     """
-    image = work.image
+    image, named = work.image, statement
+    statement, captured, bound = await work.threads.with_text(statement.text, bound_definition, statement, work)
+    if statement.name != named.name:
+        work.notice("00000", f'view "{name_of(statement.name)}" will be a temporary view')
+        if named.has_schema:
+            raise SqlError("42P16", "cannot create temporary relation in non-temporary schema")
+        if not work.identity.bypasses():
+            work.identity.checks(image).check(statement)
     before = replaced_view(statement, image)
     if before is not None:
-        await work.threads.in_worker(interrupted, replace_before, statement, before, work)
+        await work.threads.in_worker(interrupted, replace_before, statement, before, captured, bound, work)
         return
-    named = statement
-    statement, captured, bound = await work.threads.with_text(statement.text, bound_definition, statement, work)
-    require_free(image, statement.name, statement.name_position)
+    require_free(image, statement.name)
     if not reads_stream(bound, image):
         # What a role may read of the catalog, no owner gives to others.
         of_catalog = frozenset(name for name in bound.named if schema_of(name) in SYSTEM_SCHEMAS)
         work.identity.require(image, BoundQuery(bound.root, (), of_catalog, bound.stable, of_catalog))
         entry = define_query_view(statement, bound, image, captured, image.next_oid)
+        await work.threads.in_worker(interrupted, refuse_unread, entry, work)
         work.transaction.change_catalog(image.with_entry(entry))
     else:
         # The view has its contents from now on; the rights of an ordinary view are checked when it
         # is read.
         work.identity.require(image, bound)
         await work.threads.in_worker(interrupted, build, statement, captured, bound, work)
-    if statement.name != named.name:
-        work.notice("00000", f'view "{named.name}" will be a temporary view')
 
 
 def bound_definition(statement: CreateView, work: Work) -> tuple[CreateView, SessionSettings, BoundQuery]:
@@ -143,17 +154,35 @@ def build(statement: CreateView, captured: SessionSettings, bound: BoundQuery, w
     work.transaction.change_catalog(work.image.with_entry(entry))
 
 
-def replace_before(statement: CreateView, before: ViewEntry, work: Work) -> None:
+def replace_before(
+    statement: CreateView, before: ViewEntry, captured: SessionSettings, bound: BoundQuery, work: Work
+) -> None:
     """Put a view in the place of an existing one."""
-    goes = in_temporary_schema(statement.name)
-    captured = creating_settings(statement, work.settings.captured().shared(is_temporary=goes))
     image, built, notices = replace_view(
-        statement, before, work.image, captured, engines_of(work), work.identity.require
+        statement, before, work.image, captured, bound, engines_of(work), work.identity.require
     )
     work.transaction.built += built
+    refuse_unread(require_view(image.entries[statement.name]), work)
     for text, detail in notices:
         work.notice("00000", text, detail=detail)
     work.transaction.change_catalog(image)
+
+
+def refuse_unread(entry: ViewEntry, work: Work) -> None:
+    """Raise 0A000 for an ordinary view that has something which the embedded engine refuses, and
+    which would be refused at each reading.
+    """
+    query = entry.description.query
+    if query is None or entry.states:
+        return
+    work.sequences.image = work.image
+    try:
+        root = in_session(substitute_now(query.root, work.transaction.now_us), work.sequences)
+        emit_duckdb(without_strict_nulls(root), {scan.name: scan.name for scan in scans(root)})
+    except SqlError as error:
+        # What fails by a value is an error of who reads it.
+        if error.sqlstate == "0A000":
+            raise
 
 
 def engines_of(work: Work) -> ViewEngines:

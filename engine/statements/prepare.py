@@ -13,7 +13,7 @@ from functools import partial
 from engine.execution.prepared import Prepared
 from engine.execution.registry import handles
 from engine.execution.work import Work
-from engine.tables.sequence_functions import in_session, uses_sequences
+from engine.tables.sequence_functions import in_session
 from ringbuffer.encode.output_forms import Forms
 from ringbuffer.encode.rows import HEAD_BYTES, encode_data_rows
 from sql.bind.expressions.object_names import scalar
@@ -28,8 +28,8 @@ from sql.parse.statements.select import Select
 from sql.parse.statements.update import Update
 from sql.parse.statements.variables import Show
 from sql.parse.type_names import resolve_type
-from sql.tree.expressions import Expression, Literal
-from sql.tree.relations import OutputColumn, Values
+from sql.tree.expressions import Literal
+from sql.tree.relations import Values
 from sql.types.datatypes import OF_CATALOG, SqlType
 from sql.values.literals import input_value
 from views.model.arrow_schema import encoded_family
@@ -53,22 +53,24 @@ async def executed(statement: Execute, work: Work) -> tuple[Prepared, tuple[Lite
     if not isinstance(prepared.statement, Select | Insert | Update | Delete | Show | Explain):
         raise not_supported("EXECUTE of this kind of statement")
     kinds, captured = prepared.parameter_types, work.settings.captured()
-    given = await work.threads.with_text(statement.text, bind_arguments, statement, kinds, work.image, captured)
+    bound = await work.threads.with_text(statement.text, bind_arguments, statement, kinds, work.image, captured)
+    work.identity.require(work.image, bound)
+    assert isinstance(bound.root, Values)
+    (given,) = bound.root.rows
     if all(isinstance(value, Literal) for value in given):
         return prepared, tuple(value for value in given if isinstance(value, Literal))
-    return prepared, await work.threads.in_worker(evaluated, given, kinds, work)
+    return prepared, await work.threads.in_worker(evaluated, bound.root, kinds, work)
 
 
-def evaluated(given: tuple[Expression, ...], kinds: tuple[SqlType, ...], work: Work) -> tuple[Literal, ...]:
+def evaluated(given: Values, kinds: tuple[SqlType, ...], work: Work) -> tuple[Literal, ...]:
     """Return the values of arguments that are no literals."""
     zone, now_us = work.settings.time_zone, work.transaction.now_us
-    schema = tuple(OutputColumn(f"p{number}", value.type) for number, value in enumerate(given))
-    root = substitute_now(Values((given,), schema), now_us)
-    if not uses_sequences(root):
-        root = in_session(root, work.sequences)
+    # The functions of the session find what they ask for there.
+    work.sequences.image = work.reader(work.image).image
+    root = in_session(substitute_now(given, now_us), work.sequences)
     row = work.server.engines.tables.run(root, {}, work.client)
     plain = [place for place, kind in enumerate(kinds) if scalar(kind).family not in OF_CATALOG]
-    families = [encoded_family(given[place].type) for place in plain]
+    families = [encoded_family(given.schema[place].type) for place in plain]
     columns = [row.column(place) for place in plain]
     message, _ = encode_data_rows(columns, families, [0] * len(families), Forms(zone), row.num_rows)
     found, start = [], HEAD_BYTES

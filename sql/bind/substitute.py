@@ -17,7 +17,7 @@ from sql.catalog.catalog import Catalog, SessionSettings
 from sql.errors import SqlError
 from sql.parse.statements.prepared import Execute
 from sql.tree.expressions import Call, Expression, Literal, Parameter, Subquery
-from sql.tree.relations import Limit, Relation
+from sql.tree.relations import BoundQuery, Limit, OutputColumn, Relation, Values
 from sql.tree.walks import map_relation, rewrite_everywhere, walk
 from sql.types.casts import can_cast, plain_name
 from sql.types.datatypes import TIMESTAMPTZ, SqlType
@@ -64,17 +64,17 @@ CLAUSE = "EXECUTE parameters"
 
 def bind_arguments(
     statement: Execute, kinds: Sequence[SqlType], catalog: Catalog, settings: SessionSettings
-) -> tuple[Expression, ...]:
-    """Return one expression per parameter.
+) -> BoundQuery:
+    """Return one row with an expression per parameter.
 
     Raises 42601 when there are not as many, 42804 for one that can't become the type.
     """
-    given = statement.arguments
+    # A statement without parameters takes any arguments, as in PostgreSQL, which looks at none.
+    given = statement.arguments if kinds else ()
     if len(given) != len(kinds):
         raise SqlError(
             "42601",
             f'wrong number of parameters for prepared statement "{statement.name}"',
-            statement.position if given else None,
             detail=f"Expected {len(kinds)} parameters but got {len(given)}.",
         )
     context = BindContext(catalog, settings, ParameterTypes(None), QUERIES)
@@ -93,4 +93,6 @@ def bind_arguments(
                 hint="You will need to rewrite or cast the expression.",
             )
         found.append(coerce(value, kind, context, position=start_of(node)))
-    return tuple(found)
+    schema = tuple(OutputColumn(f"p{number}", value.type) for number, value in enumerate(found))
+    functions = frozenset(context.references.used)
+    return BoundQuery(Values((tuple(found),), schema), (), frozenset(), context.stable, functions=functions)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sql.errors import SqlError
+from sql.names.relation_keys import written_schema
 from sql.parse import syntax
 from sql.parse.grammar import queries
 from sql.parse.grammar.cursor import Cursor
@@ -35,6 +36,7 @@ class CreateView(
     Attributes:
         query_text: the text of the SELECT.
         reset: a replaced view may lose what it has counted; this is not in `options`.
+        has_schema: the name was written with a schema.
     """
 
     name: str
@@ -43,9 +45,9 @@ class CreateView(
     query: syntax.Query
     query_text: str
     query_offset: int
-    name_position: int
     or_replace: bool = False
     reset: bool = False
+    has_schema: bool = False
 
 
 # The values of each option as they are written, and how default_stream_join is set.
@@ -76,7 +78,6 @@ def create_view(cursor: Cursor) -> CreateView:
     or_replace = cursor.accept("or", "replace")
     is_temporary = persistence(cursor)
     cursor.expect("view")
-    name_position = cursor.position
     name = created_name(cursor, is_temporary)
     columns = column_names(cursor)
     repeated = next((column for index, column in enumerate(columns) if column in columns[:index]), None)
@@ -97,6 +98,7 @@ def create_view(cursor: Cursor) -> CreateView:
         cursor.expect("check", "option")
         cursor.refuse("WITH CHECK OPTION", check_position)
     text = cursor.text_since(first)
+    has_schema = written_schema(name) is not None
     return CreateView(
-        text, name, columns, options, query, query_text, query_offset, name_position, or_replace, reset in ON
+        text, name, columns, options, query, query_text, query_offset, or_replace, reset in ON, has_schema
     )
