@@ -68,12 +68,13 @@ class OpenText:
 
     def __init__(self, text: str, root: Relation) -> None:
         self.characters_count = len(text)
-        self._pieces = text.split(MARK)
-        self._numbers = [int(number) for number in self._pieces[1::2]]
         self._kinds: dict[int, SqlType] = {}
-        for part in all_relations(root) if self._numbers else ():
+        for part in all_relations(root) if MARK in text else ():
             for item in children(part):
                 self._kinds.update((one.number, one.type) for one in walk(item) if isinstance(one, Parameter))
+        # Without parameters a mark is one of the engine's own: the names of sequences have some.
+        self._pieces = text.split(MARK) if self._kinds else [text]
+        self._numbers = [int(number) for number in self._pieces[1::2]]
 
     def filled(self, values: Sequence[Literal], printed: Callable[[Literal], str]) -> str:
         """Return the text with values; printed: an engine's text of a constant."""

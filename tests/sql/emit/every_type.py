@@ -8,6 +8,7 @@ from sql.bind import bind_query
 from sql.catalog.catalog import ColumnDescription, RelationDescription
 from sql.emit.duckdb import emit_duckdb
 from sql.emit.layout import laid_out
+from sql.emit.open_values import OpenText
 from sql.emit.spark import emit_spark
 from sql.errors import SqlError
 from sql.names.relation_keys import relation_key
@@ -107,8 +108,13 @@ def printed_lines(text: str) -> list[str]:
         root = bound_root(text)
     except SqlError as error:
         return error_lines(error)
-    ours, theirs = printed(root, emit_duckdb), printed(root, emit_spark)
+    ours, theirs = printed(root, without_values), printed(root, emit_spark)
     return ["DuckDB", *ours, "Spark", *theirs]
+
+
+def without_values(root: Relation, sources: Mapping[str, str]) -> str:
+    """Return DuckDB's text, which is refused where a parameter is open in it."""
+    return OpenText(emit_duckdb(root, sources), root).filled((), str)
 
 
 def printed(root: Relation, emit: Callable[[Relation, Mapping[str, str]], str]) -> list[str]:
