@@ -19,9 +19,10 @@ from engine.embedded.query_engine import QueryEngine
 from engine.ingest.copy_decoders import field_fallback
 from engine.ingest.field_readers import arriving_layout, has_kernel
 from engine.streams.stream import Stream, row_of_nulls, whole_rows
-from ringbuffer.decode.literals import STRINGS, STRINGS_AND_NUMBERS, LiteralDecoder
+from ringbuffer.decode.literals import LATE_BITS, STRINGS, STRINGS_AND_NUMBERS, LiteralDecoder
 from ringbuffer.memory.arrow import morsel_from_arrow
 from ringbuffer.memory.columns import Layout, Morsel
+from ringbuffer.scalar.texts.type_names import NUMBERS as TYPE_NUMBERS
 from sql.bind.expressions.readers import is_open, with_zone
 from sql.bind.substitute import substitute_now
 from sql.bind.writes.write_target import listed_columns
@@ -82,7 +83,8 @@ class InsertTarget:
     def late(self) -> dict[int, int]:
         """The columns that no kernel reads, each with the literals that a decoder takes for it."""
         return {
-            index: STRINGS_AND_NUMBERS if column.type.family == "numeric" else STRINGS
+            index: (STRINGS_AND_NUMBERS if column.type.family == "numeric" else STRINGS)
+            | cast_type(column) << LATE_BITS
             for index, column in enumerate(self.columns)
             if not has_kernel(column.type)
         }
@@ -111,6 +113,14 @@ class InsertTarget:
                 data[index] = np.full(1, now_us, dtype=np.int64)
             defaults = replace(defaults, data=tuple(data))
         return whole_rows(self.entry.stream, given, self.targets, defaults, time_zone)
+
+
+def cast_type(column: ColumnDescription) -> int:
+    """Return the number of the type that a literal may be cast to for a column without a kernel, 0
+    where a modifier of the column does more.
+    """
+    plain = column.type.precision is None and column.type.length is None
+    return TYPE_NUMBERS.get(column.type.family, 0) if plain else 0
 
 
 def make_target(

@@ -3,9 +3,11 @@
 VALUES of plain literals: from the text into a morsel, in one kernel call.
 
 Enters: the bytes of the statement and where its rows start. Leaves: a morsel; None when anything
-but numbers, 'strings', NULL, TRUE and FALSE appears, or a value that its column does not take as it
-is: the parser reads the statement then. A string that is no value of its column's type is a
-RowError. Strings are read by the input function, numbers are cast as in an assignment.
+but numbers, 'strings', NULL, TRUE and FALSE appears, a cast that is not what the assignment does
+too (as `'2020-01-01'::date`, `DATE '2020-01-01'` and `1::bigint` are), or a value that its column
+does not take as it is: the parser reads the statement then. A string that is no value of its
+column's type is a RowError. Strings are read by the input function, numbers are cast as in an
+assignment.
 """
 
 from __future__ import annotations
@@ -44,12 +46,15 @@ from ringbuffer.memory.row_block import (
     PADDING_BYTES,
     TEXT,
     TIMESTAMP,
+    ZONED,
     Array,
     RowBlock,
     RowPlan,
 )
 from ringbuffer.scalar.calendars.time_zones import Zone, zone_table
-from ringbuffer.scalar.numbers.fields import Bytes, is_space, parse_numeric_column
+from ringbuffer.scalar.numbers.fields import Bytes, parse_numeric_column
+from ringbuffer.scalar.texts import type_names
+from ringbuffer.scalar.texts.type_names import after_space, after_word, read_cast, type_number
 
 # Not an error of the data: the text is for the parser.
 UNSURE = -1
@@ -62,8 +67,15 @@ ERROR_ROW, ERROR_COLUMN, ERROR_START, ERROR_END, ERROR_IN_HEAP, HEAP_USED, SLOW_
 STATE_WORDS = 8
 
 # Which literals a TEXT column takes whose fields another reads later, in the plan's field FORCE:
-# strings, or numbers too, in any form.
+# strings, or numbers too, in any form; and, from bit 8 on, the column's type (type_names), if there
+# is one.
 STRINGS, STRINGS_AND_NUMBERS = 1, 2
+LATE_BITS = 8
+# Digits that each integer of a type has room for, by type_names.
+DIGITS = np.array([0, 4, 9, 18], dtype=np.int64)
+# By KIND.
+KIND_TYPES = "bool int2 int4 int8 float4 float8 date timestamp numeric text".split()
+TYPE_OF_KIND = np.array([*(type_names.NUMBERS[name] for name in KIND_TYPES), 0], dtype=np.int64)
 
 # What a decoder keeps for the next text.
 KEPT_BYTES_MAX = 1 << 20
@@ -167,8 +179,20 @@ def decode_literal_rows(
             return row, UNSURE
         at += 1
         for column in range(columns_count):
-            kind, start, end, at = read_literal(buffer, after_space(buffer, at, size), size)
+            at = after_space(buffer, at, size)
+            kind, start, end, after = read_literal(buffer, at, size)
+            cast = 0
             if kind == OTHER:
+                after = after_word(buffer, at, size)
+                cast = type_number(buffer, at, after)
+                after = after_space(buffer, after, size)
+                if cast == 0 or after >= size or buffer[after] != 39:
+                    return row, UNSURE
+                kind, start, end, after = read_literal(buffer, after, size)
+            else:
+                cast, after = read_cast(buffer, after, size)
+            at = after
+            if kind == OTHER or (cast != 0 and not is_assigned(rows, column, kind, cast, buffer, start, end)):
                 return row, UNSURE
             state[ERROR_ROW] = row
             state[ERROR_COLUMN] = column
@@ -189,14 +213,6 @@ def decode_literal_rows(
         if buffer[at] != 44:
             return row, UNSURE
         at += 1
-
-
-@kernel
-def after_space(buffer: Bytes, at: int, size: int) -> int:
-    """Return the place of the first byte from `at` on that is not white space."""
-    while at < size and is_space(buffer[at]):
-        at += 1
-    return at
 
 
 @kernel
@@ -236,6 +252,30 @@ def read_literal(buffer: Bytes, at: int, size: int) -> tuple[int, int, int, int]
     if length == 5 and is_letters(buffer, start, 102, 97, 108, 115) and (buffer[start + 4] | 32) == 101:
         return FALSE, start, at, at
     return OTHER, start, at, at
+
+
+@kernel
+def is_assigned(rows: RowBlock, column: int, kind: int, cast: int, buffer: Bytes, start: int, end: int) -> bool:
+    """Return whether a literal that is cast to a type becomes what it becomes in the column without
+    the cast. A sign is applied after the cast.
+    """
+    columns = rows.columns
+    own: int = columns[column, FORCE] >> LATE_BITS
+    if columns[column, FORCE] == 0:
+        # TIMESTAMPTZ comes after TIMESTAMP.
+        own = TYPE_OF_KIND[columns[column, KIND]] + columns[column, ZONED]
+    are_numbers = 0 < own <= type_names.FLOAT8 and 0 < cast <= type_names.FLOAT8
+    if kind == NULL:
+        return cast == own or are_numbers
+    if kind != INTEGER and kind != DECIMAL:
+        return cast == own
+    if not are_numbers:
+        return False
+    if cast <= type_names.INT8:
+        signs = 1 if buffer[start] == 45 or buffer[start] == 43 else 0
+        return kind == INTEGER and end - start - signs <= DIGITS[cast]
+    # A float zero has a sign, a numeric zero has none.
+    return cast == type_names.NUMERIC or (cast == own and not is_zero(buffer, start, end))
 
 
 @kernel
@@ -347,7 +387,7 @@ def store_literal(
     if kind in (INTEGER, DECIMAL):
         if physical in (BOOL, DATE, TIMESTAMP, ENUM):
             return UNSURE
-        late = columns[column, FORCE]
+        late = columns[column, FORCE] & ((1 << LATE_BITS) - 1)
         if late == STRINGS:
             return UNSURE
         if physical == TEXT and late == 0 and (kind == DECIMAL or not is_printed_integer(buffer, start, end)):

@@ -99,7 +99,69 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+# Types of one word, and of more.
+CASTS = (
+    "int2",
+    "integer",
+    "BIGINT",
+    "numeric",
+    "real",
+    "float8",
+    "boolean",
+    "text",
+    "varchar",
+    "date",
+    "timestamp",
+    "timestamptz",
+    "json",
+    "jsonb",
+    "uuid",
+    "interval",
+    "bytea",
+    "numeric(5,1)",
+    "varchar(3)",
+    "int[]",
+    "char",
+    "name",
+    "nosuch",
+)
+OWN = {
+    "d": "date",
+    "ts": "TimeStamp",
+    "tz": "timestamptz",
+    "t": "text",
+    "v": "varchar",
+    "n": "numeric",
+    "b": "bool",
+    "i2": "smallint",
+    "i4": "int",
+    "i8": "int8",
+    "f4": "float4",
+    "f8": "float8",
+    "j": "json",
+    "jb": "jsonb",
+    "u": "uuid",
+    "np": "decimal",
+    "iv": "interval",
+    "t0": "timestamp",
+    "by": "bytea",
+    "c": "char",
+    "ai": "integer[]",
+}
+
+
 def random_item(draw: random.Random, column: str) -> str:
+    """Return a literal, perhaps cast to a type."""
+    item, kind = random_literal(draw, column), draw.random()
+    if kind > 0.25:
+        return item
+    name = OWN[column] if kind > 0.05 else draw.choice(CASTS)
+    if item.startswith("'") and draw.random() < 0.4:
+        return f"{name} {item}"
+    return f"{item}{draw.choice(('::', ':: ', ' ::'))}{name}"
+
+
+def random_literal(draw: random.Random, column: str) -> str:
     kind = draw.random()
     text = draw.choice(TEXTS.get(column) or LATE_TEXTS[column])
     if kind < 0.1:
@@ -179,6 +241,35 @@ def test_literals_as_postgresql_has_them(world: World, postgres: PostgresCluster
     names = ", ".join(f"{name}::text" for name in everything)
     select = query(f"SELECT {names} FROM everything ORDER BY i8")
     assert client.ask(select) == theirs.ask(select)
+
+
+@pytest.mark.parametrize(
+    ("item", "column", "is_decoded"),
+    [
+        ("'2024-01-01'::date", "d", True),
+        ("DATE '2024-01-01'", "d", True),
+        ("TIMESTAMP '2024-01-01 10:00'", "ts", True),
+        ("1::bigint", "i8", True),
+        ("-1::smallint", "i8", True),
+        ("'x'::text", "v", True),
+        ("NULL::int", "i8", True),
+        ("-1", "i4", True),
+        ("1.5 :: numeric", "n", True),
+        ("'[1, 2]'::jsonb", "jb", True),
+        # The sign comes after the cast, which has no room.
+        ("-32768::smallint", "i4", False),
+        ("-0::float8", "f8", False),
+        ("'2024-01-01 10:00'::date", "ts", False),
+        ("'abcdef'::varchar(3)", "v", False),
+        ("1::int::bigint", "i8", False),
+    ],
+)
+def test_which_casts_are_decoded(world: World, item: str, column: str, is_decoded: bool) -> None:
+    client = make_client(world)
+    client.run("BEGIN")
+    text = f"INSERT INTO everything ({column}) VALUES ({item})"
+    assert (done_at_once(client.session, text, client.session.runner.image()) is not None) == is_decoded
+    client.run("ROLLBACK")
 
 
 def test_a_decoded_statement_goes_the_general_way_when_things_have_changed(world: World) -> None:
