@@ -25,6 +25,7 @@ from duckdb import _seam
 from engine.embedded.columnless import for_duckdb
 from engine.embedded.duckdb_errors import error_in_stream, sql_error
 from engine.embedded.functions.registration import open_database, register_functions
+from engine.embedded.kept_plans import KeptPlans
 from engine.embedded.lockdown import lock_down
 from engine.embedded.long_values import without_long_values
 from engine.embedded.result_forms import in_forms
@@ -124,9 +125,11 @@ class Cursor:
     inputs: OrderedDict[str, pa.Table] = field(default_factory=OrderedDict)
     passing: dict[str, PassingRows] = field(default_factory=dict)
     run: Run = field(init=False)
+    plans: KeptPlans = field(init=False)
 
     def __post_init__(self) -> None:
         self.run = Run(self.connection.execute)
+        self.plans = KeptPlans(self.connection.execute)
 
     def interrupt(self) -> None:
         """Stop the running call, also in the middle of a batch of rows; from another thread."""
@@ -180,18 +183,20 @@ class QueryEngine:
         inputs: Mapping[str, pa.Table],
         token: Hashable | None = None,
         values: Sequence[Literal] = (),
+        state: Hashable | None = None,
     ) -> pa.Table:
         """Return the rows of `root`.
 
         token: names the call for `interrupt`. values: of the parameters of a tree that is open
-        (`sql.emit.open_values`).
+        (`sql.emit.open_values`). state: all that the answer depends on but the inputs, whose rows
+        stay what they are, None where that is not known: no plan is kept then.
 
         Raises SqlError for PostgreSQL's errors, and 57014 when interrupted.
         """
         cursor = self.take_cursor()
         try:
             with self._running_on(cursor, token):
-                return self.run_on(cursor, root, inputs, {}, values)
+                return self.run_on(cursor, root, inputs, {}, values, state)
         finally:
             # Not for `interrupt` to find.
             self.forget_passing(cursor)
@@ -204,10 +209,11 @@ class QueryEngine:
         inputs: Mapping[str, pa.Table],
         sources: Mapping[str, str | StoredTable],
         values: Sequence[Literal] = (),
+        state: Hashable | None = None,
     ) -> pa.Table:
         """Return the rows of `root` by way of `cursor`.
 
-        sources: the texts in FROM for the scans that have no input. values: as for `run`.
+        sources: the texts in FROM for the scans that have no input. values, state: as for `run`.
         """
         text, long_values = self._text(root, sources, values)
         try:
@@ -217,6 +223,8 @@ class QueryEngine:
             with ExitStack() as registered:
                 for name, row in long_values.items():
                     registered.enter_context(passing_rows(cursor.connection, name, row))
+                if state is not None and not long_values:
+                    return self._execute(cursor, text, root.schema, (state, list(inputs.values())))
                 return self._execute(cursor, text, root.schema)
         except duckdb.Error as error:
             raise sql_error(error) from error
@@ -286,12 +294,20 @@ class QueryEngine:
             self._idle.clear()
             self._database.close()
 
-    def _execute(self, cursor: Cursor, text: str, schema: Schema) -> pa.Table:
+    def _execute(
+        self, cursor: Cursor, text: str, schema: Schema, kept_for: tuple[Hashable, Sequence[pa.Table]] | None = None
+    ) -> pa.Table:
+        """Return the rows of a text.
+
+        kept_for: the state and the inputs for which its plan is kept.
+        """
         batch_rows = (
             MEASURED_ROWS
             if text.startswith("SELECT") and text.find("wide_rows_fit(", 0, MEASURED_CHARACTERS) > 0
             else BATCH_ROWS
         )
+        if kept_for is not None:
+            text = cursor.plans.statement(text, *kept_for)
         # Batch by batch: DuckDB computes no further than it is asked to. `execute` would compute
         # all rows first. The call that `sql` comes to: `sql` has looked for parameters before, by a
         # call that keeps the interpreter, and bound the text.

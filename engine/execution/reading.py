@@ -9,7 +9,7 @@ depends on time. Must not know the protocol.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -27,6 +27,7 @@ from engine.scans.scans import ScanSettings, scan_streams, streams_among
 from engine.scans.upper import rows_above
 from engine.streams import statistics as stream_statistics
 from engine.streams import view_statistics
+from engine.system_catalog.registration import SETTLED
 from engine.system_catalog.told_forms import told
 from engine.tables.sequence_functions import ANSWERED, SequenceSession, in_session
 from engine.tables.table_transaction import TableTransaction
@@ -223,8 +224,22 @@ class StatementReader:
             self.sequences.image = self.image
             query = in_session(query, self.sequences)
         if tables is None:
-            return engines.tables.run(query, inputs, token, values)
+            return engines.tables.run(query, inputs, token, values, self._state(bound))
         return tables.query_plain(query, inputs, values)
+
+    def _state(self, bound: BoundQuery) -> Hashable | None:
+        """Return what a query on relations of the catalog alone depends on beside their rows, None
+        for other queries.
+        """
+        relations = bound.relations
+        if not relations or not all(
+            name not in self.image.entries and schema_of(name) in SYSTEM_SCHEMAS for name in relations
+        ):
+            return None
+        if self.transaction.image is not None or not bound.calls.isdisjoint(ANSWERED - SETTLED):
+            return None
+        context = self.sequences.context()
+        return self.image.version, context.settings, context.role
 
     def _whole_version(self, whole: ViewEntry, inputs: Mapping[str, pa.Table]) -> pa.Table:
         """Return the rows of a view of parts at the statement's versions of these, shared with all

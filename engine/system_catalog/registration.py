@@ -22,11 +22,21 @@ from engine.system_catalog.functions import objects, privileges, routines, sessi
 from engine.tables.session_functions import SESSIONS
 from sql.emit.duckdb import DuckDbExpressions
 from sql.errors import SqlError
-from sql.functions.catalog import BY_CANONICAL, CatalogFunction, is_text, registered_name
+from sql.functions.catalog import BY_CANONICAL, NAME_FORMS, PREFIX, CatalogFunction, is_text, registered_name
 from sql.types.datatypes import SqlType
 
 # The table of functions is filled, and images know the catalog, when these modules are imported.
 FILLED = (objects, privileges, routines, sessions, sizes, system_relations)
+# Those whose values depend on nothing but the image of the catalog, the captured settings, the role
+# and their arguments.
+SETTLED = (
+    frozenset(NAME_FORMS)
+    | {
+        name
+        for name, run in RUNS.items()
+        if run.__module__ in (one.__name__ for one in (objects, privileges, routines))
+    }
+) - {PREFIX + "pg_sequence_last_value"}
 SECOND_US = 1_000_000
 
 

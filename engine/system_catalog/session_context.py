@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -26,6 +27,8 @@ from sql.settings.settings import default_value
 
 # Several objects of these kinds may have one name.
 OVERLOADED = frozenset({"regproc", "regprocedure", "regoper", "regoperator"})
+# The columns of a relation's rows that have their names and schemas.
+NAME_COLUMNS = {relation: (column, namespace) for relation, column, namespace, *_ in reversed(KINDS.values())}
 UNDEFINED = {"regclass": "42P01", "regtype": "42704", "regnamespace": "3F000", "regrole": "42704"}
 
 
@@ -36,12 +39,12 @@ class Names:
     snapshot: Snapshot
     settings: SessionSettings
 
-    @property
+    @cached_property
     def path(self) -> tuple[str, ...]:
         """The schemas of the search_path that exist."""
         return self._existing(self.settings.path)
 
-    @property
+    @cached_property
     def named(self) -> tuple[str, ...]:
         """The schemas of `path` that the search_path names itself."""
         return self._existing(self.settings.named_path)
@@ -50,7 +53,7 @@ class Names:
         meant = (meant_schema(name, self.settings) for name in names)
         return tuple(name for name in meant if self.snapshot.schema_oid(name) is not None)
 
-    @property
+    @cached_property
     def searched(self) -> tuple[str, ...]:
         """The schemas in which an unqualified name is looked for.
 
@@ -202,10 +205,9 @@ class Names:
         row = self.snapshot.row(relation, oid)
         if row is None:
             return None
-        column, namespace = next((names[1], names[2]) for names in KINDS.values() if names[0] == relation)
+        column, namespace = NAME_COLUMNS[relation]
         for schema in self.searched:
-            number = self.snapshot.schema_oid(schema)
-            if number is not None and number == row[namespace]:
+            if self.snapshot.schema_oid(schema) == row[namespace]:
                 return True
             if relation != "pg_proc" and self.snapshot.named(relation, schema, row[column]) is not None:
                 return False
