@@ -8,6 +8,7 @@ each, and the text for given values, which is that of the tree with these values
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
@@ -18,8 +19,10 @@ from sql.tree.relations import Relation
 from sql.tree.walks import all_relations, children, walk
 from sql.types.datatypes import SqlType
 
-# A character that no text for an engine has.
-MARK = "\0"
+# No client's text has a zero byte. Keys of relations have some, and names beside them, but none
+# after a number.
+MARK = "\0" * 3
+PLACE = re.compile(rf"{MARK}([0-9]+){MARK}")
 INTEGERS = frozenset({"int2", "int4", "int8"})
 STRINGS = frozenset({"text", "varchar"})
 OPEN = INTEGERS | STRINGS | {"bpchar", "uuid", "date", "timestamp", "timestamptz", "bool", "float4", "float8"}
@@ -72,8 +75,7 @@ class OpenText:
         for part in all_relations(root) if MARK in text else ():
             for item in children(part):
                 self._kinds.update((one.number, one.type) for one in walk(item) if isinstance(one, Parameter))
-        # Without parameters a mark is one of the engine's own: the names of sequences have some.
-        self._pieces = text.split(MARK) if self._kinds else [text]
+        self._pieces = PLACE.split(text)
         self._numbers = [int(number) for number in self._pieces[1::2]]
 
     def filled(self, values: Sequence[Literal], printed: Callable[[Literal], str]) -> str:

@@ -118,6 +118,16 @@ def test_a_block_sees_its_own_definitions_and_rows(client: SessionClient) -> Non
     assert client.rows(text) == client.rows(shape.format(1)) == ["D [b'a1']"]
 
 
+def test_a_sequence_of_another_schema_is_called_beside_a_parameter(client: SessionClient) -> None:
+    client.run("CREATE SCHEMA o", "CREATE SEQUENCE o.numbers")
+    for number in (1, 2, 3, 4):
+        assert client.rows(f"SELECT nextval('o.numbers'), a FROM t WHERE i = {number}") == [
+            f"D [b'{number}', b'a{number}']"
+        ]
+    client.run("PREPARE p(int) AS SELECT nextval('o.numbers'), a FROM t WHERE i = $1")
+    assert client.rows("EXECUTE p(5)") == ["D [b'5', b'a5']"]
+
+
 def test_an_answer_of_a_shape_is_kept_for_its_text(client: SessionClient) -> None:
     for number in (1, 2, 3, 3):
         answer = client.ask(f"SELECT a FROM t WHERE i >= {number} ORDER BY i LIMIT 1")

@@ -9,13 +9,14 @@ import pytest
 from sql.bind import bind_query, substitute_parameters
 from sql.emit.constant_failures import check_constants
 from sql.emit.duckdb import DuckDbExpressions, emit_duckdb
-from sql.emit.open_values import CHARACTERS_MAX, OPEN, OpenText, is_open, may_stand
+from sql.emit.open_values import CHARACTERS_MAX, MARK, OPEN, OpenText, is_open, mark_of, may_stand
 from sql.emit.strict_nulls import without_strict_nulls
 from sql.errors import SqlError
+from sql.names.relation_keys import relation_key
 from sql.parse.parse import parse
 from sql.parse.statements.select import Select
 from sql.times.civil import DATE_INFINITY, TIMESTAMP_INFINITY
-from sql.tree.expressions import Literal
+from sql.tree.expressions import Literal, Parameter
 from sql.tree.relations import BoundQuery
 from sql.tree.walks import scans
 from tests.sql.emit.every_type import COLUMNS, EveryType
@@ -122,3 +123,11 @@ def test_a_text_without_its_values_is_refused() -> None:
 def test_an_integer_of_another_width_is_open() -> None:
     query = bound("SELECT id FROM t WHERE l > $1 AND i = $2", (COLUMNS["s"], COLUMNS["l"]))
     assert is_open(query.root)
+
+
+def test_keys_of_relations_stay_in_a_text_with_values() -> None:
+    query = bound("SELECT id FROM t WHERE i = $1")
+    for schema in ("o", "1", ""):
+        key = MARK[0] + relation_key(schema, "1")
+        text = OpenText(f"SELECT '{key}' WHERE 1 = {mark_of(Parameter(1, COLUMNS['i']))}", query.root)
+        assert text.filled((Literal(7, COLUMNS["i"]),), DuckDbExpressions(()).literal) == f"SELECT '{key}' WHERE 1 = 7"
