@@ -14,7 +14,7 @@ from engine.ddl.dependents import shown
 from engine.dialect.access import RoleWork, changes_access, named_role
 from engine.execution.rights import denied
 from sql.errors import SqlError, not_supported
-from sql.names.relation_keys import described
+from sql.names.relation_keys import described, is_temporary
 from sql.parse.statements.parts import RoleOptions, RoleSpec
 from sql.parse.statements.roles import AlterRole, CreateRole, DropRole, GrantRole
 from sql.types.datatypes import TIMESTAMPTZ
@@ -124,7 +124,7 @@ def drop_role(statement: DropRole, work: RoleWork) -> None:
 def _refuse_needed(role: Role, work: RoleWork) -> None:
     """Raise 2BP01 for a role that owns an object, or that a privilege was granted to or by."""
     privileges = work.image.privileges
-    objects = [(oid, f"schema {name}") for name, oid in work.image.schemas.items()]
+    objects = [(oid, f"schema {name}") for name, oid in work.image.schemas.items() if not is_temporary(name)]
     objects += [(one.oid, f"type {described(one.name)}") for one in work.image.types.values()]
     objects += [(one.oid, f"function {one.signature}") for one in work.image.functions.values()]
     objects += [(entry.description.oid, shown(entry)) for entry in work.image.entries.values()]

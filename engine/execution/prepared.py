@@ -8,7 +8,7 @@ it; if its result type changed, that is 0A000, as in PostgreSQL.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from engine.catalog.image import CatalogImage
@@ -20,7 +20,7 @@ from sql.bind.queries.query import bind_query
 from sql.bind.writes.delete import BoundDelete, bind_delete
 from sql.bind.writes.insert import BoundInsert, bind_insert
 from sql.bind.writes.update import BoundUpdate, bind_update
-from sql.catalog.catalog import Catalog
+from sql.catalog.catalog import Catalog, SessionSettings
 from sql.errors import SqlError
 from sql.parse.parse import parse
 from sql.parse.statements.cursors import Declare
@@ -33,6 +33,7 @@ from sql.parse.statements.update import Update
 from sql.parse.statements.variables import Show
 from sql.settings.settings import Settings
 from sql.settings.table import canonical_name
+from sql.times.input_styles import InputStyles
 from sql.tree.expressions import Literal
 from sql.tree.relations import BoundQuery, OutputColumn, Schema
 from sql.types.datatypes import JSON, TEXT, UNKNOWN, SqlType, by_oid
@@ -66,6 +67,8 @@ class Prepared:
         from_sql: made by PREPARE.
         is_of_text: made of the text of a Query, not by the client: its result type may change.
         shown_text, made_us: the text and the time that pg_prepared_statements and pg_cursors show.
+        constants: the zone and the styles of the session when it was first bound, in which its
+            constants are read ever after; None for one of the text of a Query.
         bound_to: the settings that `bound` is right for, by its catalog.
         kept_bytes: about how many bytes the statement takes under a name.
         keyed_reads: how it is read by key, by result formats.
@@ -76,6 +79,7 @@ class Prepared:
     parameter_types: tuple[SqlType, ...] = ()
     schema: Schema | None = None
     bound: BoundQuery | BoundInsert | BoundUpdate | BoundDelete | None = None
+    constants: tuple[str, InputStyles] | None = None
     bound_to: PerImage[object] = field(default_factory=PerImage)
     was_bound: bool = False
     insert_row: PerImage[Shape | None] = field(default_factory=PerImage)
@@ -106,7 +110,12 @@ class Prepared:
         """Bind again if the catalog or a captured setting is another one than last time."""
         if self.is_bound_to(catalog, settings):
             return
-        captured = settings.captured()
+        now = captured = settings.captured()
+        if not self.is_of_text:
+            if self.constants is None:
+                self.constants = captured.reads_constants
+            elif self.constants != captured.reads_constants:
+                captured = replace(captured, constants=self.constants)
         self.insert_row.forget()
         self.keyed_reads.forget()
         if not self.is_parsed:
@@ -116,7 +125,7 @@ class Prepared:
         statement = self.statement
         if isinstance(statement, Select | Declare):
             select = statement if isinstance(statement, Select) else statement.select
-            self._refresh_select(select, catalog, settings)
+            self._refresh_select(select, catalog, captured)
             if isinstance(statement, Declare):
                 self.schema = None
         elif isinstance(statement, Insert):
@@ -138,7 +147,7 @@ class Prepared:
         if not first and before[0] != self.schema and not self.is_of_text:
             self.schema, self.bound, self.parameter_types = before
             raise SqlError("0A000", "cached plan must not change result type", routine="RevalidateCachedQuery")
-        self.bound_to.keep(catalog, captured)
+        self.bound_to.keep(catalog, now)
         self.was_bound = True
 
     def read(self, catalog: Catalog, settings: Settings) -> None:
@@ -149,8 +158,8 @@ class Prepared:
             self.bound_to.forget()
         self.refresh(catalog, settings)
 
-    def _refresh_select(self, select: Select, catalog: Catalog, settings: Settings) -> None:
-        self.bound = bind_query(select.query, catalog, settings.captured(), self.declared, locks=True)
+    def _refresh_select(self, select: Select, catalog: Catalog, settings: SessionSettings) -> None:
+        self.bound = bind_query(select.query, catalog, settings, self.declared, locks=True)
         self.schema = self.bound.told
         self.parameter_types = self.bound.parameters
 

@@ -132,12 +132,12 @@ class Shapes:
         given = COMPARED.sub(lambda match: f"{match[1]}{match[2]}${next(numbers)}", conditions)
         try:
             prepared = prepare(self._settings.checked_text(head + given + rest), (), image)
+            prepared.is_of_text = True
             prepared.refresh(image, self._settings)
         except SqlError:
             # The text itself will tell.
             self._known.pop(shape, None)
             return
-        prepared.is_of_text = True
         if isinstance(prepared.statement, Select):
             self._names.keep_plan(shape, prepared)
 

@@ -6,9 +6,12 @@ from __future__ import annotations
 
 from engine.catalog.image import TableEntry
 from engine.execution.registry import handles
+from engine.execution.resolving import Names
 from engine.execution.work import Work
+from engine.system_catalog.static_rows import relations
+from sql.catalog.schemas import SYSTEM_SCHEMAS, system_relation
 from sql.errors import SqlError
-from sql.names.relation_keys import name_of
+from sql.names.relation_keys import dotted, name_of, written_schema
 from sql.parse.statements.maintenance import Maintenance
 
 
@@ -16,22 +19,31 @@ from sql.parse.statements.maintenance import Maintenance
 def maintain(statement: Maintenance, work: Work) -> None:
     """Look up whether the tables and columns exist.
 
-    Raises 42P01, 42703, 42701, and 25001 for VACUUM in a transaction block.
+    Raises 42P01, 3F000, 42703, 42701, and 25001 for VACUUM in a transaction block.
     """
     if statement.verb == "VACUUM":
         work.require_alone(statement.tag)
-    image, roles = work.image, work.image.roles
-    role = work.identity.current(roles)
-    for (name, position), columns in zip(statement.tables, statement.columns, strict=True):
-        entry = image.existing(name, position)
-        if not isinstance(entry, TableEntry):
-            text = f'skipping "{name_of(name)}" --- cannot {statement.verb.lower()} non-tables or special system tables'
-            work.notice("01000", text, "WARNING")
-        elif not roles.has_privileges_of(role, image.privileges.owner(entry.description.oid)):
-            text = f'skipping "{name_of(name)}" --- only table or database owner can {statement.verb.lower()} it'
-            work.notice("01000", text, "WARNING")
+    image, settings = work.image, work.settings.captured()
+    names, verb = Names(image, settings), statement.verb.lower()
+    role = work.identity.current(image.roles)
+    for (written, position), columns in zip(statement.tables, statement.columns, strict=True):
+        description = system_relation(written, image, settings)
+        if description is None:
+            if written_schema(written) in SYSTEM_SCHEMAS:
+                raise SqlError("42P01", f'relation "{dotted(written)}" does not exist')
+            entry = image.existing(names.known(written), position)
+            description = entry.description
+            is_table, owners = isinstance(entry, TableEntry), "table or database owner"
         else:
-            check_columns(name, {column.name for column in entry.description.columns}, columns)
+            is_table, owners = relations()[description.schema_name, name_of(description.name)].kind == "r", "superuser"
+        if not is_table:
+            why = f"cannot {verb} non-tables or special system tables"
+        elif not image.roles.has_privileges_of(role, image.privileges.owner(description.oid)):
+            why = f"only {owners} can {verb} it"
+        else:
+            check_columns(description.name, {column.name for column in description.columns}, columns)
+            continue
+        work.notice("01000", f'skipping "{name_of(written)}" --- {why}', "WARNING")
 
 
 def check_columns(table: str, known: set[str], columns: tuple[str, ...]) -> None:

@@ -11,6 +11,7 @@ from sql.bind.expressions.coerce import coerce
 from sql.bind.expressions.context import BindContext, ParameterTypes
 from sql.bind.expressions.scope import Scope
 from sql.bind.expressions.source_positions import start_of
+from sql.bind.expressions.time_functions import SETTLED, settled
 from sql.bind.queries.limits import checked_count
 from sql.bind.queries.query import QUERIES
 from sql.catalog.catalog import Catalog, SessionSettings
@@ -18,7 +19,7 @@ from sql.errors import SqlError
 from sql.parse.statements.prepared import Execute
 from sql.tree.expressions import Call, Expression, Literal, Parameter, Subquery
 from sql.tree.relations import BoundQuery, Limit, OutputColumn, Relation, Values
-from sql.tree.walks import map_relation, rewrite_everywhere, walk
+from sql.tree.walks import map_parts, map_relation, rewrite_everywhere, walk
 from sql.types.casts import can_cast, plain_name
 from sql.types.datatypes import TIMESTAMPTZ, SqlType
 
@@ -26,15 +27,29 @@ from sql.types.datatypes import TIMESTAMPTZ, SqlType
 def substitute_parameters(root: Relation, values: Sequence[Literal]) -> Relation:
     """Return the tree with parameter n replaced by values[n - 1].
 
-    Raises 2201W and 2201X for a negative LIMIT or OFFSET.
+    Raises 2201W and 2201X for a negative LIMIT or OFFSET, and the errors of fields and zones.
     """
+    is_open = False
 
     def change(node: Expression) -> Expression | None:
-        if not isinstance(node, Parameter):
-            return None
-        return Literal(values[node.number - 1].value, node.type, node.position)
+        nonlocal is_open
+        if isinstance(node, Parameter):
+            return Literal(values[node.number - 1].value, node.type, node.position)
+        is_open = is_open or _waits(node)
+        return None
 
-    return rewrite_everywhere(map_relation(root, change), check_limits)
+    found = map_relation(root, change)
+    return rewrite_everywhere(map_relation(found, _settle) if is_open else found, check_limits)
+
+
+def _waits(node: Expression) -> bool:
+    return isinstance(node, Call) and node.function in SETTLED and isinstance(node.arguments[0], Parameter)
+
+
+def _settle(node: Expression) -> Expression | None:
+    if isinstance(node, Call) and node.function in SETTLED:
+        return settled(map_parts(node, _settle))
+    return None
 
 
 def substitute_now(root: Relation, now_us: int) -> Relation:

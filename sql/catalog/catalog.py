@@ -231,6 +231,8 @@ class SessionSettings:
         has_temporary: the session has made temporary relations; these come before all others.
         unusable: the schemas that the user may not use: the search_path passes over them, and names
             in them are refused.
+        constants: the zone and the styles in which constants are read, where the statement was
+            prepared under others than those of now.
     """
 
     time_zone: str = "UTC"
@@ -243,6 +245,12 @@ class SessionSettings:
     session_user: str = "antumbra"
     has_temporary: bool = False
     unusable: frozenset[str] = frozenset()
+    constants: tuple[str, InputStyles] | None = None
+
+    @property
+    def reads_constants(self) -> tuple[str, InputStyles]:
+        """The zone and the styles in which constants are read."""
+        return self.constants or (self.time_zone, self.input_styles)
 
     @property
     def clock_zone(self) -> str:

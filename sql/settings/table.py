@@ -82,6 +82,9 @@ TABLE: tuple[Setting, ...] = (
         "default_stream_join", "frozen", ("frozen", "arrival", "retroactive"),
         "Sets which state of a table the rows of a stream meet in continuous views whose options do not say it.",
     ),
+    Setting(
+        "default_statistics_target", "100", "integer", "Sets the default statistics target.", minimum=1, maximum=10_000,
+    ),
     string("default_table_access_method", "heap", "Sets the default table access method for new tables."),
     string("default_tablespace", "", "Sets the default tablespace to create tables and indexes in."),
     boolean("default_transaction_deferrable", "off", "Sets the default deferrable status of new transactions."),
@@ -111,6 +114,10 @@ TABLE: tuple[Setting, ...] = (
     string("lc_numeric", "C", "Sets the locale for formatting numbers."),
     string("lc_time", "C", "Sets the locale for formatting date and time values."),
     duration("lock_timeout", "Sets the maximum allowed duration of any wait for a lock."),
+    Setting(
+        "maintenance_work_mem", "65536", "integer", "Sets the maximum memory to be used for maintenance operations.", unit="kB",
+        minimum=1024,
+    ),
     internal("max_identifier_length", "63", "Shows the maximum identifier length."),
     internal("max_index_keys", "32", "Shows the maximum number of index keys."),
     Setting(
@@ -163,6 +170,7 @@ TABLE: tuple[Setting, ...] = (
     boolean("transaction_deferrable", "off", "Whether to defer a read-only serializable transaction until it can be executed."),
     string("transaction_isolation", SNAPSHOT, "Sets the current transaction's isolation level.", kind="isolation"),
     boolean("transaction_read_only", "off", "Sets the current transaction's read-only status."),
+    Setting("vacuum_cost_delay", "0", "integer", "Vacuum cost delay in milliseconds.", unit="ms", maximum=100),
     duration("view_staleness", "Lets a SELECT return what views answered no longer ago; 0: they are brought up to date."),
     Setting("work_mem", "4096", "integer", "Sets the maximum memory to be used for query workspaces.", unit="kB", minimum=64),
     enumeration("xmloption", "content", ("content", "document"), "Sets whether XML data is a document or a content fragment."),

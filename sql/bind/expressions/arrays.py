@@ -23,7 +23,7 @@ from sql.functions.table import ROWS
 from sql.functions.volatility import is_volatile
 from sql.parse.syntax import ArrayComparison, ArrayItems, Subscript
 from sql.parse.syntax import Expression as Syntax
-from sql.tree.expressions import Call, Cast, Column, Expression, Literal
+from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
 from sql.types.casts import can_cast, plain_name
 from sql.types.datatypes import BOOL, CHAR, INT4, TEXT, UNKNOWN, SqlType, array_of
 
@@ -68,10 +68,11 @@ def subscript(binder: Binder, node: Subscript) -> Expression:
     array = as_array(operand)
     kind = array.type
     if kind.family == "name" and not node.is_slice and node.lower is not None:
-        # A name is an array of bytes that counts from 0.
+        # A name is an array of 64 bytes that counts from 0.
         place = element_place(index_of(binder, node.lower))
         part = Call("substring", (Cast(array, TEXT), place, Literal(1, INT4)), TEXT, node.position, node.text)
-        return Cast(part, CHAR)
+        is_in = tuple(Call(name, (place, Literal(end, INT4)), BOOL) for name, end in (("ge", 1), ("le", 64)))
+        return Case(((Call("and", is_in, BOOL), Cast(part, CHAR)),), Literal(None, CHAR), CHAR)
     if not kind.is_array:
         if kind.family == "jsonb":
             raise not_supported("a subscript of jsonb", node.position)

@@ -161,7 +161,8 @@ def constant_value(text: str, target: SqlType, context: BindContext, position: i
     another.
     """
     settings = context.settings
-    value = unmodified_value(text, target, settings.time_zone, position, settings.input_styles)
+    zone, styles = settings.reads_constants
+    value = unmodified_value(text, target, zone, position, styles)
     if settings.is_shared and settings.input_styles != USUAL:
         try:
             same = value == unmodified_value(text, target, settings.time_zone, position)

@@ -1,10 +1,14 @@
 """Functions of date and time: now and its relatives, and those with a field or a zone as a
-constant.
+constant or a parameter.
+
+A call whose field or zone is a parameter stands in the tree as it is written, until the parameter
+is known: `settled`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sql.bind.expressions.operators import binary
@@ -13,9 +17,10 @@ from sql.functions.signatures import Signature
 from sql.functions.volatility import NOW_FUNCTIONS
 from sql.parse.syntax import FunctionCall
 from sql.times.zone_names import zone_meant
-from sql.tree.expressions import Call, Cast, Expression, Literal
+from sql.tree.expressions import Call, Case, Cast, Expression, Literal, Parameter
 from sql.types.casts import plain_name
 from sql.types.datatypes import (
+    BOOL,
     DATE,
     FLOAT8,
     INT4,
@@ -114,43 +119,101 @@ def ends_of_spans(binder: Binder, values: Sequence[Expression], node: FunctionCa
 def field_function(
     binder: Binder, signature: Signature, values: Sequence[Expression], node: FunctionCall
 ) -> Expression:
-    """Bind a function of a field, which must be a constant, of a time."""
-    named = constant_text(values[0], node, "first argument")
-    in_zone = constant_text(values[2], node, "zone") if len(values) == 3 else None
-    if named.value is None or (in_zone is not None and in_zone.value is None):
-        return Literal(None, null_type(signature), node.position)
+    """Bind a function of a field of a time; the field is a constant or a parameter, and so is a
+    zone.
+    """
     name, source = signature.canonical, values[1]
-    field = checked_field(node, signature, str(named.value), source.type)
-    zone = binder.context.settings.clock_zone
-    if in_zone is not None:
-        meant = zone_meant(str(in_zone.value), node.position)
-        if isinstance(meant, int):
-            local = at_zone(source, meant, node)
-            truncated = Call(name, (Literal(field, TEXT, named.position), local), TIMESTAMP, node.position, node.text)
-            return at_zone(truncated, meant, node)
-        zone = meant
-    arguments: tuple[Expression, ...] = (Literal(field, TEXT, named.position), source)
-    if source.type.family == "timestamptz":
-        arguments = (*arguments, Literal(zone, TEXT))
-    return Call(name, arguments, field_type(signature, field, source.type), node.position, node.text)
+    require_known(values[0], node, "first argument")
+    arguments: tuple[Expression, ...] = (values[0], source)
+    if len(values) == 3:
+        require_known(values[2], node, "zone")
+        if isinstance(values[2], Parameter):
+            local = Call("to_zone", (values[2], source), TIMESTAMP, node.position, node.text)
+            written = Call(name, (values[0], local), TIMESTAMP, node.position, node.text)
+            truncated = written if isinstance(values[0], Parameter) else settled(written)
+            return Call("from_zone", (values[2], truncated), TIMESTAMPTZ, node.position, node.text)
+        arguments = (*arguments, values[2])
+    elif source.type.family == "timestamptz":
+        arguments = (*arguments, Literal(binder.context.settings.clock_zone, TEXT))
+    result = source.type if truncates(name) else null_type(signature)
+    call = Call(name, arguments, result, node.position, node.text)
+    if isinstance(values[0], Parameter):
+        return call
+    field = values[0].value if isinstance(values[0], Literal) else None
+    offset = FIELD_SPELLINGS.get(field.lower(), "") if isinstance(field, str) else ""
+    if offset in OFFSETS and source.type.family == "timestamptz" and not truncates(name):
+        return offset_field(binder, offset, call, node.position)
+    return settled(call, has_zone=len(values) == 3)
 
 
 def zone_function(signature: Signature, values: Sequence[Expression], node: FunctionCall) -> Expression:
-    """Bind AT TIME ZONE with a constant zone."""
-    zone = constant_text(values[0], node, "first argument")
-    if zone.value is None:
-        return Literal(None, null_type(signature), node.position)
-    return at_zone(values[1], zone_meant(str(zone.value), node.position), node)
+    """Bind AT TIME ZONE with a zone that is a constant or a parameter."""
+    require_known(values[0], node, "first argument")
+    call = Call(signature.canonical, (values[0], values[1]), null_type(signature), node.position, node.text)
+    return call if isinstance(values[0], Parameter) else settled(call)
 
 
-def constant_text(value: Expression, node: FunctionCall, what: str) -> Literal:
-    """Return an argument that must be a constant text, or a NULL. Raises 0A000."""
-    if not isinstance(value, Literal) or not isinstance(value.value, str | None):
+def require_known(value: Expression, node: FunctionCall, what: str) -> None:
+    """Raise 0A000 for a text that is neither a constant nor a parameter."""
+    if not isinstance(value, Parameter) and not (isinstance(value, Literal) and isinstance(value.value, str | None)):
         raise not_supported(f"{node.name} with a {what} that is not a constant", node.position)
-    return value
 
 
-def at_zone(moment: Expression, zone: str | int, node: FunctionCall) -> Expression:
+# The calls that must be settled once their parameters are known.
+SETTLED = frozenset({"date_trunc", "date_part", "to_zone", "from_zone"})
+
+
+def settled(call: Call, has_zone: bool = False) -> Expression:
+    """Return a call of a function of a field or a zone whose field and zone are constants, as
+    engines take it.
+
+    Raises 22023 and 0A000.
+
+    has_zone: the third argument is one that was written.
+    """
+    named, source = call.arguments[0], call.arguments[1]
+    in_zone = call.arguments[2] if len(call.arguments) == 3 else None
+    for given in (named, in_zone):
+        if isinstance(given, Literal) and given.value is None:
+            return Literal(None, call.type, call.position)
+    if not isinstance(named, Literal):
+        return call
+    if call.function in ("to_zone", "from_zone"):
+        return at_zone(source, zone_meant(str(named.value), call.position), call)
+    field = checked_field(call, str(named.value), source.type)
+    arguments: tuple[Expression, ...] = (Literal(field, TEXT, named.position), source)
+    if isinstance(in_zone, Literal):
+        meant = zone_meant(str(in_zone.value), call.position) if has_zone else str(in_zone.value)
+        if isinstance(meant, int):
+            local = at_zone(source, meant, call)
+            truncated = Call(call.function, (arguments[0], local), TIMESTAMP, call.position, call.text)
+            return at_zone(truncated, meant, call)
+        arguments = (*arguments, Literal(meant, TEXT))
+    return replace(call, arguments=arguments, type=field_type(call, field, source.type))
+
+
+OFFSETS = frozenset({"timezone", "timezone_hour", "timezone_minute"})
+
+
+def offset_field(binder: Binder, field: str, call: Call, position: int) -> Expression:
+    """Return how far the session's clock is before UTC at an instant: seconds, or the hours or
+    minutes of it.
+    """
+    instant, zone = call.arguments[1], binder.context.settings.clock_zone
+    local, utc = (Cast(instant, TIMESTAMP, False, name, position) for name in (zone, "UTC"))
+    apart = binary(binder, "-", local, utc, position, call.text)
+    found: Expression = Cast(Call("date_part", (Literal("epoch", TEXT), apart), FLOAT8, position), INT4)
+    if field != "timezone":
+        unit_s = 3600 if field == "timezone_hour" else 60
+        found = binary(binder, "/", found, Literal(unit_s, INT4), position, call.text)
+    if field == "timezone_minute":
+        found = binary(binder, "%", found, Literal(60, INT4), position, call.text)
+    shown = Cast(found, call.type, position=position)
+    is_finite = Call("isfinite", (instant,), BOOL, position)
+    return Case(((is_finite, shown),), Literal(None, call.type), call.type)
+
+
+def at_zone(moment: Expression, zone: str | int, node: FunctionCall | Call) -> Expression:
     """Return a timestamptz on the clock of a zone, or the instant at which that clock shows a
     timestamp. zone: seconds if it is fixed.
     """
@@ -170,31 +233,29 @@ def null_type(signature: Signature) -> SqlType:
     return scaled_numeric(0) if signature.result == "numeric" else SqlType(signature.result)
 
 
-def truncates(signature: Signature) -> bool:
+def truncates(function: str) -> bool:
     """Tell whether the value of a function of a field is a time, and not a number."""
-    return signature.result not in ("numeric", "float8")
+    return function == "date_trunc"
 
 
-def field_type(signature: Signature, field: str, source: SqlType) -> SqlType:
+def field_type(call: Call, field: str, source: SqlType) -> SqlType:
     """Return the result's type; a field as a numeric has a fixed number of digits."""
-    if truncates(signature):
-        return source
-    if signature.result == "float8":
-        return FLOAT8
+    if call.type.family != "numeric":
+        return call.type
     if source.family == "date":
         return scaled_numeric(0)
     return scaled_numeric(FIELD_SCALES.get(field, 0))
 
 
-def checked_field(node: FunctionCall, signature: Signature, written: str, source: SqlType) -> str:
+def checked_field(call: Call, written: str, source: SqlType) -> str:
     """Return the canonical name of a field, or raise PostgreSQL's error."""
-    field = FIELD_SPELLINGS.get(written.strip().lower())
+    field = FIELD_SPELLINGS.get(written.lower())
     kind = source.row.sql_name
     if field is None:
         raise SqlError("22023", f'unit "{written}" not recognized for type {kind}')
     if source.family in ("interval", "time", "timetz"):
-        return checked_span_field(signature, written, field, source)
-    if truncates(signature):
+        return checked_span_field(call.function, written, field, source)
+    if truncates(call.function):
         if field not in TRUNCATED:
             raise SqlError("0A000", f'unit "{written}" not supported for type {kind}')
         return field
@@ -203,18 +264,18 @@ def checked_field(node: FunctionCall, signature: Signature, written: str, source
     if source.family == "timestamp" and field.startswith("timezone"):
         raise SqlError("0A000", f'unit "{written}" not supported for type {kind}')
     if field.startswith("timezone") or (field == "julian" and source.family != "date"):
-        raise not_supported(f"{signature.canonical} of the field {field}", node.position)
+        raise not_supported(f"{call.function} of the field {field}", call.position)
     return field
 
 
-def checked_span_field(signature: Signature, written: str, field: str, source: SqlType) -> str:
+def checked_span_field(function: str, written: str, field: str, source: SqlType) -> str:
     """Return a field of an interval or a time of day, or raise PostgreSQL's error."""
     fields = SPAN_FIELDS if source.family == "interval" else TIME_FIELDS
     if source.family == "timetz":
         fields = TIME_FIELDS | {"timezone", "timezone_hour", "timezone_minute"}
-    if truncates(signature):
+    if truncates(function):
         fields = SPAN_FIELDS - {"epoch"}
     if field in fields:
         return field
-    detail = "Months usually have fractional weeks." if truncates(signature) and field == "week" else None
+    detail = "Months usually have fractional weeks." if truncates(function) and field == "week" else None
     raise SqlError("0A000", f'unit "{written}" not supported for type {plain_name(source)}', detail=detail)

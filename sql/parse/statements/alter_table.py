@@ -15,6 +15,7 @@ from sql.parse.statements.declaration import Naming, Right, Statement
 from sql.parse.statements.owners import or_owner
 from sql.parse.statements.parts import OptionChange, TableChange, TableColumn
 from sql.parse.statements.rules import begins
+from sql.parse.statements.storage_parameters import storage_parameters
 from sql.parse.statements.update import written_name
 from sql.parse.syntax import TypeName
 from sql.parse.type_names import open_type
@@ -131,6 +132,9 @@ def action(cursor: Cursor, table: str, foreign: bool) -> TableChange | None:
         return column_change(cursor)
     if cursor.accept("options"):
         return TableChange("options", options=cursor.listed(option_change), position=position)
+    if cursor.ahead(1).value == "(" and (word := cursor.accept_any("set", "reset")):
+        storage_parameters(cursor, reset=word == "reset")
+        return None
     if cursor.at(*REFUSED):
         statement = "ALTER FOREIGN TABLE" if foreign else "ALTER TABLE"
         raise not_supported(f"{statement} ... {cursor.token.value.upper()}", position)

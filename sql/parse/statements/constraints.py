@@ -11,8 +11,8 @@ from sql.errors import SqlError, not_supported
 from sql.parse.grammar import expressions as grammar
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.statements.foreign_key import reference
-from sql.parse.statements.options import storage_parameters
 from sql.parse.statements.parts import Constraint, Reference
+from sql.parse.statements.storage_parameters import OF_INDEX, storage_parameters
 from sql.parse.syntax import Expression
 
 
@@ -85,11 +85,9 @@ def nulls_treatment(cursor: Cursor) -> None:
 
 
 def index_options(cursor: Cursor) -> None:
-    """Read WITH (parameters) and USING INDEX TABLESPACE name of a key, to refuse them."""
-    position = cursor.position
+    """Read WITH (parameters) and USING INDEX TABLESPACE name of a key; the latter is refused."""
     if cursor.accept("with"):
-        storage_parameters(cursor)
-        cursor.refuse("a storage parameter", position)
+        storage_parameters(cursor, OF_INDEX)
     position = cursor.position
     if cursor.at_words("using", "index", "tablespace"):
         cursor.expect("using", "index", "tablespace")

@@ -149,8 +149,9 @@ def check_option(name: str, value: OptionValue, position: int, is_from: bool) ->
             if value != "match" and value not in BOOLEANS:
                 raise SqlError("42601", 'header requires a Boolean value or "match"')
         case "freeze":
-            if BOOLEANS.get(str("true" if value is None else value).lower(), True):
-                raise not_supported("COPY FREEZE", position)
+            if str("true" if value is None else value).lower() not in BOOLEANS:
+                raise SqlError("42601", "freeze requires a Boolean value")
+            # Says how PostgreSQL writes the rows, which are seen as all others here.
         case "force_quote" if value == "*":
             return value
         case _ if name in LIST_OPTIONS:

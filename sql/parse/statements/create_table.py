@@ -14,10 +14,10 @@ from sql.parse.grammar.from_clause import column_names
 from sql.parse.statements.columns import table_column
 from sql.parse.statements.constraints import at_table_constraint, refuse_inheritance, table_constraint
 from sql.parse.statements.declaration import Naming, Right, Statement
-from sql.parse.statements.options import storage_parameters
 from sql.parse.statements.parts import Constraint, LikeRelation, TableColumn
 from sql.parse.statements.rules import begins
 from sql.parse.statements.sequences import created_name, persistence
+from sql.parse.statements.storage_parameters import storage_parameters
 from sql.parse.syntax import Query
 
 
@@ -175,7 +175,6 @@ def storage_clauses(cursor: Cursor) -> str:
         position = cursor.position
     if cursor.accept("with"):
         storage_parameters(cursor)
-        cursor.refuse("a storage parameter", position)
     elif cursor.accept("without"):
         cursor.expect("oids")
     position = cursor.position

@@ -1,24 +1,28 @@
-"""VACUUM and ANALYZE, which here only look up whether their tables exist."""
+"""VACUUM and ANALYZE, which here only look up whether their tables exist.
+
+They also take relations of the catalog, so that the names are found where the statement runs.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from sql.errors import SqlError
-from sql.parse.grammar.cursor import Cursor
+from sql.names.relation_keys import as_written
+from sql.parse.grammar.cursor import Cursor, relation_of
 from sql.parse.grammar.from_clause import column_names
-from sql.parse.statements.declaration import Naming, Statement
+from sql.parse.statements.declaration import Statement
 from sql.parse.statements.options import named_values
 from sql.parse.statements.rules import begins
 
 
 @dataclass(frozen=True)
-class Maintenance(Statement, named=(("tables", Naming.ALL_KNOWN),)):
+class Maintenance(Statement):
     """The statements VACUUM and ANALYZE.
 
     Attributes:
         verb: VACUUM or ANALYZE.
-        tables: (name, position), none for all tables.
+        tables: (name as written, position), none for all tables.
         columns: of each of the tables, none for all columns.
     """
 
@@ -82,5 +86,11 @@ def tables(cursor: Cursor) -> tuple[tuple[tuple[str, int], ...], tuple[tuple[str
     """Read table [(columns)], ..., or nothing; return the tables, and the columns of each."""
     if cursor.at_end_of_statement():
         return (), ()
-    found = cursor.several(lambda cursor: (cursor.placed_relation(), column_names(cursor)))
+    found = cursor.several(lambda cursor: (cursor.placed(catalog_or_relation), column_names(cursor)))
     return tuple(table for table, _ in found), tuple(columns for _, columns in found)
+
+
+def catalog_or_relation(cursor: Cursor) -> str:
+    """Read the name of a relation as written, which may be one of pg_catalog."""
+    position, parts = cursor.position, cursor.qualified_name()
+    return as_written(parts) if len(parts) == 2 else relation_of(parts, position)

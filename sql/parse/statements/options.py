@@ -111,23 +111,6 @@ def generic_options(cursor: Cursor) -> None:
     cursor.listed(lambda cursor: (cursor.label(), cursor.string()))
 
 
-def storage_parameters(cursor: Cursor) -> None:
-    """Read (name[.name] [= value], ...) of how a table or index is kept.
-
-    The caller refuses the parameters.
-    """
-    cursor.listed(storage_parameter)
-
-
-def storage_parameter(cursor: Cursor) -> None:
-    """Read name[.name] [= value]."""
-    cursor.label()
-    if cursor.accept_operator("."):
-        cursor.label()
-    if cursor.accept_operator("="):
-        option_value(cursor)
-
-
 # Kinds of objects that may be temporary or unlogged.
 TRANSIENT = {
     "temp": ("table", "sequence", "view"),

@@ -374,3 +374,14 @@ def test_where_the_files_are_is_for_superusers(world: World) -> None:
     assert folder not in str(one.ask("SHOW ALL")) + str(one.ask("SELECT * FROM pg_settings"))
     assert folder in str(superuser.ask("SHOW ALL"))
     assert "42704" in one.ask("SELECT current_setting(relname) FROM (SELECT 'hba' AS relname FROM pg_am LIMIT 1) x")[0]
+
+
+def test_the_schema_of_temporary_relations_is_no_object_of_its_role(world: World) -> None:
+    superuser = world.client()
+    superuser.run(
+        "CREATE ROLE tess", "GRANT USAGE ON SCHEMA public TO tess", "SET ROLE tess", "CREATE TEMP TABLE t (a int)"
+    )
+    superuser.run("RESET ROLE")
+    assert "2BP01" in superuser.ask("DROP ROLE tess")[0]
+    superuser.run("DROP TABLE pg_temp.t", "REVOKE USAGE ON SCHEMA public FROM tess", "DROP ROLE tess")
+    superuser.run("CREATE TEMP TABLE t (a int)", "INSERT INTO t VALUES (1)")

@@ -1,0 +1,111 @@
+"""WITH (name = value, ...): how PostgreSQL keeps a table or index.
+
+Tools write them (pgbench: fillfactor). They are checked as there, and change nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from sql.errors import SqlError
+from sql.parse.grammar.cursor import Cursor
+from sql.parse.statements.options import option_value
+from sql.values.booleans import parse_bool
+
+# The least and the greatest value of a storage parameter.
+Bounds = tuple[int, int]
+BOOLEAN: Bounds = (0, 1)
+CLEANUP: Bounds = (0, 2)
+INT_MAX = 2**31 - 1
+OF_INDEX: Mapping[str, Bounds] = MappingProxyType({"fillfactor": (10, 100), "deduplicate_items": BOOLEAN})
+OF_TABLE: Mapping[str, Bounds] = MappingProxyType({
+    "fillfactor": (10, 100),
+    "toast_tuple_target": (128, 8160),
+    "parallel_workers": (0, 1024),
+    "user_catalog_table": BOOLEAN,
+    "vacuum_index_cleanup": CLEANUP,
+    "vacuum_truncate": BOOLEAN,
+    "log_autovacuum_min_duration": (-1, INT_MAX),
+    "autovacuum_enabled": BOOLEAN,
+    "autovacuum_vacuum_threshold": (0, INT_MAX),
+    "autovacuum_vacuum_scale_factor": (0, 100),
+    "autovacuum_vacuum_insert_threshold": (-1, INT_MAX),
+    "autovacuum_vacuum_insert_scale_factor": (0, 100),
+    "autovacuum_vacuum_cost_delay": (-1, 100),
+    "autovacuum_vacuum_cost_limit": (1, 10_000),
+    "autovacuum_analyze_threshold": (0, INT_MAX),
+    "autovacuum_analyze_scale_factor": (0, 100),
+    "autovacuum_freeze_min_age": (0, 1_000_000_000),
+    "autovacuum_freeze_max_age": (100_000, 2_000_000_000),
+    "autovacuum_freeze_table_age": (0, 2_000_000_000),
+    "autovacuum_multixact_freeze_min_age": (0, 1_000_000_000),
+    "autovacuum_multixact_freeze_max_age": (10_000, 2_000_000_000),
+    "autovacuum_multixact_freeze_table_age": (0, 2_000_000_000),
+})  # fmt: skip
+# What the names of those end with that are no integers.
+REAL = ("_scale_factor", "_cost_delay")
+# What the names begin with that TOAST tables have, too.
+OF_TOAST = ("vacuum_", "autovacuum_", "log_autovacuum_")
+
+
+def storage_parameters(cursor: Cursor, valid: Mapping[str, Bounds] = OF_TABLE, reset: bool = False) -> None:
+    """Read (name[.name] [= value], ...) of how PostgreSQL keeps a table or index.
+
+    They change nothing here. Names and values are checked as there: 22023.
+
+    reset: no value may follow a name, and every name is taken.
+    """
+    found: set[str] = set()
+
+    def parameter(cursor: Cursor) -> None:
+        name, value = cursor.label(), None
+        space = name if cursor.accept_operator(".") else ""
+        name = cursor.label() if space else name
+        if not reset and cursor.accept_operator("="):
+            value = option_value(cursor)
+        shown = f"{space}.{name}" if space else name
+        if shown in found:
+            cursor.defer(SqlError("22023", f'parameter "{name}" specified more than once'))
+        found.add(shown)
+        if space not in ("", "toast") or (space and valid is not OF_TABLE):
+            cursor.defer(SqlError("22023", f'unrecognized parameter namespace "{space}"'))
+        elif name == "oids" and valid is OF_TABLE and not space:
+            if parse_bool(value or "true"):
+                cursor.defer(SqlError("0A000", "tables declared WITH OIDS are not supported"))
+        elif reset:
+            return
+        elif name not in valid or (space and not name.startswith(OF_TOAST)):
+            cursor.defer(SqlError("22023", f'unrecognized parameter "{name}"'))
+        else:
+            check_storage_value(cursor, name, value or "true", valid[name])
+
+    cursor.listed(parameter)
+
+
+def check_storage_value(cursor: Cursor, name: str, value: str, bounds: Bounds) -> None:
+    """Defer 22023 for a value that a storage parameter can't have."""
+    is_switch = bounds in (BOOLEAN, CLEANUP)
+    is_real = name.endswith(REAL)
+    detail = None
+    if is_switch:
+        if parse_bool(value) is not None or (bounds == CLEANUP and value.lower() == "auto"):
+            return
+        kind = "boolean" if bounds == BOOLEAN else "enum"
+        detail = None if bounds == BOOLEAN else 'Valid values are "on", "off", and "auto".'
+    else:
+        kind = "floating point" if is_real else "integer"
+    message = f'invalid value for {kind} option "{name}": {value}'
+    if not is_switch:
+        try:
+            number = float(value) if is_real else int(value)
+        except ValueError:
+            pass
+        else:
+            low, high = bounds
+            if low <= number <= high:
+                return
+            form = "f" if is_real else "d"
+            message = f'value {value} out of bounds for option "{name}"'
+            detail = f'Valid values are between "{low:{form}}" and "{high:{form}}".'
+    cursor.defer(SqlError("22023", message, detail=detail))

@@ -1,0 +1,23 @@
+-- Constants of a prepared statement are read once, as the session reads them when it is prepared.
+CREATE TABLE at_times (at timestamptz, d date);
+SET TimeZone = 'UTC';
+INSERT INTO at_times VALUES ('2024-06-01 12:00+00', '2024-02-01');
+PREPARE p AS SELECT '2024-06-01 12:00'::timestamptz, at = '2024-06-01 12:00', at::text, '01/02/2024'::date FROM at_times ORDER BY at;
+PREPARE i AS INSERT INTO at_times VALUES ('2024-06-01 12:00', '01/02/2024') RETURNING at, d;
+PREPARE u AS UPDATE at_times SET at = '2024-06-01 13:00' WHERE at = '2024-06-01 12:00' RETURNING at;
+EXECUTE p;
+SET TimeZone = 'Asia/Tokyo';
+EXECUTE p;
+EXECUTE i;
+EXECUTE u;
+SET DateStyle = 'ISO, DMY';
+EXECUTE i;
+EXECUTE p;
+SELECT count(*), '01/02/2024'::date FROM at_times WHERE at = '2024-06-01 12:00';
+SELECT count(*), '01/02/2024'::date FROM at_times WHERE at = '2024-06-01 12:00';
+SET DateStyle = 'ISO, MDY';
+SET TimeZone = 'UTC';
+SELECT count(*), '01/02/2024'::date FROM at_times WHERE at = '2024-06-01 12:00';
+DEALLOCATE ALL;
+RESET TimeZone;
+DROP TABLE at_times;
