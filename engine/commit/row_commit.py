@@ -37,14 +37,17 @@ class RowCommit(Commit):
         most: how much the row may add to each state that has a cap: None without any, and empty
             where only folding tells.
         caps: those in which this much is reserved.
+        tell_time: is called with now() before the row is used, where columns have it.
     """
 
     __slots__ = (
         "arrival", "caps", "checks", "counts", "folds", "most", "now_us", "record", "ring_row", "room", "row",
-        "string_bytes_max", "views",
+        "string_bytes_max", "tell_time", "views",
     )  # fmt: skip
 
-    def __init__(self, row: Morsel, record: RowRecord, ring_row: RowWriter) -> None:
+    def __init__(
+        self, row: Morsel, record: RowRecord, ring_row: RowWriter, tell_time: Callable[[int], None] | None = None
+    ) -> None:
         super().__init__(ignore, waits=False)
         self.row = row
         self.arrival: npt.NDArray[Any] = row.data[-1]
@@ -52,6 +55,7 @@ class RowCommit(Commit):
         self.ring_row = ring_row
         self.room = ring_row.string_room
         self.string_bytes_max = row.heap.nbytes
+        self.tell_time = tell_time
         self.views: Views = ()
         self.checks: list[Callable[[Morsel, int], None]] = []
         self.folds: list[Callable[[int], None]] = []
@@ -80,6 +84,8 @@ class RowCommit(Commit):
 
     def arrive(self, now_us: int, newest_us: int) -> int:
         """Set and return the time of arrival in us: now, or the newest row's if that is later."""
+        if self.tell_time is not None:
+            self.tell_time(now_us)
         self.arrival[0] = self.now_us = now_us = max(now_us, newest_us)
         return now_us
 

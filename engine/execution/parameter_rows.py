@@ -21,7 +21,7 @@ from engine.catalog.image import CatalogImage, StreamEntry
 from engine.embedded.query_engine import QueryEngine
 from engine.execution.prepared import Prepared
 from engine.ingest.field_readers import FieldReader, arriving_layout, has_kernel
-from engine.ingest.insert import InsertTarget, default_row, now_columns
+from engine.ingest.insert import InsertTarget, default_row, is_now, now_columns
 from ringbuffer.decode.parameters import RAW_BYTES, TEXT_VALUES, decode_parameters
 from ringbuffer.memory.columns import ColumnLayout, Layout, Morsel, PhysicalType
 from ringbuffer.scalar.numbers.assigned import assigned
@@ -166,9 +166,12 @@ def _make_shape(prepared: Prepared, image: CatalogImage, engine: QueryEngine) ->
     if not isinstance(statement, Insert) or not isinstance(bound, BoundInsert) or not isinstance(bound.source, Values):
         return None
     entry = image.entries.get(bound.relation.name)
-    if not isinstance(entry, StreamEntry) or bound.stable:
+    if not isinstance(entry, StreamEntry):
         return None
     rows = bound.source.rows
+    if bound.stable and any(item.type.family == "oid" for item in rows[0] if isinstance(item, Literal)):
+        # The number of what had a name when the statement was bound.
+        return None
     row = _make_row(rows[0], entry, bound.targets, engine)
     if row is None or len(row.layout) * len(rows) != len(prepared.parameter_types):
         return None
@@ -191,8 +194,10 @@ def _make_row(
     constants: list[Expression | None] = [column.default for column in stream.stored]
     found: dict[int, tuple[int, ColumnLayout, tuple[str, str]]] = {}
     for index, item in zip(places, items, strict=True):
-        if isinstance(item, Literal):
+        is_time = is_now(item, stream.stored[index])
+        if is_time or isinstance(item, Literal):
             constants[index] = item
+            now += (index,) * is_time
             continue
         parameter = item.operand if isinstance(item, Cast) else item
         layout = _arrival_layout(item, parameter, stream.stored[index], stream.layout[index])
@@ -220,7 +225,7 @@ def _is_shifted(item: Expression, first: Expression, shift: int) -> bool:
         return alike and _is_shifted(item.operand, first.operand, shift)
     if isinstance(item, Parameter) and isinstance(first, Parameter):
         return item.number == first.number + shift and item.type == first.type
-    return isinstance(item, Literal) and item == first
+    return item == first
 
 
 def _arrival_layout(

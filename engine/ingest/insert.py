@@ -19,7 +19,14 @@ from engine.embedded.query_engine import QueryEngine
 from engine.ingest.copy_decoders import field_fallback
 from engine.ingest.field_readers import arriving_layout, has_kernel
 from engine.streams.stream import Stream, row_of_nulls, whole_rows
-from ringbuffer.decode.literals import LATE_BITS, STRINGS, STRINGS_AND_NUMBERS, LiteralDecoder
+from ringbuffer.decode.literals import (
+    DEFAULT_NOW,
+    DEFAULT_NULL,
+    LATE_BITS,
+    STRINGS,
+    STRINGS_AND_NUMBERS,
+    LiteralDecoder,
+)
 from ringbuffer.memory.arrow import morsel_from_arrow
 from ringbuffer.memory.columns import Layout, Morsel
 from ringbuffer.scalar.texts.type_names import NUMBERS as TYPE_NUMBERS
@@ -30,11 +37,12 @@ from sql.catalog.catalog import ARRIVAL, ColumnDescription, SessionSettings
 from sql.catalog.schemas import found_key
 from sql.errors import SqlError
 from sql.names.relation_keys import as_written
+from sql.times.civil import DAY_US, utc_offset_us
 from sql.times.input_styles import InputStyles
-from sql.tree.expressions import Call, Expression, Literal
+from sql.tree.expressions import Call, Cast, Expression, Literal
 from sql.tree.relations import OutputColumn, Values
 from sql.tree.walks import walk
-from sql.types.datatypes import LiteralValue
+from sql.types.datatypes import DATE, TIMESTAMP, LiteralValue
 
 NAME = r'(?:[a-z_][a-z0-9_$]*|"[a-z0-9_$ ]+")'
 HEAD = re.compile(
@@ -51,8 +59,8 @@ class InsertTarget:
     Attributes:
         targets: the places of these columns in the ring.
         defaults: one row of all columns that the stream stores.
-        now_columns: of the other columns those that are now() by default; a target that is kept for
-            later statements sets them anew.
+        now_columns: of the other columns those that have the time of the transaction; a target that
+            is kept for later statements sets them anew.
     """
 
     entry: StreamEntry
@@ -77,7 +85,7 @@ class InsertTarget:
     @cached_property
     def literals(self) -> LiteralDecoder:
         """The decoder of rows of literals, for one thread at a time."""
-        return LiteralDecoder(self.arriving, late=self.late)
+        return LiteralDecoder(self.arriving, takes=self.takes)
 
     @property
     def late(self) -> dict[int, int]:
@@ -87,6 +95,16 @@ class InsertTarget:
             | cast_type(column) << LATE_BITS
             for index, column in enumerate(self.columns)
             if not has_kernel(column.type)
+        }
+
+    @property
+    def takes(self) -> dict[int, int]:
+        """The literals that a decoder takes for a column besides those of its type, and DEFAULT."""
+        late = self.late
+        return {
+            index: late.get(index, 0)
+            | (DEFAULT_NULL if column.default is None else DEFAULT_NOW if is_now(column.default, column) else 0)
+            for index, column in enumerate(self.columns)
         }
 
     @property
@@ -110,7 +128,7 @@ class InsertTarget:
         if self.now_columns:
             data = list(defaults.data)
             for index in self.now_columns:
-                data[index] = np.full(1, now_us, dtype=np.int64)
+                data[index] = np.full(1, now_in(self.entry.stream.stored[index], now_us, time_zone), data[index].dtype)
             defaults = replace(defaults, data=tuple(data))
         return whole_rows(self.entry.stream, given, self.targets, defaults, time_zone)
 
@@ -138,7 +156,8 @@ def make_target(
 
 
 def now_columns(entry: StreamEntry, targets: Sequence[int]) -> tuple[int, ...] | None:
-    """Return the places of the columns that are now() unless given at `targets`, or None.
+    """Return the places of the columns that have the time of the transaction unless given at
+    `targets`, or None.
 
     None: another default depends on the time or zone of the statement, so that the target can't be
     kept for the next statement.
@@ -147,10 +166,27 @@ def now_columns(entry: StreamEntry, targets: Sequence[int]) -> tuple[int, ...] |
     for index, column in enumerate(entry.stream.stored):
         if index in targets or column.default is None or not _is_stable(column.default):
             continue
-        if not isinstance(column.default, Call) or column.default.function != "now":
+        if not is_now(column.default, column):
             return None
         found.append(index)
     return tuple(found)
+
+
+def is_now(expression: Expression, column: ColumnDescription) -> bool:
+    """Tell whether an expression is now() as a column of times stores it, or the day or the local
+    time of now().
+    """
+    if isinstance(expression, Cast) and expression.type == column.type and column.type in (DATE, TIMESTAMP):
+        expression = expression.operand
+    return isinstance(expression, Call) and expression.function == "now"
+
+
+def now_in(column: ColumnDescription, now_us: int, time_zone: str) -> int:
+    """Return the time of a transaction as a column of times stores it."""
+    if column.type.family == "timestamptz":
+        return now_us
+    local_us = now_us + utc_offset_us(now_us, time_zone)
+    return local_us if column.type.family == "timestamp" else local_us // DAY_US
 
 
 def head_target(head: str, image: CatalogImage, settings: SessionSettings, engine: QueryEngine) -> InsertTarget | None:

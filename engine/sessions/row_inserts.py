@@ -25,7 +25,7 @@ from engine.execution.outcome import expand
 from engine.execution.parameter_rows import ParameterRow, parameter_row
 from engine.execution.prepared import Prepared
 from engine.ingest.field_readers import FieldReader
-from engine.ingest.insert import HEAD, InsertTarget
+from engine.ingest.insert import HEAD, InsertTarget, now_in
 from engine.sessions.reads_at_once import IDLE
 from engine.sessions.staged_inserts import INSERTED, PerHead
 from engine.streams.stream import arrived
@@ -37,6 +37,8 @@ from ringbuffer.pages.log_rows import RowRecord
 from ringbuffer.ring.ring import RowWriter
 from sql.catalog.catalog import ColumnDescription, SessionSettings
 from sql.errors import SqlError
+from sql.settings.settings import Settings
+from sql.times.civil import utc_offset_us
 from sql.wire import writer
 from sql.wire.packets import DESCRIBE, EXECUTE, HEAD_OFFSET, NO_LIMIT, QUERY, SYNC, query_text
 from sql.wire.reader import read_bind
@@ -137,7 +139,7 @@ class RowInserts:
         target = self._session.staged.target(head, image)
         if target is None:
             return None
-        return place(target, target.arriving, [0] * len(target.layout), late=target.late)
+        return place(target, target.arriving, [0] * len(target.layout), self._session.settings, takes=target.takes)
 
     # Whole packets.
 
@@ -172,12 +174,19 @@ class RowInserts:
             return False
         image = self._server.catalog.image
         placed = self._placed_rows.find(match[0], image)
-        if placed is None or not placed.row.fill_literals(text, len(match[0]), self._readers(placed)):
+        if placed is None:
+            return False
+        if not placed.row.fill_literals(text, len(match[0]), self._readers(placed), self._ask_time):
             return False
         if not self._session.identity.may_insert(placed.stream_name, image):
             return False
         waits = self._session.settings.waits_for_log
         return self._committed(placed, image.chains_of(placed.stream_name), image, waits, INSERTED, data, simple=True)
+
+    def _ask_time(self) -> tuple[int, int]:
+        """Return now() of a transaction that begins, and its local time."""
+        now_us = self._server.clock.now_us()
+        return now_us, now_us + utc_offset_us(now_us, self._session.settings.time_zone)
 
     def _readers(self, placed: PlacedRow) -> Sequence[Reader]:
         """Return the readers of the literals of a row that no kernel reads."""
@@ -230,7 +239,7 @@ class RowInserts:
         if not isinstance(shape, ParameterRow):
             return None
         head = data[HEAD_OFFSET : name_end + 5 + 2 * (data[name_end + 1] << 8 | data[name_end + 2])]
-        packet = shape.packets.get(head) or learn(data, head, shape)
+        packet = shape.packets.get(head) or learn(data, head, shape, session.settings)
         if packet is None or not session.identity.may_insert(packet.placed.stream_name, image):
             return None
         views = image.chains_of(packet.placed.stream_name)
@@ -283,7 +292,7 @@ class RowInserts:
         self._reply = reply + self._told
 
 
-def learn(data: bytes, head: bytes, shape: ParameterRow) -> InsertPacket | None:
+def learn(data: bytes, head: bytes, shape: ParameterRow, settings: Settings) -> InsertPacket | None:
     """Take the packet apart properly.
 
     Return the packet to compare the next one with the same head with, None for a packet of another
@@ -302,7 +311,7 @@ def learn(data: bytes, head: bytes, shape: ParameterRow) -> InsertPacket | None:
     if bind.parameters_offset != HEAD_OFFSET + len(head) or bind.parameters_count != len(shape.layout):
         return None
     formats = shape.codes(expand(bind.parameter_formats, bind.parameters_count))
-    placed = place(shape.target, shape.layout, formats, shape.read)
+    placed = place(shape.target, shape.layout, formats, settings, shape.read)
     if placed is None:
         return None
     values_end = bind.parameters_offset + sum(4 + len(value or b"") for value in bind.parameters())
@@ -317,27 +326,35 @@ def place(
     target: InsertTarget,
     layout: Layout,
     formats: Sequence[int],
+    settings: Settings,
     are_read: Sequence[bool] = (),
-    late: Mapping[int, int] = NO_COLUMNS,
+    takes: Mapping[int, int] = NO_COLUMNS,
 ) -> PlacedRow | None:
     """Return memory for whole rows of a target whose values arrive as `layout`.
 
-    are_read: which of them no kernel reads; () for none. late: of literals, those that no kernel
-    reads. None is returned when the values need more than that.
+    settings: of the session, for its zone. are_read: which of the values no kernel reads; () for
+    none. takes: of literals, see `LiteralDecoder`. None is returned when the values need more than
+    that.
     """
     stream, start = target.entry.stream, target.defaults
     given = frozenset(target.targets)
+    late = target.late if takes else NO_COLUMNS
     if (
         len(start.heap)
-        or target.now_columns
         or len(stream.layout) in given
         or any(start.nulls[index][0] and index not in given for index in stream.not_null)
     ):
         return None
     read = [index for index, is_read in enumerate(are_read) if is_read] or list(late)
     codes = [RAW_BYTES if code and index in read else code for index, code in enumerate(formats)]
-    row = OneRow(layout, codes, start, target.targets, read, late)
+    row = OneRow(layout, codes, start, target.targets, read, takes)
     record = RowRecord(row.morsel, stream.layout, stream.oid)
     whole = arrived(row.morsel, 0)
-    commit = RowCommit(whole, record, RowWriter(stream.ring, whole))
+    times = [(whole.data[index], stream.stored[index]) for index in target.now_columns]
+
+    def tell_time(now_us: int) -> None:
+        for values, column in times:
+            values[0] = now_in(column, now_us, settings.time_zone)
+
+    commit = RowCommit(whole, record, RowWriter(stream.ring, whole), tell_time if times else None)
     return PlacedRow(row, commit, stream.name, tuple(target.columns[index] for index in late))

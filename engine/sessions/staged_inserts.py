@@ -21,8 +21,10 @@ from engine.execution.prepared import Portal, Prepared, UnparsedInsert
 from engine.ingest.field_readers import ColumnError, FieldReader
 from engine.ingest.insert import HEAD, InsertTarget, head_target
 from engine.sessions.again import portal_again, text_again
+from ringbuffer.decode.literals import AskTime
 from ringbuffer.memory.columns import Morsel
 from ringbuffer.memory.error_codes import RowError
+from sql.times.civil import utc_offset_us
 from sql.wire import writer
 
 if TYPE_CHECKING:
@@ -90,7 +92,7 @@ class StagedInserts:
         Raises SqlError when a view refuses a row.
         """
         target = self._allowed_target(text, image)
-        given = None if target is None else self._decoded(target, text)
+        given = None if target is None else self._decoded(target, text, self._ask_time)
         if target is None or given is None:
             return None
         step = text_again(self._session, f"INSERT 0 {given.rows_count}", text)
@@ -107,7 +109,7 @@ class StagedInserts:
         if target is None:
             return None
         session = self._session
-        given = await session.in_worker(self._decoded, target, text)
+        given = await session.in_worker(self._decoded, target, text, self._ask_time)
         session.check_cancelled()
         if given is None:
             return None
@@ -143,13 +145,21 @@ class StagedInserts:
         match = HEAD.match(text)
         return None if match is None else self.target(match[0].encode(), image)
 
-    def _decoded(self, target: InsertTarget, text: str) -> Morsel | None:
-        """Return the rows of a text, None where they are not literals that a decoder knows."""
+    def _ask_time(self) -> tuple[int, int]:
+        """Return now() of the transaction, and its local time."""
+        now_us = self._session.block.current().now_us
+        return now_us, now_us + utc_offset_us(now_us, self._session.settings.time_zone)
+
+    def _decoded(self, target: InsertTarget, text: str, ask_time: AskTime | None = None) -> Morsel | None:
+        """Return the rows of a text, None where they are not literals that a decoder knows.
+
+        ask_time: None for rows that are to be the same whenever they are inserted.
+        """
         match = HEAD.match(text)
         assert match is not None, text
         settings = self._session.settings
         try:
-            given = target.literals.decode(text.encode(), len(match[0].encode()), settings.time_zone)
+            given = target.literals.decode(text.encode(), len(match[0].encode()), settings.time_zone, ask_time)
             if given is None or target.is_decoded:
                 return given
             reader = FieldReader(settings.time_zone, settings.input_styles)

@@ -3,11 +3,11 @@
 VALUES of plain literals: from the text into a morsel, in one kernel call.
 
 Enters: the bytes of the statement and where its rows start. Leaves: a morsel; None when anything
-but numbers, 'strings', NULL, TRUE and FALSE appears, a cast that is not what the assignment does
-too (as `'2020-01-01'::date`, `DATE '2020-01-01'` and `1::bigint` are), or a value that its column
-does not take as it is: the parser reads the statement then. A string that is no value of its
-column's type is a RowError. Strings are read by the input function, numbers are cast as in an
-assignment.
+but numbers, 'strings', $$strings$$, NULL, TRUE, FALSE, DEFAULT and the time of the transaction
+appears, a cast that is not what the assignment does too (as `'2020-01-01'::date`, `DATE
+'2020-01-01'` and `1::bigint` are), or a value that its column does not take as it is: the parser
+reads the statement then. A string that is no value of its column's type is a RowError. Strings are
+read by the input function, numbers are cast as in an assignment.
 """
 
 from __future__ import annotations
@@ -54,28 +54,42 @@ from ringbuffer.memory.row_block import (
 from ringbuffer.scalar.calendars.time_zones import Zone, zone_table
 from ringbuffer.scalar.numbers.fields import Bytes, parse_numeric_column
 from ringbuffer.scalar.texts import type_names
+from ringbuffer.scalar.texts.literal_words import (
+    DECIMAL,
+    DEFAULT,
+    ESCAPED_STRING,
+    INTEGER,
+    MARKED_STRING,
+    NOW,
+    NULL,
+    OTHER,
+    STRING,
+    TRUE,
+    escaped_byte,
+    read_literal,
+)
 from ringbuffer.scalar.texts.type_names import after_space, after_word, read_cast, type_number
 
-# Not an error of the data: the text is for the parser.
-UNSURE = -1
+# Not an error of the data: the text is for the parser; or the kernel has to know the time.
+UNSURE, ASKS_TIME = -1, -2
 
-# What a literal is.
-STRING, MARKED_STRING, ESCAPED_STRING, INTEGER, DECIMAL, NULL, TRUE, FALSE, OTHER = range(9)
-
-# What the kernel tells, int64[8].
-ERROR_ROW, ERROR_COLUMN, ERROR_START, ERROR_END, ERROR_IN_HEAP, HEAP_USED, SLOW_USED = range(7)
-STATE_WORDS = 8
+# What the kernel tells, int64[10], and the time of the transaction: us since 1970 in UTC, 0 unless
+# it is known, and local us.
+ERROR_ROW, ERROR_COLUMN, ERROR_START, ERROR_END, ERROR_IN_HEAP, HEAP_USED, SLOW_USED, NOW_US, LOCAL_US = range(9)
+STATE_WORDS = 10
 
 # Which literals a TEXT column takes whose fields another reads later, in the plan's field FORCE:
-# strings, or numbers too, in any form; and, from bit 8 on, the column's type (type_names), if there
-# is one.
-STRINGS, STRINGS_AND_NUMBERS = 1, 2
+# strings, or numbers too, in any form. Which value DEFAULT is: NULL, or the time. From bit 8 on the
+# type (type_names) of such a TEXT column, if there is one.
+STRINGS, STRINGS_AND_NUMBERS, DEFAULT_NULL, DEFAULT_NOW = 1, 2, 4, 8
+LATE = STRINGS | STRINGS_AND_NUMBERS
 LATE_BITS = 8
 # Digits that each integer of a type has room for, by type_names.
 DIGITS = np.array([0, 4, 9, 18], dtype=np.int64)
 # By KIND.
 KIND_TYPES = "bool int2 int4 int8 float4 float8 date timestamp numeric text".split()
 TYPE_OF_KIND = np.array([*(type_names.NUMBERS[name] for name in KIND_TYPES), 0], dtype=np.int64)
+DAY_US = 86_400_000_000
 
 # What a decoder keeps for the next text.
 KEPT_BYTES_MAX = 1 << 20
@@ -84,15 +98,17 @@ NO_STRINGS = np.zeros(0, dtype=np.uint8)
 NO_COLUMNS: Mapping[int, int] = MappingProxyType({})
 
 
+# Returns the time of the transaction, us since 1970 in UTC, and the same as local time.
+AskTime = Callable[[], tuple[int, int]]
+
+
 class LiteralDecoder:
-    """A decoder of VALUES rows for one layout, for one thread at a time. late: STRINGS ... of the
-    columns whose fields another reads later.
+    """A decoder of VALUES rows for one layout, for one thread at a time. takes: STRINGS ...
+    DEFAULT_NOW of columns.
     """
 
-    def __init__(self, layout: Layout, fallback: Fallback | None = None, late: Mapping[int, int] = NO_COLUMNS) -> None:
-        self._plan = RowPlan(layout)
-        for column, kinds in late.items():
-            self._plan.columns[column, FORCE] = kinds
+    def __init__(self, layout: Layout, fallback: Fallback | None = None, takes: Mapping[int, int] = NO_COLUMNS) -> None:
+        self._plan = literal_plan(layout, takes)
         self._fallback = fallback
         self._state = np.zeros(STATE_WORDS, dtype=np.int64)
         self._slow = np.zeros((FALLBACKS_MAX, 4), dtype=np.int64)
@@ -100,18 +116,20 @@ class LiteralDecoder:
         rows = RowBlock(self._plan.columns, self._buffer, 0, self._buffer)
         self._decode_rows = literals_entry(self._buffer, 0, 0, rows, NO_ZONE, self._slow, self._state)
 
-    def decode(self, text: bytes, start: int, time_zone: str | None = None) -> Morsel | None:
+    def decode(
+        self, text: bytes, start: int, time_zone: str | None = None, ask_time: AskTime | None = None
+    ) -> Morsel | None:
         """Return the rows `(literal, ...), ...` at text[start:] up to an optional semicolon.
 
         time_zone: of times without a zone; None if it is not known. RowError.position is in bytes.
         """
         try:
-            return self._decoded(text, start, NO_ZONE if time_zone is None else zone_table(time_zone))
+            return self._decoded(text, start, NO_ZONE if time_zone is None else zone_table(time_zone), ask_time)
         finally:
             if len(self._buffer) > KEPT_BYTES_MAX:
                 self._buffer = np.zeros(4096, dtype=np.uint8)
 
-    def _decoded(self, text: bytes, start: int, zone: Zone) -> Morsel | None:
+    def _decoded(self, text: bytes, start: int, zone: Zone, ask_time: AskTime | None) -> Morsel | None:
         size = len(text)
         if size + PADDING_BYTES > len(self._buffer):
             self._buffer = np.empty(2 * size + PADDING_BYTES, dtype=np.uint8)
@@ -120,16 +138,11 @@ class LiteralDecoder:
         capacity = (text.count(b"(", start) + 7) // 8 * 8
         block = self._plan.new_block(capacity)
         heap = np.empty(size - start + PADDING_BYTES, dtype=np.uint8)
-        rows_count, error = self._decode_rows(
-            self._buffer,
-            start,
-            size,
-            RowBlock(self._plan.columns, block, capacity, heap),
-            zone,
-            self._slow,
-            self._state,
+        rows = RowBlock(self._plan.columns, block, capacity, heap)
+        rows_count, error = timed(
+            ask_time, self._state, self._decode_rows, self._buffer, start, size, rows, zone, self._slow, self._state
         )
-        if error == UNSURE:
+        if error in (UNSURE, ASKS_TIME):
             return None
         used, slow_used = self._state[HEAP_USED], self._state[SLOW_USED]
         if slow_used and self._fallback is None:
@@ -147,6 +160,28 @@ class LiteralDecoder:
         field = source[state[ERROR_START] : state[ERROR_END]].tobytes().decode(errors="replace")
         position = -1 if state[ERROR_IN_HEAP] else state[ERROR_START]
         return RowError(error, state[ERROR_ROW], state[ERROR_COLUMN], field, position=position)
+
+
+def literal_plan(layout: Layout, takes: Mapping[int, int]) -> RowPlan:
+    """Return the plan of columns of which some take literals of their own; see LiteralDecoder."""
+    plan = RowPlan(layout)
+    for column, kinds in takes.items():
+        plan.columns[column, FORCE] = kinds
+    return plan
+
+
+def timed(
+    ask_time: AskTime | None, state: Array, decode: Callable[..., tuple[int, int]], *arguments: object
+) -> tuple[int, int]:
+    """Return what `decode_literal_rows` does, which is told the time where it has to know it."""
+    found = decode(*arguments)
+    if found[1] != ASKS_TIME or ask_time is None:
+        return found
+    state[NOW_US : LOCAL_US + 1] = ask_time()
+    try:
+        return decode(*arguments)
+    finally:
+        state[NOW_US] = 0
 
 
 _entries: list[Callable[..., Any]] = []
@@ -216,59 +251,20 @@ def decode_literal_rows(
 
 
 @kernel
-def read_literal(buffer: Bytes, at: int, size: int) -> tuple[int, int, int, int]:
-    """Return (kind, start, end, where the text goes on) of the literal at `at`.
-
-    A string is the bytes between its quotes.
-    """
-    if at >= size:
-        return OTHER, at, at, at
-    first = buffer[at]
-    if first == 39:
-        start = at + 1
-        at = start
-        kind = STRING
-        while at < size:
-            if buffer[at] == 39:
-                if at + 1 < size and buffer[at + 1] == 39:
-                    kind = MARKED_STRING
-                    at += 1
-                else:
-                    return kind, start, at, at + 1
-            at += 1
-        return OTHER, at, at, at
-    if first == 45 or first == 43 or first == 46 or 48 <= first <= 57:
-        return read_number(buffer, at, size)
-    if (first | 32) == 101 and at + 1 < size and buffer[at + 1] == 39:
-        return read_escaped(buffer, at + 2, size)
-    start = at
-    while at < size and 97 <= (buffer[at] | 32) <= 122:
-        at += 1
-    length = at - start
-    if length == 4 and is_letters(buffer, start, 110, 117, 108, 108):
-        return NULL, start, at, at
-    if length == 4 and is_letters(buffer, start, 116, 114, 117, 101):
-        return TRUE, start, at, at
-    if length == 5 and is_letters(buffer, start, 102, 97, 108, 115) and (buffer[start + 4] | 32) == 101:
-        return FALSE, start, at, at
-    return OTHER, start, at, at
-
-
-@kernel
 def is_assigned(rows: RowBlock, column: int, kind: int, cast: int, buffer: Bytes, start: int, end: int) -> bool:
     """Return whether a literal that is cast to a type becomes what it becomes in the column without
     the cast. A sign is applied after the cast.
     """
     columns = rows.columns
     own: int = columns[column, FORCE] >> LATE_BITS
-    if columns[column, FORCE] == 0:
+    if columns[column, FORCE] & LATE == 0:
         # TIMESTAMPTZ comes after TIMESTAMP.
         own = TYPE_OF_KIND[columns[column, KIND]] + columns[column, ZONED]
     are_numbers = 0 < own <= type_names.FLOAT8 and 0 < cast <= type_names.FLOAT8
     if kind == NULL:
         return cast == own or are_numbers
     if kind != INTEGER and kind != DECIMAL:
-        return cast == own
+        return cast == own and kind != DEFAULT
     if not are_numbers:
         return False
     if cast <= type_names.INT8:
@@ -276,82 +272,6 @@ def is_assigned(rows: RowBlock, column: int, kind: int, cast: int, buffer: Bytes
         return kind == INTEGER and end - start - signs <= DIGITS[cast]
     # A float zero has a sign, a numeric zero has none.
     return cast == type_names.NUMERIC or (cast == own and not is_zero(buffer, start, end))
-
-
-@kernel
-def read_escaped(buffer: Bytes, at: int, size: int) -> tuple[int, int, int, int]:
-    """Return what read_literal does, for a string with escapes whose first byte is at `at`."""
-    start = at
-    while at < size:
-        if buffer[at] == 92:
-            if at + 1 >= size or escaped_byte(buffer[at + 1]) < 0:
-                return OTHER, at, at, at
-            at += 2
-        elif buffer[at] == 39 and (at + 1 >= size or buffer[at + 1] != 39):
-            return ESCAPED_STRING, start, at, at + 1
-        else:
-            at += 2 if buffer[at] == 39 else 1
-    return OTHER, at, at, at
-
-
-@kernel
-def escaped_byte(byte: int) -> int:
-    """Return the byte that is meant by one after a backslash, -1 where more than one says it."""
-    if byte in (39, 92):
-        return int(byte)
-    if byte == 98:
-        return 8
-    if byte == 102:
-        return 12
-    if byte == 110:
-        return 10
-    if byte == 114:
-        return 13
-    return 9 if byte == 116 else -1
-
-
-@kernel
-def is_letters(buffer: Bytes, at: int, first: int, second: int, third: int, fourth: int) -> bool:
-    """Return whether the four letters at `at`, in any case, are the given lower-case letters."""
-    same: bool = (
-        (buffer[at] | 32) == first
-        and (buffer[at + 1] | 32) == second
-        and (buffer[at + 2] | 32) == third
-        and (buffer[at + 3] | 32) == fourth
-    )
-    return same
-
-
-@kernel
-def read_number(buffer: Bytes, at: int, size: int) -> tuple[int, int, int, int]:
-    """Return what read_literal does, for: [sign] digits [. digits] [e [sign] digits]."""
-    start = at
-    if buffer[at] == 45 or buffer[at] == 43:
-        at += 1
-    kind = INTEGER
-    digits_count = 0
-    while at < size and 48 <= buffer[at] <= 57:
-        digits_count += 1
-        at += 1
-    if at < size and buffer[at] == 46:
-        kind = DECIMAL
-        at += 1
-        while at < size and 48 <= buffer[at] <= 57:
-            digits_count += 1
-            at += 1
-    if digits_count == 0:
-        return OTHER, start, at, at
-    if at < size and (buffer[at] | 32) == 101:
-        kind = DECIMAL
-        at += 1
-        if at < size and (buffer[at] == 45 or buffer[at] == 43):
-            at += 1
-        first = at
-        while at < size and 48 <= buffer[at] <= 57:
-            at += 1
-        if at == first:
-            return OTHER, start, at, at
-    return kind, start, at, at
 
 
 @inlined_kernel
@@ -374,20 +294,12 @@ def store_literal(
     columns = rows.columns
     physical = columns[column, KIND]
     used = state[HEAP_USED]
-    if kind == NULL:
-        store_null(rows, column, row)
-        return UNSURE if columns[column, NOT_NULL] != 0 else OK
-    target = value_address(rows, column, row)
-    if kind in (TRUE, FALSE):
-        if physical != BOOL:
-            return UNSURE
-        store_byte(target, np.uint8(1) if kind == TRUE else np.uint8(0))
-        store_byte(null_address(rows, column, row), np.uint8(0))
-        return OK
+    if kind >= NULL:
+        return store_name(rows, column, row, kind, state)
     if kind in (INTEGER, DECIMAL):
         if physical in (BOOL, DATE, TIMESTAMP, ENUM):
             return UNSURE
-        late = columns[column, FORCE] & ((1 << LATE_BITS) - 1)
+        late = columns[column, FORCE] & LATE
         if late == STRINGS:
             return UNSURE
         if physical == TEXT and late == 0 and (kind == DECIMAL or not is_printed_integer(buffer, start, end)):
@@ -424,6 +336,45 @@ def store_literal(
         if error != OK:
             return UNSURE
     return error
+
+
+@kernel
+def store_name(rows: RowBlock, column: int, row: int, kind: int, state: Array) -> int:
+    """Assign what a name stands for, of kind NULL to OTHER; return the error, UNSURE or
+    ASKS_TIME.
+    """
+    if kind == DEFAULT:
+        default = rows.columns[column, FORCE]
+        kind = NULL if default & DEFAULT_NULL != 0 else NOW if default & DEFAULT_NOW != 0 else OTHER
+    if kind == NOW:
+        return store_now(rows, column, row, state)
+    if kind == NULL:
+        store_null(rows, column, row)
+        return UNSURE if rows.columns[column, NOT_NULL] != 0 else OK
+    if kind == OTHER or rows.columns[column, KIND] != BOOL:
+        return UNSURE
+    store_byte(value_address(rows, column, row), np.uint8(1) if kind == TRUE else np.uint8(0))
+    store_byte(null_address(rows, column, row), np.uint8(0))
+    return OK
+
+
+@kernel
+def store_now(rows: RowBlock, column: int, row: int, state: Array) -> int:
+    """Assign the time of the transaction to a column of times; return the error, UNSURE or
+    ASKS_TIME.
+    """
+    kind = rows.columns[column, KIND]
+    if kind != TIMESTAMP and kind != DATE:
+        return UNSURE
+    if state[NOW_US] == 0:
+        return ASKS_TIME
+    target = value_address(rows, column, row)
+    store_byte(null_address(rows, column, row), np.uint8(0))
+    if kind == DATE:
+        store_int32(target, np.int32(state[LOCAL_US] // DAY_US))
+    else:
+        store_word(target, state[NOW_US] if rows.columns[column, ZONED] != 0 else state[LOCAL_US])
+    return OK
 
 
 @kernel

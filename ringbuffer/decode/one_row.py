@@ -18,13 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ringbuffer.compile.jit import entry_of, kernel
-from ringbuffer.decode.literals import NO_COLUMNS, literals_entry
-from ringbuffer.decode.parameters import HEAP_SPARE_BYTES, STATE_WORDS, decode_parameter_rows, signed_int32
+from ringbuffer.decode.literals import NO_COLUMNS, STATE_WORDS, AskTime, literal_plan, literals_entry, timed
+from ringbuffer.decode.parameters import HEAP_SPARE_BYTES, decode_parameter_rows, signed_int32
 from ringbuffer.decode.slow_fields import NO_ZONE
 from ringbuffer.memory.columns import INLINE_BYTES_MAX, Layout, Morsel
 from ringbuffer.memory.error_codes import OK
 from ringbuffer.memory.few_rows import string_at, string_words
-from ringbuffer.memory.row_block import CAPACITY_STEP, FORCE, PADDING_BYTES, Array, RowBlock, RowPlan
+from ringbuffer.memory.row_block import CAPACITY_STEP, PADDING_BYTES, Array, RowBlock
 from ringbuffer.memory.widening import widen, widenings
 from ringbuffer.scalar.calendars.time_zones import Zone
 from ringbuffer.scalar.numbers.fields import Bytes
@@ -58,7 +58,7 @@ class OneRow:
         start: the row before the first `fill`, without long strings.
         targets: the column of `start` that each parameter gives, of the same type or a wider one.
         read: the parameters that are decoded as strings, and read by `Reader`s.
-        late: of literals, as of a `LiteralDecoder`.
+        takes: of literals, as of a `LiteralDecoder`.
     """
 
     def __init__(
@@ -68,13 +68,10 @@ class OneRow:
         start: Morsel,
         targets: Sequence[int],
         read: Sequence[int] = (),
-        late: Mapping[int, int] = NO_COLUMNS,
+        takes: Mapping[int, int] = NO_COLUMNS,
     ) -> None:
         assert start.rows_count == 1 and len(start.heap) == 0
-        plan = RowPlan(layout)
-        for column, kinds in late.items():
-            plan.columns[column, FORCE] = kinds
-        self._plan = plan
+        self._plan = plan = literal_plan(layout, takes)
         self._formats = np.array(formats, dtype=np.int8)
         self._buffer = np.zeros(BLOCK_BYTES_MAX + PADDING_BYTES, dtype=np.uint8)
         self._view = self._buffer.data
@@ -150,7 +147,9 @@ class OneRow:
                     end += len(value)
         return True
 
-    def fill_literals(self, text: bytes, start: int, readers: Sequence[Reader] = ()) -> bool:
+    def fill_literals(
+        self, text: bytes, start: int, readers: Sequence[Reader] = (), ask_time: AskTime | None = None
+    ) -> bool:
         """Decode text[start:], which must be one `(literal, ...)`; a semicolon may follow.
 
         readers: of the literals that no kernel reads. False: it is not, or the literals are not
@@ -160,7 +159,9 @@ class OneRow:
         if size > BLOCK_BYTES_MAX:
             return False
         self._view[:size] = text
-        rows_count, error = self._decode_literals(self._buffer, start, size, *self._literals)
+        rows_count, error = timed(
+            ask_time, self._state, self._decode_literals, self._buffer, start, size, *self._literals
+        )
         if rows_count != 1 or error != OK or len(self._widenings):
             return False
         return not self._fields or self._read(readers)

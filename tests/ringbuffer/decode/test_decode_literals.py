@@ -5,10 +5,12 @@ a bad string stands.
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
 
+from ringbuffer.decode import literals
 from ringbuffer.decode.literals import LiteralDecoder
 from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.columns import ColumnLayout, Layout, PhysicalType
@@ -36,10 +38,15 @@ def random_literal(rng: random.Random, column: ColumnLayout) -> tuple[str, objec
         if rng.random() < 0.2:
             printed = str(rng.randrange(-(10**6), 10**6))
             return printed, printed
-        value = "".join(rng.choice(("a", "'", "(", "),", "é", "€", "\\", "\n")) for _ in range(rng.randrange(0, 14)))
+        value = "".join(
+            rng.choice(("a", "'", "(", "),", "é", "€", "\\", "\n", "$")) for _ in range(rng.randrange(0, 14))
+        )
         if rng.random() < 0.3:
             escaped = value.replace("\\", "\\\\").replace("\n", "\\n").replace("'", rng.choice(("\\'", "''")))
             return f"{rng.choice('eE')}'{escaped}'", value
+        mark = rng.choice(("$$", "$a_1$", "$Ab$"))
+        if mark not in value + mark[:-1] and rng.random() < 0.3:
+            return mark + value + mark, value
         return "'" + value.replace("'", "''") + "'", value
     number = Decimal(rng.randrange(-(10**8), 10**8)).scaleb(-rng.randrange(0, 5))
     scale = column.scale if column.physical == P.NUMERIC else 0
@@ -63,6 +70,41 @@ def test_against_the_model(seed: int) -> None:
         assert decode(text) == rows
 
 
+TIMES: Layout = (
+    ColumnLayout("zoned", P.TIMESTAMP, zoned=True),
+    ColumnLayout("local", P.TIMESTAMP),
+    ColumnLayout("day", P.DATE),
+    ColumnLayout("number", P.INT32),
+)
+NOW_US = 1_700_000_000_123_456
+LOCAL_US = NOW_US - 80_000_000_000
+
+
+def ask_time() -> tuple[int, int]:
+    return NOW_US, LOCAL_US
+
+
+@pytest.mark.parametrize("word", ["now()", "NOW()", "current_timestamp", "Current_Timestamp", "DEFAULT", "default"])
+def test_the_time_of_the_transaction(word: str) -> None:
+    takes = {0: literals.DEFAULT_NOW, 1: literals.DEFAULT_NOW, 2: literals.DEFAULT_NOW, 3: literals.DEFAULT_NULL}
+    decoder = LiteralDecoder(TIMES, takes=takes)
+    text = f"({word},{word} , {word},NULL),(NULL,NULL,'2024-02-29',DEFAULT)".encode()
+    for _ in range(2):
+        morsel = decoder.decode(text, 0, "UTC", ask_time)
+        assert morsel is not None
+        day = LOCAL_US // 86_400_000_000
+        assert plain_rows(morsel, TIMES) == [(NOW_US, LOCAL_US, day, None), (None, None, 19782, None)]
+        # It is told each time, and where nobody tells it the parser reads the text.
+        assert decoder.decode(text, 0, "UTC") is None
+    assert decoder.decode(f"(NULL,NULL,NULL,{word[:-2]})".encode(), 0, "UTC", ask_time) is None
+
+
+def test_defaults_that_no_kernel_knows() -> None:
+    assert LiteralDecoder(TIMES).decode(b"(NULL,NULL,NULL,DEFAULT)", 0) is None
+    not_null = (replace(TIMES[3], not_null=True),)
+    assert LiteralDecoder(not_null, takes={0: literals.DEFAULT_NULL}).decode(b"(DEFAULT)", 0) is None
+
+
 def test_escapes() -> None:
     assert decode(r"(1,E'\b\f\n\r\t\\\'',3)") == [(1, "\b\f\n\r\t\\'", 300)]
     assert decode("(1,E'',3)") == [(1, "", 300)]
@@ -73,7 +115,8 @@ def test_escapes() -> None:
     ["", "(1,2)", "(1,2,3,4)", "(1,2,3) x", "(1,2,3);;", "(1,2,3),", "(1,2,DEFAULT)", "(1,now(),3)", "(1,2+1,3)", "(1,E 'x',3)",
      r"(1,E'\q',3)", r"(1,E'\x41',3)", r"(1,e'\101',3)", r"(1,E'\u0041',3)", r"(1,E'x\',3)", "(1,E'x", "(1,E'x\\", "(1,E'x'',3)",
      "(1,'x'::date,3)", "(1,'x' 'y',3)", "(1,TRUE,3)", "(1,2,3) -- x", "(1,/* */ 2,3)", "((1),2,3)", "(1,'x,3)", "(1,2,--3\n4)",
-     "(1,$1,3)", "(1,1.50,3)", "(1,007,3)", "(1,-0,3)", "(1,+5,3)", "(99999999999,'x',3)", "(1,'x',1e30)", "(1_000,'x',3)",
+     "(1,$1,3)", "(1,$1$x$1$,3)", "(1,$$x$,3)", "(1,$a$x$$,3)", "(1,$$x$$::date,3)", "(1,current_timestamp,3)",
+     "(1,1.50,3)", "(1,007,3)", "(1,-0,3)", "(1,+5,3)", "(99999999999,'x',3)", "(1,'x',1e30)", "(1_000,'x',3)",
      "(1,'123456789012345678901',3)", "(1,123456789012345678901,3)", "(1,'x',3) returning a", "(1,nullx,3)", "(1,x'41',3)"],
 )  # fmt: skip
 def test_left_to_the_parser(text: str) -> None:
