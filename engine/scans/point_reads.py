@@ -93,15 +93,24 @@ class PointReads:
         """Return the kernel of keys of some types, if it is loaded."""
         return self._programs.get(types)
 
-    def program(self, types: tuple[SqlType, ...], check_cancelled: Callable[[], None] | None = None) -> KeyProgram:
+    def prepare(self, chain: Chain, kernels: KernelFiles) -> None:
+        """Have the kernel of a view's keys compiled with the view, so that no read waits for it.
+
+        kernels: of the statement that makes the view. Raises as `program`.
+        """
+        shown = key_columns(chain)
+        if shown is not None:
+            self.program(shown.types, kernels)
+
+    def program(self, types: tuple[SqlType, ...], kernels: KernelFiles | None = None) -> KeyProgram:
         """Return the kernel of keys of some types, compiled now if need be.
 
-        Raises SqlError 0A000 for keys without a kernel, those of the disk, and what
-        `check_cancelled` raises.
+        kernels: of the statement that needs it. Raises SqlError 0A000 for keys without a kernel,
+        those of the disk, and what `kernels` raises for the statement.
         """
         found = self._programs.get(types)
         if found is None:
-            files = self._files if check_cancelled is None else self._files.checked_by(check_cancelled)
+            files = self._files if kernels is None else kernels.in_folder(self._files.folder)
             try:
                 found = KeyProgram(types, files.folder, KernelTools(files.compile_text))
             except KernelFileError as error:
@@ -138,7 +147,7 @@ class PointReads:
         if isinstance(read.source, TableKey) and table is None:
             self.tables.note(read.source)
             return None
-        keys = wanted_keys(read, parameters, self.program(read.types, check_cancelled))
+        keys = wanted_keys(read, parameters, self.program(read.types, self._files.checked_by(check_cancelled)))
         if keys is None:
             return None
         if table is not None:

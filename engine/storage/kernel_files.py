@@ -32,10 +32,11 @@ Signature = tuple[int, int, int]
 
 
 class KernelNeededError(Exception):
-    """A kernel that does not exist, and is not to be compiled now."""
+    """A kernel that does not exist in a folder, and is not to be compiled now."""
 
-    def __init__(self, name: str, text: str, function: str, types: Sequence[str]) -> None:
+    def __init__(self, folder: Path, name: str, text: str, function: str, types: Sequence[str]) -> None:
         super().__init__(name)
+        self.folder = folder
         self.name = name
         self.text = text
         self.function = function
@@ -77,6 +78,14 @@ class KernelFiles:
         files._is_compiling_later = True
         return files
 
+    def in_folder(self, folder: Path) -> KernelFiles:
+        """Return files in another folder for the same statement, whose files are nobody's to
+        delete.
+        """
+        files = copy.copy(self)
+        files.folder = folder
+        return files
+
     @contextmanager
     def awaited(self) -> Iterator[Callable[[KernelNeededError], None]]:
         """Yield a function that compiles a needed kernel, which is not deleted in this context."""
@@ -89,7 +98,7 @@ class KernelFiles:
                 self._awaited[needed.name] += needed.name not in names
                 names.add(needed.name)
             kernel, _ = load_kernel(
-                self.folder, needed.name, needed.text, needed.function, needed.types, self.compile_text
+                needed.folder, needed.name, needed.text, needed.function, needed.types, self.compile_text
             )
             kernels.append(kernel)
 
@@ -108,7 +117,7 @@ class KernelFiles:
         Raises OSError, SqlError 53200, 54001 and 57P01, and what the check raises.
         """
         if self._is_compiling_later:
-            raise KernelNeededError(name, text, function, types)
+            raise KernelNeededError(self.folder, name, text, function, types)
         try:
             return self._compilers.compile(name, text, function, types, self._check)
         except CompileError as error:

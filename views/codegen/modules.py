@@ -72,17 +72,17 @@ def smallest(generate: Callable[[bool], GeneratedModule]) -> GeneratedModule:
     return module
 
 
-def module_text(title: str, lines: list[str], writer: KernelWriter) -> tuple[str, str]:
+def module_text(title: str, lines: list[str], types: tuple[str, ...], writer: KernelWriter) -> tuple[str, str]:
     """Return the text of the file, and a fingerprint of what it computes.
 
-    lines: the kernel with its header.
+    lines: the kernel with its header; types: of its arguments, on which its code depends too.
     """
     lines, parts = in_parts(lines) if writer.is_flat else (lines, [])
     function = "\n\n\n".join("\n".join(one) for one in (*writer.guards.values(), *parts, lines))
     if "real(" in function:
         writer.use("scalar.numbers.narrow", "real")
     body = "\n".join(_preamble(writer, "np." in function)) + "\n\n\n" + function + "\n"
-    fingerprint = hashlib.sha256(body.encode()).hexdigest()[:FINGERPRINT_CHARACTERS]
+    fingerprint = hashlib.sha256("\n".join((body, *types)).encode()).hexdigest()[:FINGERPRINT_CHARACTERS]
     return f'"""{title}, fingerprint {fingerprint}. Generated: do not edit."""\n{body}', fingerprint
 
 

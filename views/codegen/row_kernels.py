@@ -45,12 +45,13 @@ def row_kernel(
     if writer.uses_scratch:
         lines.append(f"{INDENT * 2}scratch[{writer.use('scalar.texts.text_functions', 'USED')}] = 0")
     lines += [*body, f"{INDENT}return end"]
-    text, fingerprint = module_text(title, lines, writer)
+    types = tuple(kind for _, kind in arguments)
+    text, fingerprint = module_text(title, lines, types, writer)
     return GeneratedModule(
         text,
         fingerprint,
         function,
-        tuple(kind for _, kind in arguments),
+        types,
         tuple(columns.used),
         columns.has_texts,
         writer.uses_scratch,

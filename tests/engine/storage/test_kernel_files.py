@@ -40,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.rglob("*.*"))
+    return sorted(path.name for path in folder.glob("*.*"))
 
 
 def test_new_files_are_synced_once(folder: Path) -> None:
