@@ -27,12 +27,15 @@ TYPE_NUMBERS = {
     "BIGINT": 5,
     "FLOAT": 10,
     "DOUBLE": 11,
+    "TIMESTAMP": 12,
+    "DATE": 13,
     "VARCHAR": 17,
     # Texts that name a zone or a field.
     "ZONE": 17,
     "FIELD": 17,
     "TEMPLATE": 17,
     "BLOB": 18,
+    "TIMESTAMPTZ": 31,
 }
 # Functions of words, by our names: they are called from kernels.
 KERNEL_SYMBOLS = {

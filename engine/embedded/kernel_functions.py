@@ -40,8 +40,22 @@ from ringbuffer.scalar.calendars.fields import FIELD_CODES
 from ringbuffer.scalar.calendars.time_zones import zone_table
 from ringbuffer.scalar.texts.format_time import template_program
 from ringbuffer.vectors import driver
-from ringbuffer.vectors.loops import DECIMAL, FIELD, FORMS, FUNCTION, NAMED, STRING, TEMPLATE, VARIABLE, ZONE, Loop
+from ringbuffer.vectors.loops import (
+    DECIMAL,
+    FIELD,
+    FORMS,
+    FUNCTION,
+    INTERVAL,
+    NAMED,
+    STRING,
+    TEMPLATE,
+    VARIABLE,
+    ZONE,
+    ZONED_TIME,
+    Loop,
+)
 from sql.errors import SqlError
+from sql.types.datatypes import FAMILIES
 from views.codegen.functions.templates import program_of
 
 VARIABLE_TYPE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
@@ -54,6 +68,10 @@ KINDS = {
     "DOUBLE": "FLOAT64",
     "VARCHAR": STRING,
     "BLOB": STRING,
+    "DATE": "INT32",
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMPTZ"), "INT64"),
+    FAMILIES["interval"].duckdb: INTERVAL,
+    FAMILIES["timetz"].duckdb: ZONED_TIME,
     VARIABLE_TYPE: VARIABLE,
     ZONE: ZONE,
     FIELD: FIELD,
@@ -199,7 +217,8 @@ class KernelFunctions:
         if code != OUT_OF_MEMORY and function.computes and function.explain is not None:
             with suppress(SqlError):
                 value = function.explain(*values_of(function, block, row))
-                c_int64.from_address(_word(block + driver.RESULT) + driver.W * row).value = int(value)
+                reader = READERS[kind_of(function.result)]
+                reader.from_address(_word(block + driver.RESULT) + ctypes.sizeof(reader) * row).value = int(value)
                 return 1
         bytes_max = _word(slot + driver.SLOT_BYTES_MAX)
         set_error(call, marked(function.error(code, lambda: values_of(function, block, row), bytes_max)))
@@ -218,9 +237,11 @@ def values_of(function: KernelFunction, block: int, row: int) -> list[Any]:
     for index, name in enumerate(function.arguments):
         place = block + driver.ARGUMENTS + driver.ARGUMENT_BYTES * index
         data, kind = _word(place), kind_of(name)
-        if kind in READERS:
-            reader = READERS[kind]
-            found.append(reader.from_address(data + ctypes.sizeof(reader) * row).value)
+        if " " in kind or kind in READERS:
+            starts = (data, _word(place + driver.W), _word(place + 3 * driver.W))
+            pairs = zip(starts, (READERS[part] for part in kind.split()), strict=False)
+            parts = tuple(reader.from_address(start + ctypes.sizeof(reader) * row).value for start, reader in pairs)
+            found.append(parts if " " in kind else parts[0])
             continue
         word = data + 16 * row
         if kind == STRING or kind in NAMED:

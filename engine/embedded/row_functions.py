@@ -3,8 +3,8 @@ as long as the computation.
 
 Enters: an expression. Leaves: a function that is made of the very functions which DuckDB calls for
 the same expression, or None where DuckDB has something of its own. Between functions, values are
-what functions of ours take and return: moments and days are microseconds, numerics (unscaled,
-scale). Must not compute anything else than these functions do.
+what functions of ours take and return: numerics are (unscaled, scale). Must not compute anything
+else than these functions do.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from sql.functions.constants import unscaled_value
 from sql.functions.printing import MOMENTS, form_of
 from sql.functions.rows import Kernel, Routine
 from sql.functions.table import ROUTINES, ROWS
-from sql.times.civil import DATE_INFINITY, DAY_US, TIMESTAMP_INFINITY, TIMESTAMP_US_END, TIMESTAMP_US_MIN, date_us
 from sql.tree.expressions import Call, Cast, Column, Expression, Literal
 from sql.types.datatypes import SqlType
 
@@ -53,26 +52,8 @@ def row_function(expression: Expression) -> RowFunction | None:
     SqlError for a row that fails.
     """
     kind = expression.type
-    compute = inner_function(expression)
-    if compute is None or kind.family not in MOMENTS:
-        # A numeric of one scale would have to be brought to the scale.
-        return None if kind.family == "numeric" and not kind.is_variable_numeric else compute
-    is_date = kind.family == "date"
-
-    def run(row: Sequence[Any]) -> Any:
-        micros = compute(row)
-        return micros if micros is None else moment(micros, is_date)
-
-    return run
-
-
-def moment(micros: int, is_date: bool) -> int:
-    """Return a moment, or its day. Raises 22008."""
-    if abs(micros) == TIMESTAMP_INFINITY:
-        return (DATE_INFINITY if micros > 0 else -DATE_INFINITY) if is_date else micros
-    if not TIMESTAMP_US_MIN <= micros < TIMESTAMP_US_END:
-        raise SqlError("22008", "timestamp out of range")
-    return micros // DAY_US if is_date else micros
+    # A numeric of one scale would have to be brought to the scale.
+    return None if kind.family == "numeric" and not kind.is_variable_numeric else inner_function(expression)
 
 
 def inner_function(expression: Expression) -> RowFunction | None:
@@ -82,8 +63,6 @@ def inner_function(expression: Expression) -> RowFunction | None:
     match expression:
         case Column():
             index = expression.index
-            if expression.type.family == "date":
-                return lambda row: None if row[index] is None else date_us(row[index])
             return lambda row: row[index]
         case Literal():
             value = constant(expression)
@@ -108,9 +87,7 @@ def constant(literal: Literal) -> Any:
     if kind.is_array:
         assert isinstance(value, tuple), value
         return list(value)
-    if kind.family == "numeric":
-        return unscaled_value(value, kind)
-    return date_us(int(str(value))) if kind.family == "date" else value
+    return unscaled_value(value, kind) if kind.family == "numeric" else value
 
 
 def conversion(cast: Cast) -> Reading | None:
@@ -160,8 +137,8 @@ def printed_call(call: Call) -> tuple[Routine | None, Sequence[Expression]]:
     DuckDB does, and its operands.
     """
     nothing: Sequence[Expression] = ()
-    if any(operand.type.family in {*MOMENTS, "numeric"} for operand in (call, *call.arguments)):
-        # DuckDB brings them to the forms of our functions.
+    if any(operand.type.family == "numeric" for operand in (call, *call.arguments)):
+        # DuckDB brings them to the form of our functions.
         return None, nothing
     operands = [
         operand if isinstance(operand, Literal) else Column(place, "", operand.type)

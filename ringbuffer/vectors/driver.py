@@ -7,7 +7,8 @@ are symbols here, which the owner of the engine defines. Nothing here holds the 
 and any thread of the engine may call. Must not know the engine.
 
 A *block* is what one call knows of its vectors, int64 words as well: those up to ARGUMENTS, and
-four for each argument: the addresses of its data, scales and validity, and its scale.
+four for each argument: the addresses of its data, scales and validity, and its scale. The second
+part of a struct is where scales are, the third one where the scale is.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ W = 8
 # Words of a slot, from its address on. A form and a scale for each argument come last.
 SLOT_LOOP, SLOT_FUNCTION, SLOT_BYTES_MAX, SLOT_COUNT, SLOT_NUMBER, SLOT_FORM, SLOT_ARGUMENTS = range(0, 7 * W, W)
 # Words of a block.
-ERROR, RESULT, RESULT_SCALES, RESULT_VALID, NUMBER, HEAP, SCRATCH = range(0, 7 * W, W)
+ERROR, RESULT, RESULT_SCALES, RESULT_THIRD, RESULT_VALID, PARTS_VALID = range(0, 6 * W, W)
+NUMBER, HEAP, SCRATCH = range(PARTS_VALID + 3 * W, PARTS_VALID + 6 * W, W)
 SCRATCH_CAPACITY, SCRATCH_USED, SCRATCH_NEEDED = SCRATCH + W, SCRATCH + 2 * W, SCRATCH + 3 * W
 ARGUMENTS = SCRATCH + 4 * W
 ARGUMENT_BYTES = 4 * W
-# Forms of vectors: one array of values, of 16-byte strings, or a struct of an int128 and a scale.
-PLAIN, TEXT, NUMERIC = range(3)
+# Forms of vectors: one array of values, of 16-byte strings, or a struct of two or three arrays,
+# such as an int128 and a scale.
+PLAIN, TEXT, PAIR, TRIPLE = range(4)
 
 TEXT_BYTES = 16
 HEAP_BYTES = 1 << 16
@@ -92,14 +95,16 @@ def note_argument(slot: int, block: int, vector: int, index: int) -> int:
     """Write the addresses of an argument's vector into the block."""
     described = slot + SLOT_ARGUMENTS + 2 * W * index
     place = block + ARGUMENTS + ARGUMENT_BYTES * index
-    if load_word(described) == NUMERIC:
+    form, third = load_word(described), load_word(described + W)
+    if form >= PAIR:
         store_word(place, data_of(part_of(vector, 0)))
         store_word(place + W, data_of(part_of(vector, 1)))
+        third = data_of(part_of(vector, 2)) if form == TRIPLE else third
     else:
         store_word(place, data_of(vector))
         store_word(place + W, 0)
     store_word(place + 2 * W, validity_of(vector))
-    store_word(place + 3 * W, load_word(described + W))
+    store_word(place + 3 * W, third)
     return 0
 
 
@@ -107,12 +112,15 @@ def note_argument(slot: int, block: int, vector: int, index: int) -> int:
 def note_result(slot: int, block: int, result: int) -> int:
     """Write the addresses of the result's vector into the block; it has no scratch heap yet."""
     make_validity(result)
-    if load_word(slot + SLOT_FORM) == NUMERIC:
-        store_word(block + RESULT, data_of(part_of(result, 0)))
-        store_word(block + RESULT_SCALES, data_of(part_of(result, 1)))
+    form = load_word(slot + SLOT_FORM)
+    if form >= PAIR:
+        for index in range(form - PAIR + 2):
+            part = part_of(result, index)
+            make_validity(part)
+            store_word(block + RESULT + W * index, data_of(part))
+            store_word(block + PARTS_VALID + W * index, validity_of(part))
     else:
         store_word(block + RESULT, data_of(result))
-        store_word(block + RESULT_SCALES, 0)
     store_word(block + RESULT_VALID, validity_of(result))
     store_word(block + NUMBER, load_word(slot + SLOT_NUMBER))
     for place in (ERROR, HEAP, SCRATCH, SCRATCH_CAPACITY, SCRATCH_USED, SCRATCH_NEEDED):

@@ -17,7 +17,7 @@ from ringbuffer.vectors import driver
 
 FUNCTION = "loop"
 # Kinds of vectors: those of a single word with the bytes of a value, its load and its store; and
-# those of three words.
+# those of several words.
 PLAIN: dict[str, tuple[int, str, str]] = {
     "BOOL": (1, "load_byte({}) != 0", "store_byte({}, 1 if {} else 0)"),
     "INT16": (2, "signed_word(load_int16({}))", "store_int16({}, {})"),
@@ -32,8 +32,18 @@ DECIMAL, VARIABLE, STRING = "DECIMAL", "VARIABLE", "TEXT"
 # zone is its arrays, a field its number, a template of times its program.
 ZONE, FIELD, TEMPLATE = "ZONE", "FIELD", "TEMPLATE"
 NAMED = {ZONE: 0, FIELD: 1, TEMPLATE: 2}
-RESULT_WORDS = {DECIMAL: 2, VARIABLE: 3, STRING: 3}
-FORMS = {VARIABLE: driver.NUMERIC, STRING: driver.TEXT, **dict.fromkeys(NAMED, driver.TEXT)}
+# Structs of values of a single word each: an interval, a time with time zone.
+INTERVAL, ZONED_TIME = "INT32 INT32 INT64", "INT64 INT32"
+RESULT_WORDS = {DECIMAL: 2, VARIABLE: 3, STRING: 3, INTERVAL: 3, ZONED_TIME: 2}
+FORMS = {
+    VARIABLE: driver.PAIR,
+    ZONED_TIME: driver.PAIR,
+    INTERVAL: driver.TRIPLE,
+    STRING: driver.TEXT,
+    **dict.fromkeys(NAMED, driver.TEXT),
+}
+# The words of a block that tell of the parts of a struct.
+PARTS = ("", "_scales", "_scale")
 HEAD = """\
 from ringbuffer.compile.jit import kernel
 from ringbuffer.memory.addresses import load_byte, load_float32, load_float64, load_int16, load_int32, load_word
@@ -82,7 +92,9 @@ class Loop:
         places = {
             "result": driver.RESULT,
             "result_scales": driver.RESULT_SCALES,
+            "result_scale": driver.RESULT_THIRD,
             "result_valid": driver.RESULT_VALID,
+            **{f"result{part}_known": driver.PARTS_VALID + driver.W * place for place, part in enumerate(PARTS)},
             "number": driver.NUMBER,
         }
         for index in range(len(self.arguments)):
@@ -99,6 +111,9 @@ class Loop:
         lines = [f"if not ({known}):", "    store_null(result_valid, row)"]
         if self.result == STRING:
             lines.append("    store_text(result + 16 * row, 0, 0, 0)")
+        if " " in self.result:
+            # The engine takes a part out of a struct without a look at the struct.
+            lines += [f"    store_null(result{part}_known, row)" for part in PARTS[: RESULT_WORDS[self.result]]]
         lines.append("    continue")
         signature = inspect.signature(getattr(importlib.import_module(f"ringbuffer.scalar.{module}"), name).py_func)
         words: list[str] = []
@@ -130,9 +145,9 @@ def argument_words(stem: str, kind: str) -> list[str]:
         return [f"{stem}_found"]
     if kind == TEMPLATE:
         return [f"words_at({stem}_found + 8, load_word({stem}_found))"]
-    if kind in PLAIN:
-        size, load, _ = PLAIN[kind]
-        return [load.format(f"{stem} + {size} * row")]
+    if kind in PLAIN or " " in kind:
+        loads = zip(PARTS, (PLAIN[part] for part in kind.split()), strict=False)
+        return [load.format(f"{stem}{part} + {size} * row") for part, (size, load, _) in loads]
     pair = [f"load_word({stem} + 16 * row)", f"load_word({stem} + 16 * row + 8)"]
     if kind == STRING:
         return [*pair, "0"]
@@ -153,9 +168,9 @@ def looked_up(stem: str, what: int) -> list[str]:
 
 def stores(kind: str, words: list[str]) -> list[str]:
     """Return the lines that store a result."""
-    if kind in PLAIN:
-        size, _, store = PLAIN[kind]
-        return [store.format(f"result + {size} * row", words[0])]
+    if kind in PLAIN or " " in kind:
+        parts = zip(PARTS, words, (PLAIN[part] for part in kind.split()), strict=False)
+        return [store.format(f"result{part} + {size} * row", word) for part, word, (size, _, store) in parts]
     if kind == STRING:
         return [f"store_text(result + 16 * row, {', '.join(words)})"]
     lines = [f"store_word(result + 16 * row, {words[0]})", f"store_word(result + 16 * row + 8, {words[1]})"]

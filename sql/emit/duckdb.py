@@ -162,13 +162,6 @@ class DuckDbExpressions(ExpressionPrinter):
     def unpack(self, text: str, scale: int) -> str:
         return f"numeric_to_{scale}({text})"
 
-    def micros(self, text: str, kind: SqlType) -> str:
-        # DuckDB's own is NULL for an infinite time.
-        return f"COALESCE(epoch_us({text}), infinite_us(CAST({text} AS TIMESTAMP)))"
-
-    def moment(self, micros: str, family: str) -> str:
-        return f"{family}_moment({micros})"
-
     def finite(self, text: str, kind: SqlType) -> str:
         return f"isfinite({text})"
 
@@ -197,7 +190,7 @@ class DuckDbExpressions(ExpressionPrinter):
         return f"CASE WHEN {is_null} THEN NULL ELSE CAST({{{parts}}} AS {INTERVAL_TYPE}) END"
 
     def interval_total(self, sums: Sequence[str]) -> str:
-        return f"interval_total({', '.join(sums)})"
+        return f"interval_total({whole_sums(sums)})"
 
     def exact_average(self, wrap: Callable[[str], str], text: str, kind: SqlType, count: str) -> str | None:
         scale, wide = kind.display_scale, self.type_name(scaled_numeric(0))
@@ -221,10 +214,7 @@ class DuckDbExpressions(ExpressionPrinter):
         return duckdb_one_of_each(aggregate)
 
     def interval_average(self, sums: Sequence[str], count: str) -> str:
-        return f"interval_average({', '.join(sums)}, {count})"
-
-    def rounded(self, micros: str, origin: int, digits: int) -> str:
-        return f"micros_round({micros}, {origin}, {digits})"
+        return f"interval_average({whole_sums(sums)}, {count})"
 
     def blank_trimmed(self, text: str) -> str:
         return f"rtrim({text}, ' ')"
@@ -309,6 +299,11 @@ class DuckDbExpressions(ExpressionPrinter):
                 parts = f"'months': {months}, 'days': {days}, 'micros': {micros}"
                 return f"CAST({{{parts}}} AS {INTERVAL_TYPE})"
         return self.quoted(str(constant))
+
+
+def whole_sums(sums: Sequence[str]) -> str:
+    """Return the sums of the parts of intervals: those of months and days are far from 64 bits."""
+    return ", ".join((*(f"CAST({text} AS BIGINT)" for text in sums[:2]), sums[2]))
 
 
 def time_literal(value: int, family: str) -> str:

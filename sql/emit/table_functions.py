@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sql.emit.expressions import ExpressionPrinter
 from sql.emit.names import column_names
+from sql.functions.printing import micros, moment
 from sql.functions.sets import TIMES, even_step_us, is_nonzero
 from sql.functions.signatures import INTEGERS
 from sql.functions.table import SET_ROWS
@@ -35,9 +36,9 @@ def duckdb_table_function(printer: ExpressionPrinter, node: TableFunction, alias
         source = f"generate_series({', '.join(texts)}) AS {alias}({names[0]})"
         return source, (f"CAST({columns[0]} AS {printer.type_name(kinds[0])})",)
     if len(node.calls) == 1 and not node.ordinality and is_time_series(name, arguments):
-        bounds = [printer.micros(printer.text(argument), argument.type) for argument in arguments[:2]]
+        bounds = [micros(printer.text(argument), argument.type) for argument in arguments[:2]]
         source = f"generate_series({', '.join(bounds)}, {even_step_us(arguments)}) AS {alias}({names[0]})"
-        return source, (printer.moment(columns[0], kinds[0].family),)
+        return source, (moment(columns[0], kinds[0].family),)
     arrays = [SET_ROWS[name].listed(printer, arguments) for name, arguments in node.calls]
     items = [f"unnest({text}) AS {name}" for text, name in zip(arrays, names, strict=False)]
     if node.ordinality:
@@ -78,7 +79,7 @@ def series_value(
     if not SET_ROWS[call[0]].is_series:
         return column
     if kind.family in TIMES:
-        return printer.moment(column, kind.family)
+        return moment(column, kind.family)
     if kind.family == "numeric":
         return column if kind.display_scale is None else printer.unpack(column, kind.display_scale)
     return f"CAST({column} AS {printer.type_name(kind)})"

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from sql.errors import not_supported
-from sql.functions.printing import CastRule, Printer, form_of, unpacked
+from sql.functions.printing import CastRule, Printer, form_of, micros, moment, unpacked
 from sql.functions.times import instant, local_time
 from sql.times.civil import EPOCH_2000_US
+from sql.times.interval_values import UNITS_US
 from sql.tree.expressions import Cast
 from sql.types.datatypes import SqlType, scaled_numeric
 
@@ -41,7 +42,7 @@ def limited(text: str, node: Cast) -> str:
 def _time_text(printer: Printer, node: Cast, text: str) -> str:
     family = node.operand.type.family
     zone = f", {printer.quoted(node.zone or 'UTC')}" if family == "timestamptz" else ""
-    return limited(f"{family}_text({printer.micros(text, node.operand.type)}{zone})", node)
+    return limited(f"{family}_text({text}{zone})", node)
 
 
 def to_numeric(printer: Printer, node: Cast, text: str) -> str:
@@ -90,11 +91,8 @@ def _from_text(printer: Printer, node: Cast, text: str) -> str:
 
 
 def _time_from_text(printer: Printer, node: Cast, text: str) -> str:
-    family = node.type.family
-    micros = f"{family}_from_text({text}, {printer.quoted(node.zone or 'UTC')})"
-    return (
-        printer.moment(micros, family) if family != "date" else f"CAST({printer.moment(micros, 'timestamp')} AS DATE)"
-    )
+    zone = "" if node.type.family == "date" else f", {printer.quoted(node.zone or 'UTC')}"
+    return f"{node.type.family}_from_text({text}{zone})"
 
 
 def _zoned(printer: Printer, node: Cast, text: str) -> str:
@@ -121,9 +119,10 @@ def with_digits(inner: CastRule) -> CastRule:
         known = source.precision if source.family == kind.family and source.precision is not None else 6
         if digits is None or known <= digits:
             return result
+        unit = UNITS_US[digits]
         if kind.family == "time":
-            return printer.rounded(result, 0, digits)
-        return printer.moment(printer.rounded(printer.micros(result, kind), EPOCH_2000_US, digits), kind.family)
+            return f"micros_round({result}, 0, {unit})"
+        return moment(f"micros_round({micros(result, kind)}, {EPOCH_2000_US}, {unit})", kind.family)
 
     return rule
 

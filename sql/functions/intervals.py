@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from sql.functions.arguments import literal_text
-from sql.functions.printing import Printer, Rule, in_micros
+from sql.functions.printing import Printer, Rule, micros, moment
 from sql.functions.rows import Function, Kernel
-from sql.times import interval_values
 from sql.times.civil import DAY_US, SECOND_US
 from sql.times.span import YEARS
 from sql.times.time_fields import FIELD_DIGITS
@@ -33,12 +32,9 @@ QUARTER_DAY_US = DAY_US // 4
 
 def _add_interval(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return a timestamp moved by an interval that is not a constant."""
-    micros = f"timestamp_shift({printer.micros(texts[0], node.type)}, {texts[1]}, {texts[2]})"
-    return printer.moment(micros, node.type.family)
-
-
-def _time_span(printer: Printer, node: Call, texts: list[str]) -> str:
-    return f"time_span({', '.join(in_micros(printer, node, texts))})"
+    if node.type.family == "timestamp":
+        return f"timestamp_shift({texts[0]}, {texts[1]})"
+    return f"timestamptz_shift({texts[0]}, {texts[1]}, {texts[2]})"
 
 
 def date_at_time(printer: Printer, node: Call, texts: list[str]) -> str:
@@ -49,9 +45,8 @@ def date_at_time(printer: Printer, node: Call, texts: list[str]) -> str:
     date, clock = node.arguments[0].type, texts[1]
     if node.arguments[1].type.family == "timetz":
         clock = f"(({clock}).micros + CAST(({clock}).west AS BIGINT) * {SECOND_US})"
-    micros = printer.micros(texts[0], date)
-    moved = f"{micros} + CASE WHEN {printer.finite(texts[0], date)} THEN 1 ELSE 0 END * {clock}"
-    return printer.moment(f"({moved})", node.type.family)
+    moved = f"{micros(texts[0], date)} + CASE WHEN {printer.finite(texts[0], date)} THEN 1 ELSE 0 END * {clock}"
+    return moment(f"({moved})", node.type.family)
 
 
 def _time_moved(sign: str) -> Rule:
@@ -164,15 +159,15 @@ def _make_interval(printer: Printer, node: Call, texts: list[str]) -> str:
 FUNCTIONS = (
     Function(
         "justify_days", "justify_days", "interval > interval", ("justify_days(interval '35 days')", "1 mon 5 days"),
-        python="time.justify_days",
+        embedded=Kernel("calendars.spans.days_justified"),
     ),
     Function(
         "justify_hours", "justify_hours", "interval > interval",
-        ("justify_hours(interval '50 hours 10 minutes')", "2 days 02:10:00"), python="time.justify_hours",
+        ("justify_hours(interval '50 hours 10 minutes')", "2 days 02:10:00"), embedded=Kernel("calendars.spans.hours_justified"),
     ),
     Function(
         "justify_interval", "justify_interval", "interval > interval",
-        ("justify_interval(interval '1 mon -1 hour')", "29 days 23:00:00"), python="time.justify_interval",
+        ("justify_interval(interval '1 mon -1 hour')", "29 days 23:00:00"), embedded=Kernel("calendars.spans.justified"),
     ),
     Function(
         "make_interval", "make_interval", MADE_OF, ("make_interval(1, 2, 0, 10)", "1 year 2 mons 10 days"),
@@ -186,7 +181,7 @@ FUNCTIONS = (
     ),
     Function(
         "interval_sum", "+", "interval interval > interval", ("interval '1 day' + interval '1 hour'", "1 day 01:00:00"),
-        duckdb="interval_sum({0}, {1})",
+        embedded=Kernel("calendars.spans.interval_sum"),
     ),
     Function(
         "time_add", "+", "time interval > time", ("time '01:00' + interval '3 hours'", "04:00:00"),
@@ -214,11 +209,12 @@ FUNCTIONS = (
     ),
     Function(
         "time_span", "-", "timestamp timestamp > interval; timestamptz timestamptz > interval",
-        ("timestamp '2001-09-29 03:00' - timestamp '2001-07-27 12:00'", "63 days 15:00:00"), duckdb=_time_span,
+        ("timestamp '2001-09-29 03:00' - timestamp '2001-07-27 12:00'", "63 days 15:00:00"),
+        duckdb={family: f"{family}_span({{0}}, {{1}})" for family in ("timestamp", "timestamptz")},
     ),
     Function(
         "interval_difference", "-", "interval interval > interval",
-        ("interval '1 day' - interval '1 hour'", "1 day -01:00:00"), duckdb="interval_difference({0}, {1})",
+        ("interval '1 day' - interval '1 hour'", "1 day -01:00:00"), embedded=Kernel("calendars.spans.interval_difference"),
     ),
     Function(
         "time_subtract", "-", "time interval > time", ("time '05:00' - interval '2 hours'", "03:00:00"),
@@ -234,11 +230,11 @@ FUNCTIONS = (
     ),
     Function(
         "interval_negate", "-", "interval > interval", ("- interval '23 hours'", "-23:00:00"),
-        python=interval_values.negate,
+        embedded=Kernel("calendars.spans.negated"),
     ),
     Function(
         "interval_multiply", "*", "interval float8 > interval", ("interval '1 hour' * 3.5", "03:30:00"),
-        python=interval_values.multiply,
+        embedded=Kernel("calendars.spans.multiplied"),
     ),
     Function(
         "times_interval", "*", "float8 interval > interval", ("21 * interval '1 day'", "21 days"),
@@ -246,7 +242,7 @@ FUNCTIONS = (
     ),
     Function(
         "interval_divide", "/", "interval float8 > interval", ("interval '1 hour' / 1.5", "00:40:00"),
-        python=interval_values.divide,
+        embedded=Kernel("calendars.spans.divided"),
     ),
     Function("add_interval_value", duckdb=_add_interval),
     *(

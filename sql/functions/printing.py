@@ -20,7 +20,6 @@ from sql.types.records import RecordType
 
 TEXT_FAMILIES = frozenset({"text", "varchar", "name", "unknown", *(name for name, *_ in CATALOG_TEXTS)})
 OID_FAMILIES = frozenset({"oid", "xid", "cid", "xid8", *OIDS_OF_NAMES})
-# Times that our functions take and return as microseconds since 1970.
 MOMENTS = frozenset({"date", "timestamp", "timestamptz"})
 
 
@@ -103,14 +102,6 @@ class Printer(Protocol):
         """
         raise not_supported(BEYOND)
 
-    def micros(self, text: str, kind: SqlType) -> str:
-        """Return a date or a timestamp as BIGINT microseconds since 1970."""
-        raise not_supported(BEYOND)
-
-    def moment(self, micros: str, family: str) -> str:
-        """Return the timestamp or timestamptz at BIGINT microseconds since 1970."""
-        raise not_supported(BEYOND)
-
     def shifted(self, text: str, unit: str, amount: int) -> str:
         """Return a timestamp moved by months, days or microseconds (`unit`); months clamp the
         day.
@@ -173,10 +164,6 @@ class Printer(Protocol):
 
     def one_of_each(self, aggregate: Any) -> str:
         """Return the list of a group's values in their order, one of those that are equal."""
-        raise not_supported(BEYOND)
-
-    def rounded(self, micros: str, origin: int, digits: int) -> str:
-        """Return BIGINT microseconds rounded, half away from `origin`, to digits of a second."""
         raise not_supported(BEYOND)
 
     @abstractmethod
@@ -273,25 +260,13 @@ def own_call(names: Mapping[str, str]) -> Rule:
 
 
 def passed(printer: Printer, operand: Expression, text: str) -> str:
-    """Return an operand as functions of ours take it: numerics with their scales, times as
-    microseconds.
-    """
-    if operand.type.family == "numeric":
-        return printer.fit(operand, scaled_numeric(None))
-    return printer.micros(text, operand.type) if operand.type.family in MOMENTS else text
+    """Return an operand as functions of ours take it: numerics with their scales."""
+    return printer.fit(operand, scaled_numeric(None)) if operand.type.family == "numeric" else text
 
 
 def returned(printer: Printer, text: str, kind: SqlType) -> str:
     """Return the value of a function of ours as `kind`."""
-    if kind.family == "numeric":
-        return unpacked(printer, text, kind)
-    if kind.family not in MOMENTS:
-        return text
-    return (
-        f"CAST({printer.moment(text, 'timestamp')} AS DATE)"
-        if kind.family == "date"
-        else printer.moment(text, kind.family)
-    )
+    return unpacked(printer, text, kind) if kind.family == "numeric" else text
 
 
 def unpacked(printer: Printer, text: str, kind: SqlType) -> str:
@@ -307,12 +282,14 @@ def keys(printer: Printer, node: Call, texts: list[str]) -> list[str]:
     return [printer.comparable_text(text, kind) for text in texts]
 
 
-def in_micros(printer: Printer, node: Call, texts: list[str]) -> list[str]:
-    """Return the operands with dates and time stamps as microseconds."""
-    return [
-        printer.micros(text, argument.type) if argument.type.family in MOMENTS else text
-        for text, argument in zip(texts, node.arguments, strict=True)
-    ]
+def micros(text: str, kind: SqlType) -> str:
+    """Return DuckDB's text of a date or a timestamp as BIGINT microseconds since 1970."""
+    return f"{kind.family}_us({text})"
+
+
+def moment(text: str, family: str) -> str:
+    """Return DuckDB's text of the timestamp at BIGINT microseconds. Raises 22008 there."""
+    return f"{family}_moment({text})"
 
 
 def raising(sqlstate: str, message: str) -> str:

@@ -160,6 +160,8 @@ class Function(Row):
             scale, and as 'variable' for all others. DuckDB calls a kernel where it has no rule.
         kernel_operand: the place of the operand whose family selects the kernel.
         kernel_call: makes the call whose operands the kernel takes.
+        embedded: the kernel that DuckDB alone calls: on the parts of intervals, or with errors that
+            name values.
         python: the implementation on Python's values where there is no kernel, by the family of the
             first operand where there are several. DuckDB calls the implementation.
         special: what computes the value where a numeric is NaN or an infinity, in place of the
@@ -205,6 +207,7 @@ class Function(Row):
     spark: Rule | Mapping[str, Rule] | None = None
     python: Implementation | Mapping[str, Implementation] | None = None
     kernel: Kernel | str | Mapping[str, Kernel | str] | None = None
+    embedded: Kernel | None = None
     kernel_operand: int = 0
     kernel_call: Callable[[Call], Call] | None = None
     special: str = ""
@@ -245,7 +248,7 @@ class Function(Row):
             kernel = of_form(self.kernel, form)
             if not isinstance(kernel, Kernel) or form in ruled or "any" in ruled:
                 kernel = None
-            implementation = kernel or of_form(self.python, family)
+            implementation = kernel or self.embedded or of_form(self.python, family)
             if implementation is None:
                 continue
             stem = self.called or self.canonical.removeprefix(f"{self.overloads[0].cast_to[0]}_")

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from sql.functions.arguments import RUN
 from sql.functions.catalog import CATALOG, CatalogFunction, catalog_text
-from sql.functions.printing import Printer, raising
+from sql.functions.printing import Printer, micros, raising
 from sql.functions.rows import Row, routines
 from sql.functions.signatures import INTEGERS, Signature
 from sql.times.civil import DAY_US
@@ -72,12 +72,12 @@ def _series(printer: Printer, arguments: Sequence[Expression], texts: list[str])
         one = [] if len(arguments) > 2 else [printer.fit(Literal(1, scaled_numeric(0)), plain)]
         return f"numeric_series({', '.join([*(printer.fit(argument, plain) for argument in arguments), *one])})"
     if family in TIMES:
-        micros = [printer.micros(text, arguments[0].type) for text in texts[:2]]
+        bounds = [micros(text, arguments[0].type) for text in texts[:2]]
         step_us = even_step_us(arguments)
         if step_us:
-            return _bounded([*micros, str(step_us)])
+            return _bounded([*bounds, str(step_us)])
         zone = texts[3] if len(texts) > 3 else printer.text(Literal("UTC", TEXT))
-        return f"time_series({', '.join([*micros, texts[2], zone])})"
+        return f"time_series({', '.join([*bounds, texts[2], zone])})"
     assert family in INTEGERS, family
     series = _bounded(texts)
     if len(arguments) < 3 or is_nonzero(arguments[2]):
@@ -193,6 +193,6 @@ SET_FUNCTIONS = (
 )  # fmt: skip
 NUMERIC_SERIES, TIME_SERIES = routines(
     numeric_series=("numeric numeric numeric > numeric[]", "series.numeric_series"),
-    time_series=("timestamp timestamp interval text > timestamp[]", "series.time_series"),
+    time_series=("int8 int8 interval text > int8[]", "series.time_series"),
 )
 ROUTINES = (replace(NUMERIC_SERIES, special="series"), TIME_SERIES)

@@ -10,15 +10,18 @@ from collections.abc import Callable, Mapping
 
 from sql.functions.arguments import literal_integer, literal_text
 from sql.functions.intervals import date_at_time, span_date_part, span_extract, span_trunc
-from sql.functions.printing import Printer, Rule, in_micros
+from sql.functions.printing import Printer, micros
 from sql.functions.rows import STABLE, VOLATILE, Function, Kernel, Routine, routines
-from sql.times.civil import DAY_US, TIMESTAMP_INFINITY, days_from_civil
+from sql.times.civil import DAY_US, days_from_civil
 from sql.times.interval_values import interval_text
 from sql.times.time_fields import FIELD_DIGITS, GROWING_FIELDS
 from sql.tree.expressions import Call, Expression, Literal
-from sql.types.datatypes import BOOL, DATE, TIMESTAMP, TIMESTAMPTZ, SqlType, scaled_numeric
+from sql.types.datatypes import BOOL, TIMESTAMP, TIMESTAMPTZ, scaled_numeric
 
 UTC_ZONES = frozenset({"", "UTC", "Etc/UTC", "GMT", "Etc/GMT", "UCT", "Zulu", "Universal"})
+
+
+INFINITIES = "WHEN {} THEN CAST('Infinity' AS DOUBLE) WHEN {} THEN CAST('-Infinity' AS DOUBLE) END"
 
 
 # Fields that the engines count otherwise than PostgreSQL.
@@ -41,14 +44,14 @@ def local_time(printer: Printer, text: str, zone: str) -> str:
     """Return a timestamptz as the timestamp that clocks in `zone` show."""
     if zone in UTC_ZONES:
         return f"CAST({text} AS {printer.type_name(TIMESTAMP)})"
-    return printer.moment(f"zone_local({printer.micros(text, TIMESTAMPTZ)}, {printer.quoted(zone)})", "timestamp")
+    return f"zone_local({text}, {printer.quoted(zone)})"
 
 
 def instant(printer: Printer, text: str, zone: str) -> str:
     """Return the timestamptz at which clocks in `zone` show a timestamp."""
     if zone in UTC_ZONES:
         return f"CAST({text} AS {printer.type_name(TIMESTAMPTZ)})"
-    return printer.moment(f"zone_utc({printer.micros(text, TIMESTAMP)}, {printer.quoted(zone)})", "timestamptz")
+    return f"zone_utc({text}, {printer.quoted(zone)})"
 
 
 def _zone(node: Call, index: int) -> str:
@@ -62,12 +65,9 @@ def _date_trunc(printer: Printer, node: Call, texts: list[str]) -> str:
         return span_trunc(printer, unit, texts[1])
     zone = _zone(node, 2)
     if kind.family == "timestamptz" and zone not in UTC_ZONES:
-        micros = printer.micros(texts[1], kind)
-        return printer.moment(f"zone_trunc({printer.quoted(unit)}, {micros}, {printer.quoted(zone)})", "timestamptz")
+        return f"zone_trunc({printer.quoted(unit)}, {texts[1]}, {printer.quoted(zone)})"
     if unit not in SMALL_UNITS:
-        return printer.moment(
-            f"timestamp_trunc({printer.quoted(unit)}, {printer.micros(texts[1], kind)})", node.type.family
-        )
+        return f"{kind.family}_trunc({printer.quoted(unit)}, {texts[1]})"
     return printer.truncated(unit, texts[1], kind)
 
 
@@ -99,13 +99,13 @@ def _field(printer: Printer, node: Call, texts: list[str]) -> tuple[str, int]:
     field = literal_text(node.arguments[0], "a field")
     text = texts[1]
     if field == "epoch":
-        return (printer.date_epoch(text), 0) if kind.family == "date" else (printer.micros(text, kind), 6)
+        return (printer.date_epoch(text), 0) if kind.family == "date" else (micros(text, kind), 6)
     if kind.family == "timestamptz":
         text, kind = local_time(printer, text, _zone(node, 2)), TIMESTAMP
     if field in SECOND_FIELDS:
         return printer.field("microseconds", text, kind), FIELD_DIGITS[field]
     if field in OWN_FIELDS:
-        return f"timestamp_part({printer.quoted(field)}, {printer.micros(text, kind)})", 0
+        return f"{kind.family}_field({printer.quoted(field)}, {text})", 0
     value = printer.field(field, text, kind)
     if field in ("year", "isoyear"):
         # PostgreSQL has no year 0: 1 BC is -1.
@@ -119,7 +119,7 @@ def _extract(printer: Printer, node: Call, texts: list[str]) -> str:
     value, digits = _field(printer, node, texts)
     field, kind = literal_text(node.arguments[0], "a field"), node.arguments[1].type
     if field in GROWING_FIELDS:
-        refused = f"infinite_field({printer.quoted(field)}, {_infinite_us(printer, texts[1], kind)})"
+        refused = f"infinite_field({printer.quoted(field)}, {texts[1]} IS NOT NULL OR NULL)"
         value = f"CASE WHEN {printer.finite(texts[1], kind)} THEN {value} ELSE {refused} END"
     if digits == 0:
         return printer.fit_text(f"CAST({value} AS DECIMAL(38,0))", scaled_numeric(0), node.type)
@@ -136,8 +136,8 @@ def _date_part(printer: Printer, node: Call, texts: list[str]) -> str:
     part = f"CAST({value} AS DOUBLE)" if digits == 0 else f"time_part({printer.quoted(field)}, {value})"
     if field not in GROWING_FIELDS:
         return part
-    infinite = f"infinite_part({_infinite_us(printer, texts[1], kind)})"
-    return f"CASE WHEN {printer.finite(texts[1], kind)} THEN {part} ELSE {infinite} END"
+    later, earlier = (f"{texts[1]} {sign} {printer.literal(Literal(0, kind))}" for sign in "><")
+    return f"CASE WHEN {printer.finite(texts[1], kind)} THEN {part} {INFINITIES.format(later, earlier)}"
 
 
 def _add_interval(printer: Printer, node: Call, texts: list[str]) -> str:
@@ -156,44 +156,10 @@ def _add_interval(printer: Printer, node: Call, texts: list[str]) -> str:
     return printer.in_range(text, node.type) if min(months, days, micros) < 0 else text
 
 
-def _infinite_us(printer: Printer, text: str, kind: SqlType) -> str:
-    """Return a time as microseconds where it is infinite.
-
-    Dates reach further than timestamps: the microseconds of other dates are 0.
-    """
-    if kind.family != "date":
-        return printer.micros(text, kind)
-    later, earlier = (
-        f"{text} {sign} {printer.literal(Literal(0, DATE))} THEN {us}"
-        for sign, us in ((">", TIMESTAMP_INFINITY), ("<", -TIMESTAMP_INFINITY))
-    )
-    return f"CASE WHEN {printer.finite(text, kind)} THEN 0 WHEN {later} WHEN {earlier} END"
-
-
-def _date_difference(printer: Printer, node: Call, texts: list[str]) -> str:
-    kinds = [argument.type for argument in node.arguments]
-    finite = " AND ".join(map(printer.finite, texts, kinds))
-    infinite = (_infinite_us(printer, text, kind) for text, kind in zip(texts, kinds, strict=True))
-    refused = f"infinite_span('dates', {', '.join(infinite)})"
-    return f"CAST(CASE WHEN {finite} THEN {texts[0]} - {texts[1]} ELSE {refused} END AS INTEGER)"
-
-
-def _moment(template: str) -> Rule:
-    """Return a function whose value is microseconds, as the time that they mean."""
-
-    def rule(printer: Printer, node: Call, texts: list[str]) -> str:
-        micros = template.format(*in_micros(printer, node, texts))
-        if node.type.family == "date":
-            return f"CAST({printer.moment(micros, 'timestamp')} AS DATE)"
-        return printer.moment(micros, node.type.family)
-
-    return rule
-
-
 def _formatted(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return to_char, NULL for an empty template and an infinite time."""
     moment, template = texts[0], node.arguments[1]
-    operands = [printer.micros(moment, node.arguments[0].type), texts[1]]
+    operands = [moment, texts[1]]
     if node.arguments[0].type.family == "timestamptz":
         # What the zone's time is called is computed where a template may show it.
         is_shown = not isinstance(template, Literal) or "tz" in str(template.value).lower()
@@ -214,9 +180,8 @@ def _of_field(plain: str, zoned: str, fallible: bool = False, null_where: str = 
     }
 
 
-def _age(printer: Printer, node: Call, texts: list[str]) -> str:
-    """Return age, on UTC's clock where there is no zone."""
-    return "time_age({}, {}, {})".format(*[*in_micros(printer, node, texts), "''"][:3])
+def _zoned_made(printer: Printer, node: Call, texts: list[str]) -> str:
+    return f"zone_utc(int4_make_timestamp({', '.join(texts[:6])}), clock_zone({texts[6]}))"
 
 
 def _shown_extract(call: Call, text: Callable[[Expression], str]) -> str:
@@ -291,7 +256,7 @@ FUNCTIONS = (
     Function(
         "age", "age", "timestamp timestamp > interval; timestamptz timestamptz > interval",
         ("age(timestamp '2001-04-10', timestamp '1957-06-13')", "43 years 9 mons 27 days"),
-        duckdb=_age, zoned=2,
+        duckdb={"timestamp": "clock_age({0}, {1})", "timestamptz": "zone_age({0}, {1}, {2})"}, zoned=2,
     ),
     Function(
         "age_today", "age", "timestamp > interval; timestamptz > interval",
@@ -301,7 +266,7 @@ FUNCTIONS = (
         "date_bin", "date_bin",
         "interval timestamp timestamp > timestamp; interval timestamptz timestamptz > timestamptz",
         ("date_bin('15 minutes', timestamp '2001-02-16 20:38:40', timestamp '2001-02-16 20:05:00')", "2001-02-16 20:35:00"),
-        python="time.date_bin", kernel_operand=1,
+        duckdb=lambda printer, node, texts: f"{node.type.family}_bin({', '.join(texts)})", kernel_operand=1,
         kernel={"timestamp timestamptz": Kernel("calendars.shifts.date_bin_us", fallible=True, reads={0: "width"})},
         constants={0: "'1 hour'", 2: "'2001-01-01'"},
     ),
@@ -325,21 +290,21 @@ FUNCTIONS = (
     ),
     Function(
         "make_date", "make_date", "int4 int4 int4 > date", ("make_date(2013, 7, 15)", "2013-07-15"),
-        python="time.make_date",
+        embedded=Kernel("calendars.made_times.make_date"),
     ),
     Function(
         "make_time", "make_time", "int4 int4 float8 > time", ("make_time(8, 15, 23.5)", "08:15:23.5"),
-        python="time.make_time",
+        embedded=Kernel("calendars.made_times.make_time"),
     ),
     Function(
         "make_timestamp", "make_timestamp", "int4 int4 int4 int4 int4 float8 > timestamp",
-        ("make_timestamp(2013, 7, 15, 8, 15, 23.5)", "2013-07-15 08:15:23.5"), python="time.make_timestamp",
+        ("make_timestamp(2013, 7, 15, 8, 15, 23.5)", "2013-07-15 08:15:23.5"), embedded=Kernel("calendars.made_times.make_timestamp"),
     ),
     Function(
         "make_timestamptz", "make_timestamptz",
         "int4 int4 int4 int4 int4 float8 > timestamptz; int4 int4 int4 int4 int4 float8 text > timestamptz",
         ("make_timestamptz(2013, 7, 15, 8, 15, 23.5, 'America/New_York')", "2013-07-15 12:15:23.5+00"),
-        python="time.make_timestamptz", zoned=6,
+        duckdb=_zoned_made, zoned=6,
     ),
     Function(
         "to_timestamp", "to_timestamp", "float8 > timestamptz", ("to_timestamp(1284352323)", "2010-09-13 04:32:03+00"),
@@ -348,7 +313,7 @@ FUNCTIONS = (
     Function(
         "read_timestamp", "to_timestamp", "text text > timestamptz",
         ("to_timestamp('05 Dec 2000', 'DD Mon YYYY')", "2000-12-05 00:00:00+00"), volatility=STABLE,
-        duckdb=_moment("timestamptz_read({0}, {1}, {2})"), zoned=2,
+        duckdb="timestamptz_read({0}, {1}, {2})", zoned=2,
     ),
     Function(
         "read_date", "to_date", "text text > date", ("to_date('05 Dec 2000', 'DD Mon YYYY')", "2000-12-05"),
@@ -361,11 +326,11 @@ FUNCTIONS = (
     ),
     Function(
         "clock_timestamp", "clock_timestamp", "> timestamptz", strict=False, volatility=VOLATILE,
-        duckdb=_moment("clock_us(0)"),
+        duckdb="timestamptz_moment(clock_us(0))",
     ),
     Function(
         "date_add_days", "+", "date int4 > date", ("date '2001-09-28' + 7", "2001-10-05"),
-        duckdb="date_checked({0} + {1})", kernel=Kernel("calendars.calendar.date_add_days", fallible=True), infix="+",
+        kernel=Kernel("calendars.calendar.date_add_days", fallible=True), infix="+",
     ),
     Function(
         "days_add_date", "+", "int4 date > date", ("7 + date '2001-09-28'", "2001-10-05"),
@@ -391,12 +356,12 @@ FUNCTIONS = (
     ),
     Function(
         "date_subtract_days", "-", "date int4 > date", ("date '2001-10-01' - 7", "2001-09-24"),
-        duckdb="date_checked({0} - {1})", kernel=Kernel("calendars.calendar.date_subtract_days", fallible=True),
+        kernel=Kernel("calendars.calendar.date_subtract_days", fallible=True),
         infix="-",
     ),
     Function(
         "date_difference", "-", "date date > int4", ("date '2001-10-01' - date '2001-09-28'", "3"),
-        duckdb=_date_difference, kernel=Kernel("calendars.calendar.date_difference", fallible=True), infix="-",
+        kernel=Kernel("calendars.calendar.date_difference", fallible=True), infix="-",
     ),
     Function(
         "subtract_interval", "-",
@@ -407,12 +372,18 @@ FUNCTIONS = (
 )  # fmt: skip
 ROUTINES = (
     *routines(
-        time_age=("timestamp timestamp text > interval", "time.age"),
-        interval_made=("int4 int4 int4 int4 int4 int4 float8 > interval", "time.make_interval"),
+        clock_age=("timestamp timestamp > interval", Kernel("calendars.spans.age")),
+        zone_age=("timestamptz timestamptz zone > interval", Kernel("calendars.spans.age_zoned")),
+        timestamp_bin=("interval timestamp timestamp > timestamp", Kernel("calendars.spans.interval_bin")),
+        timestamptz_bin=("interval timestamptz timestamptz > timestamptz", Kernel("calendars.spans.interval_bin")),
+        interval_made=("int4 int4 int4 int4 int4 int4 float8 > interval", Kernel("calendars.spans.interval_made")),
+        timestamp_span=("timestamp timestamp > interval", Kernel("calendars.spans.time_span")),
+        timestamptz_span=("timestamptz timestamptz > interval", Kernel("calendars.spans.time_span")),
+        timestamp_shift=("timestamp interval > timestamp", Kernel("calendars.shifts.add_interval_us")),
+        timestamptz_shift=("timestamptz interval zone > timestamptz", Kernel("calendars.shifts.add_interval_zoned")),
+        clock_zone=("text > text", "time.clock_zone"),
         zone_name=("timestamptz text > text", "time.zone_name"),
-        infinite_span=("text int8 int8 > int8", "time.infinite_span"),
-        infinite_field=("text int8 > int8", "time.infinite_field"),
-        infinite_part=("int8 > float8", "time.infinite_part"),
+        infinite_field=("text bool > int8", "time.infinite_field"),
         timestamptz_read=("text text text > timestamptz", "time_reading.read_timestamp"),
     ),
     Routine("clock_us", ("int4",), "int8", "time.clock_us", is_volatile=True),

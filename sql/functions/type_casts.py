@@ -70,7 +70,7 @@ def _time_of_timestamp(printer: Printer, node: Cast, text: str) -> str:
         local = replace(node, type=SqlType("timestamp"))
         rule = printer.casts["timestamptz", "timestamp"]
         text = rule.format(text) if isinstance(rule, str) else rule(printer, local, text)
-    return f"time_of_day({printer.micros(text, SqlType('timestamp'))})"
+    return f"CASE WHEN isfinite({text}) THEN time_of_day({text}) END"
 
 
 def _zone(printer: Printer, node: Cast) -> str:
@@ -180,10 +180,12 @@ TYPE_CASTS: Mapping[str, CastRule] = {
     "timetz > time": with_digits("({0}).micros"),
     "time > timetz": lambda printer, node, text: _zoned_time(printer, node, _time_in_zone(printer, node, text)),
     "timestamptz > timetz": lambda printer, node, text: _zoned_time(
-        printer, node, f"timetz_of({printer.micros(text, node.operand.type)}, {_zone(printer, node)})"
+        printer, node, f"timetz_of({text}, {_zone(printer, node)})"
     ),
     "timestamp timestamptz > time": with_digits(_time_of_timestamp),
-    "time > interval": lambda printer, node, text: _within(printer, node, f"interval_from_time({text})"),
+    "time > interval": lambda printer, node, text: _within(
+        printer, node, printer.interval("0", "0", text, f"{text} IS NULL")
+    ),
     "interval > time": with_digits("((({0}).micros % 86400000000 + 86400000000) % 86400000000)"),
     "interval > text": lambda printer, node, text: limited(f"interval_text({text})", node),
     "text > interval": _interval_from_text,

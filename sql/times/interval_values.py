@@ -50,6 +50,8 @@ def bin_width_us(stride: Interval, position: int | None = None) -> int:
     if months:
         raise SqlError("0A000", "timestamps cannot be binned into intervals containing months or years", position)
     width = days * DAY_US + micros
+    if not -(1 << 63) <= width < 1 << 63:
+        raise out_of_range()
     if width <= 0:
         raise SqlError("22008", "stride must be greater than zero", position)
     return width

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -17,29 +17,24 @@ from ringbuffer.vectors.loops import FIELD, TEMPLATE, ZONE
 from sql.errors import SqlError
 from sql.functions.rows import Kernel
 from sql.functions.table import ROUTINES
-from sql.times.civil import TIMESTAMP_US_END, TIMESTAMP_US_MIN, date_us, is_infinite
-from sql.times.datetime_input import date_value
+from sql.times.civil import DATE_DAYS_END, DATE_DAYS_MIN, DAY_US, MINUTE_US, days_from_civil, days_in_month, is_infinite
+from sql.times.interval_values import Interval, bin_width_us
 from sql.times.templates import items_of
-from sql.types.datatypes import BOOL, FLOAT4, FLOAT8, INT2, INT4, INT8, TIMESTAMP, TIMESTAMPTZ, SqlType, numeric
+from sql.types.datatypes import BOOL, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, TIMESTAMP, TIMESTAMPTZ, SqlType, numeric
 from sql.values.literals import input_value
 from sql.values.special_numbers import no_room
 
 _TEXT, _NUMERIC = ("VARCHAR",), (VARIABLE_TYPE,)
 # Where a kernel takes a number that a function has.
 _NUMBER = ("number",)
+# Sums of the parts of intervals.
+_SUMS = ("BIGINT", "BIGINT", "DECIMAL(38,0)")
+INTERVAL_TYPE = physical("interval")
 
 
 def reading(kind: SqlType) -> Callable[..., Any]:
     """Return the input function of a type, for its errors and what kernels do not read."""
     return lambda text, zone="UTC": input_value(text, kind, zone)
-
-
-def midnight(text: str, zone: str) -> int:
-    """Return the microseconds since 1970 at which a date begins."""
-    micros = date_us(date_value(text))
-    if not is_infinite(micros) and not TIMESTAMP_US_MIN <= micros < TIMESTAMP_US_END:
-        raise SqlError("22008", f'date out of range: "{text}"')
-    return micros
 
 
 def too_long_for(text: str, length: int) -> None:
@@ -71,7 +66,58 @@ def misread(us: int, template: str, *zone: str) -> None:
     items_of(template)
 
 
-EXPLAINS = {"float8_to_timestamp": out_of_epoch}
+def no_date(year: int, month: int, day: int, *clock: float) -> None:
+    """Raise the error of make_date, whose years are astronomical, or of make_timestamp."""
+    lowest = -(1 << 31)
+    astronomical = year + 1 if year < 0 else year
+    text = f"{year if clock or year == lowest else astronomical}-{month:02d}-{day:02d}"
+    if year in (0, lowest) or not 1 <= month <= 12 or not 1 <= day <= days_in_month(astronomical, month):
+        raise SqlError("22008", f"date field value out of range: {text}")
+    if not DATE_DAYS_MIN <= days_from_civil(astronomical, month, day) < DATE_DAYS_END:
+        raise SqlError("22008", f"date out of range: {text}")
+
+
+def no_time(hour: int, minute: int, second: float) -> None:
+    """Raise the error of make_time."""
+    raise SqlError("22008", f"time field value out of range: {clock_text(hour, minute, second)}")
+
+
+def clock_text(hour: int, minute: int, second: float) -> str:
+    """Return PostgreSQL's %d:%02d:%02g."""
+    shown = f"{second:g}".replace("nan", "NaN").replace("inf", "Infinity")
+    return f"{hour}:{minute:02d}:{shown.rjust(2, '0')}"
+
+
+def no_timestamp(year: int, month: int, day: int, hour: int, minute: int, second: float) -> None:
+    """Raise the error of make_timestamp."""
+    no_date(year, month, day, hour)
+    is_clock = hour >= 0 and 0 <= minute <= 59 and 0 <= second <= 60
+    if not is_clock or (hour * 60 + minute) * MINUTE_US + round(second * 1e6) > DAY_US:
+        no_time(hour, minute, second)
+    text = f"{year}-{month:02d}-{day:02d} {clock_text(hour, minute, second)}"
+    raise SqlError("22008", f"timestamp out of range: {text}")
+
+
+def no_bin(stride: Interval, us: int, origin: int) -> None:
+    """Raise the error of a width of bins."""
+    if not is_infinite(origin):
+        bin_width_us(stride)
+
+
+def no_span(later: int, earlier: int) -> None:
+    """Raise the error of the difference of times of which one is infinite."""
+    if is_infinite(later) or is_infinite(earlier):
+        raise SqlError("22008", "cannot subtract infinite timestamps")
+
+
+EXPLAINS: Mapping[str, Callable[..., Any]] = {
+    "float8_to_timestamp": out_of_epoch,
+    "int4_make_date": no_date,
+    "int4_make_time": no_time,
+    "int4_make_timestamp": no_timestamp,
+    **dict.fromkeys(("timestamp_bin", "timestamptz_bin"), no_bin),
+    **dict.fromkeys(("timestamp_span", "timestamptz_span"), no_span),
+}
 
 
 def _of_numerics() -> list[KernelFunction]:
@@ -117,15 +163,10 @@ def _of_texts() -> list[KernelFunction]:
     for name, kernel, kind in inputs:
         kernel = f"texts.text_input.text_to_{kernel}"
         found.append(KernelFunction(f"{name}_from_text", kernel, _TEXT, kind.row.duckdb, explain=reading(kind)))
-    times = (
-        ("date", "midnight", midnight),
-        *((one.family, one.family, reading(one)) for one in (TIMESTAMP, TIMESTAMPTZ)),
-    )
-    for name, kernel, read in times:
-        kernel = f"texts.text_input.text_to_{kernel}"
-        found.append(
-            KernelFunction(f"{name}_from_text", kernel, ("VARCHAR", ZONE), "BIGINT", explain=read, computes=True)
-        )
+    for kind, zone in ((DATE, ()), (TIMESTAMP, (ZONE,)), (TIMESTAMPTZ, (ZONE,))):
+        kernel = f"texts.text_input.text_to_{kind.family}"
+        row = KernelFunction(f"{kind.family}_from_text", kernel, ("VARCHAR", *zone), kind.row.duckdb)
+        found.append(replace(row, explain=reading(kind), computes=True))
     like = KernelFunction("text_like_short", "texts.text_like.text_like", _TEXT * 2, "BOOLEAN")
     found.append(like)
     limit = KernelFunction("text_limit", at + "limit", ("VARCHAR", "INTEGER"), "VARCHAR", explain=too_long_for)
@@ -134,25 +175,35 @@ def _of_texts() -> list[KernelFunction]:
 
 
 def _of_times() -> list[KernelFunction]:
-    at, output, to_char = "calendars.", "texts.text_output.", "texts.format_time.format_"
+    at, made, output, to_char = "calendars.", "calendars.made_times.", "texts.text_output.", "texts.format_time.format_"
+    found: list[KernelFunction] = []
+    for name, zone in (("TIMESTAMP", ()), ("TIMESTAMPTZ", (ZONE,))):
+        family = name.lower()
+        words = (name, TEMPLATE, *(("VARCHAR",) if zone else ()), *zone)
+        found += [
+            KernelFunction(f"{family}_format", to_char + family, words, "VARCHAR", explain=misread),
+            KernelFunction(f"{family}_text", f"{output}{family}_to_text", (name, *zone), "VARCHAR"),
+            KernelFunction(f"{family}_us", made + "same_moment", (name,), "BIGINT"),
+            KernelFunction(f"{family}_moment", made + "checked_moment", ("BIGINT",), name),
+            KernelFunction(f"{family}_checked", made + "checked_moment", (name,), name),
+            KernelFunction(f"{family}_trunc", at + "fields.date_trunc_us", (FIELD, name), name),
+        ]
     return [
-        KernelFunction("timestamp_format", to_char + "timestamp", ("BIGINT", TEMPLATE), "VARCHAR", explain=misread),
+        *found,
+        KernelFunction("date_text", output + "date_to_text", ("DATE",), "VARCHAR"),
+        KernelFunction("date_us", at + "calendar.date_to_timestamp", ("DATE",), "BIGINT"),
+        KernelFunction("date_field", at + "fields.date_field", (FIELD, "DATE"), "BIGINT"),
+        KernelFunction("timestamp_field", at + "fields.day_field", (FIELD, "TIMESTAMP"), "BIGINT"),
         KernelFunction(
-            "timestamptz_format",
-            to_char + "timestamptz",
-            ("BIGINT", TEMPLATE, "VARCHAR", ZONE),
-            "VARCHAR",
-            explain=misread,
+            "zone_local", at + "zoned_calendar.timestamptz_to_timestamp", ("TIMESTAMPTZ", ZONE), "TIMESTAMP"
         ),
-        KernelFunction("zone_local", at + "time_zones.utc_to_local", ("BIGINT", ZONE), "BIGINT"),
-        KernelFunction("zone_utc", at + "time_zones.local_to_utc", ("BIGINT", ZONE), "BIGINT"),
-        KernelFunction("zone_trunc", at + "fields.date_trunc_zoned", (FIELD, "BIGINT", ZONE), "BIGINT"),
-        KernelFunction("timestamp_trunc", at + "fields.date_trunc_us", (FIELD, "BIGINT"), "BIGINT"),
-        KernelFunction("timestamp_part", at + "fields.day_field", (FIELD, "BIGINT"), "BIGINT"),
+        KernelFunction("zone_utc", at + "time_zones.local_to_utc", ("TIMESTAMP", ZONE), "TIMESTAMPTZ"),
+        KernelFunction("zone_trunc", at + "fields.date_trunc_zoned", (FIELD, "TIMESTAMPTZ", ZONE), "TIMESTAMPTZ"),
+        KernelFunction("time_of_day", made + "time_of_day", ("TIMESTAMP",), "BIGINT"),
+        KernelFunction("micros_round", made + "rounded_moment", ("BIGINT", "BIGINT", "INTEGER"), "BIGINT"),
         KernelFunction("time_part", at + "fields.seconds_part", (FIELD, "BIGINT"), "DOUBLE"),
-        KernelFunction("timestamptz_text", output + "timestamptz_to_text", ("BIGINT", ZONE), "VARCHAR"),
-        KernelFunction("timestamp_text", output + "timestamp_to_text", ("BIGINT",), "VARCHAR"),
-        KernelFunction("date_text", output + "midnight_to_text", ("BIGINT",), "VARCHAR"),
+        KernelFunction("interval_total", at + "spans.interval_total", _SUMS, INTERVAL_TYPE),
+        KernelFunction("interval_average", at + "spans.interval_average", (*_SUMS, "BIGINT"), INTERVAL_TYPE),
     ]
 
 

@@ -35,7 +35,6 @@ from engine.embedded.functions.kernels import KERNELS
 from engine.embedded.functions.math import NULL_MATH_SPECIFICATIONS, float8_total
 from engine.embedded.functions.routines import VARIABLE, registered
 from engine.embedded.functions.special_numerics import SPECIAL_FUNCTIONS, SPECIAL_MARKS, total_of
-from engine.embedded.functions.time_ranges import RANGE_SPECIFICATIONS
 from engine.embedded.functions.type import (
     COLUMN_SPECIFICATIONS,
     INTERVAL_TYPE,
@@ -52,7 +51,6 @@ from engine.embedded.value_limits import ROWS_SHARE, VALUES_BYTES_MAX, rows_too_
 from engine.scheduler.collecting import collecting_later
 from sql.errors import SqlError
 from sql.functions.texts import JOINED_MAX
-from sql.times.civil import TIMESTAMP_INFINITY, TIMESTAMP_US_END, TIMESTAMP_US_MIN
 
 KEY = "STRUCT(whole DECIMAL(38,0), high DECIMAL(19,0), low DECIMAL(19,0))"
 WIDE = "DECIMAL(38,0)"
@@ -106,8 +104,6 @@ def register_functions(connection: duckdb.DuckDBPyConnection, bytes_max: int = V
         _register(connection, f"wide_{name}_fit", ["BIGINT"], "BOOLEAN", texts_fit(width_max, refusal), volatile=True)
     _register(connection, "texts_separated", [_TEXT, "VARCHAR[]"], _TEXT, texts_separated(bytes_max))
     _register(connection, "series_start", ["BIGINT", "BIGINT", "BIGINT"], "BIGINT", series_start)
-    for name, argument, result, columns_function in (*MOMENT_SPECIFICATIONS, *RANGE_SPECIFICATIONS):
-        _register(connection, name, [argument], result, columns_function)
     for name, arguments, result, function in TYPE_SPECIFICATIONS:
         _register(connection, name, arguments, result, row_by_row(function, arguments, result))
     for name, arguments, result, columns_function in (*COLUMN_SPECIFICATIONS, *FLOAT_AGGREGATES):
@@ -221,7 +217,9 @@ def _reader(kind: str) -> Callable[[pa.Array], Iterable[Any]]:
     if kind == ZONED_TIME_TYPE:
         return zoned_time_rows
     if kind == "DATE":
-        return lambda column: column.cast(pa.int32()).to_pylist()
+        return lambda column: column.view(pa.int32()).to_pylist()
+    if kind.startswith("TIMESTAMP"):
+        return lambda column: column.view(pa.int64()).to_pylist()
     return values_of
 
 
@@ -257,6 +255,7 @@ ARROW_TYPES = {
     "DOUBLE": pa.float64(),
     "VARCHAR": pa.string(),
     "DATE": pa.date32(),
+    "TIMESTAMPTZ": pa.timestamp("us", "UTC"),
     "BLOB": pa.binary(),
     "VARCHAR[]": pa.list_(pa.string()),
     "VARCHAR[][]": pa.list_(pa.list_(pa.string())),
@@ -280,26 +279,6 @@ def numeric_lists(rows: list[list[decimals.Numeric] | None]) -> pa.Array:
     values = numeric_array([value for row in rows for value in row or ()])
     mask = pa.array([row is None for row in rows], pa.bool_())
     return pa.ListArray.from_arrays(pa.array(offsets), values, mask=mask)
-
-
-def micros_of(column: pa.ChunkedArray) -> pa.Array:
-    """Return timestamps as microseconds since 1970."""
-    return one_array(column).view(pa.int64())
-
-
-def moment(zone: str) -> ArrowFunction:
-    """Return the function that makes timestamps of microseconds since 1970. Raises 22008."""
-    kind = pa.timestamp("us", zone or None)
-
-    def run(column: pa.ChunkedArray) -> pa.Array:
-        micros = one_array(column)
-        values = micros.fill_null(0).to_numpy(zero_copy_only=False)
-        outside = (values < TIMESTAMP_US_MIN) | (values >= TIMESTAMP_US_END)
-        if np.any(outside) and np.any(np.abs(values[outside]) != TIMESTAMP_INFINITY):
-            raise ValueError(marked(SqlError("22008", "timestamp out of range")))
-        return micros.view(kind)
-
-    return run
 
 
 def numeric_extreme(keep_larger: bool) -> ArrowFunction:
@@ -348,11 +327,4 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("numeric_quotient", [VARIABLE, "BIGINT"], VARIABLE, lambda value, count: decimals.divide(value, (count, 0))),
     ("numeric_limited_from_text", [_TEXT, "INTEGER", "INTEGER"], VARIABLE, decimals.limited_from_text),
     ("float8_total", ["DOUBLE", "BOOLEAN"], "DOUBLE", float8_total),
-]
-
-# Times and their microseconds, infinite times as well.
-MOMENT_SPECIFICATIONS: list[tuple[str, str, str, ArrowFunction]] = [
-    ("infinite_us", "TIMESTAMP", "BIGINT", micros_of),
-    ("timestamp_moment", "BIGINT", "TIMESTAMP", moment("")),
-    ("timestamptz_moment", "BIGINT", "TIMESTAMPTZ", moment("UTC")),
 ]

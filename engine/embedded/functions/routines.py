@@ -29,7 +29,7 @@ from engine.embedded.functions import (
 )
 from engine.embedded.functions.special_numerics import SPECIAL_FUNCTIONS
 from engine.embedded.patterns import like
-from sql.functions.printing import MOMENTS
+from ringbuffer.vectors.loops import ZONE
 from sql.functions.rows import Kernel, LookAhead, Routine
 from sql.functions.table import ROUTINES
 from sql.types.datatypes import FAMILIES
@@ -101,8 +101,8 @@ def special_of(routine: Routine) -> Callable[..., Any] | None:
 
 def physical(family: str) -> str:
     """Return DuckDB's type for the values of a family in functions of ours."""
-    if family in MOMENTS:
-        return "BIGINT"
+    if family == "zone":
+        return ZONE
     if family.endswith("[]"):
         return f"{physical(family[:-2])}[]"
     return VARIABLE if family == "numeric" else FAMILIES[family].duckdb

@@ -13,8 +13,17 @@ from dataclasses import dataclass, field
 from ringbuffer.scalar.calendars.calendar import JULIAN_EPOCH_DAYS
 from ringbuffer.scalar.texts.format_time import DAYS, MONTHS
 from sql.errors import SqlError, not_supported
-from sql.times.civil import DAY_US, SECOND_US, days_from_civil, days_in_month, local_to_utc_us
+from sql.times.civil import (
+    DATE_DAYS_END,
+    DATE_DAYS_MIN,
+    DAY_US,
+    SECOND_US,
+    days_from_civil,
+    days_in_month,
+    local_to_utc_us,
+)
 from sql.times.datetime_input import ZONE_HOURS_MAX
+from sql.times.interval_shift import check_range
 from sql.times.templates import Item, items_of
 
 
@@ -38,14 +47,18 @@ READ_WIDTHS = {
 
 
 def read_date(text: str, template: str) -> int:
-    """Return to_date(text, template) in microseconds."""
-    return read(text, template)[0] // DAY_US * DAY_US
+    """Return to_date(text, template) in days."""
+    days = read(text, template)[0] // DAY_US
+    if not DATE_DAYS_MIN <= days < DATE_DAYS_END:
+        raise SqlError("22008", f'date out of range: "{text}"')
+    return days
 
 
 def read_timestamp(text: str, template: str, zone: str) -> int:
     """Return to_timestamp(text, template) as clocks in `zone` read it."""
     micros, offset_s = read(text, template)
-    return local_to_utc_us(micros, zone) if offset_s is None else micros - offset_s * SECOND_US
+    us = local_to_utc_us(micros, zone) if offset_s is None else micros - offset_s * SECOND_US
+    return check_range(us)
 
 
 def read(text: str, template: str) -> tuple[int, int | None]:

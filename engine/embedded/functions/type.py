@@ -19,9 +19,8 @@ from engine.embedded.error_mark import marked
 from ringbuffer.decode.json_texts import jsonb_texts
 from sql.errors import SqlError
 from sql.times import interval_values
-from sql.times.civil import DAY_US, is_infinite
+from sql.times.civil import DAY_US
 from sql.times.interval_input import interval_value
-from sql.times.interval_shift import shifted_us
 from sql.times.interval_values import Interval, interval_text, within
 from sql.times.time_input import time_text
 from sql.times.zoned_time import (
@@ -123,68 +122,6 @@ def interval_key(column: pa.ChunkedArray) -> pa.Array:
     return pa.StructArray.from_arrays(fields, fields=list(KEY), mask=pa.array(nulls_of(array)))
 
 
-def made(
-    months: Int64, days: Int64, micros: Int64, nulls: npt.NDArray[np.bool_], overflow: npt.NDArray[np.bool_]
-) -> pa.Array:
-    """Return intervals, or raise 22008 where a part is out of its range."""
-    limit = 1 << 31
-    wrong = overflow | (months < -limit) | (months >= limit) | (days < -limit) | (days >= limit)
-    if np.any(wrong & ~nulls):
-        raise ValueError(marked(interval_values.out_of_range()))
-    parts = [
-        pa.array(np.where(nulls, 0, months).astype(np.int32)),
-        pa.array(np.where(nulls, 0, days).astype(np.int32)),
-        pa.array(micros),
-    ]
-    return pa.StructArray.from_arrays(parts, fields=list(INTERVAL), mask=pa.array(nulls))
-
-
-def interval_sum(sign: int) -> ArrowFunction:
-    """Return the sum or the difference of two columns of intervals."""
-
-    def run(left: pa.ChunkedArray, right: pa.ChunkedArray) -> pa.Array:
-        first, second = one_array(left), one_array(right)
-        one, two = parts_of(first), parts_of(second)
-        with np.errstate(over="ignore"):
-            micros = one[2] + sign * two[2] if sign > 0 else one[2] - two[2]
-        # Signed overflow: operands of one sign whose sum has the other.
-        other = two[2] if sign > 0 else ~two[2]
-        overflow = ((one[2] ^ micros) & (other ^ micros)) < 0
-        return made(
-            one[0] + sign * two[0], one[1] + sign * two[1], micros, nulls_of(first) | nulls_of(second), overflow
-        )
-
-    return run
-
-
-def interval_from_parts(months: int, days: int, micros: int) -> Interval:
-    return interval_values.checked(int(months), int(days), int(micros))
-
-
-def interval_from_time(micros: int) -> Interval:
-    return 0, 0, micros
-
-
-def time_span(left: int, right: int) -> Interval:
-    """Return timestamp - timestamp: whole days and the rest, both of one sign."""
-    if is_infinite(left) or is_infinite(right):
-        raise SqlError("22008", "cannot subtract infinite timestamps")
-    difference = left - right
-    if not -(1 << 63) <= difference < 1 << 63:
-        raise interval_values.out_of_range()
-    days = interval_values.truncated(difference, DAY_US)
-    return interval_values.checked(0, days, difference - days * DAY_US)
-
-
-def interval_average(months: int, days: int, micros: int, count: int) -> Interval:
-    return interval_values.divide(interval_from_parts(months, days, micros), float(count))
-
-
-def micros_round(micros: int, origin: int, digits: int) -> int:
-    """Return microseconds rounded, half away from `origin`, to digits of a second."""
-    return micros if is_infinite(micros) else interval_values.rounded(micros - origin, digits) + origin
-
-
 def bpchar_limit(text: str, length: int) -> str:
     """Return a text for char(length): only trailing spaces may be cut."""
     if len(text) > length and text[length:].strip(" "):
@@ -272,21 +209,14 @@ TYPE_SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("interval_text", [INTERVAL_TYPE], _TEXT, interval_text),
     ("interval_from_text", [_TEXT, _TEXT], INTERVAL_TYPE, interval_value),
     ("interval_within", [INTERVAL_TYPE, _TEXT, "INTEGER"], INTERVAL_TYPE, within),
-    ("interval_from_time", ["BIGINT"], INTERVAL_TYPE, interval_from_time),
-    ("interval_total", [WIDE, WIDE, WIDE], INTERVAL_TYPE, interval_from_parts),
-    ("interval_average", [WIDE, WIDE, WIDE, "BIGINT"], INTERVAL_TYPE, interval_average),
-    ("time_span", ["BIGINT", "BIGINT"], INTERVAL_TYPE, time_span),
     ("time_text", ["BIGINT"], _TEXT, time_text),
     ("time_from_text", [_TEXT], "BIGINT", reader(TIME)),
     ("timetz_text", [ZONED_TIME_TYPE], _TEXT, zoned_time_text),
     ("timetz_from_text", [_TEXT, _TEXT], ZONED_TIME_TYPE, zoned_time_value),
-    ("timetz_of", ["BIGINT", _TEXT], ZONED_TIME_TYPE, zoned_time_of),
+    ("timetz_of", ["TIMESTAMPTZ", _TEXT], ZONED_TIME_TYPE, zoned_time_of),
     ("timetz_rounded", [ZONED_TIME_TYPE, "INTEGER"], ZONED_TIME_TYPE, zoned_time_rounded),
     ("timetz_moved", [ZONED_TIME_TYPE, INTERVAL_TYPE, "INTEGER"], ZONED_TIME_TYPE, zoned_time_moved),
     ("timetz_key", [ZONED_TIME_TYPE], ZONED_TIME_TYPE, zoned_time_key),
-    ("time_of_day", ["BIGINT"], "BIGINT", lambda micros: None if is_infinite(micros) else micros % DAY_US),
-    ("micros_round", ["BIGINT", "BIGINT", "INTEGER"], "BIGINT", micros_round),
-    ("timestamp_shift", ["BIGINT", INTERVAL_TYPE, _TEXT], "BIGINT", shifted_us),
     ("uuid_from_text", [_TEXT], _TEXT, reader(UUID)),
     ("bytea_text", ["BLOB"], _TEXT, bytea_text),
     ("bytea_from_text", [_TEXT], "BLOB", reader(BYTEA)),
@@ -317,6 +247,4 @@ COLUMN_SPECIFICATIONS: list[tuple[str, list[str], str, ArrowFunction]] = [
     ("json_from_text", [_TEXT], _TEXT, json_reader(JSON)),
     ("jsonb_from_text", [_TEXT], _TEXT, json_reader(JSONB)),
     ("interval_key", [INTERVAL_TYPE], INTERVAL_KEY_TYPE, interval_key),
-    ("interval_sum", [INTERVAL_TYPE, INTERVAL_TYPE], INTERVAL_TYPE, interval_sum(1)),
-    ("interval_difference", [INTERVAL_TYPE, INTERVAL_TYPE], INTERVAL_TYPE, interval_sum(-1)),
 ]

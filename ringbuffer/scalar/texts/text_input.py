@@ -31,11 +31,8 @@ from ringbuffer.memory.error_codes import (
     SMALLINT_RANGE,
 )
 from ringbuffer.scalar.calendars.calendar import (
-    DAY_US,
-    TIMESTAMP_INFINITY,
     check_timestamp,
     days_of_month,
-    is_infinite_date,
 )
 from ringbuffer.scalar.calendars.parse_time import parse_date, parse_timestamp, two_digits
 from ringbuffer.scalar.calendars.time_zones import Offsets, Transitions
@@ -168,15 +165,6 @@ def text_to_date(w0: int, w1: int, heap: int) -> tuple[int, int]:
     if error == NEEDS_FALLBACK:
         return 0, spelling_error(bytes_at(address, length))
     return days, error
-
-
-@kernel
-def text_to_midnight(w0: int, w1: int, heap: int, transitions: Transitions, offsets: Offsets) -> tuple[int, int]:
-    """Return (microseconds of the midnight at which a date begins, error)."""
-    days, error = text_to_date(w0, w1, heap)
-    if is_infinite_date(days):
-        return TIMESTAMP_INFINITY if days > 0 else -TIMESTAMP_INFINITY, error
-    return days * DAY_US, error
 
 
 @kernel

@@ -18,7 +18,7 @@ from numba.extending import intrinsic
 from ringbuffer.compile.jit import kernel
 from ringbuffer.memory.addresses import bits_of_float
 from ringbuffer.memory.error_codes import OK, SCRATCH_FULL
-from ringbuffer.scalar.calendars.calendar import SECOND_US, is_infinite_date, is_infinite_timestamp, timestamp_to_date
+from ringbuffer.scalar.calendars.calendar import SECOND_US, is_infinite_date, is_infinite_timestamp
 from ringbuffer.scalar.calendars.time_zones import Offsets, Transitions, zone_offset_us
 from ringbuffer.scalar.numbers.int128 import int128_absolute, signed_word
 from ringbuffer.scalar.numbers.numeric import SPECIAL_SCALE
@@ -183,12 +183,6 @@ def date_to_text(days: int, scratch: Scratch) -> tuple[int, int, int, int]:
     if before_christ:
         end = put_before_christ(out, end)
     return keep(scratch, target, end)
-
-
-@kernel
-def midnight_to_text(us: int, scratch: Scratch) -> tuple[int, int, int, int]:
-    """Return the day of a timestamp in ISO form."""
-    return date_to_text(timestamp_to_date(us), scratch)
 
 
 @kernel

@@ -141,26 +141,29 @@ def test_names_of_zones_and_fields_change_from_row_to_row(engine: duckdb.DuckDBP
     zones = ["UTC", "Europe/Berlin", "<+0530>-05:30", "America/New_York"]
     hours = {"UTC": 0.0, "Europe/Berlin": 2.0, "<+0530>-05:30": 5.5, "America/New_York": -4.0}
     rows = engine.execute(
-        "SELECT z, (zone_local(u, z) - u) / 3600e6, zone_utc(zone_local(u, z), z) = u, timestamp_part(f, u) "
-        f"FROM (SELECT {zones}[i % 4 + 1] z, ['century', 'decade'][i % 2 + 1] f, 992000000000000 + i u "
-        "FROM range(5000) r(i))"
+        "SELECT z, (timestamp_us(zone_local(u, z)) - timestamptz_us(u)) / 3600e6, zone_utc(zone_local(u, z), z) = u, "
+        "timestamp_field(f, zone_local(u, 'UTC')) "
+        f"FROM (SELECT {zones}[i % 4 + 1] z, ['century', 'decade'][i % 2 + 1] f, "
+        "timestamptz_moment(992000000000000 + i) u FROM range(5000) r(i))"
     ).fetchall()
     assert len(rows) == 5000
     assert all(row[1:] == (hours[row[0]], True, 21 if row[0] in ("UTC", "<+0530>-05:30") else 200) for row in rows)
-    assert engine.execute("SELECT zone_local(1, NULL), zone_local(NULL, 'UTC')").fetchall() == [(None, None)]
-    assert failure(engine, "SELECT zone_local(1, 'nowhere')").sqlstate == "22023"
-    assert failure(engine, "SELECT timestamp_trunc('', 1)").sqlstate == "22023"
+    assert engine.execute("SELECT zone_local(timestamptz_moment(1), NULL), zone_local(NULL, 'UTC')").fetchall() == [
+        (None, None)
+    ]
+    assert failure(engine, "SELECT zone_local(timestamptz_moment(1), 'nowhere')").sqlstate == "22023"
+    assert failure(engine, "SELECT timestamp_trunc('', timestamp_moment(1))").sqlstate == "22023"
 
 
 def test_rows_that_a_kernel_does_not_read_are_computed(engine: duckdb.DuckDBPyConnection) -> None:
     written = "CASE WHEN n % 3 = 0 THEN '2024-02-29' WHEN n % 3 = 1 THEN 'Feb 3 2021' END"
-    days = f"SELECT date_from_text({written}, 'UTC') // 86400000000 FROM range(5000) AS m(n) ORDER BY n"
+    days = f"SELECT date_us(date_from_text({written})) // 86400000000 FROM range(5000) AS m(n) ORDER BY n"
     assert engine.execute(days).fetchall() == [((19_782,), (18_661,), (None,))[n % 3] for n in range(5000)]
-    wrong = failure(engine, "SELECT date_from_text('Feb ' || n, 'UTC') FROM range(28, 40) AS m(n)")
+    wrong = failure(engine, "SELECT date_from_text('Feb ' || n) FROM range(28, 40) AS m(n)")
     assert (wrong.sqlstate, wrong.message) == ("22007", 'invalid input syntax for type date: "Feb 28"')
 
 
 def test_no_room_for_a_template_is_an_error(engine: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.embedded.kernel_functions.allocate", lambda size: None)
-    error = failure(engine, "SELECT timestamp_format(n, 'YYYY') FROM range(3) AS m(n)")
+    error = failure(engine, "SELECT timestamp_format(timestamp_moment(n), 'YYYY') FROM range(3) AS m(n)")
     assert (error.sqlstate, error.message) == ("53200", "out of memory")

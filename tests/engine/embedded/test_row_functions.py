@@ -7,7 +7,7 @@ import pytest
 from engine.embedded.row_functions import row_function
 from sql.errors import SqlError
 from sql.tree.expressions import Call, Column, Expression, Literal
-from sql.types.datatypes import DATE, FLOAT8, INT4, NUMERIC, TEXT, TIMESTAMP, SqlType
+from sql.types.datatypes import DATE, INT4, NUMERIC, TEXT, TIMESTAMPTZ, SqlType
 
 TEXT_COLUMN = Column(0, "t", TEXT)
 
@@ -44,16 +44,14 @@ def test_numerics_are_pairs_and_special_ones_have_results_of_their_own() -> None
     assert row_function(Call("trim_scale", (column,), SqlType("numeric", display_scale=2))) is None
 
 
-def test_moments_are_microseconds_and_dates_days() -> None:
-    parts = tuple(Column(place, "i", INT4) for place in range(3))
-    run = row_function(Call("make_date", parts, DATE))
-    assert run is not None and run((1970, 1, 3)) == 2
-    run = row_function(
-        Call("make_timestamp", (*parts, Literal(0, INT4), Literal(0, INT4), Literal(0.5, FLOAT8)), TIMESTAMP)
-    )
-    assert run is not None and run((1970, 1, 2)) == 86_400_500_000
-    with pytest.raises(SqlError, match="date field value out of range"):
-        run((1970, 13, 2))
+def test_dates_are_days_and_times_microseconds() -> None:
+    given = (TEXT_COLUMN, Literal("YYYY-MM-DD", TEXT))
+    run = row_function(Call("read_date", given, DATE))
+    assert run is not None and run(("1970-01-03",)) == 2
+    run = row_function(Call("read_timestamp", (*given, Literal("UTC", TEXT)), TIMESTAMPTZ))
+    assert run is not None and run(("1970-01-02",)) == 86_400_000_000
+    with pytest.raises(SqlError, match="date/time field value out of range"):
+        run(("1970-13-02",))
 
 
 def test_values_of_lists() -> None:
