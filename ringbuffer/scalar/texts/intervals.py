@@ -7,19 +7,14 @@ strings in a scratch heap, and an error code. Must not allocate.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from ringbuffer.compile.jit import kernel
 from ringbuffer.memory.addresses import load_int32, load_word, signed_word, store_int32, store_word
 from ringbuffer.memory.error_codes import OK, SCRATCH_FULL
 from ringbuffer.scalar.calendars.spans import interval_average as average_of
 from ringbuffer.scalar.calendars.spans import interval_total as total_of
-from ringbuffer.scalar.texts.text_functions import keep, reserve
-
-Scratch = npt.NDArray[Any]
+from ringbuffer.scalar.texts.text_functions import Scratch, keep, reserve
 
 INTERVAL_BYTES = 16
 
