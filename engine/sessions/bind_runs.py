@@ -88,7 +88,7 @@ class BindRuns:
             stop = min(run.rows_count, done + tried_max)
             count = await self._staged(run, done, stop, first) if isinstance(first, Bind) else 0
             if count is None:
-                # A view refuses one of the rows: those before it are found by halves.
+                # A view refuses one of the rows, or one may be slow: those before it are found by halves.
                 tried_max = (stop - done) // 2
                 continue
             # The row after those that are decoded goes the general way.
@@ -115,7 +115,8 @@ class BindRuns:
         """Stage the rows [row, stop) as far as a kernel decodes them; return their number, which is
         0 where the first row goes the general way.
 
-        None: a view refuses one of them, and nothing was done.
+        None: a view refuses one of them, or together they take longer than one statement may;
+        nothing was done.
         """
         session = self._session
         image = session.runner.image()
@@ -126,7 +127,7 @@ class BindRuns:
         is_short = stop - row <= long_texts.ROWS_AT_ONCE_MAX
         session.begin_message(simple=False)
         session.doing.begin(prepared.shown_text)
-        session.timeout.start(stop - row)
+        session.timeout.start()
         try:
             decode = partial(self._decoded, parts, run, row, stop)
             given = decode() if is_short else await session.in_worker(decode)
@@ -137,7 +138,9 @@ class BindRuns:
             if not await self._added(target, given, image, step, is_short):
                 return None
         except SqlError as error:
-            # A cancel, or the timeout.
+            # A cancel, or the timeout: of a single statement, or of many that were in time.
+            if session.timeout.is_over and stop - row > 1:
+                return None
             session.fail_pipeline(session.timeout.error_or(error))
             return stop - row
         finally:

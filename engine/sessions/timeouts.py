@@ -28,6 +28,7 @@ class StatementTimeout:
     Attributes:
         cancel: stops the running statement.
         ends: a cancel is the end of the session.
+        is_over: the time of the statement is over.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, settings: Settings, cancel: Callable[[], None]) -> None:
@@ -35,16 +36,16 @@ class StatementTimeout:
         self._settings = settings
         self._cancel = cancel
         self.ends = False
-        self._is_over = False
+        self.is_over = False
         self._timer: asyncio.TimerHandle | None = None
 
     def begin_message(self) -> None:
         """Forget the statement before."""
-        self._is_over = False
+        self.is_over = False
 
-    def start(self, statements_count: int = 1) -> None:
-        """Begin statements that are done as one: let the time of all run, if each has a limit."""
-        timeout_ms = self._settings.statement_timeout_ms * statements_count
+    def start(self) -> None:
+        """Begin a statement: let its time run, if there is a limit."""
+        timeout_ms = self._settings.statement_timeout_ms
         if timeout_ms:
             self._timer = self._loop.call_later(timeout_ms / 1000, self._time_out)
 
@@ -71,12 +72,12 @@ class StatementTimeout:
         """
         if self.ends and error.sqlstate == CANCELED:
             return terminated()
-        if self._is_over and error.sqlstate == CANCELED:
+        if self.is_over and error.sqlstate == CANCELED:
             return SqlError(CANCELED, "canceling statement due to statement timeout", detail=error.detail)
         return error
 
     def _time_out(self) -> None:
-        self._is_over = True
+        self.is_over = True
         self._cancel()
 
 

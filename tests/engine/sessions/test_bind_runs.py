@@ -7,6 +7,7 @@ from __future__ import annotations
 import random
 import re
 import struct
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 
 from engine.commit.staging import StatementStage
 from engine.execution.parameter_rows import ParameterRow
+from engine.sessions import long_texts
 from engine.sessions.bind_runs import FEW_ROWS
 from engine.sessions.long_texts import ROWS_AT_ONCE_MAX
 from ringbuffer.memory.columns import Morsel
@@ -327,19 +329,22 @@ def test_rows_that_need_the_general_way_do_not_have_the_others_decoded_again(
     assert decoded[0] < 2 * FEW_ROWS * count
 
 
-def test_statement_timeout_is_that_of_each_statement(world: World) -> None:
-    client = world.client().after("CREATE FOREIGN TABLE s (k int) SERVER stream", "SET statement_timeout = 1000")
-    started: list[float] = []
-    loop = client.session.timeout._loop
+def test_statement_timeout_is_that_of_each_statement(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = world.client().after("CREATE FOREIGN TABLE s (k int) SERVER stream")
     client.ask(parse("INSERT INTO s VALUES ($1)", "p"), SYNC)
-    with pytest.MonkeyPatch.context() as patched:
-        call_later = loop.call_later
+    slow, count, timeout_s = 5, 12, 0.2
+    add = StatementStage.add
 
-        def noted(delay_s: float, *arguments: Any) -> Any:
-            started.append(delay_s)
-            return call_later(delay_s, *arguments)
+    def slow_add(stage: StatementStage, morsel: Morsel) -> None:
+        time.sleep(0.4 * timeout_s * morsel.rows_count + (timeout_s if (morsel.data[0] == slow).any() else 0))
+        add(stage, morsel)
 
-        patched.setattr(loop, "call_later", noted)
-        rows = 2 * ROWS_AT_ONCE_MAX
-        client.ask(*((bind([b"1"], "p") + execute()) for _ in range(rows)), SYNC)
-    assert rows * 1.0 in started
+    monkeypatch.setattr(StatementStage, "add", slow_add)
+    monkeypatch.setattr(long_texts, "ROWS_AT_ONCE_MAX", 0)
+    client.run(f"SET statement_timeout = {round(1000 * timeout_s)}")
+    for first, error in ((100, []), (0, ["E ERROR 57014: canceling statement due to statement timeout"])):
+        answer = client.ask(*((bind([b"%d" % k], "p") + execute()) for k in range(first, first + count)), SYNC)
+        done = slow if error else count
+        assert [line.partition("\n")[0] for line in answer] == ["2", "C INSERT 0 1"] * done + [*error, "Z I"]
+    client.run("SET statement_timeout = 0")
+    assert client.rows("SELECT count(*) FROM s") == client.rows(f"SELECT {count}::bigint")
