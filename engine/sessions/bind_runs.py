@@ -88,7 +88,8 @@ class BindRuns:
             stop = min(run.rows_count, done + tried_max)
             count = await self._staged(run, done, stop, first) if isinstance(first, Bind) else 0
             if count is None:
-                # A view refuses one of the rows, or one may be slow: those before it are found by halves.
+                # A view refuses one of the rows, or one may be slow: those before it are found by
+                # halves.
                 tried_max = (stop - done) // 2
                 continue
             # The row after those that are decoded goes the general way.
