@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.catalog.image import TableEntry, source_text
-from engine.ddl.table_names import check_name, constraint_names, key_name, relation_names
+from engine.ddl.table_names import check_name, constraint_names, key_name, own_names, relation_names
 from engine.ddl.table_work import NO_KEY_FAMILIES, TableWork
 from engine.tables.table_expressions import with_objects
 from sql.bind.expressions.context import References
@@ -32,7 +32,7 @@ def with_check(entry: TableEntry, constraint: Constraint, work: TableWork) -> Ta
     assert constraint.condition is not None
     references = References()
     condition = bind_check(constraint.condition, description, work.image, work.settings, references)
-    known = {one.name for one in description.constraints}
+    known = own_names(entry)
     if constraint.name is None:
         indexes = sorted({column.index for column in columns_of(condition)})
         names = [description.columns[index].name for index in indexes]

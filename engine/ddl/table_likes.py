@@ -14,9 +14,9 @@ from engine.catalog.image import Entry, SequenceEntry, SourceText, StreamEntry, 
 from engine.ddl.dependents import owned_by
 from engine.ddl.table_building import build_table, stored_type
 from engine.ddl.table_constraints import with_key
-from engine.ddl.table_names import free_name, joined_names, relation_names
+from engine.ddl.table_names import free_name, joined_names, own_names, relation_names
 from engine.ddl.table_work import TableWork
-from engine.tables.table_expressions import bound_check, bound_defaults, with_columns
+from engine.tables.table_expressions import bound_check, bound_defaults, names_row, with_columns
 from sql.catalog.catalog import ColumnDescription, ConstraintDescription
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
@@ -114,10 +114,11 @@ def with_check_like(
 ) -> TableEntry:
     """Return the table with a CHECK of another one, under its name.
 
-    Raises 42710 if it has one of that name.
+    Raises 42710 if it has one of that name, and 0A000 for one of a whole row, which is one of the
+    other table.
     """
     description = entry.description
-    if any(one.name == check.name for one in description.constraints):
+    if check.name in own_names(entry):
         message = f'constraint "{check.name}" for relation "{name_of(description.name)}" already exists'
         raise SqlError("42710", message)
     numbers = numbers_in(entry)
@@ -126,6 +127,10 @@ def with_check_like(
     names = tuple((name, new_numbers[number]) for name, number in text.names if number in new_numbers)
     text = replace(text, names=names)
     comment = check.comment if "comments" in like.including else ""
+    if names_row(text):
+        table = name_of(source.description.name)
+        detail = f'Constraint "{check.name}" contains a whole-row reference to table "{table}".'
+        raise SqlError("0A000", "cannot convert whole-row table reference", detail=detail)
     condition, text = bound_check(text, description, work.image)
     made = replace(check, condition=condition, comment=comment)
     constraints = (*description.constraints, made)

@@ -22,7 +22,15 @@ def constraint_names(image: CatalogImage) -> set[str]:
         for entry in image.entries.values()
         if isinstance(entry, TableEntry)
         for constraint in entry.description.constraints
+        if not constraint.is_index
     }
+
+
+def own_names(entry: TableEntry) -> set[str]:
+    """Return the names of a table's constraints: an index that is none of a key may have one of
+    them, too.
+    """
+    return {one.name for one in entry.description.constraints if not one.is_index}
 
 
 def relation_names(image: CatalogImage) -> set[str]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from engine.catalog.image import TableEntry
 from engine.ddl.dependents import Dependent, without_constraint
-from engine.ddl.table_names import constraint_names, reference_name
+from engine.ddl.table_names import constraint_names, own_names, reference_name
 from engine.ddl.table_work import TableWork
 from sql.catalog.catalog import ColumnDescription, ConstraintDescription, KeyReference
 from sql.catalog.schemas import found_key, meant_schema
@@ -42,7 +42,7 @@ def with_reference(entry: TableEntry, constraint: Constraint, work: TableWork) -
     parent_columns = _parent_columns(parent, reference)
     if len(child_columns) != len(parent_columns):
         raise SqlError("42830", "number of referencing and referenced columns for foreign key disagree")
-    own = {one.name for one in description.constraints}
+    own = own_names(entry)
     name = constraint.name
     if name is None:
         taken = constraint_names(work.image) | {in_schema_of(description.name, one) for one in own}

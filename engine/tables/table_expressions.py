@@ -8,7 +8,7 @@ sequences change the bound expression. Must not evaluate anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from engine.catalog.as_then import ObjectsAsThen
@@ -113,7 +113,7 @@ def bound_check(
     )
     catalog, references = ObjectsAsThen(image, source.objects), References()
     written = parsed_expression(source.text)
-    source = replace(source, table=source.table or _table_in(written, description.name))
+    source = replace(source, table=source.table or _table_in(written, dict(source.names), description.name))
     row = replace(description, name=source.table, columns=then)
     condition = bind_check(written, row, catalog, source.settings, references)
 
@@ -123,18 +123,38 @@ def bound_check(
     return map_expression(condition, now), with_objects(source, references)
 
 
-def _table_in(written: syntax.Expression, today: str) -> str:
-    """Return the key of the table that stands before columns in the text of a check: an older
-    server has not stored by which it knows its table.
+def _table_in(written: syntax.Expression, columns: Container[str], today: str) -> str:
+    """Return the key of the table that stands before columns in the text of a check, or as its
+    whole row: an older server has not stored by which it knows its table.
     """
+    for name in _names_in(written):
+        before = name.parts if _is_row(name, columns) else name.parts[:-1]
+        if before:
+            *schema, table = before
+            return relation_key(schema[-1] if schema else schema_of(today), table)
+    return today
+
+
+def names_row(source: SourceText) -> bool:
+    """Tell whether the text of a check has a whole row of its table as a value."""
+    columns = dict(source.names)
+    return any(_is_row(name, columns) for name in _names_in(parsed_expression(source.text)))
+
+
+def _is_row(name: syntax.Name, columns: Container[str]) -> bool:
+    return len(name.parts) == 1 and name.parts[0] not in columns
+
+
+def _names_in(written: syntax.Expression) -> Iterator[syntax.Name]:
+    """Yield the names of columns and rows in an expression."""
     below: list[object] = [written]
     while below:
         node = below.pop()
-        if isinstance(node, syntax.Name) and len(node.parts) > 1:
-            *schema, name, _ = node.parts
-            return relation_key(schema[-1] if schema else schema_of(today), name)
+        if isinstance(node, syntax.Name):
+            yield node
+        elif isinstance(node, syntax.Star):
+            yield syntax.Name((*node.qualifier, "*"), node.position)
         below += parts(node)
-    return today
 
 
 def with_objects(source: SourceText, references: References) -> SourceText:

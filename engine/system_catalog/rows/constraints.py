@@ -213,7 +213,8 @@ def description_rows(image: CatalogImage) -> list[Row]:
     for entry in tables(image):
         for one in entry.description.constraints:
             if one.comment:
-                place = part_oid("constraint", entry.description.oid, entry.indexes.get(one.name, one.name))
+                by = entry.indexes[one.name] if one.is_key else one.name
+                place = part_oid("constraint", entry.description.oid, by)
                 found.append((place, constraint_oid, 0, one.comment))
     names = ("objoid", "classoid", "objsubid", "description")
     return [dict(zip(names, values, strict=True)) for values in found]

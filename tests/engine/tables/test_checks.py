@@ -61,6 +61,19 @@ def test_checks_of_an_older_folder_know_their_table_by_what_they_say(tmp_path: P
     world.close()
 
 
+@pytest.mark.parametrize("check", ["t IS NOT NULL", "(t).a > 0 AND a > 1", "ROW(t.*) IS NOT NULL", "t = t"])
+def test_checks_of_an_older_folder_know_their_whole_row(tmp_path: Path, check: str) -> None:
+    world = World(tmp_path)
+    client = world.client()
+    client.run(f"CREATE TABLE t (a int, b int, CONSTRAINT c CHECK ({check}))", "ALTER TABLE t RENAME TO renamed")
+    entry = table_called(world, "renamed")
+    source = replace(entry.checks["c"], table="")
+    condition, found = bound_check(source, entry.description, world.database.catalog.image)
+    (constraint,) = entry.description.constraints
+    assert condition == constraint.condition and found == entry.checks["c"]
+    world.close()
+
+
 def test_a_check_takes_no_index_of_its_name_along(tmp_path: Path) -> None:
     world = World(tmp_path)
     client = world.client()
