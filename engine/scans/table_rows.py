@@ -149,7 +149,7 @@ class TablesByKey:
 
     def way(self, key: TableKey) -> str:
         """Return the words for people that tell how rows are found, none where they never are."""
-        if not self._bytes_max:
+        if not self._bytes_max or self._is_too_large(key.entry.physical):
             return ""
         return "in memory" if self.rows(key) is not None else "in memory once such reads are many"
 
@@ -212,11 +212,7 @@ class TablesByKey:
         The size in the file is known without a look at the values.
         """
         name, physical = key.entry.description.name, key.entry.physical
-        if (
-            self._tables.bytes_of(physical) > self._bytes_max
-            or self._tables.memory_bytes_of(physical) > self._bytes_max
-            or self._image().entries.get(name) is not key.entry
-        ):
+        if self._is_too_large(physical) or self._image().entries.get(name) is not key.entry:
             return None
         program = self._programs(key_types(key))
         read = self._tables.read_once(key.entry)
@@ -232,6 +228,11 @@ class TablesByKey:
         found = TableRows(key.entry, read.version, rows, program.of_table(keys), used_at=next(self._reads))
         # Keys are different where they are checked, so that each row has a group of its own.
         return found if found.index.groups_count == rows.num_rows and found.bytes_count <= self._bytes_max else None
+
+    def _is_too_large(self, physical: str) -> bool:
+        """Tell whether the rows of a table are known to be more than what is kept."""
+        limit = self._bytes_max
+        return self._tables.bytes_of(physical) > limit or self._tables.memory_bytes_of(physical) > limit
 
     def _let_go(self) -> None:
         """Let go of the rows that were not read for longest, until the others have room."""

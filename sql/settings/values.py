@@ -86,13 +86,20 @@ def integer_value(setting: Setting, text: str) -> str:
     return str(value)
 
 
+# Other words for the values of an enumeration.
+ALIASES = {"true": "on", "yes": "on", "1": "on", "false": "off", "no": "off", "0": "off", "debug": "debug2"}
+# Values that would have to change what texts mean, with hints.
+REFUSED = {("backslash_quote", "off"): "A quote in an escape string may be written as '' as well."}
+
+
 def enum_value(setting: Setting, text: str) -> str:
     word = text.lower()
+    if word not in setting.choices:
+        word = ALIASES.get(word, word)
+    if (setting.name, word) in REFUSED:
+        raise not_supported(f"{setting.name} = {word}", hint=REFUSED[setting.name, word])
     if word in setting.choices:
         return word
-    aliases = {"true": "on", "yes": "on", "1": "on", "false": "off", "no": "off", "0": "off", "debug": "debug2"}
-    if aliases.get(word) in setting.choices:
-        return aliases[word]
     raise invalid(setting, text, f"Available values: {', '.join(setting.choices)}.")
 
 

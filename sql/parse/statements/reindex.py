@@ -12,7 +12,7 @@ from sql.parse.statements.rules import begins
 from sql.values.booleans import parse_bool
 
 KINDS = ("index", "table", "schema", "database", "system")
-OPTIONS = ("concurrently", "verbose")
+OPTIONS = ("concurrently", "tablespace", "verbose")
 
 
 @dataclass(frozen=True)
@@ -56,15 +56,25 @@ def reindex(cursor: Cursor) -> Reindex:
 def options(cursor: Cursor) -> bool:
     """Read (name [value], ...), and tell whether CONCURRENTLY is on.
 
-    Raises 42601 for an unknown option.
+    Errors of options wait for the end of the text: 42601 for an unknown one, 42704 for a tablespace
+    that is not there.
     """
     concurrently = False
+    tablespace = None
     for name, value, position in named_values(cursor):
-        if name not in OPTIONS:
-            raise SqlError("42601", f'unrecognized REINDEX option "{name}"', position)
         is_on = True if value is None else parse_bool(value)
-        if is_on is None:
-            raise SqlError("42601", f"{name} requires a Boolean value")
-        if name == "concurrently":
+        if name not in OPTIONS:
+            cursor.defer(SqlError("42601", f'unrecognized REINDEX option "{name}"', position))
+        elif name == "tablespace":
+            tablespace = value
+            if value is None:
+                cursor.defer(SqlError("42601", "tablespace requires a parameter"))
+        elif is_on is None:
+            cursor.defer(SqlError("42601", f"{name} requires a Boolean value"))
+        elif name == "concurrently":
             concurrently = is_on
+    if tablespace == "pg_global":
+        cursor.defer(SqlError("22023", "only shared relations can be placed in pg_global tablespace"))
+    elif tablespace not in (None, "pg_default"):
+        cursor.defer(SqlError("42704", f'tablespace "{tablespace}" does not exist'))
     return concurrently

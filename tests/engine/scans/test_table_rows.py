@@ -280,6 +280,7 @@ def test_rows_without_room_are_not_kept(tmp_path: Path) -> None:
                 assert f"D [b'{number}']" in client.ask(f"SELECT n FROM t WHERE id = {number}")
                 sleep(0.02)
             assert client.at_once(query("SELECT n FROM t WHERE id = 99")) is None
+            assert "Point Read" not in client.rows("EXPLAIN SELECT n FROM t WHERE id = 99")[0]
         finally:
             world.close()
 

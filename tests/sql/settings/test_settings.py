@@ -103,6 +103,9 @@ def test_values_are_shown_in_postgres_form(name: str, value: str, shown: str) ->
         ("client_min_messages", "loud", "22023", 'invalid value for parameter "client_min_messages": "loud"'),
         ("server_version", "1", "55P02", 'parameter "server_version" cannot be changed'),
         ("client_encoding", "SJIS", "0A000", 'client_encoding "SJIS" is not supported yet'),
+        ("backslash_quote", "off", "0A000", "backslash_quote = off is not supported yet"),
+        ("backslash_quote", "0", "0A000", "backslash_quote = off is not supported yet"),
+        ("backslash_quote", "none", "22023", 'invalid value for parameter "backslash_quote": "none"'),
         ("client_encoding", "LATIN99", "22023", 'invalid value for parameter "client_encoding": "LATIN99"'),
     ],
 )  # fmt: skip
