@@ -30,6 +30,7 @@ from sql.types.datatypes import (
     TIME,
     TIMESTAMP,
     TIMESTAMPTZ,
+    VARCHAR,
     SqlType,
     scaled_numeric,
 )
@@ -122,6 +123,7 @@ def field_function(
     """Bind a function of a field of a time; the field is a constant or a parameter, and so is a
     zone.
     """
+    values = [value if number == 1 else bare_parameter(value) for number, value in enumerate(values)]
     name, source = signature.canonical, values[1]
     require_known(values[0], node, "first argument")
     arguments: tuple[Expression, ...] = (values[0], source)
@@ -148,9 +150,18 @@ def field_function(
 
 def zone_function(signature: Signature, values: Sequence[Expression], node: FunctionCall) -> Expression:
     """Bind AT TIME ZONE with a zone that is a constant or a parameter."""
-    require_known(values[0], node, "first argument")
-    call = Call(signature.canonical, (values[0], values[1]), null_type(signature), node.position, node.text)
-    return call if isinstance(values[0], Parameter) else settled(call)
+    zone = bare_parameter(values[0])
+    require_known(zone, node, "first argument")
+    call = Call(signature.canonical, (zone, values[1]), null_type(signature), node.position, node.text)
+    return call if isinstance(zone, Parameter) else settled(call)
+
+
+def bare_parameter(value: Expression) -> Expression:
+    """Return the parameter below casts from one kind of text to another, as in `$1::varchar`."""
+    found = value
+    while isinstance(found, Cast) and found.type in (TEXT, VARCHAR) and found.operand.type in (TEXT, VARCHAR):
+        found = found.operand
+    return found if isinstance(found, Parameter) else value
 
 
 def require_known(value: Expression, node: FunctionCall, what: str) -> None:

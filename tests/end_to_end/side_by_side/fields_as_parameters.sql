@@ -29,6 +29,8 @@ EXECUTE p6('EST', 'hour');
 EXECUTE p6(NULL, 'hour');
 PREPARE p7 AS SELECT (SELECT max(date_trunc($1, at)) FROM moments AS m WHERE date_trunc($1, m.at) <= date_trunc($2, moments.at)) FROM moments;
 EXECUTE p7('year', 'month');
+PREPARE p8 AS SELECT date_trunc($1::varchar, at), az AT TIME ZONE $2::text, date_trunc('day', az, $2::varchar) FROM moments;
+EXECUTE p8('month', 'Asia/Tokyo');
 SET TimeZone = 'America/St_Johns';
 SELECT extract(timezone FROM az), extract(timezone_hour FROM az), extract(timezone_minute FROM az), date_part('timezone', az) FROM moments;
 SELECT extract(timezone FROM timestamptz '2024-07-01'), extract(timezone FROM timestamptz 'infinity'), extract(timezone_hour FROM NULL::timestamptz);
