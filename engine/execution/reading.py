@@ -220,11 +220,13 @@ class StatementReader:
         above = rows_above(engines.running_upper, self.transaction, seen, inputs, groups_min, token)
         if above is not None:
             return above
+        state = self._state(bound) if tables is None else None
         if not bound.calls.isdisjoint(ANSWERED):
             self.sequences.image = self.image
-            query = in_session(query, self.sequences)
+            is_settled = state is not None and query is bound.root
+            query = self.sequences.numbered(query) if is_settled else in_session(query, self.sequences)
         if tables is None:
-            return engines.tables.run(query, inputs, token, values, self._state(bound))
+            return engines.tables.run(query, inputs, token, values, state)
         return tables.query_plain(query, inputs, values)
 
     def _state(self, bound: BoundQuery) -> Hashable | None:
@@ -333,7 +335,7 @@ def settled_reads(
 def settled_query(bound: BoundQuery, parameters: tuple[Literal, ...], now_us: int) -> Relation:
     """Return a query with its parameters' values and now()."""
     root = substitute_parameters(bound.root, parameters) if parameters else bound.root
-    return substitute_now(root, now_us) if bound.stable else root
+    return substitute_now(root, now_us) if "now" in bound.calls else root
 
 
 def with_deferred(root: Relation, transaction: Transaction, relations: frozenset[str]) -> Relation:

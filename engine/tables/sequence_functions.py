@@ -37,6 +37,8 @@ IMPLICIT = MARK
 NAMED = frozenset({"nextval", "currval", "setval"})
 
 NUMBERS = itertools.count(1)
+# Trees with the session's number.
+NUMBERED_MAX = 16
 # Between transactions.
 NO_CATALOG = CatalogImage()
 # All calls that the session answers.
@@ -73,9 +75,20 @@ class SequenceSession:
     settings: Callable[[], SessionSettings] = SessionSettings
     context: Callable[[], Any] = no_context
     number: int = field(default_factory=lambda: next(NUMBERS))
+    _numbered: dict[int, tuple[Relation, Relation]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         SESSIONS[self.number] = self
+
+    def numbered(self, root: Relation) -> Relation:
+        """Return what `in_session` does of a tree that comes again, and names no sequence."""
+        known = self._numbered.get(id(root))
+        if known is None:
+            if len(self._numbered) >= NUMBERED_MAX:
+                self._numbered.clear()
+            # The tree is kept, so that no other one has its identity.
+            known = self._numbered[id(root)] = root, in_session(root, self)
+        return known[1]
 
     def next_values(self, name: str, count: int) -> pa.Array:
         """Return the next `count` values of a sequence, in order.
