@@ -21,8 +21,10 @@ from ringbuffer.memory.columns import ColumnLayout, Layout, PhysicalType
 from ringbuffer.pages.log_rows import RowRecord, decode_rows, encode_rows
 from ringbuffer.pages.packed_rows import pack_rows
 from ringbuffer.ring.ring import Ring, RowWriter
+from ringbuffer.scalar.numbers.assigned import assigned
 
 LAYOUT: Layout = (ColumnLayout("number", PhysicalType.INT32), ColumnLayout("text", PhysicalType.TEXT))
+NUMERIC = ColumnLayout("numeric", PhysicalType.NUMERIC, 6, 2)
 RECORD_BYTES = 256
 LONG_TEXT = b"longer than an inline string"
 
@@ -44,6 +46,8 @@ def warm_up_decoders() -> None:
     ring = Ring(LAYOUT, 8)
     ring.append(morsel)
     nulls = decode_parameters(b"\xff" * 8, np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int8), LAYOUT)
+    for kind in (np.int64, np.float64):
+        assigned(np.zeros(1, dtype=kind), NUMERIC, 0)
     row = OneRow(LAYOUT, (0, 0), nulls, (0, 1))
     row.fill(parameters, 0, len(parameters))
     row.fill_literals(b"(1, 'a')", 0)
