@@ -18,9 +18,11 @@ from ringbuffer.decode.parameters import decode_parameters
 from ringbuffer.memory.arrow import compact_morsel, concat_morsels, morsel_from_arrow, morsel_to_arrow
 from ringbuffer.memory.checksums import crc32_of, joined_crc32
 from ringbuffer.memory.columns import ColumnLayout, Layout, PhysicalType
+from ringbuffer.memory.stored_values import bytes_of, values_of
 from ringbuffer.pages.log_rows import RowRecord, decode_rows, encode_rows
 from ringbuffer.pages.packed_rows import pack_rows
 from ringbuffer.ring.ring import Ring, RowWriter
+from ringbuffer.ring.string_room import string_sizes
 from ringbuffer.scalar.numbers.assigned import assigned
 
 LAYOUT: Layout = (ColumnLayout("number", PhysicalType.INT32), ColumnLayout("text", PhysicalType.TEXT))
@@ -43,6 +45,9 @@ def warm_up_decoders() -> None:
     BinaryDecoder(LAYOUT, (False, True)).feed(SIGNATURE + bytes(8) + b"\0\2\0\0\0\4\0\0\0\1\xff\xff\xff\xff")
     jsonb_texts(pa.array(["1"], pa.string()))
     one_text()
+    lists = pa.array([["a"]])
+    values_of(bytes_of(lists), lists.type)
+    string_sizes(morsel, (1,))
     ring = Ring(LAYOUT, 8)
     ring.append(morsel)
     nulls = decode_parameters(b"\xff" * 8, np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int8), LAYOUT)
