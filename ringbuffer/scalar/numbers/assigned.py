@@ -8,7 +8,7 @@ Must not know SQL names.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from ringbuffer.scalar.numbers.numeric import numeric_from_int64, numeric_limit
 from ringbuffer.scalar.numbers.numeric_floats import numeric_from_float64
 
 Array = npt.NDArray[Any]
+Pairs = Annotated[npt.NDArray[np.int64], 2]
 
 _entries: dict[str, Callable[..., int]] = {}
 
@@ -64,9 +65,7 @@ def _numerics(data: Array, layout: ColumnLayout, column: int) -> Array:
 
 
 @kernel
-def numerics_from_integers(
-    values: npt.NDArray[np.int64], precision: int, scale: int, words: npt.NDArray[np.int64]
-) -> int:
+def numerics_from_integers(values: npt.NDArray[np.int64], precision: int, scale: int, words: Pairs) -> int:
     """Fill words int64[n, 2] with values int64[n] as numeric(precision, scale); return how many
     come before the first that does not fit.
     """
@@ -79,9 +78,7 @@ def numerics_from_integers(
 
 
 @kernel
-def numerics_from_floats(
-    values: npt.NDArray[np.float64], precision: int, scale: int, words: npt.NDArray[np.int64]
-) -> int:
+def numerics_from_floats(values: npt.NDArray[np.float64], precision: int, scale: int, words: Pairs) -> int:
     """Do what `numerics_from_integers` does, for values float64[n], of which 15 digits count."""
     for row in range(len(values)):
         lo, hi, digits, error = numeric_from_float64(values[row], scale)
