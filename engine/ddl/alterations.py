@@ -21,6 +21,7 @@ from sql.catalog.catalog import ColumnDescription
 from sql.errors import SqlError
 from sql.names.suggestions import did_you_mean
 from sql.parse.statements.parts import TableChange, TableColumn
+from sql.tree.expressions import Expression
 
 AlteredEntry = TypeVar("AlteredEntry", TableEntry, StreamEntry)
 
@@ -120,8 +121,12 @@ class Alteration(ABC, Generic[AlteredEntry]):
         column = self.plain_column(change)
         assert change.default is not None
         definition = TableColumn(column.name, column.type, default=change.default, default_text=change.default_text)
-        default, source = new_default(definition, self.work.image, self.work.settings)
+        default, source = self.new_default(definition)
         self.put_column(replace(column, default=default), {**self.entry.defaults, column.number: source})
+
+    def new_default(self, definition: TableColumn) -> tuple[Expression, SourceText]:
+        """Return a default, bound and as it is stored; see `table_expressions`."""
+        return new_default(definition, self.work.image, self.work.settings)
 
     def _drop_default(self, change: TableChange) -> None:
         column = self.plain_column(change)

@@ -26,7 +26,7 @@ from engine.storage.errors import disk_error
 from engine.storage.kernel_files import KernelFiles
 from engine.streams.options import StreamOptions, read_options
 from engine.streams.stream import Stream, make_stream
-from engine.tables.table_expressions import new_default
+from engine.tables.table_expressions import new_stream_default
 from ringbuffer.compile.loader import KernelFileError
 from sql.bind.expressions.readers import as_read, expression_with_zone, open_expressions
 from sql.bind.queries.query import bind_query
@@ -90,7 +90,7 @@ def build_stream(
         require_column(definition.name, definition.type)
         default = None
         if definition.default is not None:
-            default, defaults[number] = new_default(definition, image, settings)
+            default, defaults[number] = new_stream_default(definition, image, settings)
         columns.append(ColumnDescription(definition.name, definition.type, definition.not_null, default, number))
     options = read_options(statement.options, defaults_of_options)
     stream = make_stream(statement.name, oid, columns, options.capacity, options.timeout_ms, options.string_capacity)

@@ -22,7 +22,7 @@ from engine.ddl.table_work import TableWork
 from engine.streams.options import StreamOptions, changed_options, read_options
 from engine.streams.ring_rebuild import Reshaping
 from engine.streams.stream import Stream, with_defaults
-from engine.tables.table_expressions import new_default
+from engine.tables.table_expressions import new_stream_default
 from ringbuffer.memory.columns import Morsel
 from ringbuffer.ring.ring import Ring
 from sql.catalog.catalog import ColumnDescription
@@ -99,6 +99,10 @@ class StreamAlteration(Alteration[StreamEntry]):
 
     # Columns
 
+    def new_default(self, definition: TableColumn) -> tuple[Expression, SourceText]:
+        """Return a default, bound and as it is stored; see `table_expressions`."""
+        return new_stream_default(definition, self.work.image, self.work.settings)
+
     def _add_column(self, change: TableChange) -> None:
         column = change.column
         assert column is not None
@@ -114,7 +118,7 @@ class StreamAlteration(Alteration[StreamEntry]):
         default = None
         defaults = dict(self.entry.defaults)
         if column.default is not None:
-            default, source = new_default(column, self.work.image, self.work.settings)
+            default, source = self.new_default(column)
             if is_volatile(default):
                 hint = "ADD COLUMN without it first; ALTER COLUMN ... SET DEFAULT then is for the rows to come."
                 raise not_supported("a volatile default of a column added to a stream", column.position, hint)

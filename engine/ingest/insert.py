@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
+import pyarrow as pa
 
 from engine.catalog.image import CatalogImage, StreamEntry
 from engine.embedded.query_engine import QueryEngine
@@ -32,17 +33,18 @@ from ringbuffer.memory.columns import Layout, Morsel
 from ringbuffer.scalar.texts.type_names import NUMBERS as TYPE_NUMBERS
 from sql.bind.expressions.readers import is_open, with_zone
 from sql.bind.substitute import substitute_now
-from sql.bind.writes.write_target import listed_columns
+from sql.bind.writes.write_target import ROWS, listed_columns, stored
 from sql.catalog.catalog import ARRIVAL, ColumnDescription, SessionSettings
 from sql.catalog.schemas import found_key
 from sql.errors import SqlError
+from sql.functions.volatility import is_volatile
 from sql.names.relation_keys import as_written
 from sql.times.civil import DAY_US, utc_offset_us
 from sql.times.input_styles import InputStyles
 from sql.tree.expressions import Call, Cast, Expression, Literal
-from sql.tree.relations import OutputColumn, Values
+from sql.tree.relations import OutputColumn, Project, Scan, Values
 from sql.tree.walks import walk
-from sql.types.datatypes import DATE, TIMESTAMP, LiteralValue
+from sql.types.datatypes import DATE, INT8, TIMESTAMP, LiteralValue
 
 NAME = r'(?:[a-z_][a-z0-9_$]*|"[a-z0-9_$ ]+")'
 HEAD = re.compile(
@@ -61,6 +63,7 @@ class InsertTarget:
         defaults: one row of all columns that the stream stores.
         now_columns: of the other columns those that have the time of the transaction; a target that
             is kept for later statements sets them anew.
+        fresh: returns as many rows of defaults, where some are volatile; None where none is.
     """
 
     entry: StreamEntry
@@ -68,6 +71,7 @@ class InsertTarget:
     layout: Layout
     defaults: Morsel
     now_columns: tuple[int, ...] = ()
+    fresh: Callable[[int], Morsel] | None = None
 
     @property
     def columns(self) -> tuple[ColumnDescription, ...]:
@@ -124,7 +128,7 @@ class InsertTarget:
 
         now_us: now() of the transaction; time_zone: for times in error messages.
         """
-        defaults = self.defaults
+        defaults = self.defaults if self.fresh is None else self.fresh(given.rows_count)
         if self.now_columns:
             data = list(defaults.data)
             for index in self.now_columns:
@@ -152,16 +156,21 @@ def make_target(
     targets = stream.places_of(listed_columns(entry.description, names))
     layout = tuple(stream.row_layout[place] for place in targets)
     defaults = [column.default for column in stream.stored]
-    return InsertTarget(entry, targets, layout, default_row(stream, defaults, engine, now_us, time_zone))
+    fresh = None
+    if has_volatile_defaults(stream, targets):
+        fresh = partial(default_rows, stream, defaults, engine, now_us, time_zone)
+    return InsertTarget(entry, targets, layout, default_row(stream, defaults, engine, now_us, time_zone), fresh=fresh)
 
 
 def now_columns(entry: StreamEntry, targets: Sequence[int]) -> tuple[int, ...] | None:
     """Return the places of the columns that have the time of the transaction unless given at
     `targets`, or None.
 
-    None: another default depends on the time or zone of the statement, so that the target can't be
-    kept for the next statement.
+    None: another default depends on the time or zone of the statement, or is volatile, so that the
+    target can't be kept for the next statement.
     """
+    if has_volatile_defaults(entry.stream, targets):
+        return None
     found: list[int] = []
     for index, column in enumerate(entry.stream.stored):
         if index in targets or column.default is None or not _is_stable(column.default):
@@ -228,6 +237,14 @@ def _is_stable(expression: Expression) -> bool:
     return any(is_open(node) or (isinstance(node, Call) and node.function == "now") for node in walk(expression))
 
 
+def has_volatile_defaults(stream: Stream, targets: Sequence[int]) -> bool:
+    """Tell whether a column that is not among the targets has another default in each row."""
+    return any(
+        column.default is not None and index not in targets and is_volatile(column.default)
+        for index, column in enumerate(stream.stored)
+    )
+
+
 def default_row(
     stream: Stream, values: Sequence[Expression | None], engine: QueryEngine, now_us: int, time_zone: str
 ) -> Morsel:
@@ -238,10 +255,23 @@ def default_row(
     """
     if all(value is None for value in values):
         return row_of_nulls(stream.layout)
+    return default_rows(stream, values, engine, now_us, time_zone, 1)
+
+
+def default_rows(
+    stream: Stream,
+    values: Sequence[Expression | None],
+    engine: QueryEngine,
+    now_us: int,
+    time_zone: str,
+    rows_count: int,
+) -> Morsel:
+    """Return rows of `values` as `default_row` does; a volatile one is computed for each row."""
+    rows = Scan(ROWS, "rows", (OutputColumn("number", INT8),))
     items = tuple(
-        Literal(None, column.type) if value is None else value
+        (column.name, Literal(None, column.type) if value is None else stored(value, column))
         for value, column in zip(values, stream.stored, strict=True)
     )
-    schema = tuple(OutputColumn(column.name, column.type) for column in stream.stored)
-    root = with_zone(substitute_now(Values((items,), schema), now_us), time_zone)
-    return morsel_from_arrow(engine.run(root, {}), stream.layout)
+    root = with_zone(substitute_now(Project(rows, items), now_us), time_zone)
+    numbers = pa.table({"number": np.arange(rows_count)})
+    return morsel_from_arrow(engine.run(root, {ROWS: numbers}), stream.layout)

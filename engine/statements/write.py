@@ -20,6 +20,7 @@ from engine.execution.registry import handles
 from engine.execution.work import Work
 from engine.ingest.insert import InsertTarget, evaluate_rows, make_target
 from engine.statements.table_writes import BoundWrite, TableWriter, queries_of, settled, with_queries
+from engine.tables.sequence_functions import ANSWERED, uses_sequences
 from ringbuffer.memory.arrow import morsel_from_arrow
 from sql.bind.substitute import substitute_parameters
 from sql.bind.writes.delete import BoundDelete, bind_delete
@@ -57,7 +58,7 @@ async def insert(statement: Insert, work: Work) -> Outcome:
     bound = await work.threads.with_text(statement.text, bound_write, statement, image, work)
     assert isinstance(bound, BoundInsert)
     work.identity.require(image, bound)
-    if bound.relations:
+    if bound.relations or uses_sequences(bound.source, ANSWERED):
         return await write(statement, work)
     root = substitute_parameters(bound.source, work.parameters) if work.parameters else bound.source
     assert isinstance(root, Values)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ import numpy.typing as npt
 from engine.streams.activity import StreamActivity
 from engine.streams.failing_rows import FailingRowError, null_error, tell_row
 from ringbuffer.memory.arrow import morsel_to_arrow
-from ringbuffer.memory.columns import Layout, Morsel, empty_column
+from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK, Layout, Morsel, empty_column
 from ringbuffer.ring.ring import STRING_CAPACITY_MAX, Ring
 from sql.catalog.catalog import ARRIVAL, ColumnDescription
 from views.model.arrow_schema import column_layout, stream_layout
@@ -213,24 +214,23 @@ def with_defaults(layout: Layout, given: Morsel, targets: Sequence[int], default
     """Return `given`, whose column i lies at targets[i] of `layout`, with the other columns of
     `defaults`.
 
-    defaults: one row.
+    defaults: one row for all, or one for each.
     """
     rows_count = given.rows_count
     source = {target: index for index, target in enumerate(targets)}
     data, nulls = [], []
-    heap = given.heap
     for index, form in enumerate(layout):
         if index in source:
             data.append(given.data[source[index]])
             nulls.append(given.nulls[source[index]])
             continue
-        column = empty_column(form.physical, rows_count)
-        column[:] = defaults.data[index][0]
-        if form.physical == "TEXT" and int(defaults.data[index][0][0]) & 0xFFFFFFFF > 12:
-            length = int(defaults.data[index][0][0]) & 0xFFFFFFFF
-            start = int(defaults.data[index][0][1])
-            column[:, 1] = len(heap)
-            heap = np.concatenate([heap, defaults.heap[start : start + length]])
+        column: npt.NDArray[Any] = empty_column(form.physical, rows_count)
+        column[:] = defaults.data[index]
+        if form.physical == "TEXT":
+            is_long = column[:, 0] & LENGTH_MASK > INLINE_BYTES_MAX
+            column[is_long, 1] += len(given.heap)
         data.append(column)
-        nulls.append(np.full(rows_count, defaults.nulls[index][0], dtype=np.uint8))
+        nulls.append(np.empty(rows_count, dtype=np.uint8))
+        nulls[-1][:] = defaults.nulls[index]
+    heap = np.concatenate([given.heap, defaults.heap]) if len(defaults.heap) else given.heap
     return Morsel(rows_count, tuple(data), tuple(nulls), heap)

@@ -13,12 +13,14 @@ from dataclasses import replace
 
 from engine.catalog.as_then import ObjectsAsThen
 from engine.catalog.image import CatalogImage, Entry, SourceText, StreamEntry, TableEntry, source_text
+from engine.tables.sequence_functions import ANSWERED
 from sql.bind.expressions.context import References
 from sql.bind.queries.recursion import parts
 from sql.bind.writes.constraints import bind_check
 from sql.bind.writes.insert import bind_default
 from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.catalog.schemas import found_key
+from sql.errors import not_supported
 from sql.names.relation_keys import quoted_key, relation_key, schema_of
 from sql.parse import syntax
 from sql.parse.grammar.cursor import read_name
@@ -211,6 +213,21 @@ def new_default(
     source = with_objects(source_text(definition.default_text, settings), references)
     source = replace(source, sequences=tuple(sequences.items()))
     return with_sequences(bound, source, image), source
+
+
+def new_stream_default(
+    definition: TableColumn, image: CatalogImage, settings: SessionSettings
+) -> tuple[Expression, SourceText]:
+    """Return the default of a column of a stream; see `new_default`.
+
+    Raises 0A000, too, for a call that a session has to answer.
+    """
+    bound, source = new_default(definition, image, settings)
+    for node in walk(bound):
+        if isinstance(node, Call) and node.function in ANSWERED:
+            hint = "Give the value in the INSERT."
+            raise not_supported(f"{node.function} in a default of a stream", node.position, hint)
+    return bound, source
 
 
 def with_sequences(bound: Expression, source: SourceText, image: CatalogImage) -> Expression:
