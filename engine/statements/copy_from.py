@@ -126,6 +126,8 @@ def copy_into_stream(statement: CopyFrom, entry: StreamEntry, work: Work, autoco
     """Return the COPY of a stream."""
     if statement.where is not None:
         raise not_supported("COPY ... WHERE into a stream", hint="Give the condition to its views.")
+    if statement.options.freeze:
+        raise SqlError("0A000", "cannot perform COPY FREEZE on a foreign table")
     settings, now_us = work.settings, work.transaction.now_us
     target = make_target(entry, statement.columns, work.server.engines.tables, now_us, settings.time_zone)
     publish_ms = statement.options.publish_ms

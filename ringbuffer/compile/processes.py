@@ -190,8 +190,11 @@ class CompileProcesses:
             except BaseException:
                 self._give_back(process, is_usable=False)
                 raise
-            self._give_back(process, is_usable=process.compiled_count < COMPILED_MAX)
-            return answer
+            is_full = answer[0] == NO_MEMORY
+            self._give_back(process, is_usable=not is_full and process.compiled_count < COMPILED_MAX)
+            # What other kernels have left in a process that was used may be what has no room.
+            if not is_full or not was_used:
+                return answer
 
     def _within_time(self, check: Callable[[], None], taken_s: Callable[[], float]) -> Callable[[], None]:
         end_s = taken_s() + self._seconds_max

@@ -110,9 +110,9 @@ def date_trunc_days(unit: int, days: int) -> int:
 
 @kernel
 def date_field(field: int, days: int) -> int:
-    """Return a field that depends on the day alone, from DAY up, without EPOCH, JULIAN and the
-    zone's.
-    """
+    """Return a field that depends on the day alone, from DAY up, without EPOCH and the zone's."""
+    if field == JULIAN:
+        return days + JULIAN_EPOCH_DAYS
     if field == DOW:
         return (days + 4) % 7
     if field == ISODOW:
@@ -160,8 +160,6 @@ def extract_date(field: int, days: int) -> tuple[int, int, int]:
     value = 0
     if field == EPOCH:
         value = days * DAY_SECONDS
-    elif field == JULIAN:
-        value = days + JULIAN_EPOCH_DAYS
     elif field >= DAY:
         value = date_field(field, days)
     return value, value >> 63, 0

@@ -106,6 +106,7 @@ def resolve(raw: list[RawOption], is_from: bool) -> CopyOptions:
         force_null=list_option(found, "force_null"),
         publish_ms=milliseconds(cast(str, found["publish"])) if "publish" in found else None,
         encoding=encoding_named(cast(str, found["encoding"])) if "encoding" in found else None,
+        freeze=BOOLEANS[str(found.get("freeze", "false")).lower()],
     )
     check_together(options, found, is_from)
     return options
@@ -149,9 +150,10 @@ def check_option(name: str, value: OptionValue, position: int, is_from: bool) ->
             if value != "match" and value not in BOOLEANS:
                 raise SqlError("42601", 'header requires a Boolean value or "match"')
         case "freeze":
-            if str("true" if value is None else value).lower() not in BOOLEANS:
+            value = "true" if value is None else value
+            if str(value).lower() not in BOOLEANS:
                 raise SqlError("42601", "freeze requires a Boolean value")
-            # Says how PostgreSQL writes the rows, which are seen as all others here.
+            return value
         case "force_quote" if value == "*":
             return value
         case _ if name in LIST_OPTIONS:

@@ -188,6 +188,7 @@ class CopyOptions:
     Attributes:
         publish_ms: of WITH (publish '100ms'), None when absent.
         encoding: of the data, None for the client's encoding.
+        freeze: says how PostgreSQL writes the rows, which are seen as all others here.
     """
 
     format: str = "text"
@@ -202,6 +203,7 @@ class CopyOptions:
     force_null: tuple[str, ...] = ()
     publish_ms: int | None = None
     encoding: Encoding | None = None
+    freeze: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,7 +20,8 @@ import pytest
 
 from ringbuffer.compile import processes as compile_process
 from ringbuffer.compile.loader import load_code
-from ringbuffer.compile.processes import CompileError, CompileProcesses
+from ringbuffer.compile.processes import CompileError, CompileProcess, CompileProcesses
+from ringbuffer.compile.worker import NO_MEMORY
 from tests.ringbuffer.compile.test_loader import TEXT, TYPES
 
 pytestmark = pytest.mark.slow
@@ -161,6 +162,21 @@ def test_what_ends_its_process_is_refused(processes: CompileProcesses) -> None:
         processes.compile("slow", SLOW, "total", TYPES, kill)
     assert found.value.is_out_of_memory
     assert total(processes, 0) == 7
+
+
+def test_a_process_that_others_have_filled_is_replaced(
+    processes: CompileProcesses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert total(processes, 0) == 7
+    full = only_process(processes)
+    compile_in = CompileProcess.compile
+
+    def without_room(process: CompileProcess, request: bytes, check: Callable[[], None]) -> tuple[bytes, bytes]:
+        return (NO_MEMORY, b"") if process.process_id == full else compile_in(process, request, check)
+
+    monkeypatch.setattr(CompileProcess, "compile", without_room)
+    assert total(processes, 10) == 17
+    assert only_process(processes) != full
 
 
 def test_memory_and_time_have_limits() -> None:
