@@ -181,9 +181,9 @@ class CompileProcesses:
                 answer = process.compile(request, self._within_time(check, process.processor_s))
             except ProcessEndedError as error:
                 self._give_back(process, is_usable=False)
-                # One that was idle for long may have ended just now; else it was the request that
-                # ended it.
-                if was_used and not self._is_closed:
+                # One that was idle for long may have ended just now, and one that was used may have
+                # no room left; else it was the request that ended it.
+                if (was_used or error.code == 0) and not self._is_closed:
                     continue
                 text = "the server is shutting down" if self._is_closed else str(error)
                 raise CompileError(text, is_out_of_memory=not self._is_closed) from None

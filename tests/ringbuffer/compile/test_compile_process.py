@@ -164,6 +164,18 @@ def test_what_ends_its_process_is_refused(processes: CompileProcesses) -> None:
     assert total(processes, 0) == 7
 
 
+def test_a_process_that_was_idle_from_its_start_is_replaced(
+    processes: CompileProcesses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first view of a server came late, and ended with 53200."""
+    monkeypatch.setattr(compile_process, "IDLE_S", 0.1)
+    processes.prepare()
+    (idle,) = processes._free
+    idle._process.wait(WAIT_S_MAX)
+    monkeypatch.undo()
+    assert total(processes, 10) == 17
+
+
 def test_a_process_that_others_have_filled_is_replaced(
     processes: CompileProcesses, monkeypatch: pytest.MonkeyPatch
 ) -> None:
