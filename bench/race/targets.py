@@ -39,9 +39,9 @@ class Target:
             what, whose = (self.what, self.other) if isinstance(self.other, str) else self.other
             theirs = series_of(series, what, whose)
         if theirs is None:
-            return f"{ours.median:,.5g} / not measured", []
+            return f"{shown(ours.median)} / not measured", []
         one, another = (theirs, ours) if ours.unit == MILLISECONDS else (ours, theirs)
-        return f"{ours.median:,.5g} / {theirs.median:,.5g} {ours.unit}", one.ratios(another)
+        return f"{shown(ours.median)} / {shown(theirs.median)} {ours.unit}", one.ratios(another)
 
     def line(self, series: Sequence[Series]) -> str:
         """The row of the table."""
@@ -52,6 +52,11 @@ class Target:
         verdict = "holds" if median >= self.at_least else "**falls short**"
         spread = f"{median:.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
         return f"| {self.name} | {measured} | {spread} | {self.at_least:g} | {verdict} |"
+
+
+def shown(value: float) -> str:
+    """Return a value with five digits, or all of its whole ones."""
+    return f"{value:,.0f}" if value >= 10_000 else f"{value:,.5g}"
 
 
 def series_of(series: Sequence[Series], what: str, whose: str) -> Series | None:
