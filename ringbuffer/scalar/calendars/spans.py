@@ -129,26 +129,35 @@ def negated(months: int, days: int, micros: int) -> tuple[int, int, int, int]:
 
 
 @kernel
+def carried(larger: int, smaller: int, size: int) -> tuple[int, int]:
+    """Return both parts with what is whole of the smaller one in the larger one."""
+    whole = truncated(smaller, size)
+    return larger + whole, smaller - whole * size
+
+
+@kernel
+def of_one_sign(larger: int, smaller: int, size: int) -> tuple[int, int]:
+    """Return both parts with one sign. smaller: less than `size`."""
+    if larger > 0 and smaller < 0:
+        return larger - 1, smaller + size
+    if larger < 0 and smaller > 0:
+        return larger + 1, smaller - size
+    return larger, smaller
+
+
+@kernel
 def hours_justified(months: int, days: int, micros: int) -> tuple[int, int, int, int]:
     """Return the interval with every 24 hours as a day, and both of one sign (justify_hours)."""
-    whole = truncated(micros, DAY_US)
-    days, micros = days + whole, micros - whole * DAY_US
-    if days > 0 and micros < 0:
-        days, micros = days - 1, micros + DAY_US
-    elif days < 0 and micros > 0:
-        days, micros = days + 1, micros - DAY_US
+    days, micros = carried(days, micros, DAY_US)
+    days, micros = of_one_sign(days, micros, DAY_US)
     return checked(months, days, micros)
 
 
 @kernel
 def days_justified(months: int, days: int, micros: int) -> tuple[int, int, int, int]:
     """Return the interval with every 30 days as a month, and both of one sign (justify_days)."""
-    whole = truncated(days, MONTH_DAYS)
-    months, days = months + whole, days - whole * MONTH_DAYS
-    if months > 0 and days < 0:
-        months, days = months - 1, days + MONTH_DAYS
-    elif months < 0 and days > 0:
-        months, days = months + 1, days - MONTH_DAYS
+    months, days = carried(months, days, MONTH_DAYS)
+    months, days = of_one_sign(months, days, MONTH_DAYS)
     return checked(months, days, micros)
 
 
@@ -156,20 +165,14 @@ def days_justified(months: int, days: int, micros: int) -> tuple[int, int, int, 
 def justified(months: int, days: int, micros: int) -> tuple[int, int, int, int]:
     """Return the interval with hours as days, days as months, and all parts of one sign."""
     if (days > 0 and micros > 0) or (days < 0 and micros < 0):
-        whole = truncated(days, MONTH_DAYS)
-        months, days = months + whole, days - whole * MONTH_DAYS
-    whole = truncated(micros, DAY_US)
-    days, micros = days + whole, micros - whole * DAY_US
-    whole = truncated(days, MONTH_DAYS)
-    months, days = months + whole, days - whole * MONTH_DAYS
+        months, days = carried(months, days, MONTH_DAYS)
+    days, micros = carried(days, micros, DAY_US)
+    months, days = carried(months, days, MONTH_DAYS)
     if months > 0 and (days < 0 or (days == 0 and micros < 0)):
         months, days = months - 1, days + MONTH_DAYS
     elif months < 0 and (days > 0 or (days == 0 and micros > 0)):
         months, days = months + 1, days - MONTH_DAYS
-    if days > 0 and micros < 0:
-        days, micros = days - 1, micros + DAY_US
-    elif days < 0 and micros > 0:
-        days, micros = days + 1, micros - DAY_US
+    days, micros = of_one_sign(days, micros, DAY_US)
     return checked(months, days, micros)
 
 
