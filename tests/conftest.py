@@ -24,7 +24,7 @@ from tests.oracle.postgres import PostgresCluster
 from tests.started import refuse_to_start, starts_something
 
 # A share of what `make test-long` tries: all of `make test` has twenty-five minutes of processor.
-CASES_DEFAULT = 84
+CASES_DEFAULT = 42
 SECONDS_DEFAULT = 240.0
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
 SEED_DEFAULT = 20_261_120

@@ -13,8 +13,8 @@ import pytest
 
 from ringbuffer.compile.kernel_text import kernel_tree
 
-THREADS = 8
-TEXTS_COUNT = 15
+THREADS = 4
+TEXTS_COUNT = 8
 TEXT = "def kernel(a):\n" + f"    a = {' + '.join(['a'] * 40)}\n" * 60 + "    return a\n"
 
 
