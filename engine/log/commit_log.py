@@ -49,6 +49,7 @@ class CommitLog:
 
     Attributes:
         lock: the append lock, which a thread holds while it appends.
+        takes: false during an exclusive transaction, and after the log has failed.
         unapplied: how many commits are in the log and not visible yet.
         durable: the position up to which the log is synced.
         newest_us: the time of the newest record; no record gets an earlier time after it.
@@ -75,7 +76,7 @@ class CommitLog:
         self._interval_s = flush_interval_ms / 1000
         self._flush_lock = threading.RLock()
         self._opened = threading.Condition(self.lock)
-        self._is_closed = True
+        self.takes = False
         self._failure: SqlError | None = None
         self._unwritten = Unwritten()
         self._commits: list[Commit] = []
@@ -111,7 +112,7 @@ class CommitLog:
         self.durable = self._segments.position
         self.next_transaction = next_transaction
         self.newest_us = newest_us
-        self._is_closed = False
+        self.takes = True
         self._thread.start()
 
     def close(self) -> None:
@@ -121,18 +122,13 @@ class CommitLog:
             self._wake.set()
             self._thread.join()
         with self._flush_lock:
-            if not self._is_closed and self._failure is None:
+            if self.takes:
                 self._flush(sync=True)
             with self.lock:
-                self._is_closed = True
+                self.takes = False
             self._segments.close()
 
     # Appending. The caller holds `lock`.
-
-    @property
-    def takes(self) -> bool:
-        """False during an exclusive transaction, and after the log has failed."""
-        return not self._is_closed and self._failure is None
 
     @property
     def place(self) -> Place:
@@ -172,7 +168,8 @@ class CommitLog:
         self.next_transaction += 1
         self.newest_us = now_us
         unwritten.grow(segments.take(size), size)
-        self._note_growth()
+        if unwritten.is_much:
+            self._note_growth()
         return size
 
     def fits(self, size: int) -> bool:
@@ -322,13 +319,13 @@ class CommitLog:
                     if self._failure is not None:
                         raise self._failure
                     if self.unapplied == 0:
-                        was_closed, self._is_closed = self._is_closed, True
+                        took, self.takes = self.takes, False
                         break
             try:
                 yield
             finally:
                 with self.lock:
-                    self._is_closed = was_closed
+                    self.takes = took and self._failure is None
                     self._opened.notify_all()
 
     def wait_until_open(self) -> None:
@@ -431,7 +428,7 @@ class CommitLog:
             hint="Look after the disk of the data directory and start the server again; reading goes on.",
         )
         with self.lock:
-            self._failure = failure
+            self._failure, self.takes = failure, False
             self._opened.notify_all()
         return failure
 

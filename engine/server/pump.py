@@ -46,6 +46,7 @@ class Pump:
     def __init__(self, connection: Connection, server: Server) -> None:
         self.session: SessionProtocol | None = None
         self._connection = connection
+        self._barrier = BugBarrier(self)
         self._admission = Admission(connection, server)
         self._conversation = connection.conversation
         self._read_high_water_bytes = server.limits.read_high_water_bytes
@@ -151,7 +152,7 @@ class Pump:
         """
         session, connection = self.session, self._connection
         assert session is not None and self._packet_waits
-        with BugBarrier(self):
+        with self._barrier:
             reply = session.packets.end(error)
             connection.send(reply)
         self._packet_waits = False
@@ -165,29 +166,23 @@ class Pump:
         if not connection.is_open:
             self._close_session()
 
-    @property
-    def _takes_packets(self) -> bool:
-        """True when a packet that comes now is the first of the open work, and may be answered at
-        once.
-        """
-        connection = self._connection
-        is_busy = self._packet_waits or self._task is not None or self._queue or connection.replies
-        can_answer = self._takes_messages and connection.may_write.is_set() and not connection.encoding.converts
-        return not is_busy and can_answer and self._conversation.is_between_messages
-
     def _answer_packet(self, data: bytes) -> bool:
         """Let the session answer a whole packet at once; False: its messages are to be handled one
         by one.
         """
         session, connection = self.session, self._connection
-        if session is None or not connection.is_open or not self._takes_packets:
+        # Only the first of the open work may be answered at once.
+        is_busy = self._packet_waits or self._task is not None or self._queue or connection.replies
+        if session is None or is_busy or not self._takes_messages or not self._conversation.is_between_messages:
+            return False
+        if not connection.may_write.is_set() or connection.encoding.converts or not connection.is_open:
             return False
         # A bug inside would leave work half done; that ends with this message.
         self._current = SYNC
         # The log may answer at once.
         self._packet_waits = True
         reply: bytes | bool = b""
-        with BugBarrier(self):
+        with self._barrier:
             reply = session.packets.answer(data)
             if reply is True:
                 return True
@@ -195,7 +190,8 @@ class Pump:
                 connection.send(reply)
         self._packet_waits = False
         self._current = None
-        connection.flush()
+        if connection.replies:
+            connection.flush()
         if self._recovery is not None:
             self._work()
         return reply is not False
@@ -206,7 +202,7 @@ class Pump:
         Go on in a task from the first message that has to wait.
         """
         while (self._queue or self._recovery is not None) and self._task is None:
-            with BugBarrier(self):
+            with self._barrier:
                 waiting = self._handle_until_wait(sys.maxsize)
                 if waiting is not None:
                     self._connection.flush()
@@ -218,7 +214,7 @@ class Pump:
         """Wait for the present message, then go on with the queue until it is empty."""
         try:
             while waiting is not None or self._queue or self._recovery is not None:
-                with BugBarrier(self):
+                with self._barrier:
                     if waiting is not None:
                         pending, waiting = waiting, None
                         await pending
@@ -337,5 +333,5 @@ class Pump:
             return
         session, self.session = self.session, None
         if session is not None:
-            with BugBarrier(self):
+            with self._barrier:
                 session.close()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import suppress
 
 NO_DESCRIPTOR = -1
 
@@ -30,13 +29,14 @@ class SocketWriter:
         """Send `data` after all data before; bytes that the socket does not take now go out
         later.
         """
-        transport = self._transport
-        sent = 0
+        transport, sent = self._transport, 0
         # The descriptor of a closed socket may be another client's by now.
         if self._descriptor >= 0 and not transport.is_closing() and not transport.get_write_buffer_size():
-            # The transport finds out what is wrong with the socket.
-            with suppress(OSError):
+            try:
                 sent = os.write(self._descriptor, data)
+            except OSError:
+                # The transport finds out what is wrong with the socket.
+                sent = 0
         if sent < len(data):
             # Not a copy of what may be a hundred megabytes.
             transport.write(memoryview(data)[sent:])

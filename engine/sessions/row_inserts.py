@@ -88,26 +88,33 @@ class InsertPacket:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownPacket:
-    """A packet that the session has done: the next one of its statement needs comparisons alone
-    while all of this holds.
+class KnownInsert:
+    """A packet that the session has done: the next one like it needs comparisons alone while all of
+    this holds.
 
     Attributes:
         head: the bytes before the values.
-        name: the statement's.
         captured: the settings.
+        placed: the row.
+        reply: all but ReadyForQuery.
         waits: for the log.
         readers: of the values that no kernel reads.
+        packet: None of a text.
+        name, prepared: of the statement that a Bind is for.
+        is_conforming: see `query_text`.
     """
 
     head: bytes
-    name: str
-    prepared: Prepared
     captured: SessionSettings
-    packet: InsertPacket
+    placed: PlacedRow
+    reply: bytes
     views: Views
     waits: bool
     readers: Sequence[Reader]
+    packet: InsertPacket | None = None
+    name: str = ""
+    prepared: Prepared | None = None
+    is_conforming: bool = True
 
 
 class RowInserts:
@@ -126,20 +133,10 @@ class RowInserts:
         self._reply = self._told = b""
         self._server = session.server
         self._prepared = prepared
-        self._placed_rows: PerHead[PlacedRow | None] = PerHead(session, self._placed)
-        self._known: PerImage[KnownPacket] = PerImage()
-        # The readers of the last literals, and the settings with which these are read.
-        self._read_with: tuple[PlacedRow | None, SessionSettings | None, Sequence[Reader]] = (None, None, ())
-
-    def _placed(self, head: bytes, image: CatalogImage) -> PlacedRow | None:
-        """Return memory for a row of an INSERT's text up to its values.
-
-        None: the text has to go the general way.
-        """
-        target = self._session.staged.target(head, image)
-        if target is None:
-            return None
-        return place(target, target.arriving, [0] * len(target.layout), self._session.settings, takes=target.takes)
+        self._known_texts: PerHead[KnownInsert | None] = PerHead(session, self._learn_text)
+        # The last ones of both kinds.
+        self._last_text: PerImage[KnownInsert] = PerImage()
+        self._last_bind: PerImage[KnownInsert] = PerImage()
 
     # Whole packets.
 
@@ -148,83 +145,90 @@ class RowInserts:
 
         data: begins with the type byte of a Bind or a Query.
         """
-        if not self._is_free:
-            return False
-        reads = self._session.reads
-        if data[0] == QUERY:
-            reply = self._answer_query(data)
-        else:
-            reply = False if reads.is_like_last(data) else self._answer_bind(data)
-        return reads.answer(data) if reply is False else reply
-
-    @property
-    def _is_free(self) -> bool:
         session = self._session
-        return session.block.open is None and not session.idle.is_running
-
-    def _is_still(self, known: KnownPacket) -> bool:
-        return known.captured is self._session.settings.captured() and known.prepared is self._prepared.get(known.name)
-
-    def _answer_query(self, data: bytes) -> bytes | bool:
-        if self._session.settings.read_only:
-            return False
-        text = query_text(data, self._session.settings.is_conforming)
-        match = None if text is None else HEAD_BYTES.match(text)
-        if text is None or match is None:
+        if session.block.open is not None or session.idle.is_running:
             return False
         image = self._server.catalog.image
-        placed = self._placed_rows.find(match[0], image)
-        if placed is None:
+        is_query = data[0] == QUERY
+        last = self._last_text if is_query else self._last_bind
+        known = last.find(image)
+        is_again = known is not None and data.startswith(known.head, HEAD_OFFSET) and self._is_still(known)
+        if not is_again:
+            known = self._look_up_text(data, image) if is_query else self._look_up(data, image)
+            if known is not None:
+                last.keep(image, known)
+        reply = False if known is None else self._do(known, data, image, is_again)
+        return session.reads.answer(data) if reply is False else reply
+
+    def _is_still(self, known: KnownInsert) -> bool:
+        is_bound = known.prepared is None or known.prepared is self._prepared.get(known.name)
+        return is_bound and known.captured is self._session.settings.captured()
+
+    def _do(self, known: KnownInsert, data: bytes, image: CatalogImage, is_again: bool) -> bytes | bool:
+        """Decode and commit the row.
+
+        Return the reply; True when it has to wait for the log; False when nothing was done.
+        is_again: the packet before it was done under the same image and settings.
+        """
+        packet, placed = known.packet, known.placed
+        if packet is None:
+            text = query_text(data, known.is_conforming)
+            if text is None or not placed.row.fill_literals(text, len(known.head), known.readers, self._ask_time):
+                return False
+        elif (
+            not data.endswith(packet.tail)
+            or int.from_bytes(data[1:HEAD_OFFSET], "big") != len(data) - packet.messages_bytes - 1
+            or not placed.row.fill(data, packet.values_offset, len(data) - len(packet.tail), known.readers)
+        ):
             return False
-        if not placed.row.fill_literals(text, len(match[0]), self._readers(placed), self._ask_time):
+        committer, commit = self._server.committer, placed.commit
+        done = committer.commit_row(commit, known.views, image, known.waits, self._log_answer)
+        if done is None:
             return False
-        if not self._session.identity.may_insert(placed.stream_name, image):
-            return False
-        waits = self._session.settings.waits_for_log
-        return self._committed(placed, image.chains_of(placed.stream_name), image, waits, INSERTED, data, simple=True)
+        self._note(known, data, is_again)
+        if done:
+            return self.end(None)
+        committer.log.flush_soon(self._log_answer, self._loop.call_soon)
+        return True
+
+    def _look_up_text(self, data: bytes, image: CatalogImage) -> KnownInsert | None:
+        """Return what is known of a Query, None when it has to go the general way."""
+        text = query_text(data, self._session.settings.is_conforming)
+        match = None if text is None else HEAD_BYTES.match(text)
+        return None if match is None else self._known_texts.find(match[0], image)
+
+    def _learn_text(self, head: bytes, image: CatalogImage) -> KnownInsert | None:
+        """Return what is known of texts up to their values.
+
+        None: the texts have to go the general way.
+        """
+        session, settings = self._session, self._session.settings
+        target = session.staged.target(head, image)
+        if target is None or settings.read_only:
+            return None
+        placed = place(target, target.arriving, [0] * len(target.layout), settings, takes=target.takes)
+        if placed is None or not session.identity.may_insert(placed.stream_name, image):
+            return None
+        reader = FieldReader(settings.time_zone, settings.input_styles)
+        readers = [reader.try_stored(column, False) for column in placed.late]
+        views, waits = image.chains_of(placed.stream_name), settings.waits_for_log
+        return KnownInsert(
+            head, settings.captured(), placed, INSERTED, views, waits, readers, is_conforming=settings.is_conforming
+        )
 
     def _ask_time(self) -> tuple[int, int]:
         """Return now() of a transaction that begins, and its local time."""
         now_us = self._server.clock.now_us()
         return now_us, now_us + utc_offset_us(now_us, self._session.settings.time_zone)
 
-    def _readers(self, placed: PlacedRow) -> Sequence[Reader]:
-        """Return the readers of the literals of a row that no kernel reads."""
-        if not placed.late:
-            return ()
-        settings = self._session.settings
-        captured = settings.captured()
-        if self._read_with[:2] != (placed, captured):
-            reader = FieldReader(settings.time_zone, settings.input_styles)
-            readers = [reader.try_stored(column, False) for column in placed.late]
-            self._read_with = placed, captured, readers
-        return self._read_with[2]
+    def _look_up(self, data: bytes, image: CatalogImage) -> KnownInsert | None:
+        """Return what is known of the packets with the head of this Bind.
 
-    def _answer_bind(self, data: bytes) -> bytes | bool:
-        image = self._server.catalog.image
-        known = self._known.find(image)
-        if known is None or not self._is_still(known) or not data.startswith(known.head, HEAD_OFFSET):
-            known = self._look_up(data, image)
-            if known is None:
-                return False
-            self._known.keep(image, known)
-        packet = known.packet
-        if (
-            not data.endswith(packet.tail)
-            or int.from_bytes(data[1:HEAD_OFFSET], "big") != len(data) - packet.messages_bytes - 1
-        ):
-            return False
-        placed = packet.placed
-        if not placed.row.fill(data, packet.values_offset, len(data) - len(packet.tail), known.readers):
-            return False
-        return self._committed(placed, known.views, image, known.waits, packet.reply, data, simple=False)
-
-    def _look_up(self, data: bytes, image: CatalogImage) -> KnownPacket | None:
-        """Return the known packet with the head of this one.
-
-        None when the packet has to go the general way.
+        None when it has to go the general way.
         """
         session = self._session
+        if session.reads.is_like_last(data):
+            return None
         # The bytes before the values: no portal name, the statement's, the formats and the count of
         # the values.
         name_end = data.find(0, NAME_OFFSET)
@@ -247,24 +251,9 @@ class RowInserts:
         reader = FieldReader(settings.time_zone, settings.input_styles)
         fields = zip(shape.target.columns, packet.formats, shape.read, strict=True)
         readers = [reader.try_stored(column, bool(code)) for column, code, is_read in fields if is_read]
-        return KnownPacket(head, name, prepared, settings.captured(), packet, views, settings.waits_for_log, readers)
-
-    def _committed(
-        self, placed: PlacedRow, views: Views, image: CatalogImage, waits: bool, reply: bytes, data: bytes, simple: bool
-    ) -> bytes | bool:  # fmt: skip
-        """Commit the row.
-
-        Return the reply; True when it has to wait for the log; False when nothing was done.
-        """
-        committer, commit = self._server.committer, placed.commit
-        done = committer.commit_row(commit, views, image, waits, self._log_answer)
-        if done is None:
-            return False
-        self._note(reply, data, commit, simple)
-        if done:
-            return self.end(None)
-        committer.log.flush_soon(self._log_answer, self._loop.call_soon)
-        return True
+        return KnownInsert(
+            head, settings.captured(), packet.placed, packet.reply, views, settings.waits_for_log, readers, packet, name, prepared
+        )  # fmt: skip
 
     def end(self, error: SqlError | None) -> bytes:
         """Return the reply to a packet that has waited for the log.
@@ -276,20 +265,26 @@ class RowInserts:
             return self._reply + messages + IDLE
         return writer.error_response(error) + self._told + messages + IDLE
 
-    def _note(self, reply: bytes, data: bytes, commit: RowCommit, simple: bool) -> None:
+    def _note(self, known: KnownInsert, data: bytes, is_again: bool) -> None:
         """Make the reply to the row that is being committed, and end everything that ends with a
         transaction.
         """
         session = self._session
-        session.begin_message(simple)
-        session.doing.packet = (data, commit)
-        if simple:
+        is_text = known.packet is None
+        # Under the same image and settings the look at what the session may use is the same.
+        session.begin_message(is_text, looks=not is_again)
+        session.doing.packet = (data, known.placed.commit)
+        if is_text:
             self._prepared.pop("", None)
         session.names.end_transaction(committed=True)
+        if is_again:
+            # No setting was changed since the packet before: none is to be kept or told.
+            self._reply, self._told = known.reply, b""
+            return
         session.settings.commit()
         changed = session.settings.changed_reports()
         self._told = b"".join(writer.parameter_status(name, value) for name, value in changed)
-        self._reply = reply + self._told
+        self._reply = known.reply + self._told
 
 
 def learn(data: bytes, head: bytes, shape: ParameterRow, settings: Settings) -> InsertPacket | None:

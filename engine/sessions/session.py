@@ -471,12 +471,11 @@ class Session:
         finally:
             self.timeout.stop()
 
-    def begin_message(self, simple: bool) -> None:
+    def begin_message(self, simple: bool, looks: bool = True) -> None:
         """Begin a message that runs a statement; a cancel of the message before is over."""
-        self.is_simple = simple
-        self.runner.in_sequence = False
-        self.identity.look()
-        self.timeout.begin_message()
+        self.is_simple, self.runner.in_sequence, self.timeout.is_over = simple, False, False
+        if looks:
+            self.identity.look()
         self._cancelling.forget()
 
     def _ready(self) -> None:

@@ -28,7 +28,7 @@ class StatementTimeout:
     Attributes:
         cancel: stops the running statement.
         ends: a cancel is the end of the session.
-        is_over: the time of the statement is over.
+        is_over: the time of the statement is over; false again from the next one on.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, settings: Settings, cancel: Callable[[], None]) -> None:
@@ -38,10 +38,6 @@ class StatementTimeout:
         self.ends = False
         self.is_over = False
         self._timer: asyncio.TimerHandle | None = None
-
-    def begin_message(self) -> None:
-        """Forget the statement before."""
-        self.is_over = False
 
     def start(self) -> None:
         """Begin a statement: let its time run, if there is a limit."""

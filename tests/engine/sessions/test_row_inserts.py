@@ -251,12 +251,13 @@ def test_settings(client: SessionClient) -> None:
     assert client.at_once(data) == ["2", "n", "C INSERT 0 1", "S application_name=me", "Z I"]
 
 
-def test_what_was_done_before_is_looked_at_again_after_every_change(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_text", [False, True])
+def test_what_was_done_before_is_looked_at_again_after_every_change(tmp_path: Path, is_text: bool) -> None:
     world = World(tmp_path, SimulatedStorage(SEED, tmp_path))
     client, other = world.client(), world.client()
     client.run(*CREATE_SAFE)
     client.ask(parse(INSERT, "ins"), SYNC)
-    data = packet(GOOD)
+    data = insert_query(GOOD) if is_text else packet(GOOD)
     count = 0
 
     def insert() -> bool:
@@ -264,7 +265,7 @@ def test_what_was_done_before_is_looked_at_again_after_every_change(tmp_path: Pa
         nonlocal count
         answer = client.at_once(data)
         told = client.ask(data) if answer is None else answer
-        assert told == ["2", "n", "C INSERT 0 1", "Z I"]
+        assert told == [*([] if is_text else ["2", "n"]), "C INSERT 0 1", "Z I"]
         count += 1
         return answer is not None
 
@@ -288,9 +289,15 @@ def test_what_was_done_before_is_looked_at_again_after_every_change(tmp_path: Pa
     client.run("SET idle_session_timeout = 0")
     insert()
     assert insert()
-    client.run("DEALLOCATE ins")
-    assert client.at_once(data) is None and client.ask(data)[0].startswith("E ERROR 26000")
-    client.ask(parse(INSERT, "ins"), SYNC)
+    client.run("SET transaction_read_only = on", "SET standard_conforming_strings = on")
+    insert()
+    client.run("SET default_transaction_read_only = on")
+    assert client.at_once(data) is None and any("E ERROR 25006" in line for line in client.ask(data))
+    client.run("SET default_transaction_read_only = off")
+    if not is_text:
+        client.run("DEALLOCATE ins")
+        assert client.at_once(data) is None and client.ask(data)[0].startswith("E ERROR 26000")
+        client.ask(parse(INSERT, "ins"), SYNC)
     other.run("CREATE VIEW another AS SELECT count(*) AS c FROM s", "INSERT INTO s (k) VALUES (7)")
     count += 1
     insert()
