@@ -32,6 +32,7 @@ import psycopg
 from bench.clients import Client
 from bench.figures import Figure, interleaved, machine, write_report
 from bench.spark_csv import STREAM, spark_tables, use_stream_files
+from bench.workload import WITH_SPARK
 from engine.demo.child import child_server
 from tests.tpch.workload import SCANNED_ONCE, TABLES, generate, queries
 
@@ -44,7 +45,7 @@ CAPACITY = 1 << 22
 # another answer, which is an error here.
 STREAM_TIMEOUT = "500ms"
 # No checkpoint falls into a run.
-OPTIONS = ("--set", "checkpoint_log_bytes=64GB", "--set", "checkpoint_interval_s=0")
+OPTIONS = (*WITH_SPARK, "--set", "checkpoint_log_bytes=64GB", "--set", "checkpoint_interval_s=0")
 # The first read of such a view waits for Spark; queries over streams do without as long as it still
 # starts.
 AWAIT_SPARK = (

@@ -16,6 +16,8 @@ SEED = 20_261_120
 
 # Options of a server whose views need no Spark, and which is to be alone on its cores.
 NO_SPARK = ("--set", "spark_preload=off")
+# Options of a server whose views wait for Spark, however few groups they have.
+WITH_SPARK = ("--set", "cold_upper_groups=0")
 
 COLUMNS = "key integer, amount numeric(12,2), weight double precision, label text, taken timestamp"
 CREATE_STREAM = f"CREATE FOREIGN TABLE events ({COLUMNS}) SERVER stream"

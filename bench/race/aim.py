@@ -29,12 +29,14 @@ from bench.race.peers import Peer
 from bench.race.servers import ANTUMBRA, UNLOGGED, antumbra, postgres
 from bench.race.splits import Split, make_clickhouse_view
 from bench.race.tpch import require_equal
-from bench.workload import SEED
+from bench.workload import SEED, WITH_SPARK
 
 CUSTOMERS = (100_000, 1_000_000)
 RATES = (0, 10_000, 50_000)
 EVENTS = 1_000_000
 PERIOD_S = 0.1
+# A JVM warms up.
+WARM_READS = 30
 WEEK = 10
 STALE = f"{ANTUMBRA}, view_staleness 1s"
 COLUMNS = (
@@ -141,7 +143,7 @@ def ours(arena: Arena, customers_count: int) -> Iterator[tuple[Client, clients.P
         f"INSERT INTO customers {rows}",
         *(f"CREATE VIEW {name} AS {query.over(f'({query.groups})')}" for name, query in QUERIES.items()),
     ]
-    with antumbra(arena.folder, statements, options=()) as server:
+    with antumbra(arena.folder, statements, options=WITH_SPARK) as server:
         yield server.client, server.place("events")
 
 
@@ -228,6 +230,10 @@ def queries(arena: Arena, customers_count: int) -> None:
             require_equal(name, UNLOGGED, answer, ask_theirs(their_client, name))
             if peer:
                 require_equal(name, CLICKHOUSE, answer, ask_clickhouse(peer, name))
+        few = events_text(arena.sizes.rows(1000), customers_count)
+        for name in [*QUERIES] * (WARM_READS if arena.sizes.share == 1 else 1):
+            copy_in(client, few)
+            ask_ours(client, name)
         for events_per_s in RATES:
             piece = events_text(max(1, int(events_per_s * PERIOD_S)), customers_count)
             file = arena.folder / f"{events_per_s}.tsv"

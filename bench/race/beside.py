@@ -22,10 +22,10 @@ from bench.clients import Inserting
 from bench.figures import percentile
 from bench.race.measuring import MILLISECONDS, Arena
 from bench.race.servers import ANTUMBRA, Ours, antumbra
-from bench.workload import CREATE_STREAM, INSERT_SCRIPT, RANKED_QUERY
+from bench.workload import CREATE_STREAM, INSERT_SCRIPT, RANKED_QUERY, WITH_SPARK
 from tests.oracle.postgres import find_programs
 
-OPTIONS = ("--set", "spark_threads=1", "--set", "spark_idle_priority=on")
+OPTIONS = (*WITH_SPARK, "--set", "spark_threads=1", "--set", "spark_idle_priority=on")
 READ = "SELECT count(*) FROM ranked"
 ONE_ROW = "INSERT INTO events VALUES ({key}, 1.00, 1, 'x', '2026-05-01 12:00:00')"
 KEYS_COUNT = 1000

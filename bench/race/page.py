@@ -1,7 +1,11 @@
-"""The tables and drawings of the race in bench/README.md, made of bench/results/*.json alone."""
+"""The tables and drawings of the race in bench/README.md, made of bench/results/*.json alone.
+
+What the values of a contest are is told by the first lines of its module.
+"""
 
 from __future__ import annotations
 
+import importlib
 import statistics
 import textwrap
 from collections.abc import Sequence
@@ -35,13 +39,42 @@ def write(folder: Path) -> None:
 
 def report(found: dict[str, Results]) -> str:
     """Return all tables in Markdown."""
-    every = [one for results in found.values() for one in results.series]
-    lines = ["| what | ours / other's | ratio | at least | |", "|---|---|---|---|---|"]
-    lines += [target.line(every) for target in TARGETS]
+    lines = ["| what | ours / other's | ratio | at least | | tree |", "|---|---|---|---|---|---|"]
+    for contest, targets in TARGETS.items():
+        series = found[contest].series if contest in found else []
+        trees = found[contest].trees if contest in found else {}
+        lines.append(f"| **{contest}** | | | | | |")
+        lines += [f"{target.line(series)} {shortened(trees.get(target.what, ''))} |" for target in targets]
     lines += ["", "Medians of interleaved runs; the ratio's least and most of a run in brackets.", conditions(found)]
     for contest, results in found.items():
-        lines += ["", f"### {contest}", "", *table(results.series), "", f"![{contest}](results/{contest}.svg)"]
+        lines += ["", f"### {contest}", "", told(contest), "", textwrap.fill(parts_of(results), COLUMNS_MAX)]
+        lines += ["", *table(results.series), "", f"![{contest}](results/{contest}.svg)"]
     return "\n".join(lines)
+
+
+def told(contest: str) -> str:
+    """Return what the module of a contest says of it."""
+    text = importlib.import_module(f"bench.race.{contest}").__doc__ or ""
+    return text.strip()
+
+
+def shortened(tree: str) -> str:
+    """Return the start of a digest, by which a reader tells trees apart."""
+    return tree[:7]
+
+
+def parts_of(results: Results) -> str:
+    """Return sentences about the trees and runs of a contest's parts."""
+    by_tree: dict[str, list[str]] = {}
+    for name, part in results.conditions.items():
+        cut_off = ", cut off and so without its last lines" if part.get("is_cut_off") else ""
+        sizes = part["sizes"]
+        share = f" of {sizes['share']:g} of the rows" if sizes["share"] != 1 else ""
+        by_tree.setdefault(f"tree {shortened(part['tree'])}, {sizes['runs_count']} runs{share}", []).append(
+            name + cut_off
+        )
+    text = "; ".join(f"{conditions}: {', '.join(names)}" for conditions, names in by_tree.items())
+    return f"Parts of {text}."
 
 
 def conditions(found: dict[str, Results]) -> str:
@@ -49,20 +82,12 @@ def conditions(found: dict[str, Results]) -> str:
     parts = [part for results in found.values() for part in results.conditions.values()]
     if not parts:
         return "Nothing is measured yet."
-    trees = sorted({part["tree"][:12] for part in parts})
+    trees = sorted({shortened(part["tree"]) for part in parts})
     busy = [part["busy"] for part in parts]
-    trees_text = f"Tree {trees[0]}" if len(trees) == 1 else f"{len(trees)} trees ({', '.join(trees)})"
+    text = f"Tree {trees[0]}" if len(trees) == 1 else f"{len(trees)} trees ({', '.join(trees)})"
     minutes = sum(part["seconds"] for part in parts) / 60
     used = f"Others used {statistics.median(busy):.0%} of the processors before a part ({max(busy):.0%} at most)."
-    text = f"{trees_text}, {len(parts)} parts in {minutes:.0f} minutes. {used} Machine: {parts[-1]['machine']}."
-    cut_off = [
-        f"{contest} ({name})"
-        for contest, results in found.items()
-        for name, part in results.conditions.items()
-        if part.get("is_cut_off")
-    ]
-    if cut_off:
-        text += f" Cut off, and so without their last lines: {', '.join(cut_off)}."
+    text += f", {len(parts)} parts in {minutes:.0f} minutes. {used} Machine: {parts[-1]['machine']}."
     return textwrap.fill(text, COLUMNS_MAX)
 
 

@@ -101,6 +101,11 @@ class Results:
         return self._parts
 
     @property
+    def trees(self) -> dict[str, str]:
+        """The digest of the tree by what was measured."""
+        return {one["what"]: part["tree"] for part in self._parts.values() for one in part["series"]}
+
+    @property
     def series(self) -> list[Series]:
         """The series of all parts."""
         return [

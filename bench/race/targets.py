@@ -8,12 +8,14 @@ ours is the other's, of times how often the other's is ours, so that more is alw
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bench.race.measuring import MILLISECONDS, Series
 from bench.race.plans import QUERIES
 from bench.race.servers import ANTUMBRA, NOT_WAITING, POSTGRES, UNLOGGED
+
+CONNECTIONS = {1: "1 connection", 8: "8 connections"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,129 +66,156 @@ def series_of(series: Sequence[Series], what: str, whose: str) -> Series | None:
     return next((one for one in series if (one.what, one.whose) == (what, whose)), None)
 
 
-# All rows.
-TARGETS: Sequence[Target] = [
-    *(
-        Target(f"INSERT VALUES of 1,000 rows, {way}, {count}, against PostgreSQL logged", what, ANTUMBRA, POSTGRES, 1)
-        for way in ("Query", "extended")
-        for count in (1, 8)
-        for what in (f"INSERT VALUES of 1,000 rows, {way}, {count}",)
-    ),
-    *(
-        Target(f"{what}, synchronous_commit off, against PostgreSQL unlogged", what, NOT_WAITING, UNLOGGED, 2)
-        for what in ("asyncpg executemany", "psycopg executemany", "psycopg pipeline", "JDBC batch")
-    ),
-    *(
-        Target(f"COPY {name} of six integers, one view, against PostgreSQL unlogged", what, ANTUMBRA, UNLOGGED, bound)
-        for name, bound in (("text", 3), ("csv", 3), ("binary", 2.5))
-        for what in (f"COPY {name}, 1",)
-    ),
-    *(
-        Target(f"{what}, synchronous_commit off, against PostgreSQL unlogged", what, NOT_WAITING, UNLOGGED, 1.1)
-        for what in ("single INSERT, simple, 8", "single INSERT, prepared, 8")
-    ),
-    *(
-        Target(f"{what}, against PostgreSQL logged", what, ANTUMBRA, POSTGRES, 1.1)
-        for what in ("single INSERT, simple, 1", "single INSERT, prepared, 1")
-    ),
-    *(
-        Target(f"Arrow by COPY with {what} against ClickHouse in process", what, "Antumbra, Arrow", "ClickHouse", bound)
-        for what, bound in (("1 views", 0.5), ("8 views", 1))
-    ),
-    Target("8 equal views against one", "8 equal views", ANTUMBRA, "Antumbra, one view", 0.8),
-    *(
-        Target(f"{what}, against PostgreSQL's primary key", what, ANTUMBRA, POSTGRES, 0.7)
-        for what in ("read by key, prepared", "read by key, simple")
-    ),
-    *(
-        Target(f"{what}, against PostgreSQL without events", what, ANTUMBRA, POSTGRES, 0.5)
-        for what in ("read by key, prepared beside 50,000 events/s", "read by key, simple beside 50,000 events/s")
-    ),
-    Target(
-        "read of an unchanged view against SELECT 1",
-        "unchanged view of 1,000 rows",
-        ANTUMBRA,
-        "Antumbra, SELECT 1",
-        0.7,
-    ),
-    *(
-        Target(f"{what} after 1,000 new rows against ClickHouse", what, ANTUMBRA, "ClickHouse", 1)
-        for what in ("refresh of q01, SF 1", "refresh of q03, SF 1", "refresh of q06, SF 1")
-    ),
-    *(
-        Target(f"{what} after 1,000 new rows against Spark's memory sink", what, ANTUMBRA, "Spark's memory sink", 4)
-        for what in ("refresh of q15, SF 1", "refresh of q20, SF 1")
-    ),
-    *(
+# By their contests.
+TARGETS: Mapping[str, Sequence[Target]] = {
+    "wire": [
+        *(
+            Target(f"INSERT VALUES of 1,000 rows, {told}, {by}, against PostgreSQL logged", what, ANTUMBRA, POSTGRES, 1)
+            for way, told in (("Query", "simple protocol"), ("extended", "extended protocol"))
+            for count, by in CONNECTIONS.items()
+            for what in (f"INSERT VALUES of 1,000 rows, {way}, {count}",)
+        ),
+        *(
+            Target(f"{what}, synchronous_commit off, against PostgreSQL unlogged", what, NOT_WAITING, UNLOGGED, 2)
+            for what in ("asyncpg executemany", "psycopg executemany", "psycopg pipeline", "JDBC batch")
+        ),
+        *(
+            Target(
+                f"COPY {name} of six integers, one view, against PostgreSQL unlogged", what, ANTUMBRA, UNLOGGED, bound
+            )
+            for name, bound in (("text", 3), ("csv", 3), ("binary", 2.5))
+            for what in (f"COPY {name}, 1",)
+        ),
+        *(
+            Target(f"single INSERT, {mode}, {CONNECTIONS[count]}, {told}", what, ours, other, 1.1)
+            for count, ours, other, told in (
+                (8, NOT_WAITING, UNLOGGED, "synchronous_commit off, against PostgreSQL unlogged"),
+                (1, ANTUMBRA, POSTGRES, "against PostgreSQL logged"),
+            )
+            for mode in ("simple", "prepared")
+            for what in (f"single INSERT, {mode}, {count}",)
+        ),
+    ],
+    "micro": [
+        *(
+            Target(
+                f"Arrow by COPY with {told} against ClickHouse in process", what, "Antumbra, Arrow", "ClickHouse", bound
+            )
+            for what, told, bound in (("1 views", "one view", 0.5), ("8 views", "8 views", 1))
+        ),
+        Target("COPY into 8 equal views against one", "8 equal views", ANTUMBRA, "Antumbra, one view", 0.8),
+    ],
+    "tpch": [
+        *(
+            Target(f"{what} after 1,000 new rows against ClickHouse", what, ANTUMBRA, "ClickHouse", 1)
+            for what in ("refresh of q01, SF 1", "refresh of q03, SF 1", "refresh of q06, SF 1")
+        ),
+        *(
+            Target(f"{what} after 1,000 new rows against Spark's memory sink", what, ANTUMBRA, "Spark's memory sink", 4)
+            for what in ("refresh of q15, SF 1", "refresh of q20, SF 1")
+        ),
+        *(
+            Target(
+                f"COPY text of lineitem with five views against {told}",
+                "COPY of lineitem, SF 1",
+                ANTUMBRA,
+                other,
+                bound,
+            )
+            for other, told, bound in (
+                ("Antumbra, no view", "Antumbra without a view", 0.85),
+                (UNLOGGED, "PostgreSQL unlogged without a view", 2),
+                ("DuckDB", "DuckDB's COPY into a table", 1),
+            )
+        ),
+    ],
+    "aim": [
         Target(
-            f"COPY text of lineitem with five views against {other}",
-            "COPY of lineitem, SF 1",
+            "events/s into six views, 100,000 customers, against ClickHouse in process",
+            "AIM events, 100,000 customers",
             ANTUMBRA,
-            other,
-            bound,
-        )
-        for other, bound in (("Antumbra, no view", 0.85), (UNLOGGED, 2), ("DuckDB", 1))
-    ),
-    *(
+            "ClickHouse",
+            1,
+        ),
+        *(
+            Target(
+                f"queries/s beside {rate} events/s against {known}/s at f49ce29",
+                f"AIM queries, 100,000 customers beside {rate} events/s",
+                ANTUMBRA,
+                known,
+                4,
+            )
+            for rate, known in (("10,000", 5.3), ("50,000", 5.1))
+        ),
+    ],
+    "reads": [
+        *(
+            Target(f"{what}, 8 connections, against PostgreSQL's primary key", what, ANTUMBRA, POSTGRES, 0.7)
+            for what in ("read by key, prepared", "read by key, simple")
+        ),
+        *(
+            Target(
+                f"{what} beside 50,000 events/s, 8 connections, against PostgreSQL without events",
+                f"{what} beside 50,000 events/s",
+                ANTUMBRA,
+                (what, POSTGRES),
+                0.5,
+            )
+            for what in ("read by key, prepared", "read by key, simple")
+        ),
         Target(
-            f"prepared against planned anew in Spark, {what}",
-            what,
-            "Antumbra, prepared",
-            "Antumbra, planned anew",
-            bound,
-        )
-        for groups, bound in (("1,000", 3), ("100,000", 2))
-        for kind in QUERIES
-        for what in (f"{kind}, {groups} groups",)
-    ),
-    Target(
-        "99% of INSERTs beside refreshes against without",
-        "INSERTs beside refreshes, 99%",
-        ANTUMBRA,
-        "Antumbra, without refreshes",
-        0.5,
-    ),
-    Target("CREATE VIEW of a new shape in 300 ms", "CREATE VIEW, new shape", ANTUMBRA, 300.0, 1),
-    Target("CREATE VIEW of a known shape in 50 ms", "CREATE VIEW, known shape", ANTUMBRA, 50.0, 1),
-    Target(
-        "first refresh 10 s after a start against the hundredth",
-        "refresh after a start, first",
-        ANTUMBRA,
-        ("refresh after a start, hundredth", ANTUMBRA),
-        0.33,
-    ),
-    *(
-        Target(f"{what} against DuckDB, per core", what, ANTUMBRA, "DuckDB", bound)
-        for name, bound in (("q01", 1.5), ("q03", 1.1), ("q06", 2), ("q15", 1.5), ("q20", 1.1))
-        for what in (f"first pipeline of {name}",)
-    ),
-    *(
-        Target(f"{what} against DuckDB, per core", what, ANTUMBRA, "DuckDB", 1.2)
-        for name in ("q1", "q2", "q3", "q4", "q5", "q7")
-        for what in (f"first pipeline of AIM {name}",)
-    ),
-    *(
+            "read of an unchanged view of 1,000 rows against SELECT 1",
+            "unchanged view of 1,000 rows",
+            ANTUMBRA,
+            "Antumbra, SELECT 1",
+            0.7,
+        ),
+    ],
+    "refresh": [
+        *(
+            Target(
+                f"plan kept against planned anew in Spark, {what}",
+                what,
+                "Antumbra, prepared",
+                "Antumbra, planned anew",
+                bound,
+            )
+            for groups, bound in (("1,000", 3), ("100,000", 2))
+            for kind in QUERIES
+            for what in (f"{kind}, {groups} groups",)
+        ),
+        Target("CREATE VIEW of a new shape in 300 ms", "CREATE VIEW, new shape", ANTUMBRA, 300.0, 1),
+        Target("CREATE VIEW of a known shape in 50 ms", "CREATE VIEW, known shape", ANTUMBRA, 50.0, 1),
+        Target(
+            "first refresh 10 s after a start against the hundredth",
+            "refresh after a start, first",
+            ANTUMBRA,
+            ("refresh after a start, hundredth", ANTUMBRA),
+            0.33,
+        ),
+    ],
+    "beside": [
+        Target(
+            "99th percentile of single INSERTs beside refreshes against without",
+            "INSERTs beside refreshes, 99%",
+            ANTUMBRA,
+            "Antumbra, without refreshes",
+            0.5,
+        ),
+    ],
+    "threads": [
         Target(f"{what} against one", what, ANTUMBRA, "Antumbra, one thread", 1.7)
         for what in (
             *(f"first pipeline of {name} with two threads" for name in ("q01", "q03", "q06", "q15", "q20")),
             "COPY text over two connections",
         )
-    ),
-    Target(
-        "AIM events/s, 100,000 customers, against ClickHouse in process",
-        "AIM events, 100,000 customers",
-        ANTUMBRA,
-        "ClickHouse",
-        1,
-    ),
-    *(
-        Target(
-            f"AIM queries/s beside {rate} events/s against {known}/s before",
-            f"AIM queries, 100,000 customers beside {rate} events/s",
-            ANTUMBRA,
-            known,
-            4,
+    ],
+    "first_pipeline": [
+        Target(f"{what} against DuckDB, per core", what, ANTUMBRA, "DuckDB", bound)
+        for name, bound in (
+            *(("q01", 1.5), ("q03", 1.1), ("q06", 2), ("q15", 1.5), ("q20", 1.1)),
+            *((f"AIM {name}", 1.2) for name in ("q1", "q2", "q3", "q4", "q5", "q7")),
         )
-        for rate, known in (("10,000", 5.3), ("50,000", 5.1))
-    ),
-]
+        for what in (f"first pipeline of {name}",)
+    ],
+}

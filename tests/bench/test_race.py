@@ -119,7 +119,7 @@ def test_a_part_that_is_cut_off_keeps_what_it_has_found(
     assert found.has("whole", TREE, TINY, ["duckdb"]) and not found.has("whole", TREE, TINY, chosen)
     assert not found.has("cut", TREE, TINY, [])
     page.write(tmp_path)
-    assert "Cut off, and so without their last lines: wire (cut)." in " ".join(capsys.readouterr().out.split())
+    assert "whole, cut, cut off and so without its last lines." in " ".join(capsys.readouterr().out.split())
     # What has ended is not given up for less.
     monkeypatch.setattr(race, "CONTESTS", {"wire": {"whole": parts["cut"]}})
     with pytest.raises(SystemExit):
@@ -184,7 +184,19 @@ def test_tables_and_drawings_are_made_of_the_results(tmp_path: Path, capsys: pyt
     text = capsys.readouterr().out
     assert "| what | Antumbra | PostgreSQL | Umbra |" in text
     assert "| COPY, rows/s | 2,000 (2,000 to 2,000) | 1,000 (1,000 to 1,000) | 4,000 (4,000 to 4,000) |" in text
-    assert "Tree 000000000000, 1 parts in 2 minutes. Others used 25% of the processors" in text
+    assert "Tree 0000000, 1 parts in 2 minutes. Others used 25% of the processors" in text
+    assert (
+        "\nThe contest of the wire: INSERTs of one row" in text and "Parts of tree 0000000, 1 runs of 0.002 of" in text
+    )
+    assert "| single INSERT, simple, 1 connection, against PostgreSQL logged | not measured | | 1.1 | |  |" in text
+    Results("wire", tmp_path).keep(
+        "values", conditions("7" * 64), 90.0, [replace(series[0], what=TARGETS["wire"][0].what)]
+    )
+    page.write(tmp_path)
+    text = capsys.readouterr().out
+    assert (
+        "2 trees (0000000, 7777777)" in " ".join(text.split()) and "| 2,000 / not measured | | 1 | | 7777777 |" in text
+    )
     root = ElementTree.fromstring((tmp_path / "wire.svg").read_text())
     drawn = [bar for bar in root.iter(f"{SVG}rect") if bar.get("class") == "bar"]
     assert len(drawn) == 2 and drawn[0].get("width") == drawn[1].get("width") and drawn[0].get("x") != drawn[1].get("x")
@@ -192,8 +204,8 @@ def test_tables_and_drawings_are_made_of_the_results(tmp_path: Path, capsys: pyt
 
 
 def test_each_target_has_a_name_of_its_own() -> None:
-    names = [target.name for target in TARGETS]
-    assert len(set(names)) == len(names)
+    names = [target.name for targets in TARGETS.values() for target in targets]
+    assert len(set(names)) == len(names) and set(TARGETS) <= set(CONTESTS)
 
 
 def test_encodings_have_the_same_rows() -> None:
