@@ -23,6 +23,7 @@ from engine.catalog.system import the_system
 from engine.streams import statistics as stream_statistics
 from engine.streams import view_statistics
 from engine.streams.stream import Stream
+from ringbuffer.memory.columns import Morsel
 from sql.catalog.catalog import (
     Catalog,
     ColumnDescription,
@@ -261,6 +262,8 @@ class CatalogImage:
         schemas: oids by name.
         types: the database's own types by key.
         functions: of users, by their oids.
+        constant_rows: of INSERTs, with what they were made of, by (oid of the stream, text); filled
+            as statements are prepared.
     """
 
     entries: Mapping[str, Entry] = field(default_factory=lambda: MappingProxyType({}))
@@ -272,21 +275,18 @@ class CatalogImage:
     schemas: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({PUBLIC: PUBLIC_SCHEMA_OID}))
     types: Mapping[str, EnumType] = field(default_factory=lambda: MappingProxyType({}))
     functions: Mapping[int, FunctionDescription] = field(default_factory=lambda: MappingProxyType({}))
+    constant_rows: dict[tuple[int, str], tuple[object, Morsel]] = field(default_factory=dict, init=False, compare=False)
 
     def has_schema(self, name: str) -> bool:
         """Tell whether a schema exists (the Protocol `sql.catalog.catalog.KnowsSchemas`)."""
         return name in self.schemas
 
     def type(self, key: str) -> EnumType | None:
-        """Return the type with this key, or None (the Protocol
-        `sql.catalog.catalog.KnowsTypes`).
-        """
+        """Return the type with this key, or None; see `sql.catalog.catalog.KnowsTypes`."""
         return self.types.get(key)
 
     def functions_called(self, key: str) -> tuple[FunctionDescription, ...]:
-        """Return the functions with this key (the Protocol
-        `sql.catalog.functions.KnowsFunctions`).
-        """
+        """Return the functions with this key; see `sql.catalog.functions.KnowsFunctions`."""
         return self._functions.get(key, ())
 
     def body_catalog(self, function: FunctionDescription, in_default: bool = False) -> Catalog:

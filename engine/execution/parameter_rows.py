@@ -22,6 +22,7 @@ from engine.embedded.query_engine import QueryEngine
 from engine.execution.prepared import Prepared
 from engine.ingest.field_readers import FieldReader, arriving_layout, has_kernel
 from engine.ingest.insert import InsertTarget, default_row, is_now, now_columns
+from engine.streams.stream import Stream
 from ringbuffer.decode.parameters import RAW_BYTES, TEXT_VALUES, decode_parameters
 from ringbuffer.memory.columns import ColumnLayout, Layout, Morsel, PhysicalType
 from ringbuffer.scalar.numbers.assigned import assigned
@@ -38,6 +39,8 @@ INTEGERS, FLOATS = frozenset({"int2", "int4", "int8"}), frozenset({"float4", "fl
 WIDENINGS = frozenset(
     {("int2", "int4"), ("int2", "int8"), ("int4", "int8"), ("int2", "float8"), ("int4", "float8"), ("float4", "float8")}
 )
+# Of one image of the catalog.
+CONSTANT_ROWS_MAX = 256
 FLOAT4_NUMERIC = ("float4", "numeric")
 
 
@@ -172,7 +175,7 @@ def _make_shape(prepared: Prepared, image: CatalogImage, engine: QueryEngine) ->
     if bound.stable and any(item.type.family == "oid" for item in rows[0] if isinstance(item, Literal)):
         # The number of what had a name when the statement was bound.
         return None
-    row = _make_row(rows[0], entry, bound.targets, engine)
+    row = _make_row(rows[0], entry, bound.targets, image, engine)
     if row is None or len(row.layout) * len(rows) != len(prepared.parameter_types):
         return None
     for index in range(1, len(rows)):
@@ -183,7 +186,7 @@ def _make_shape(prepared: Prepared, image: CatalogImage, engine: QueryEngine) ->
 
 
 def _make_row(
-    items: Sequence[Expression], entry: StreamEntry, targets: Sequence[int], engine: QueryEngine
+    items: Sequence[Expression], entry: StreamEntry, targets: Sequence[int], image: CatalogImage, engine: QueryEngine
 ) -> ParameterRow | None:
     """Return the shape of a row whose parameters are the first of its statement."""
     stream = entry.stream
@@ -210,12 +213,28 @@ def _make_row(
     given = tuple(found[number][0] for number in numbers)
     wanted = tuple(stream.layout[index] for index in given)
     arriving = tuple(found[number][1] for number in numbers)
-    target = InsertTarget(entry, given, wanted, default_row(stream, constants, engine, 0, "UTC"), now)
+    target = InsertTarget(entry, given, wanted, _constant_row(stream, constants, image, engine), now)
     read = tuple(not has_kernel(column.type) for column in target.columns)
     families = [found[number][2] for number in numbers]
     texts = tuple(given in TEXT_FAMILIES and family not in TEXT_FAMILIES for given, family in families)
     fits_one_row = all(pair in WIDENINGS for pair in families if pair[0] != pair[1] and pair[0] in INTEGERS | FLOATS)
     return ParameterRow(target, wanted if arriving == wanted else arriving, read, texts, fits_one_row)
+
+
+def _constant_row(
+    stream: Stream, constants: Sequence[Expression | None], image: CatalogImage, engine: QueryEngine
+) -> Morsel:
+    """Return the row of a statement's constants, which all that prepare the same have in common:
+    the embedded engine takes milliseconds for it.
+    """
+    # Equal numbers need not be the same: -0 and 0, numerics of other scales.
+    kept, place = image.constant_rows, (stream.oid, repr(constants))
+    known = kept.get(place)
+    if known is None or known[0] != constants:
+        if len(kept) >= CONSTANT_ROWS_MAX:
+            kept.clear()
+        known = kept[place] = constants, default_row(stream, constants, engine, 0, "UTC")
+    return known[1]
 
 
 def _is_shifted(item: Expression, first: Expression, shift: int) -> bool:

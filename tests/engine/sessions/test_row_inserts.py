@@ -317,3 +317,25 @@ def test_a_notification_comes_with_the_reply(client: SessionClient, world: World
         other.run("NOTIFY news, 'now'")
         answer = client.at_once(data)
         assert answer is not None and any(line.startswith("A") for line in answer[:-1]) and answer[-1] == "Z I"
+
+
+def test_what_a_statement_has_as_constants_is_computed_once_for_all_sessions(
+    client: SessionClient, world: World
+) -> None:
+    client.run("CREATE FOREIGN TABLE c (k integer, x double precision, t text DEFAULT 'none') SERVER stream")
+    others = [client, world.client(), world.client()]
+    constants = ["0", "'-0'::float8", "NULL", "0.0", "1e3"]
+    for other in others:
+        for number, constant in enumerate(constants):
+            name = f"s{number}"
+            other.ask(parse(f"INSERT INTO c (k, x) VALUES ($1, {constant})", name), SYNC)
+            data = packet((b"%d" % number,), name)
+            assert other.at_once(data) == ["2", "n", "C INSERT 0 1", "Z I"]
+    assert len(world.database.catalog.image.constant_rows) <= len(constants)
+    found = client.rows("SELECT k, x::text, t FROM c ORDER BY k")
+    shown = ["b'0'", "b'-0'", "None", "b'0'", "b'1000'"]
+    assert found == [f"D [b'{number}', {text}, b'none']" for number, text in enumerate(shown) for _ in others]
+    client.run("ALTER FOREIGN TABLE c ALTER COLUMN t SET DEFAULT 'other'")
+    for other in others:
+        assert other.ask(packet((b"9",), "s0"))[-2:] == ["C INSERT 0 1", "Z I"]
+    assert client.rows("SELECT DISTINCT t FROM c WHERE k = 9") == ["D [b'other']"]
